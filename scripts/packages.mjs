@@ -1,0 +1,25 @@
+// The workspace's packages and the source file behind each entry of their exports maps.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** Every workspace package below `packages/` and `examples/`: its folder, manifest and name. */
+export function workspacePackages() {
+  return ['packages', 'examples'].flatMap((parent) =>
+    readdirSync(join(root, parent), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && existsSync(join(root, parent, entry.name, 'package.json')))
+      .map((entry) => {
+        const dir = join(root, parent, entry.name)
+        return { dir, manifest: JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) }
+      }),
+  )
+}
+
+/** `[subpath, source file]` for each built entry of a manifest's exports map (`./dist/x.js` is built from `src/x.ts`). */
+export function sourceEntries({ dir, manifest }) {
+  return Object.entries(manifest.exports ?? {})
+    .filter(([, target]) => typeof target === 'object' && target.import?.startsWith('./dist/'))
+    .map(([subpath, target]) => [subpath, join(dir, target.import.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))])
+}

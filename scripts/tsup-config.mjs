@@ -1,0 +1,23 @@
+import { relative } from 'node:path'
+import { sourceEntries, workspacePackages } from './packages.mjs'
+
+/** The one build recipe: an entry per line of the package's exports map, plus `extra` entries that are not exported (workers, binaries). */
+export function tsupConfig(extra = []) {
+  const own = workspacePackages().find(({ dir }) => dir === process.cwd())
+  if (own === undefined) throw new Error(`${process.cwd()} is not a workspace package`)
+  const src = (file) => relative(process.cwd(), file)
+  const exported = sourceEntries(own).map(([, file]) => src(file))
+  const entry = Object.fromEntries([...exported, ...extra].map((file) => [file.replace(/^src\//, '').replace(/\.ts$/, ''), file]))
+  const types = exported.length === 0 ? false : { entry: Object.fromEntries(Object.entries(entry).filter(([, file]) => exported.includes(file))) }
+  return {
+    entry,
+    format: ['esm'],
+    target: 'es2023',
+    platform: 'neutral',
+    splitting: true,
+    sourcemap: false,
+    clean: true,
+    dts: process.env.FHIR_OPS_NO_DTS ? false : types,
+    external: [/^node:/, /^[^./]/],
+  }
+}
