@@ -1,1 +1,1 @@
-export {}
+export { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'

@@ -1,0 +1,107 @@
+import type { OperationOutcomeIssue } from 'fhir/r4.js'
+
+/** Every way an operation can fail. Adding a code is a minor release, removing one a major. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** The only place where a failure meets FHIR (`issue`, from the R4 issue-type value set) and HTTP (`status`). */
+export const ERRORS = {
+  // The request
+  'body-invalid': { status: 400, issue: 'invalid' },
+  'body-structure': { status: 400, issue: 'structure' },
+  'body-too-long': { status: 413, issue: 'too-long' },
+  'url-too-long': { status: 414, issue: 'too-long' },
+  'media-type-unsupported': { status: 415, issue: 'not-supported' },
+  'not-acceptable': { status: 406, issue: 'not-supported' },
+  'method-not-allowed': { status: 405, issue: 'not-supported' },
+  'parameter-invalid': { status: 400, issue: 'invalid' },
+  'parameter-required': { status: 400, issue: 'required' },
+  'parameter-value': { status: 400, issue: 'value' },
+  'parameter-too-long': { status: 400, issue: 'too-long' },
+  'parameter-unsupported': { status: 400, issue: 'not-supported' },
+  'source-ambiguous': { status: 400, issue: 'invalid' },
+  'search-invalid': { status: 400, issue: 'invalid' },
+  'search-unsupported': { status: 400, issue: 'not-supported' },
+  throttled: { status: 429, issue: 'throttled' },
+  // Who asks
+  'token-missing': { status: 401, issue: 'login' },
+  'token-malformed': { status: 400, issue: 'login' },
+  'token-invalid': { status: 401, issue: 'login' },
+  forbidden: { status: 403, issue: 'forbidden' },
+  // What is asked for
+  'not-found': { status: 404, issue: 'not-found' },
+  deleted: { status: 410, issue: 'deleted' },
+  'profile-not-found': { status: 400, issue: 'not-found' },
+  'definition-not-found': { status: 422, issue: 'not-found' },
+  'content-not-found': { status: 422, issue: 'not-found' },
+  'definition-invalid': { status: 422, issue: 'invalid' },
+  'definition-required': { status: 422, issue: 'required' },
+  'business-rule': { status: 422, issue: 'business-rule' },
+  unprocessable: { status: 422, issue: 'processing' },
+  'not-supported': { status: 422, issue: 'not-supported' },
+  'too-costly': { status: 422, issue: 'too-costly' },
+  'computation-timeout': { status: 422, issue: 'timeout' },
+  'multiple-matches': { status: 412, issue: 'multiple-matches' },
+  // Content
+  'version-conflict': { status: 412, issue: 'conflict' },
+  conflict: { status: 409, issue: 'conflict' },
+  'resource-invalid': { status: 400, issue: 'structure' },
+  // Engines
+  'regex-unsupported': { status: 422, issue: 'not-supported' },
+  'fhirpath-invalid': { status: 422, issue: 'invalid' },
+  'fhirpath-budget': { status: 422, issue: 'too-costly' },
+  'bot-failed': { status: 422, issue: 'processing' },
+  'bot-timeout': { status: 422, issue: 'timeout' },
+  'bot-too-costly': { status: 422, issue: 'too-costly' },
+  // What stands behind us
+  aborted: { status: 503, issue: 'timeout' },
+  'storage-unavailable': { status: 503, issue: 'transient' },
+  'storage-timeout': { status: 503, issue: 'timeout' },
+  'storage-full': { status: 503, issue: 'no-store' },
+  'storage-locked': { status: 503, issue: 'lock-error' },
+  'storage-damaged': { status: 503, issue: 'exception' },
+  unavailable: { status: 503, issue: 'transient' },
+  unforeseen: { status: 503, issue: 'exception' },
+} as const
+
+export type IssueSeverity = 'fatal' | 'error' | 'warning' | 'information'
+
+/** What an error may carry beside its code and sentence. */
+export interface ErrorDetail {
+  /** FHIRPath of each offending element of the input. */
+  readonly expression?: readonly string[]
+  readonly cause?: unknown
+  /** Seconds after which the caller may try again (`Retry-After`). */
+  readonly retryAfterSeconds?: number
+  /** Code in the terminology ecosystem's tx-issue-type system, as `details.coding`. */
+  readonly txIssue?: string
+  /** Stable message id (extension operationoutcome-message-id). */
+  readonly messageId?: string
+  /** Overrides the issue type of the code's row, for the few failures whose type depends on the case. */
+  readonly issue?: OperationOutcomeIssue['code']
+  /** For operators and, where allowed, owners; never set from request data. */
+  readonly diagnostics?: string
+}
+
+/** Thrown by every operation and adapter; switch on `code`, never on `message`. */
+export class OperationError extends Error {
+  override readonly name: string = 'OperationError'
+  readonly code: ErrorCode
+  /** FHIRPath of each offending element of the input, empty when none applies. */
+  readonly expression: readonly string[]
+  readonly detail: ErrorDetail
+
+  constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
+    super(message, 'cause' in detail ? { cause: detail.cause } : undefined)
+    this.code = code
+    this.expression = detail.expression ?? []
+    this.detail = detail
+  }
+}
+
+const MAX_QUOTED = 100
+
+/** A piece of caller text fit for a message: JSON-escaped, in single quotes, at most 100 characters. */
+export function quoted(text: string): string {
+  const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1).toWellFormed()}…` : text.toWellFormed()
+  return `'${JSON.stringify(cut).slice(1, -1)}'`
+}

@@ -1,0 +1,64 @@
+import type { OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
+import { ERRORS, type IssueSeverity, type OperationError } from './operation-error.js'
+
+const TX_ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type'
+const MESSAGE_ID = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-message-id'
+
+/** One issue of an OperationOutcome before it is written as FHIR. `code` is an R4 issue-type. */
+export interface OutcomeIssue {
+  readonly severity: IssueSeverity
+  readonly code: OperationOutcomeIssue['code']
+  readonly text: string
+  readonly expression?: readonly string[]
+  readonly txIssue?: string
+  readonly messageId?: string
+  readonly diagnostics?: string
+}
+
+/** The OperationOutcome of a success without further content: id `ok`, one issue `All OK` (INTERFACE.md 2.8). */
+export function outcomeOk(): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    id: 'ok',
+    issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }],
+  }
+}
+
+/**
+ * The OperationOutcome that tells a caller about an error.
+ *
+ * @param id Generated identifier of the outcome.
+ */
+export function outcomeOf(error: OperationError, id: string): OperationOutcome {
+  const { txIssue, messageId, diagnostics, issue } = error.detail
+  return {
+    resourceType: 'OperationOutcome',
+    id,
+    issue: [
+      writeIssue({
+        severity: 'error',
+        code: issue ?? ERRORS[error.code].issue,
+        text: error.message,
+        ...(error.expression.length > 0 && { expression: error.expression }),
+        ...(txIssue !== undefined && { txIssue }),
+        ...(messageId !== undefined && { messageId }),
+        ...(diagnostics !== undefined && { diagnostics }),
+      }),
+    ],
+  }
+}
+
+/** Writes one issue as FHIR. */
+export function writeIssue(issue: OutcomeIssue): OperationOutcomeIssue {
+  return {
+    ...(issue.messageId !== undefined && { extension: [{ url: MESSAGE_ID, valueString: issue.messageId }] }),
+    severity: issue.severity,
+    code: issue.code,
+    details: {
+      ...(issue.txIssue !== undefined && { coding: [{ system: TX_ISSUE_TYPE, code: issue.txIssue }] }),
+      text: issue.text,
+    },
+    ...(issue.diagnostics !== undefined && { diagnostics: issue.diagnostics }),
+    ...(issue.expression !== undefined && { expression: [...issue.expression] }),
+  }
+}

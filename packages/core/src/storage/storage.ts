@@ -1,0 +1,96 @@
+import type { JsonObject } from '../json/index.js'
+import type { IndexEntry, SearchQuery } from './query.js'
+
+/** The current version of a resource as an adapter keeps it. */
+export interface StoredResource {
+  readonly type: string
+  readonly id: string
+  /** Decimal number, one more with every write of this id, also across deletion and re-creation. */
+  readonly versionId: string
+  /** Instant in UTC with milliseconds; never goes back for one id. */
+  readonly lastUpdated: string
+  /** The resource's JSON text with `meta.versionId` and `meta.lastUpdated`; numbers as they were written. */
+  readonly text: string
+  /** The same, parsed at first use. Do not change it. */
+  readonly resource: JsonObject
+}
+
+/** Stores a resource, new or as the next version. */
+export interface PutEntry {
+  readonly op: 'put'
+  readonly type: string
+  readonly id: string
+  /**
+   * The resource in the layout of `writableText`: it starts with `{"resourceType":"T","id":"x","meta":{` and has no `meta.versionId`
+   * and no `meta.lastUpdated`, so that an adapter stamps them in without parsing.
+   */
+  readonly text: string
+  /** Everything that searches can find it by; replaces the entries of the version before. */
+  readonly entries: readonly IndexEntry[]
+  /** The version that must be current: a versionId, or `null` when the id must not exist. Not checked when absent. */
+  readonly ifVersion?: string | null
+}
+
+/** Deletes a resource; deleting what does not exist succeeds. */
+export interface DeleteEntry {
+  readonly op: 'delete'
+  readonly type: string
+  readonly id: string
+  readonly ifVersion?: string
+}
+
+export type WriteEntry = PutEntry | DeleteEntry
+
+/** What became of one entry of a write. */
+export interface WriteResult {
+  readonly type: string
+  readonly id: string
+  /** The version made by the write; for a deletion, that of the deletion, absent when there was nothing to delete. */
+  readonly versionId?: string
+  readonly lastUpdated: string
+  /** True when no current version existed before. */
+  readonly created: boolean
+}
+
+/** One page of a search. */
+export interface SearchPage {
+  readonly items: readonly StoredResource[]
+  /** Pass it as `after` to get the next page; absent on the last. Opaque to all but the adapter. */
+  readonly next?: string
+}
+
+/** What not every adapter can do. Engines ask before they rely on it. */
+export interface Capabilities {
+  /** `write` with several entries is all or nothing. */
+  readonly atomic: boolean
+  /** `count` answers without reading the resources. */
+  readonly counts: boolean
+  /** `ifVersion` is honoured. */
+  readonly preconditions: boolean
+  /** `sort` of a query is honoured. */
+  readonly sorts: boolean
+}
+
+/**
+ * What engines need from persistence. Adapters know no FHIR type: they keep text and index entries, and answer queries over entries.
+ *
+ * Every method rejects with an `OperationError` (`storage-unavailable`, `storage-timeout`, `storage-full`, `storage-locked`,
+ * `storage-damaged`); drivers' errors are its `cause`. Results are never partial.
+ */
+export interface Storage {
+  readonly capabilities: Capabilities
+  /** The current version, or `undefined` when it never existed or was deleted. */
+  read(type: string, id: string): Promise<StoredResource | undefined>
+  /** One page of the current matches, each once, in `query.sort` order and then ascending `id` (UTF-16 code units). */
+  search(query: SearchQuery): Promise<SearchPage>
+  /** Exact number of current matches; `limit`, `after` and `sort` of the query mean nothing here. */
+  count(query: SearchQuery): Promise<number>
+  /**
+   * Applies all entries in order, or none; resolves when they are durable. Results are in the order of the entries.
+   *
+   * @throws {OperationError} `version-conflict` when an `ifVersion` does not hold: nothing is written then.
+   */
+  write(entries: readonly WriteEntry[]): Promise<readonly WriteResult[]>
+  /** Releases connections, files and timers after the writes under way. Calling it again does nothing. */
+  close(): Promise<void>
+}

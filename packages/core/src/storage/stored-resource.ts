@@ -1,0 +1,55 @@
+import { isObject, type JsonObject } from '../json/index.js'
+import type { StoredResource } from './storage.js'
+
+/** What an adapter has at hand for one stored version. */
+export interface StoredRow {
+  readonly type: string
+  readonly id: string
+  readonly versionId: string
+  readonly lastUpdated: string
+  /** As it came with the put: without `meta.versionId` and `meta.lastUpdated`. */
+  readonly text: string
+}
+
+/** Makes the resource that an adapter returns. The text is stamped and parsed at first use. */
+export function storedResource(row: StoredRow): StoredResource {
+  let text: string | undefined
+  let resource: JsonObject | undefined
+  return {
+    type: row.type,
+    id: row.id,
+    versionId: row.versionId,
+    lastUpdated: row.lastUpdated,
+    get text() {
+      text ??= stampedText(row)
+      return text
+    },
+    get resource() {
+      resource ??= parsed(this.text)
+      return resource
+    },
+  }
+}
+
+/** The row's text with `meta.versionId` and `meta.lastUpdated` set in, numbers untouched. */
+export function stampedText(row: StoredRow): string {
+  const seam = metaSeam(row.type, row.id)
+  const rest = row.text.slice(seam)
+  const comma = rest.startsWith('}') ? '' : ','
+  return `${row.text.slice(0, seam)}"versionId":"${row.versionId}","lastUpdated":"${row.lastUpdated}"${comma}${rest}`
+}
+
+/** How every stored text begins. */
+export function metaPrefix(type: string, id: string): string {
+  return `{"resourceType":"${type}","id":"${id}","meta":{`
+}
+
+function metaSeam(type: string, id: string): number {
+  return metaPrefix(type, id).length
+}
+
+function parsed(text: string): JsonObject {
+  const value: unknown = JSON.parse(text)
+  if (!isObject(value)) throw new TypeError('A stored text is no JSON object.')
+  return value
+}
