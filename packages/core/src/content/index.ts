@@ -1,1 +1,7 @@
-export {}
+export { canonicalOf, formatCanonical, type Canonical } from './canonical.js'
+export { definitionOf } from './definition.js'
+export { definitionEntries, definitionKeys, definitionParam, type DefinitionKey } from './definition-keys.js'
+export type { ContentLayer, Definition } from './layer.js'
+export { requestLayer } from './request-layer.js'
+export { storageLayer } from './storage-layer.js'
+export { compareVersions, contentView, newestOf, type ContentView } from './view.js'

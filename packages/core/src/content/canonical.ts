@@ -1,0 +1,24 @@
+/** A canonical reference taken apart: `url|version#fragment`. */
+export interface Canonical {
+  readonly url: string
+  readonly version?: string
+  readonly fragment?: string
+}
+
+/** @see https://hl7.org/fhir/R4/references.html#canonical */
+export function canonicalOf(text: string): Canonical {
+  const bar = text.indexOf('|')
+  const hash = text.indexOf('#', Math.max(bar, 0))
+  const end = hash < 0 ? text.length : hash
+  const version = bar < 0 ? '' : text.slice(bar + 1, end)
+  return {
+    url: text.slice(0, bar < 0 ? end : bar),
+    ...(version !== '' && { version }),
+    ...(hash >= 0 && { fragment: text.slice(hash + 1) }),
+  }
+}
+
+/** `url|version`, or the bare url when there is no version. */
+export function formatCanonical(url: string, version: string | undefined): string {
+  return version === undefined ? url : `${url}|${version}`
+}

@@ -1,0 +1,36 @@
+import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import type { IndexEntry } from '../storage/index.js'
+import { canonicalOf } from './canonical.js'
+
+/** What definitions are looked up by: their own url, or a canonical that they refer to. */
+export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type'
+
+/** Members whose value, without version, is a key of the definition. Every type with a url has `url`. */
+const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]> = new Map([
+  ['ConceptMap', [['source', 'sourceUri'], ['source', 'sourceCanonical'], ['target', 'targetUri'], ['target', 'targetCanonical']]],
+  ['CodeSystem', [['supplements', 'supplements'], ['value-set', 'valueSet']]],
+  ['StructureDefinition', [['base', 'baseDefinition'], ['type', 'type']]],
+])
+
+/** The keys of a resource, each with its value. */
+export function definitionKeys(resource: JsonObject): readonly (readonly [DefinitionKey, string])[] {
+  const type = stringAt(resource, 'resourceType') ?? ''
+  const url = stringAt(resource, 'url')
+  if (url === undefined) return []
+  const others = (MEMBERS.get(type) ?? []).flatMap(([key, member]): [DefinitionKey, string][] => {
+    const value = stringAt(resource, member)
+    return value === undefined ? [] : [[key, canonicalOf(value).url]]
+  })
+  return [['url', url], ...others]
+}
+
+/** Index entries under which storage finds a definition; the indexer adds them to those of the search parameters. */
+export function definitionEntries(resource: unknown): readonly IndexEntry[] {
+  if (!isObject(resource)) return []
+  return definitionKeys(resource).map(([key, value]) => ({ param: definitionParam(key), value }))
+}
+
+/** Name of the index entries that hold a key; it cannot be the code of a search parameter. */
+export function definitionParam(key: DefinitionKey): string {
+  return `definition:${key}`
+}

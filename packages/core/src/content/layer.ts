@@ -1,0 +1,21 @@
+import type { JsonObject } from '../json/index.js'
+import type { DefinitionKey } from './definition-keys.js'
+
+/** A conformance or terminology resource that engines look up by canonical. */
+export interface Definition {
+  readonly type: string
+  readonly url: string
+  readonly version?: string
+  /** `draft`, `active`, `retired` or `unknown`. */
+  readonly status: string
+  /** Same key, same content, for ever: what is compiled from the definition may be cached under it. Absent for what came with a request. */
+  readonly key?: string
+  /** Parsed at first use. */
+  readonly resource: JsonObject
+}
+
+/** A source of definitions. The layers of a request are asked in order. */
+export interface ContentLayer {
+  /** Every definition of the type that carries `value` under `by`, in a stable order; versions are not compared here. */
+  find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
+}

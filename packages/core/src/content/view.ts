@@ -1,0 +1,66 @@
+import { formatCanonical } from './canonical.js'
+import type { DefinitionKey } from './definition-keys.js'
+import type { ContentLayer, Definition } from './layer.js'
+
+/** All definitions that one request sees. An upper layer's definition hides a lower one's of the same url and version. */
+export interface ContentView {
+  /** Every visible definition of the type that carries `value` under `by`, upper layers first. */
+  find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
+  /** The definition of exactly this url and version; without a version the newest that is not retired, else the newest. */
+  resolve(type: string, url: string, version?: string): Promise<Definition | undefined>
+  /** The same view with further definitions on top. */
+  with(layer: ContentLayer): ContentView
+}
+
+/** Makes a view over layers, the uppermost first. */
+export function contentView(layers: readonly ContentLayer[]): ContentView {
+  const find = async (type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]> => {
+    const found = await Promise.all(layers.map((layer) => layer.find(type, by, value)))
+    return unhidden(found.flat())
+  }
+  return {
+    find,
+    async resolve(type, url, version) {
+      const versions = await find(type, 'url', url)
+      return version === undefined ? newestOf(versions) : versions.find((definition) => definition.version === version)
+    },
+    with: (layer) => contentView([layer, ...layers]),
+  }
+}
+
+function unhidden(definitions: readonly Definition[]): readonly Definition[] {
+  const seen = new Map<string, Definition>()
+  for (const definition of definitions) {
+    const canonical = formatCanonical(definition.url, definition.version)
+    if (!seen.has(canonical)) seen.set(canonical, definition)
+  }
+  return [...seen.values()]
+}
+
+/** The newest version; retired definitions only when there is no other. */
+export function newestOf(definitions: readonly Definition[]): Definition | undefined {
+  const current = definitions.filter((definition) => definition.status !== 'retired')
+  return (current.length > 0 ? current : definitions).reduce<Definition | undefined>(
+    (best, definition) => (best === undefined || compareVersions(definition.version, best.version) > 0 ? definition : best),
+    undefined,
+  )
+}
+
+/** Orders versions: numeric segments as numbers, others as text, an absent version first. */
+export function compareVersions(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  const left = a.split(/[.\-+]/)
+  const right = b.split(/[.\-+]/)
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const order = compareSegments(left[i], right[i])
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+function compareSegments(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  if (/^\d+$/.test(a) && /^\d+$/.test(b)) return Number(a) - Number(b)
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache'
+import type { Definition } from '../content/index.js'
+
+/** What engines keep of definitions between requests: indexes, plans, compiled profiles. Bounded by entries and by bytes. */
+export interface Cache {
+  get(key: string): object | undefined
+  /** @param bytes Estimated size in memory. A value larger than the whole cache is not kept. */
+  set(key: string, value: object, bytes: number): void
+}
+
+export interface CacheOptions {
+  /** Default 10,000. */
+  readonly maxEntries?: number
+  /** Default 512 MiB. */
+  readonly maxBytes?: number
+}
+
+/** Makes a cache that forgets what was unused for longest. */
+export function createCache(options: CacheOptions = {}): Cache {
+  const entries = new LRUCache<string, object>({
+    max: options.maxEntries ?? 10_000,
+    maxSize: options.maxBytes ?? 512 * 1024 * 1024,
+  })
+  return {
+    get: (key) => entries.get(key),
+    set: (key, value, bytes) => void entries.set(key, value, { size: Math.max(1, Math.ceil(bytes)) }),
+  }
+}
+
+/** A kind of thing that is made from a definition, with the guard that recognises it in the cache. */
+export interface CacheKind<T extends object> {
+  readonly name: string
+  readonly is: (value: object) => value is T
+  readonly bytes: (value: T) => number
+  readonly make: (definition: Definition) => T
+}
+
+/** What `kind.make` gives for the definition, made once per content. A definition without key is made anew, and never shared. */
+export function cached<T extends object>(cache: Cache, kind: CacheKind<T>, definition: Definition): T {
+  if (definition.key === undefined) return kind.make(definition)
+  const key = `${kind.name} ${definition.key}`
+  const found = cache.get(key)
+  if (found !== undefined && kind.is(found)) return found
+  const made = kind.make(definition)
+  cache.set(key, made, kind.bytes(made))
+  return made
+}

@@ -1,0 +1,71 @@
+import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
+import type { JsonObject } from '../json/index.js'
+import type { Storage } from '../storage/index.js'
+import { createCache, type Cache } from './cache.js'
+import { DEFAULT_LIMITS, type Limits } from './limits.js'
+
+/** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
+export interface OperationContext {
+  readonly storage: Storage
+  /** Where canonicals are resolved. */
+  readonly content: ContentView
+  readonly cache: Cache
+  readonly limits: Limits
+  readonly now: () => Date
+  /** Random UUID, lower case. */
+  readonly newId: () => string
+  /** Ends the work when the caller has gone. */
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Ends the work when the caller may not do this with that type, or with that resource. Everything is allowed when absent.
+   *
+   * @throws {OperationError} `forbidden`, or `not-found` where the caller may not know that it exists.
+   */
+  readonly authorize?: ((interaction: 'read' | 'search' | 'create' | 'update' | 'delete', type: string, id?: string) => void) | undefined
+  /** When the operation must have ended, on the clock of `performance.now()`. */
+  readonly deadline?: number | undefined
+}
+
+export interface ContextOptions {
+  readonly storage: Storage
+  /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
+  readonly definitions?: readonly ContentLayer[]
+  readonly cache?: Cache
+  readonly limits?: Partial<Limits>
+  readonly now?: () => Date
+  readonly newId?: () => string
+}
+
+/** Makes the context of a process over a storage. */
+export function createContext(options: ContextOptions): OperationContext {
+  return {
+    storage: options.storage,
+    content: contentView([storageLayer(options.storage), ...(options.definitions ?? [])]),
+    cache: options.cache ?? createCache(),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    now: options.now ?? (() => new Date()),
+    newId: options.newId ?? (() => crypto.randomUUID()),
+  }
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal
+  /** Resources that came with the request; they hide stored ones of the same url and version. */
+  readonly resources?: readonly JsonObject[]
+  readonly limits?: Partial<Limits>
+  readonly authorize?: OperationContext['authorize']
+}
+
+/** The context of one request: its signal, its time limit, its own definitions on top. */
+export function forRequest(ctx: OperationContext, options: RequestOptions): OperationContext {
+  const limits = { ...ctx.limits, ...options.limits }
+  const resources = options.resources ?? []
+  return {
+    ...ctx,
+    limits,
+    content: resources.length > 0 ? ctx.content.with(requestLayer(resources)) : ctx.content,
+    authorize: options.authorize ?? ctx.authorize,
+    signal: options.signal ?? ctx.signal,
+    deadline: ctx.deadline ?? performance.now() + limits.operationTimeoutMs,
+  }
+}

@@ -1,0 +1,27 @@
+/** Bounds on the work for one call. SECURITY-level defaults; every one can be set in `createContext`. */
+export interface Limits {
+  /** Most codes of an expansion for which no `count` was asked. */
+  readonly maxExpansion: number
+  /** Most bytes of an answer. */
+  readonly maxAnswerBytes: number
+  /** Most value sets on one path of imports. */
+  readonly maxImportDepth: number
+  /** Most ConceptMaps on one `unmapped` chain. */
+  readonly maxMapChain: number
+  /** Longest text filter, in characters. */
+  readonly maxFilterLength: number
+  /** Wall time of one operation in milliseconds; bots have their own. */
+  readonly operationTimeoutMs: number
+  /** Most issues of one validation. */
+  readonly maxIssues: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  maxExpansion: 100_000,
+  maxAnswerBytes: 32 * 1024 * 1024,
+  maxImportDepth: 100,
+  maxMapChain: 16,
+  maxFilterLength: 4_096,
+  operationTimeoutMs: 5_000,
+  maxIssues: 100,
+}

@@ -1,0 +1,1 @@
+export type { Operation, OperationRequest, OperationResponse } from './operation.js'

@@ -1,0 +1,45 @@
+import type { OperationContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import type { Parameter } from '../parameters/index.js'
+
+/** A FHIR operation call, apart from HTTP. */
+export interface OperationRequest {
+  /** Type that the operation is called on, for example `ConceptMap`. */
+  readonly type: string
+  /** Present at instance level. */
+  readonly id?: string | undefined
+  readonly method: 'GET' | 'POST'
+  /** From the query of a GET, or from the query and the Parameters body of a POST. Empty for a POST of a bare resource. */
+  readonly parameters: readonly Parameter[]
+  /** The parsed body of a POST. */
+  readonly body?: JsonObject | undefined
+  /** The same as text, for operations that read it themselves (`$validate`). */
+  readonly bodyText?: string | undefined
+  /** The `Accept-Language` header as sent. */
+  readonly acceptLanguage?: string | undefined
+  /** True for `Prefer: handling=strict`: parameters that nobody knows are refused by name. */
+  readonly strict: boolean
+}
+
+/** What a call answers. */
+export interface OperationResponse {
+  readonly status: number
+  readonly resource: JsonObject
+  /** `Type/id` of what was stored, relative to the base. */
+  readonly location?: string
+}
+
+/** A FHIR operation as the handler mounts it: reads the input, runs the algorithm, writes the output. */
+export interface Operation {
+  /** With the dollar sign. */
+  readonly name: `$${string}`
+  readonly types: readonly string[] | 'any'
+  readonly levels: readonly ('type' | 'instance')[]
+  readonly methods: readonly ('GET' | 'POST')[]
+  /** Canonical of the OperationDefinition, for the CapabilityStatement. */
+  readonly definition: string
+  /** What a POST carries: a Parameters resource, or text that the operation parses itself. Default `parameters`. */
+  readonly body?: 'parameters' | 'text'
+  /** @throws {OperationError} whatever the operation cannot do. */
+  readonly run: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
+}

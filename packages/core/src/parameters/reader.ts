@@ -1,0 +1,126 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, type JsonObject } from '../json/index.js'
+import type { Parameter } from './parameter.js'
+
+/**
+ * Reads an operation's inputs by name and type, and remembers what was asked for.
+ *
+ * A method for one value throws `parameter-invalid` when the parameter is repeated. A value of the wrong JSON type or form is
+ * `parameter-value`. `names` are synonyms: the parameter may come under any one of them.
+ */
+export interface ParameterReader {
+  /** A code, uri, canonical, id or string; which of these the sender chose does not matter. Empty text is `parameter-value`. */
+  text(...names: readonly string[]): string | undefined
+  texts(...names: readonly string[]): readonly string[]
+  /** As `text`, but blanks and the empty string are allowed. */
+  freeText(...names: readonly string[]): string | undefined
+  /** `true` or `false`, also as text. */
+  boolean(...names: readonly string[]): boolean | undefined
+  /** A whole number of at most nine digits, not negative, also as text. */
+  count(...names: readonly string[]): number | undefined
+  /** A complex value such as a Coding. */
+  object(...names: readonly string[]): JsonObject | undefined
+  resource(...names: readonly string[]): JsonObject | undefined
+  resources(...names: readonly string[]): readonly JsonObject[]
+  /** The parameters themselves, for those with parts. */
+  all(...names: readonly string[]): readonly Parameter[]
+  /** FHIRPath of the first parameter of that name, for errors; the name itself when there is none. */
+  expressionOf(name: string): string
+  /** @throws {OperationError} `parameter-unsupported` naming the first of these parameters that was sent. */
+  refuse(...names: readonly string[]): void
+  /** @throws {OperationError} `parameter-invalid` naming the first parameter that no method has asked for. */
+  refuseUnknown(): void
+}
+
+/** Makes a reader over the inputs of one request. */
+export function parameterReader(parameters: readonly Parameter[]): ParameterReader {
+  const known = new Set<string>()
+  const all = (...names: readonly string[]): readonly Parameter[] => {
+    for (const name of names) known.add(name)
+    return parameters.filter((parameter) => names.includes(parameter.name))
+  }
+  const one = (...names: readonly string[]): Parameter | undefined => onlyOne(all(...names))
+  const read = <T>(convert: (parameter: Parameter) => T) => (...names: readonly string[]): T | undefined => {
+    const parameter = one(...names)
+    return parameter === undefined ? undefined : convert(parameter)
+  }
+  return {
+    text: read(asText),
+    texts: (...names) => all(...names).map(asText),
+    freeText: read(asFreeText),
+    boolean: read(asBoolean),
+    count: read(asCount),
+    object: read(asObject),
+    resource: read(asResource),
+    resources: (...names) => all(...names).map(asResource),
+    all,
+    expressionOf: (name) => parameters.find((parameter) => parameter.name === name)?.expression ?? name,
+    refuse: (...names) => refuseSent(all(...names)),
+    refuseUnknown: () => refuseRest(parameters, known),
+  }
+}
+
+function onlyOne(found: readonly Parameter[]): Parameter | undefined {
+  const [first, second] = found
+  if (second !== undefined) {
+    throw new OperationError('parameter-invalid', `Parameter ${quoted(second.name)} is given more than once.`, {
+      expression: [second.expression],
+    })
+  }
+  return first
+}
+
+function wrongValue(parameter: Parameter, expected: string): OperationError {
+  return new OperationError('parameter-value', `Parameter ${quoted(parameter.name)} must be ${expected}.`, {
+    expression: [parameter.expression],
+  })
+}
+
+function asFreeText(parameter: Parameter): string {
+  if (typeof parameter.value !== 'string') throw wrongValue(parameter, 'a text value')
+  return parameter.value
+}
+
+function asText(parameter: Parameter): string {
+  const text = asFreeText(parameter)
+  if (text === '') throw wrongValue(parameter, 'a text that is not empty')
+  return text
+}
+
+function asBoolean(parameter: Parameter): boolean {
+  if (parameter.value === true || parameter.value === 'true') return true
+  if (parameter.value === false || parameter.value === 'false') return false
+  throw wrongValue(parameter, 'true or false')
+}
+
+function asCount(parameter: Parameter): number {
+  const { value } = parameter
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+  if (!/^\d{1,9}$/.test(text)) throw wrongValue(parameter, 'a whole number from 0 to 999999999')
+  return Number(text)
+}
+
+function asObject(parameter: Parameter): JsonObject {
+  if (!isObject(parameter.value)) throw wrongValue(parameter, 'a complex value')
+  return parameter.value
+}
+
+function asResource(parameter: Parameter): JsonObject {
+  if (parameter.resource === undefined) throw wrongValue(parameter, 'a resource')
+  return parameter.resource
+}
+
+function refuseSent([first]: readonly Parameter[]): void {
+  if (first === undefined) return
+  throw new OperationError('parameter-unsupported', `Parameter ${quoted(first.name)} is not supported.`, {
+    expression: [first.expression],
+  })
+}
+
+function refuseRest(parameters: readonly Parameter[], known: ReadonlySet<string>): void {
+  const unknown = parameters.find((parameter) => !known.has(parameter.name))
+  if (unknown === undefined) return
+  throw new OperationError('parameter-invalid', `Parameter ${quoted(unknown.name)} is not known to this operation.`, {
+    expression: [unknown.expression],
+  })
+}
