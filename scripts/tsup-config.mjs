@@ -8,7 +8,8 @@ export function tsupConfig(extra = []) {
   const src = (file) => relative(process.cwd(), file)
   const exported = sourceEntries(own).map(([, file]) => src(file))
   const entry = Object.fromEntries([...exported, ...extra].map((file) => [file.replace(/^src\//, '').replace(/\.ts$/, ''), file]))
-  const types = exported.length === 0 ? false : { entry: Object.fromEntries(Object.entries(entry).filter(([, file]) => exported.includes(file))) }
+  const types =
+    exported.length === 0 ? false : { entry: Object.fromEntries(Object.entries(entry).filter(([, file]) => exported.includes(file))) }
   return {
     entry,
     format: ['esm'],

@@ -7,9 +7,29 @@ export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value
 
 /** Members whose value, without version, is a key of the definition. Every type with a url has `url`. */
 const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]> = new Map([
-  ['ConceptMap', [['source', 'sourceUri'], ['source', 'sourceCanonical'], ['target', 'targetUri'], ['target', 'targetCanonical']]],
-  ['CodeSystem', [['supplements', 'supplements'], ['value-set', 'valueSet']]],
-  ['StructureDefinition', [['base', 'baseDefinition'], ['type', 'type']]],
+  [
+    'ConceptMap',
+    [
+      ['source', 'sourceUri'],
+      ['source', 'sourceCanonical'],
+      ['target', 'targetUri'],
+      ['target', 'targetCanonical'],
+    ],
+  ],
+  [
+    'CodeSystem',
+    [
+      ['supplements', 'supplements'],
+      ['value-set', 'valueSet'],
+    ],
+  ],
+  [
+    'StructureDefinition',
+    [
+      ['base', 'baseDefinition'],
+      ['type', 'type'],
+    ],
+  ],
 ])
 
 /** The keys of a resource, each with its value. */

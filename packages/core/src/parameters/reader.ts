@@ -40,10 +40,12 @@ export function parameterReader(parameters: readonly Parameter[]): ParameterRead
     return parameters.filter((parameter) => names.includes(parameter.name))
   }
   const one = (...names: readonly string[]): Parameter | undefined => onlyOne(all(...names))
-  const read = <T>(convert: (parameter: Parameter) => T) => (...names: readonly string[]): T | undefined => {
-    const parameter = one(...names)
-    return parameter === undefined ? undefined : convert(parameter)
-  }
+  const read =
+    <T>(convert: (parameter: Parameter) => T) =>
+    (...names: readonly string[]): T | undefined => {
+      const parameter = one(...names)
+      return parameter === undefined ? undefined : convert(parameter)
+    }
   return {
     text: read(asText),
     texts: (...names) => all(...names).map(asText),

@@ -1,0 +1,61 @@
+// Which module may import which. `docs/architecture.md` gives the reasons.
+const core = '^packages/core/src'
+const layer = (names) => `${core}/(${names.join('|')})/`
+
+const foundations = ['errors', 'json', 'regex']
+const seams = ['storage', 'content', 'context', 'parameters', 'operation']
+const engines = ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'validate', 'evaluate', 'execute', 'sessions']
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, dependencyTypesNot: ['type-only'] } },
+    {
+      name: 'core-knows-no-platform',
+      severity: 'error',
+      from: { path: core, pathNot: '\\.test\\.ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'core-knows-no-other-package',
+      severity: 'error',
+      from: { path: core, pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(?!core/)' },
+    },
+    {
+      name: 'foundations-stand-alone',
+      severity: 'error',
+      from: { path: layer(foundations) },
+      to: { path: layer([...seams, ...engines, 'search', 'terminology', 'fhirpath', 'memory']) },
+    },
+    {
+      name: 'seams-know-no-engine',
+      severity: 'error',
+      from: { path: layer(seams), pathNot: '\\.test\\.ts$' },
+      to: { path: layer([...engines, 'terminology', 'memory']) },
+    },
+    {
+      name: 'adapters-know-no-engine',
+      severity: 'error',
+      from: { path: '^packages/(sqlite|postgres|http|storage-contract)/src', pathNot: '\\.test\\.ts$' },
+      to: { path: layer([...engines, 'terminology', 'operation']) },
+    },
+    {
+      name: 'adapters-know-no-handler',
+      severity: 'error',
+      from: { path: '^packages/(core|sqlite|postgres|http|r4|bot-sandbox|storage-contract)/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(handler|cli)/' },
+    },
+    { name: 'nothing-knows-the-command-line', severity: 'error', from: { path: '^packages/(?!cli/)' }, to: { path: '^packages/cli/' } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|node_modules)/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+    },
+  },
+}

@@ -1,0 +1,48 @@
+// Exact versions everywhere, and only licences that allow free use in what is published.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, workspacePackages } from './packages.mjs'
+import { PNPM } from './steps.mjs'
+
+const LICENCES = new Set([
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'Unicode-3.0',
+  'Unicode-DFS-2016',
+])
+const problems = [...inexactVersions(), ...forbiddenLicences()]
+for (const problem of problems) console.error(`  ${problem}`)
+process.exit(problems.length === 0 ? 0 : 1)
+
+function inexactVersions() {
+  const manifests = [JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')), ...workspacePackages().map(({ manifest }) => manifest)]
+  return manifests.flatMap((manifest) =>
+    Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
+      .filter(([, version]) => version !== 'workspace:*' && !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      .map(([name, version]) => `${manifest.name}: ${name} must have an exact version, not ${version}`),
+  )
+}
+
+function forbiddenLicences() {
+  const [program, ...args] = PNPM
+  const listed = execFileSync(program, [...args, 'licenses', 'list', '--prod', '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  })
+  return Object.entries(JSON.parse(listed))
+    .filter(
+      ([licence]) =>
+        !licence
+          .replace(/[()]/g, '')
+          .split(' OR ')
+          .some((one) => one.split(' AND ').every((part) => LICENCES.has(part))),
+    )
+    .flatMap(([licence, packages]) => packages.map(({ name }) => `${name}: licence ${licence} is not on the list`))
+}

@@ -1,0 +1,45 @@
+// Every regular expression of the sources runs in linear time.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { checkSync } from 'recheck'
+import ts from 'typescript'
+import { root } from './packages.mjs'
+
+const found = sources().flatMap(literals)
+const verdicts = new Map()
+const problems = found.filter(({ text }) => verdict(text) === 'vulnerable')
+const undecided = found.filter(({ text }) => verdict(text) === 'unknown')
+for (const { place, text } of [...problems, ...undecided]) console.error(`  ${place}: ${text} is ${verdict(text)}`)
+console.log(`  ${found.length} expressions, ${problems.length} super-linear, ${undecided.length} undecided`)
+process.exit(problems.length + undecided.length === 0 ? 0 : 1)
+
+function sources() {
+  return readdirSync(join(root, 'packages'), { withFileTypes: true, recursive: true })
+    .filter(
+      (entry) => entry.isFile() && /\.ts$/.test(entry.name) && !/\.test\.ts$/.test(entry.name) && /\/src(\/|$)/.test(entry.parentPath),
+    )
+    .filter((entry) => !/node_modules|dist/.test(entry.parentPath))
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+function literals(file) {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
+  const list = []
+  const visit = (node) => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart())
+      list.push({ place: `${relative(root, file)}:${line + 1}`, text: node.text })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return list
+}
+
+function verdict(text) {
+  if (!verdicts.has(text)) {
+    const end = text.lastIndexOf('/')
+    verdicts.set(text, checkSync(text.slice(1, end), text.slice(end + 1).replace(/[vd]/g, ''), { timeout: 10_000 }).status)
+  }
+  return verdicts.get(text)
+}

@@ -1,0 +1,59 @@
+// Installs and builds what is not yet installed and built. Runs on the machine's own Node, whatever its version.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, workspacePackages } from './packages.mjs'
+import { PNPM, step } from './steps.mjs'
+
+const STAMPS = join(root, 'node_modules', '.fhir-ops')
+const packages = workspacePackages()
+const manifests = ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml'].map((file) => join(root, file))
+const installInputs = [...manifests, ...packages.map(({ dir }) => join(dir, 'package.json'))]
+
+once('install', digest(installInputs), isInstalled, () =>
+  step('Install dependencies', [...PNPM, 'install', '--frozen-lockfile', '--prefer-offline']),
+)
+once('build', digest([...installInputs, ...buildInputs()]), isBuilt, () => step('Build all packages', [...PNPM, 'run', 'build']))
+
+/** Does the work unless it was done for the same inputs and its result is still there. */
+function once(name, inputs, isThere, work) {
+  const stamp = join(STAMPS, name)
+  if (isThere() && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs) return
+  if (!work()) process.exit(1)
+  mkdirSync(STAMPS, { recursive: true })
+  writeFileSync(stamp, inputs)
+}
+
+function isInstalled() {
+  return existsSync(join(root, 'node_modules', '.modules.yaml'))
+}
+
+function isBuilt() {
+  return packages.every(({ dir, manifest }) => {
+    const built = [...Object.values(manifest.exports ?? {}).map((target) => target.import), ...Object.values(manifest.bin ?? {})]
+    return built.every((file) => file === undefined || existsSync(join(dir, file)))
+  })
+}
+
+function buildInputs() {
+  const shared = ['tsconfig.base.json', 'scripts/tsup-config.mjs', 'scripts/packages.mjs'].map((file) => join(root, file))
+  return [...shared, ...packages.flatMap(({ dir }) => filesBelow(dir))]
+}
+
+function filesBelow(dir) {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    if (['node_modules', 'dist', 'coverage'].includes(entry.name)) return []
+    const path = join(dir, entry.name)
+    return entry.isDirectory() ? filesBelow(path) : /\.test\.ts$/.test(entry.name) ? [] : [path]
+  })
+}
+
+function digest(files) {
+  const hash = createHash('sha256')
+  for (const file of files.toSorted())
+    hash
+      .update(file)
+      .update('\0')
+      .update(existsSync(file) ? readFileSync(file) : '')
+  return hash.digest('hex')
+}
