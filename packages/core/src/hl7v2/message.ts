@@ -1,0 +1,134 @@
+import { OperationError } from '../errors/index.js'
+import { ackText, type Hl7AckOptions } from './ack.js'
+import { findLines, withoutFraming, type Hl7Lines } from './lines.js'
+import { readPath } from './path.js'
+import { hl7Segment, withLeaf, type Hl7Segment } from './segment.js'
+import { readSeparators, type Hl7Separators } from './separators.js'
+
+const brand: unique symbol = Symbol('Hl7Message')
+
+/** An HL7 v2 message. It never changes: what sets something gives a new message, in which all else is as it was written. */
+export interface Hl7Message {
+  readonly [brand]: true
+  readonly separators: Hl7Separators
+  /** In order, MSH first. */
+  readonly segments: readonly Hl7Segment[]
+  /** The first segment of that name, or a later one by its number from 1. */
+  segment(name: string, occurrence?: number): Hl7Segment | undefined
+  /**
+   * The decoded text at a path like `PID-5.1`, `PID-3[2].4.1` or `OBX[3]-5`; `undefined` when it is absent or empty. The HL7 null is
+   * given as written: `""`.
+   *
+   * @throws {TypeError} When the path is none.
+   */
+  get(path: string): string | undefined
+  /**
+   * A message with that text, escaped as needed, at the path.
+   *
+   * @throws {TypeError} When the path is none, or names MSH-1 or MSH-2.
+   * @throws {OperationError} `unprocessable` when the message has no such segment.
+   */
+  set(path: string, value: string): Hl7Message
+  /** A message with one more segment at its end, as written: `add('NTE|1||text')`. */
+  add(segment: string): Hl7Message
+  /** A message without the segments of that name. */
+  without(name: string): Hl7Message
+  /** The acknowledgment of this message. */
+  ack(options: Hl7AckOptions): Hl7Message
+  /** The message's text; what was parsed and not changed is the same, character for character, without MLLP framing. */
+  toString(): string
+  /** As `toString`, so that a message inside other JSON is its text. */
+  toJSON(): string
+}
+
+/**
+ * Reads an HL7 v2 message in its pipe-delimited form (ER7), with any separators. Line ends may be CR, LF or CRLF; MLLP framing is taken
+ * off. Segments are found at once, fields are taken apart when they are looked at.
+ *
+ * @throws {OperationError} `body-invalid` when it has no MSH segment or no five distinct separators, `too-costly` beyond 4 Mi
+ *   characters or 100,000 segments.
+ */
+export function parseHl7(text: string): Hl7Message {
+  const source = withoutFraming(text)
+  const parsed: Parsed = { source, separators: readSeparators(source), lines: findLines(source) }
+  let segments: readonly Hl7Segment[] | undefined
+  const message: Hl7Message = {
+    [brand]: true,
+    separators: parsed.separators,
+    get segments() {
+      segments ??= parsed.lines.starts.map((_, line) => segmentAt(parsed, line))
+      return segments
+    },
+    segment: (name, occurrence = 1) => {
+      const line = findSegment(parsed, name, occurrence)
+      return line === undefined ? undefined : segmentAt(parsed, line)
+    },
+    get: (path) => leafAt(parsed, path),
+    set: (path, value) => parseHl7(withValue(parsed, path, value)),
+    add: (segment) => parseHl7(withSegment(source, segment)),
+    without: (name) => parseHl7(withoutSegments(parsed, name)),
+    ack: (options) => parseHl7(ackText(message, options)),
+    toString: () => source,
+    toJSON: () => source,
+  }
+  return message
+}
+
+/** True for what `parseHl7` gave. */
+export function isHl7Message(value: unknown): value is Hl7Message {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
+}
+
+interface Parsed {
+  readonly source: string
+  readonly separators: Hl7Separators
+  readonly lines: Hl7Lines
+}
+
+function segmentAt({ source, separators, lines }: Parsed, line: number): Hl7Segment {
+  return hl7Segment(source.slice(lines.starts[line], lines.ends[line]), separators)
+}
+
+function findSegment({ source, separators, lines }: Parsed, name: string, occurrence: number): number | undefined {
+  let left = occurrence
+  for (let line = 0; line < lines.starts.length; line++) {
+    const start = lines.starts[line] ?? 0
+    const behind = start + name.length
+    if (!source.startsWith(name, start) || (behind !== lines.ends[line] && source.charAt(behind) !== separators.field)) continue
+    left -= 1
+    if (left === 0) return line
+  }
+  return undefined
+}
+
+function leafAt(parsed: Parsed, text: string): string | undefined {
+  const path = readPath(text)
+  const line = findSegment(parsed, path.segment, path.occurrence)
+  if (line === undefined) return undefined
+  const repetition = segmentAt(parsed, line).field(path.field).repetitions[path.repetition - 1]
+  const leaf = repetition?.components[path.component - 1]?.subcomponents[path.subcomponent - 1]
+  return leaf === '' ? undefined : leaf
+}
+
+function withValue(parsed: Parsed, text: string, value: string): string {
+  const { source, separators, lines } = parsed
+  const path = readPath(text)
+  const line = findSegment(parsed, path.segment, path.occurrence)
+  if (line === undefined) throw new OperationError('unprocessable', `The HL7 message has no segment ${path.segment}[${path.occurrence}].`)
+  const changed = withLeaf(segmentAt(parsed, line), path, { value, separators })
+  return source.slice(0, lines.starts[line]) + changed + source.slice(lines.ends[line])
+}
+
+function withSegment(source: string, segment: string): string {
+  const end = source.endsWith('\r\n') ? '\r\n' : source.endsWith('\n') ? '\n' : '\r'
+  return source.endsWith(end) ? `${source}${segment}${end}` : `${source}${end}${segment}`
+}
+
+function withoutSegments({ source, separators, lines }: Parsed, name: string): string {
+  const kept: string[] = [source.slice(0, lines.starts[0])]
+  for (const [line, start] of lines.starts.entries()) {
+    const isNamed = hl7Segment(source.slice(start, lines.ends[line]), separators).name === name
+    if (!isNamed) kept.push(source.slice(start, lines.starts[line + 1]))
+  }
+  return kept.join('')
+}

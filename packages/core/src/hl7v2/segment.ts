@@ -1,0 +1,62 @@
+import { encodeEscapes } from './escape.js'
+import { hl7Field, plainField, type Hl7Field } from './field.js'
+import type { Hl7Path } from './path.js'
+import type { Hl7Separators } from './separators.js'
+
+/** One segment. */
+export interface Hl7Segment {
+  /** The three letters it begins with, for example `PID`. */
+  readonly name: string
+  /** As written, without its line end. */
+  readonly text: string
+  /** Number of its last field. */
+  readonly size: number
+  /** Field by its HL7 number, from 1; beyond `size` the empty field. */
+  field(number: number): Hl7Field
+}
+
+/** Segments whose first field is the field separator itself. */
+const HEADERS: ReadonlySet<string> = new Set(['MSH', 'FHS', 'BHS'])
+
+/** Reads a segment; its fields are split when one is first asked for. */
+export function hl7Segment(text: string, separators: Hl7Separators): Hl7Segment {
+  const name = text.split(separators.field, 1)[0] ?? ''
+  const isHeader = HEADERS.has(name)
+  let split: readonly string[] | undefined
+  const fields = () => (split ??= fieldTexts(text, separators.field, isHeader))
+  return {
+    name,
+    text,
+    get size() {
+      return fields().length - 1
+    },
+    field(number) {
+      const field = fields()[number] ?? ''
+      return isHeader && number <= 2 ? plainField(field) : hl7Field(field, separators)
+    },
+  }
+}
+
+/** The segment's text with one leaf replaced; missing fields, repetitions, components and subcomponents before it are added empty. */
+export function withLeaf(segment: Hl7Segment, path: Hl7Path, edit: { readonly value: string; readonly separators: Hl7Separators }): string {
+  const { value, separators } = edit
+  const isHeader = HEADERS.has(segment.name)
+  if (isHeader && path.field <= 2) throw new TypeError(`${segment.name}-1 and ${segment.name}-2 declare the separators and cannot be set.`)
+  const inComponent = (text: string) => withPart(text, { separator: separators.subcomponent, at: path.subcomponent }, () => encodeEscapes(value, separators))
+  const inRepetition = (text: string) => withPart(text, { separator: separators.component, at: path.component }, inComponent)
+  const inField = (text: string) => withPart(text, { separator: separators.repetition, at: path.repetition }, inRepetition)
+  // The text splits into the name and the fields from 1; in a header field 1 is the separator itself.
+  return withPart(segment.text, { separator: separators.field, at: isHeader ? path.field : path.field + 1 }, inField)
+}
+
+function fieldTexts(text: string, separator: string, isHeader: boolean): readonly string[] {
+  const parts = text.split(separator)
+  return isHeader ? [parts[0] ?? '', separator, ...parts.slice(1)] : parts
+}
+
+function withPart(text: string, place: { readonly separator: string; readonly at: number }, edit: (part: string) => string): string {
+  const parts = text.split(place.separator)
+  while (parts.length < place.at) parts.push('')
+  parts[place.at - 1] = edit(parts[place.at - 1] ?? '')
+  return parts.join(place.separator)
+}
