@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import type { Definition } from '../content/index.js'
+import { OperationError } from '../errors/index.js'
+import { cached, createCache, createPace, type CacheKind } from './index.js'
+
+interface Index {
+  readonly of: Definition
+}
+
+function kind(made: Definition[]): CacheKind<Index> {
+  return {
+    name: 'index',
+    is: (value): value is Index => 'of' in value,
+    bytes: () => 10,
+    make: (definition) => {
+      made.push(definition)
+      return { of: definition }
+    },
+  }
+}
+
+const definition = (key?: string): Definition => ({
+  type: 'ValueSet',
+  url: 'u',
+  status: 'active',
+  resource: {},
+  ...(key !== undefined && { key }),
+})
+
+describe('cached', () => {
+  test('makes a thing once for one key', () => {
+    const made: Definition[] = []
+    const cache = createCache()
+    expect(cached(cache, kind(made), definition('k'))).toBe(cached(cache, kind(made), definition('k')))
+    expect(made).toHaveLength(1)
+  })
+
+  test('never keeps what came with a request', () => {
+    const made: Definition[] = []
+    const cache = createCache()
+    cached(cache, kind(made), definition())
+    cached(cache, kind(made), definition())
+    expect(made).toHaveLength(2)
+  })
+
+  test('forgets what was unused for longest when the bytes are used up', () => {
+    const made: Definition[] = []
+    const cache = createCache({ maxBytes: 20 })
+    for (const key of ['a', 'b', 'c', 'a']) cached(cache, kind(made), definition(key))
+    expect(made.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'a'])
+  })
+})
+
+describe('createPace', () => {
+  test.each([
+    ['a caller who has gone', { signal: AbortSignal.abort() }, 'aborted'],
+    ['a limit that has passed', { deadline: performance.now() - 1 }, 'computation-timeout'],
+  ])('%s ends the work', async (_, options, code) => {
+    const pace = createPace(options)
+    const error = await pace.pause().catch((caught: unknown) => caught)
+    expect(error instanceof OperationError && error.code).toBe(code)
+  })
+
+  test('a pause lets other work run', async () => {
+    const order: string[] = []
+    setTimeout(() => order.push('other'), 0)
+    await createPace({}).pause()
+    order.push('mine')
+    expect(order).toEqual(['other', 'mine'])
+  })
+})

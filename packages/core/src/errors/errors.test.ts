@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { ERRORS, OperationError, outcomeOf, outcomeOk, quoted } from './index.js'
+
+const STATUSES = [400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 414, 415, 422, 429, 501, 503]
+
+describe('the table of errors', () => {
+  test.each(Object.entries(ERRORS))('%s has a status that may be sent', (_, row) => {
+    expect(STATUSES).toContain(row.status)
+  })
+})
+
+describe('outcomeOf', () => {
+  test('gives severity, issue type, sentence and place', () => {
+    const error = new OperationError('parameter-required', "Parameter 'url' is missing.", { expression: ['url'] })
+    expect(outcomeOf(error, 'x1')).toEqual({
+      resourceType: 'OperationOutcome',
+      id: 'x1',
+      issue: [{ severity: 'error', code: 'required', details: { text: "Parameter 'url' is missing." }, expression: ['url'] }],
+    })
+  })
+
+  test('never shows the cause', () => {
+    const error = new OperationError('storage-unavailable', 'The storage cannot be reached.', { cause: new Error('ECONNREFUSED 10.0.0.1') })
+    expect(JSON.stringify(outcomeOf(error, 'x'))).not.toContain('ECONNREFUSED')
+  })
+
+  test('carries the terminology ecosystem’s coding and message id', () => {
+    const [issue] = outcomeOf(new OperationError('not-found', 'x', { txIssue: 'not-found', messageId: 'M' }), 'x').issue
+    expect(issue?.details?.coding?.[0]?.code).toBe('not-found')
+    expect(issue?.extension?.[0]?.valueString).toBe('M')
+  })
+})
+
+test('a success without content is the outcome ok', () => {
+  expect(outcomeOk()).toEqual({
+    resourceType: 'OperationOutcome',
+    id: 'ok',
+    issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }],
+  })
+})
+
+describe('quoted', () => {
+  test.each([
+    ['abc', "'abc'"],
+    ['a\nb', "'a\\nb'"],
+    ['\u001b[31m', "'\\u001b[31m'"],
+    ['\ud800', "'\ufffd'"],
+    ['x'.repeat(101), `'${'x'.repeat(99)}…'`],
+    ['x'.repeat(100), `'${'x'.repeat(100)}'`],
+  ])('%j becomes %j', (text, expected) => {
+    expect(quoted(text)).toBe(expected)
+  })
+})
