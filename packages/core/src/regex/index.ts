@@ -1,1 +1,2 @@
-export {}
+export { compileRegex, type LinearRegex } from './linear-regex.js'
+export type { RegexOptions } from './parse.js'

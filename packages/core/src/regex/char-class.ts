@@ -1,0 +1,98 @@
+import type { CharTest } from './ast.js'
+
+/** True for `[A-Za-z0-9_]`, the characters between which there is no word boundary. */
+export function isWordChar(codePoint: number): boolean {
+  return (
+    (codePoint >= 0x61 && codePoint <= 0x7a) ||
+    (codePoint >= 0x41 && codePoint <= 0x5a) ||
+    (codePoint >= 0x30 && codePoint <= 0x39) ||
+    codePoint === 0x5f
+  )
+}
+
+/** The classes written with one letter after the backslash; the upper-case letter is the complement. */
+export function escapedClass(letter: string): CharTest | undefined {
+  const test = ESCAPED_CLASSES.get(letter.toLowerCase())
+  if (test === undefined) return undefined
+  return letter === letter.toLowerCase() ? test : not(test)
+}
+
+/** The class `\p{name}`: a Unicode general category, or one of a few scripts and binary properties. */
+export function unicodeClass(name: string): CharTest | undefined {
+  const pattern = UNICODE_CLASSES.get(name.replace(/^(?:General_Category|gc|Script|sc)=/, ''))
+  return pattern === undefined ? undefined : (codePoint) => pattern.test(String.fromCodePoint(codePoint))
+}
+
+export function not(test: CharTest): CharTest {
+  return (codePoint) => !test(codePoint)
+}
+
+export function range(from: number, to: number): CharTest {
+  return (codePoint) => codePoint >= from && codePoint <= to
+}
+
+export function anyOf(tests: readonly CharTest[]): CharTest {
+  return (codePoint) => tests.some((test) => test(codePoint))
+}
+
+const ESCAPED_CLASSES: ReadonlyMap<string, CharTest> = new Map<string, CharTest>([
+  ['d', range(0x30, 0x39)],
+  ['w', isWordChar],
+  ['s', (codePoint) => /\s/u.test(String.fromCodePoint(codePoint))],
+  ['h', (codePoint) => codePoint === 0x09 || /\p{Zs}/u.test(String.fromCodePoint(codePoint))],
+  ['i', (codePoint) => codePoint === 0x3a || codePoint === 0x5f || /\p{L}/u.test(String.fromCodePoint(codePoint))],
+  ['c', (codePoint) => /[:_.\-\u00b7\p{L}\p{Nd}\p{M}]/u.test(String.fromCodePoint(codePoint))],
+])
+
+const UNICODE_CLASSES: ReadonlyMap<string, RegExp> = new Map([
+  ['L', /\p{L}/u],
+  ['Lu', /\p{Lu}/u],
+  ['Ll', /\p{Ll}/u],
+  ['Lt', /\p{Lt}/u],
+  ['Lm', /\p{Lm}/u],
+  ['Lo', /\p{Lo}/u],
+  ['M', /\p{M}/u],
+  ['Mn', /\p{Mn}/u],
+  ['Mc', /\p{Mc}/u],
+  ['Me', /\p{Me}/u],
+  ['N', /\p{N}/u],
+  ['Nd', /\p{Nd}/u],
+  ['Nl', /\p{Nl}/u],
+  ['No', /\p{No}/u],
+  ['P', /\p{P}/u],
+  ['Pc', /\p{Pc}/u],
+  ['Pd', /\p{Pd}/u],
+  ['Ps', /\p{Ps}/u],
+  ['Pe', /\p{Pe}/u],
+  ['Pi', /\p{Pi}/u],
+  ['Pf', /\p{Pf}/u],
+  ['Po', /\p{Po}/u],
+  ['S', /\p{S}/u],
+  ['Sm', /\p{Sm}/u],
+  ['Sc', /\p{Sc}/u],
+  ['Sk', /\p{Sk}/u],
+  ['So', /\p{So}/u],
+  ['Z', /\p{Z}/u],
+  ['Zs', /\p{Zs}/u],
+  ['Zl', /\p{Zl}/u],
+  ['Zp', /\p{Zp}/u],
+  ['C', /\p{C}/u],
+  ['Cc', /\p{Cc}/u],
+  ['Cf', /\p{Cf}/u],
+  ['Co', /\p{Co}/u],
+  ['Cn', /\p{Cn}/u],
+  ['Alphabetic', /\p{Alphabetic}/u],
+  ['Uppercase', /\p{Uppercase}/u],
+  ['Lowercase', /\p{Lowercase}/u],
+  ['White_Space', /\p{White_Space}/u],
+  ['ASCII', /\p{ASCII}/u],
+  ['Any', /\p{Any}/u],
+  ['Latin', /\p{Script=Latin}/u],
+  ['Greek', /\p{Script=Greek}/u],
+  ['Cyrillic', /\p{Script=Cyrillic}/u],
+  ['Arabic', /\p{Script=Arabic}/u],
+  ['Hebrew', /\p{Script=Hebrew}/u],
+  ['Han', /\p{Script=Han}/u],
+  ['Hiragana', /\p{Script=Hiragana}/u],
+  ['Katakana', /\p{Script=Katakana}/u],
+])

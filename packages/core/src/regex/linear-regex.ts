@@ -1,0 +1,56 @@
+import { LazyDfa } from './dfa.js'
+import { parseRegex, type RegexOptions } from './parse.js'
+import { findMatch } from './pike.js'
+import { compileProgram, type Program } from './program.js'
+import { parseSubstitution } from './substitution.js'
+import { Work } from './work.js'
+
+/** A regular expression whose time grows linearly with the text, whatever the pattern. Not safe to share between threads. */
+export interface LinearRegex {
+  /** Whether some part of the text matches. @throws {OperationError} `too-costly` beyond 50 million steps. */
+  test(text: string): boolean
+  /** Whether the text as a whole matches. @throws {OperationError} `too-costly`. */
+  matchesWhole(text: string): boolean
+  /**
+   * Replaces every match, from left to right, with Perl's preference among alternatives.
+   *
+   * @param substitution May contain `$1`, `${name}`, `$&` and `$$`.
+   * @throws {OperationError} `too-costly`.
+   */
+  replaceAll(text: string, substitution: string): string
+}
+
+/**
+ * Compiles a pattern in the common part of PCRE, XPath and JavaScript syntax: classes, groups, alternation, greedy and lazy
+ * quantifiers, `^ $ \b \B \A \z`, `\d \w \s \p{..}`. Characters are code points; matching respects case.
+ *
+ * @throws {OperationError} `regex-unsupported` for malformed patterns, backreferences, lookaround, inline flags, patterns over
+ *   1,000 characters and patterns that would need more than 5,000 states.
+ */
+export function compileRegex(pattern: string, options: RegexOptions = {}): LinearRegex {
+  const program = compileProgram(parseRegex(pattern, options))
+  let search: LazyDfa | undefined
+  let whole: LazyDfa | undefined
+  return {
+    test: (text) => (search ??= new LazyDfa(program, 'anywhere')).accepts(text),
+    matchesWhole: (text) => (whole ??= new LazyDfa(program, 'whole')).accepts(text),
+    replaceAll: (text, substitution) => replaceAll(program, text, substitution),
+  }
+}
+
+function replaceAll(program: Program, text: string, substitution: string): string {
+  const write = parseSubstitution(substitution, program)
+  const work = new Work()
+  let result = ''
+  let from = 0
+  let copied = 0
+  while (from <= text.length) {
+    const captures = findMatch(program, text, { from, work })
+    const [begin, end] = captures ?? []
+    if (captures === undefined || begin === undefined || end === undefined) break
+    result += text.slice(copied, begin) + write(text, captures)
+    copied = end
+    from = end > begin ? end : end + ((text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1)
+  }
+  return result + text.slice(copied)
+}

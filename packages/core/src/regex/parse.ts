@@ -1,0 +1,151 @@
+import type { ParsedRegex, RegexNode } from './ast.js'
+import { range } from './char-class.js'
+import { codeOf, parseClass, parseEscape } from './parse-class.js'
+import { PatternReader } from './pattern-reader.js'
+
+const MAX_PATTERN = 1_000
+const MAX_DEPTH = 64
+const MAX_REPEAT = 1_000
+
+/** How a pattern is read. */
+export interface RegexOptions {
+  /** `.` matches line ends too. Default false. */
+  readonly dotAll?: boolean
+}
+
+/**
+ * Parses a pattern in the common part of the PCRE, XPath and JavaScript syntaxes.
+ *
+ * @throws {OperationError} `regex-unsupported` for what is malformed, too long, or not possible in linear time.
+ */
+export function parseRegex(pattern: string, options: RegexOptions = {}): ParsedRegex {
+  const reader = new PatternReader(pattern)
+  if (pattern.length > MAX_PATTERN) throw reader.refuse(`it is longer than ${MAX_PATTERN} characters`)
+  const state: ParserState = { reader, dotAll: options.dotAll === true, groups: 0, names: new Map(), depth: 0 }
+  const root = parseChoice(state)
+  if (reader.peek() !== '') throw reader.refuse('a closing parenthesis has no opening one')
+  return { root, groups: state.groups, names: state.names }
+}
+
+interface ParserState {
+  readonly reader: PatternReader
+  readonly dotAll: boolean
+  groups: number
+  readonly names: Map<string, number>
+  depth: number
+}
+
+function parseChoice(state: ParserState): RegexNode {
+  state.depth += 1
+  if (state.depth > MAX_DEPTH) throw state.reader.refuse(`its groups are nested deeper than ${MAX_DEPTH}`)
+  const options = [parseSequence(state)]
+  while (state.reader.take('|')) options.push(parseSequence(state))
+  state.depth -= 1
+  const [only] = options
+  return options.length === 1 && only !== undefined ? only : { kind: 'choice', options }
+}
+
+function parseSequence(state: ParserState): RegexNode {
+  const parts: RegexNode[] = []
+  for (let next = state.reader.peek(); next !== '' && next !== '|' && next !== ')'; next = state.reader.peek()) {
+    parts.push(parseQuantified(state))
+  }
+  const [only] = parts
+  if (only === undefined) return { kind: 'empty' }
+  return parts.length === 1 ? only : { kind: 'sequence', parts }
+}
+
+function parseQuantified(state: ParserState): RegexNode {
+  const { reader } = state
+  const body = parseAtom(state)
+  const times = parseTimes(reader)
+  if (times === undefined) return body
+  if (body.kind === 'assert') throw reader.refuse('an anchor is repeated')
+  const lazy = reader.take('?')
+  if (!lazy && reader.peek() === '+') throw reader.refuse('possessive quantifiers are not supported')
+  if (parseTimes(reader) !== undefined) throw reader.refuse('a quantifier follows a quantifier')
+  return { kind: 'repeat', body, ...times, lazy }
+}
+
+function parseTimes(reader: PatternReader): { min: number; max: number } | undefined {
+  if (reader.take('*')) return { min: 0, max: Infinity }
+  if (reader.take('+')) return { min: 1, max: Infinity }
+  if (reader.take('?')) return { min: 0, max: 1 }
+  return reader.peek() === '{' ? parseBraces(reader) : undefined
+}
+
+/** A brace that begins no quantifier stands for itself, as in PCRE. */
+function parseBraces(reader: PatternReader): { min: number; max: number } | undefined {
+  const mark = reader.mark()
+  reader.next()
+  const from = reader.digits()
+  const comma = reader.take(',')
+  const to = reader.digits()
+  if (from === '' || !reader.take('}')) {
+    reader.reset(mark)
+    return undefined
+  }
+  const min = Number(from)
+  const max = to === '' ? (comma ? Infinity : min) : Number(to)
+  if (min > MAX_REPEAT || (max > MAX_REPEAT && max !== Infinity)) throw reader.refuse(`it repeats more than ${MAX_REPEAT} times`)
+  if (max < min) throw reader.refuse('a quantifier has its bounds in the wrong order')
+  return { min, max }
+}
+
+function parseAtom(state: ParserState): RegexNode {
+  const { reader } = state
+  const char = reader.next()
+  if (char === '(') return parseGroup(state)
+  if (char === '[') return { kind: 'char', test: parseClass(reader) }
+  if (char === '.') return { kind: 'char', test: state.dotAll ? () => true : isNoLineEnd }
+  if (char === '^') return { kind: 'assert', assertion: 'start' }
+  if (char === '$') return { kind: 'assert', assertion: 'end' }
+  if (char === '\\') return parseEscaped(reader)
+  if (/^[*+?]$/.test(char)) throw reader.refuse(`the quantifier ${char} has nothing to repeat`)
+  return literal(codeOf(char))
+}
+
+function parseEscaped(reader: PatternReader): RegexNode {
+  if (reader.take('b')) return { kind: 'assert', assertion: 'boundary' }
+  if (reader.take('B')) return { kind: 'assert', assertion: 'not-boundary' }
+  if (reader.take('A')) return { kind: 'assert', assertion: 'start' }
+  if (reader.take('z')) return { kind: 'assert', assertion: 'end' }
+  if (/^[1-9k]$/.test(reader.peek())) throw reader.refuse('backreferences are not supported')
+  const atom = parseEscape(reader)
+  return typeof atom === 'number' ? literal(atom) : { kind: 'char', test: atom }
+}
+
+function parseGroup(state: ParserState): RegexNode {
+  const { reader } = state
+  const index = groupIndex(state)
+  const body = parseChoice(state)
+  if (!reader.take(')')) throw reader.refuse('a group is not closed')
+  return index === undefined ? body : { kind: 'group', index, body }
+}
+
+function groupIndex(state: ParserState): number | undefined {
+  const { reader } = state
+  if (!reader.take('?')) return ++state.groups
+  if (reader.take(':')) return undefined
+  const name = groupName(reader)
+  if (!/^[A-Za-z_]\w*$/.test(name) || state.names.has(name)) throw reader.refuse('a group has no usable name of its own')
+  state.groups += 1
+  state.names.set(name, state.groups)
+  return state.groups
+}
+
+function groupName(reader: PatternReader): string {
+  const kind = reader.next()
+  const isLookbehind = kind === '<' && /^[=!]$/.test(reader.peek())
+  if (kind === '=' || kind === '!' || isLookbehind) throw reader.refuse('lookahead and lookbehind are not supported')
+  if (kind !== '<' && !(kind === 'P' && reader.take('<'))) throw reader.refuse(`the group (?${kind} is not supported`)
+  return reader.until('>') ?? ''
+}
+
+function literal(code: number): RegexNode {
+  return { kind: 'char', test: range(code, code) }
+}
+
+function isNoLineEnd(code: number): boolean {
+  return code !== 0x0a && code !== 0x0d && code !== 0x2028 && code !== 0x2029
+}

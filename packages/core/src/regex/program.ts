@@ -1,0 +1,84 @@
+import { OperationError } from '../errors/index.js'
+import type { Assertion, CharTest, ParsedRegex, RegexNode } from './ast.js'
+
+const MAX_INSTRUCTIONS = 5_000
+
+/** One step of a Thompson automaton; numbers are addresses of instructions. `split` prefers its first branch. */
+export type Instruction =
+  | { readonly op: 'char'; readonly test: CharTest; readonly next: number }
+  | { readonly op: 'split'; readonly next: number; readonly other: number }
+  | { readonly op: 'assert'; readonly assertion: Assertion; readonly next: number }
+  | { readonly op: 'save'; readonly slot: number; readonly next: number }
+  | { readonly op: 'match' }
+
+/** An automaton that begins at `start`. Group `i` saves its begin in slot `2i` and its end in slot `2i + 1`; group 0 is the whole match. */
+export interface Program {
+  readonly code: readonly Instruction[]
+  readonly start: number
+  readonly slots: number
+  readonly names: ReadonlyMap<string, number>
+}
+
+/**
+ * Compiles a pattern to an automaton, back to front, so that every address is known when it is used.
+ *
+ * @throws {OperationError} `regex-unsupported` when repetitions multiply to too many instructions.
+ */
+export function compileProgram(regex: ParsedRegex): Program {
+  const code: Instruction[] = [{ op: 'match' }]
+  const end = emit(code, { op: 'save', slot: 1, next: 0 })
+  const start = emit(code, { op: 'save', slot: 0, next: compile(code, regex.root, end) })
+  return { code, start, slots: 2 * (regex.groups + 1), names: regex.names }
+}
+
+function emit(code: Instruction[], instruction: Instruction): number {
+  if (code.length >= MAX_INSTRUCTIONS) {
+    throw new OperationError('regex-unsupported', `The regular expression needs more than ${MAX_INSTRUCTIONS} states.`)
+  }
+  return code.push(instruction) - 1
+}
+
+/** Emits `node` so that it continues at `next`; gives the address where it begins. */
+function compile(code: Instruction[], node: RegexNode, next: number): number {
+  switch (node.kind) {
+    case 'empty':
+      return next
+    case 'char':
+      return emit(code, { op: 'char', test: node.test, next })
+    case 'assert':
+      return emit(code, { op: 'assert', assertion: node.assertion, next })
+    case 'sequence':
+      return node.parts.reduceRight((after, part) => compile(code, part, after), next)
+    case 'choice':
+      return compileChoice(code, node.options, next)
+    case 'group': {
+      const close = emit(code, { op: 'save', slot: 2 * node.index + 1, next })
+      return emit(code, { op: 'save', slot: 2 * node.index, next: compile(code, node.body, close) })
+    }
+    case 'repeat':
+      return compileRepeat(code, node, next)
+  }
+}
+
+function compileChoice(code: Instruction[], options: readonly RegexNode[], next: number): number {
+  const entries = options.map((option) => compile(code, option, next))
+  return entries.reduceRight((other, entry) => emit(code, { op: 'split', next: entry, other }))
+}
+
+function compileRepeat(code: Instruction[], node: RegexNode & { kind: 'repeat' }, next: number): number {
+  let entry = next
+  if (node.max === Infinity) entry = compileStar(code, node, next)
+  else for (let i = node.min; i < node.max; i++) entry = emit(code, branch(node.lazy, compile(code, node.body, entry), next))
+  for (let i = 0; i < node.min; i++) entry = compile(code, node.body, entry)
+  return entry
+}
+
+function compileStar(code: Instruction[], node: RegexNode & { kind: 'repeat' }, next: number): number {
+  const loop = emit(code, { op: 'match' })
+  code[loop] = branch(node.lazy, compile(code, node.body, loop), next)
+  return loop
+}
+
+function branch(lazy: boolean, body: number, exit: number): Instruction {
+  return lazy ? { op: 'split', next: exit, other: body } : { op: 'split', next: body, other: exit }
+}
