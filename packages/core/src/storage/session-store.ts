@@ -37,6 +37,8 @@ export interface SessionRecord {
 export interface SessionChange {
   readonly state?: SessionState
   readonly lastUsedAt?: number
+  /** Moved when another token of the same session of a foreign issuer is seen. */
+  readonly expiresAt?: number
 }
 
 /**
@@ -56,8 +58,8 @@ export interface SessionStore {
   addSession(session: SessionRecord): Promise<void>
   session(loginId: string): Promise<SessionRecord | undefined>
   sessionByDigest(digest: string): Promise<SessionRecord | undefined>
-  /** Every kept session of the user, newest first (`createdAt`, then `loginId`), at most `limit`. */
-  sessionsOf(sub: string, limit: number): Promise<readonly SessionRecord[]>
+  /** Every kept session of the user (in that state, when one is given), newest first (`createdAt`, then `loginId`), at most `limit`. */
+  sessionsOf(sub: string, limit: number, state?: SessionState): Promise<readonly SessionRecord[]>
   /** Applies the change when the session is in one of the states `from`; the record after it, or `undefined` when nothing changed. */
   changeSession(loginId: string, from: readonly SessionState[], change: SessionChange): Promise<SessionRecord | undefined>
   /** Sets every active session of the user but `except` to `revoked`; how many there were. */
