@@ -1,1 +1,2 @@
-export {}
+export { storageContract, type OpenedStorage, type Skips, type StorageFactory } from './storage-contract.js'
+export { sessionStoreContract, type OpenedSessionStore, type SessionStoreFactory } from './session-store-contract.js'

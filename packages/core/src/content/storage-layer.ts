@@ -1,4 +1,4 @@
-import type { SearchQuery, Storage, StoredResource } from '../storage/index.js'
+import { allMatches, type Storage, type StoredResource } from '../storage/index.js'
 import { definitionParam } from './definition-keys.js'
 import { definitionOf } from './definition.js'
 import type { ContentLayer, Definition } from './layer.js'
@@ -12,21 +12,11 @@ export function storageLayer(storage: Storage, name = 'storage'): ContentLayer {
   return {
     async find(type, by, value) {
       const where = { kind: 'entry', param: definitionParam(by), all: [{ field: 'value', op: 'eq', operand: value }] } as const
-      const stored = await everyMatch(storage, { type, where })
-      return stored.flatMap((item) => definitionIn(item, name))
+      const found: Definition[] = []
+      for await (const stored of allMatches(storage, { type, where })) found.push(...definitionIn(stored, name))
+      return found
     },
   }
-}
-
-async function everyMatch(storage: Storage, query: SearchQuery): Promise<readonly StoredResource[]> {
-  const found: StoredResource[] = []
-  let after: string | undefined
-  do {
-    const page = await storage.search({ ...query, ...(after !== undefined && { after }) })
-    found.push(...page.items)
-    after = page.next
-  } while (after !== undefined)
-  return found
 }
 
 function definitionIn(stored: StoredResource, name: string): readonly Definition[] {

@@ -1,1 +1,2 @@
-export {}
+export { memoryStorage, type MemoryStorageOptions } from './memory-storage.js'
+export { memorySessionStore } from './session-store.js'

@@ -8,7 +8,11 @@ export type {
   WriteEntry,
   WriteResult,
 } from './storage.js'
-export { storedResource, stampedText } from './stored-resource.js'
+export { allMatches } from './all-matches.js'
+export { putResource, type Indexer, type ResourceToPut } from './put-resource.js'
+export { isResourceId, isResourceType } from './resource-types.js'
+export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'
+export { checkAddress, writableText } from './writable-text.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, SearchQuery, SortKey } from './query.js'
 export type {
   ConceptDesignation,

@@ -1,15 +1,17 @@
 /**
  * One thing that a resource can be found by. What the fields hold depends on the kind of parameter; adapters only compare them.
+ * Numbers are finite. A resource may have equal entries; they count as one.
  *
  * | kind | system | value | text | low, high |
  * |---|---|---|---|---|
  * | string | | as written | folded (lower case, no accents) | |
- * | token | system, absent when the token has none | code | folded code | |
- * | reference | type of the target, absent for another server's | id, or the whole URL | | |
- * | uri | | as written; for a canonical also with `\|version` in a second entry | | |
- * | date | | | | milliseconds since 1970, both inclusive |
- * | number | | | | the interval that the written precision means |
- * | quantity | unit's system | unit's code | | as number |
+ * | token | system, absent when the token has none | code, absent when only a text is there | folded display or text | |
+ * | reference | type of the target, absent for another server's and for canonicals | id, or the whole URL; a canonical also without `\|version` in a second entry | | |
+ * | uri | | as written | | |
+ * | date | | | | milliseconds since 1970, both inclusive; an open end is the first or last time that `Date` knows |
+ * | number | | | | the number, twice; for a Range its bounds, an open end is the smallest or largest number |
+ * | quantity | unit's system | unit's code, or in an entry of its own the unit's text | | as number |
+ * | composite | of the first component | of the first component | of the second: token or unit as `system\|code` | of the second |
  */
 export interface IndexEntry {
   /** Code of the search parameter, with a suffix where one parameter needs several kinds (`code:identifier`). */
@@ -21,8 +23,12 @@ export interface IndexEntry {
   readonly high?: number
 }
 
-/** A comparison with one field of an entry. An absent field satisfies `absent` only. */
+/**
+ * A comparison with one field of an entry. An absent field satisfies `absent` only. Texts are compared exactly, character by character:
+ * no character of an operand is a wildcard. `in` holds when the field equals one of the operands, and never for an empty list.
+ */
 export type Comparison =
+  | { readonly field: 'system' | 'value' | 'text'; readonly op: 'in'; readonly operands: readonly string[] }
   | { readonly field: 'system' | 'value' | 'text'; readonly op: 'eq' | 'prefix' | 'contains' | 'suffix'; readonly operand: string }
   | { readonly field: 'low' | 'high'; readonly op: 'eq' | 'lt' | 'le' | 'gt' | 'ge'; readonly operand: number }
   | { readonly field: 'system' | 'value' | 'text' | 'low' | 'high'; readonly op: 'absent' }
@@ -37,19 +43,28 @@ export interface EntryTest {
 /** A condition on a resource. */
 export type Condition =
   | EntryTest
+  /** Holds when there are no conditions. */
   | { readonly kind: 'and'; readonly conditions: readonly Condition[] }
+  /** Does not hold when there are no conditions. */
   | { readonly kind: 'or'; readonly conditions: readonly Condition[] }
   | { readonly kind: 'not'; readonly condition: Condition }
   | { readonly kind: 'id'; readonly ids: readonly string[] }
   /** Bounds are inclusive milliseconds since 1970. */
   | { readonly kind: 'lastUpdated'; readonly from?: number; readonly to?: number }
-  /** A reference of this parameter leads to a resource that the inner query matches (chaining). */
+  /**
+   * An entry of this parameter whose `system` and `value` are type and id of a resource that the inner query matches (chaining).
+   * Only `type` and `where` of an inner query mean anything.
+   */
   | { readonly kind: 'refersTo'; readonly param: string; readonly query: SearchQuery }
   /** A resource that the inner query matches refers to this one by that parameter of its own (`_has`). */
   | { readonly kind: 'referredBy'; readonly param: string; readonly query: SearchQuery }
 
-/** Orders by the smallest (ascending) or largest (descending) entry of the parameter; resources without one come last. */
+/**
+ * Orders by the smallest (ascending) or largest (descending) such field among the parameter's entries; resources without one come last
+ * in both directions. Texts are ordered by Unicode code points, `lastUpdated` and `id` belong to the resource.
+ */
 export interface SortKey {
+  /** Not looked at for `lastUpdated` and `id`. */
   readonly param: string
   readonly field: 'value' | 'text' | 'low' | 'high' | 'lastUpdated' | 'id'
   readonly descending: boolean
@@ -60,9 +75,14 @@ export interface SearchQuery {
   readonly type: string
   /** An empty `and` matches every resource of the type. */
   readonly where: Condition
+  /**
+   * The same conditions as decoded FHIR search parameters, present when the query was made from such. An adapter in front of another
+   * FHIR server sends these; the others do not look at them.
+   */
+  readonly parameters?: readonly (readonly [name: string, value: string])[]
   readonly sort?: readonly SortKey[]
-  /** Most items of a page; the adapter chooses a page size when absent. */
+  /** Most items of a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** `next` of the page before, for a query with the same `type`, `where` and `sort`. */
   readonly after?: string
 }

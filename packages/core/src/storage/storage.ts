@@ -81,16 +81,26 @@ export interface Storage {
   readonly capabilities: Capabilities
   /** The current version, or `undefined` when it never existed or was deleted. */
   read(type: string, id: string): Promise<StoredResource | undefined>
-  /** One page of the current matches, each once, in `query.sort` order and then ascending `id` (UTF-16 code units). */
+  /**
+   * One page of the current matches, each once, in `query.sort` order and then ascending `id` (UTF-16 code units). Writes between two
+   * pages do not disturb the rest: what stays as it is comes once.
+   *
+   * @throws {OperationError} `search-invalid` when `after` is no cursor.
+   */
   search(query: SearchQuery): Promise<SearchPage>
-  /** Exact number of current matches; `limit`, `after` and `sort` of the query mean nothing here. */
+  /** Exact number of current matches; `limit`, `after` and `sort` of the query mean nothing here. A type without resources has none. */
   count(query: SearchQuery): Promise<number>
   /**
-   * Applies all entries in order, or none; resolves when they are durable. Results are in the order of the entries.
+   * Applies all entries in order, or none; resolves when they are durable, and every read after that sees them. Results are in the order
+   * of the entries. The same id may come several times: each entry sees what the ones before it did.
    *
-   * @throws {OperationError} `version-conflict` when an `ifVersion` does not hold: nothing is written then.
+   * @throws {OperationError} `version-conflict` when an `ifVersion` does not hold, `resource-invalid` when a text is not laid out as
+   *   `PutEntry.text` says: nothing is written then.
    */
   write(entries: readonly WriteEntry[]): Promise<readonly WriteResult[]>
-  /** Releases connections, files and timers after the writes under way. Calling it again does nothing. */
+  /**
+   * Releases connections, files and timers after the writes under way. Calling it again does nothing; every other method rejects with
+   * `storage-unavailable` afterwards.
+   */
   close(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { OperationError } from '../errors/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import type { StoredResource } from './storage.js'
 
@@ -44,12 +45,18 @@ export function metaPrefix(type: string, id: string): string {
   return `{"resourceType":"${type}","id":"${id}","meta":{`
 }
 
+/** @throws {OperationError} `resource-invalid` when the text of a put does not begin as every stored text does. */
+export function checkLaidOut({ type, id, text }: { readonly type: string; readonly id: string; readonly text: string }): void {
+  if (text.startsWith(metaPrefix(type, id))) return
+  throw new OperationError('resource-invalid', `The text of ${type}/${id} is not laid out for storage.`)
+}
+
 function metaSeam(type: string, id: string): number {
   return metaPrefix(type, id).length
 }
 
 function parsed(text: string): JsonObject {
   const value: unknown = JSON.parse(text)
-  if (!isObject(value)) throw new TypeError('A stored text is no JSON object.')
+  if (!isObject(value)) throw new OperationError('storage-damaged', 'A stored text is no JSON object.')
   return value
 }

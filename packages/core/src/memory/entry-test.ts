@@ -1,0 +1,62 @@
+import type { Comparison, IndexEntry } from '../storage/index.js'
+
+/** True when the entry satisfies every comparison. */
+export function satisfies(entry: IndexEntry, comparisons: readonly Comparison[]): boolean {
+  return comparisons.every((comparison) => holds(entry, comparison))
+}
+
+function holds(entry: IndexEntry, comparison: Comparison): boolean {
+  if (isTextComparison(comparison)) {
+    const value = entry[comparison.field]
+    return value !== undefined && textHolds(value, comparison)
+  }
+  if (isNumberComparison(comparison)) {
+    const value = entry[comparison.field]
+    return value !== undefined && numberHolds(value, comparison)
+  }
+  return entry[comparison.field] === undefined
+}
+
+/** A comparison of a text field with operands. */
+export type TextComparison = Exclude<Extract<Comparison, { readonly field: 'system' | 'value' | 'text' }>, { readonly op: 'absent' }>
+/** A comparison of a number field with an operand. */
+export type NumberComparison = Exclude<Extract<Comparison, { readonly field: 'low' | 'high' }>, { readonly op: 'absent' }>
+
+export function isTextComparison(comparison: Comparison): comparison is TextComparison {
+  return comparison.op !== 'absent' && comparison.field !== 'low' && comparison.field !== 'high'
+}
+
+export function isNumberComparison(comparison: Comparison): comparison is NumberComparison {
+  return comparison.op !== 'absent' && (comparison.field === 'low' || comparison.field === 'high')
+}
+
+/** True when a present text satisfies the comparison. */
+export function textHolds(value: string, comparison: TextComparison): boolean {
+  switch (comparison.op) {
+    case 'eq':
+      return value === comparison.operand
+    case 'in':
+      return comparison.operands.includes(value)
+    case 'prefix':
+      return value.startsWith(comparison.operand)
+    case 'suffix':
+      return value.endsWith(comparison.operand)
+    case 'contains':
+      return value.includes(comparison.operand)
+  }
+}
+
+function numberHolds(value: number, { op, operand }: NumberComparison): boolean {
+  switch (op) {
+    case 'eq':
+      return value === operand
+    case 'lt':
+      return value < operand
+    case 'le':
+      return value <= operand
+    case 'gt':
+      return value > operand
+    case 'ge':
+      return value >= operand
+  }
+}

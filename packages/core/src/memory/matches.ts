@@ -1,0 +1,95 @@
+import type { Condition, EntryTest, SearchQuery } from '../storage/index.js'
+import { addBit, addBits, difference, emptyBits, intersection, membersOf, type Bits } from './bits.js'
+import type { ResourceTable } from './resource-table.js'
+
+/** Every type's resources. */
+export type Tables = ReadonlyMap<string, ResourceTable>
+
+/** The current rows of the query's type that it matches; `undefined` when there is no such type. */
+export function matchingRows(tables: Tables, query: Pick<SearchQuery, 'type' | 'where'>): Bits | undefined {
+  const table = tables.get(query.type)
+  return table && rowsWhere({ tables, table, type: query.type }, query.where)
+}
+
+interface Scope {
+  readonly tables: Tables
+  readonly table: ResourceTable
+  readonly type: string
+}
+
+function rowsWhere(scope: Scope, condition: Condition): Bits {
+  const live = scope.table.live()
+  switch (condition.kind) {
+    case 'entry':
+      return intersection(live, entryRows(scope, condition))
+    case 'and':
+      return condition.conditions.reduce((rows, part) => intersection(rows, rowsWhere(scope, part)), live)
+    case 'or':
+      return unionOf(live.length, condition.conditions.map((part) => rowsWhere(scope, part)))
+    case 'not':
+      return difference(live, rowsWhere(scope, condition.condition))
+    case 'id':
+      return rowsOfIds(scope, condition.ids)
+    case 'lastUpdated':
+      return rowsUpdated(scope, condition)
+    case 'refersTo':
+      return rowsReferringTo(scope, condition.param, condition.query)
+    case 'referredBy':
+      return rowsReferredBy(scope, condition.param, condition.query)
+  }
+}
+
+function entryRows({ table }: Scope, test: EntryTest): Bits {
+  const rows = emptyBits(table.live().length * 32)
+  for (const row of table.param(test.param)?.rows(test) ?? []) addBit(rows, row)
+  return rows
+}
+
+function unionOf(words: number, sets: readonly Bits[]): Bits {
+  const union = new Uint32Array(words)
+  for (const set of sets) addBits(union, set)
+  return union
+}
+
+function rowsOfIds({ table }: Scope, ids: readonly string[]): Bits {
+  const rows = emptyBits(table.live().length * 32)
+  for (const id of ids) {
+    const row = table.find(id)
+    if (row !== undefined) addBit(rows, row)
+  }
+  return rows
+}
+
+function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { readonly from?: number; readonly to?: number }): Bits {
+  const rows = emptyBits(table.live().length * 32)
+  for (const row of membersOf(table.live())) {
+    const at = Date.parse(table.row(row)?.stored.lastUpdated ?? '')
+    if (at >= from && at <= to) addBit(rows, row)
+  }
+  return rows
+}
+
+function rowsReferringTo(scope: Scope, param: string, query: SearchQuery): Bits {
+  const operands = idsOf(scope.tables, query)
+  const all = [{ field: 'value', op: 'in', operands }, { field: 'system', op: 'eq', operand: query.type }] as const
+  return intersection(scope.table.live(), entryRows(scope, { kind: 'entry', param, all }))
+}
+
+function idsOf(tables: Tables, query: SearchQuery): readonly string[] {
+  const table = tables.get(query.type)
+  const rows = matchingRows(tables, query)
+  if (table === undefined || rows === undefined) return []
+  return Array.from(membersOf(rows), (row) => table.row(row)?.stored.id ?? '')
+}
+
+function rowsReferredBy(scope: Scope, param: string, query: SearchQuery): Bits {
+  const source = scope.tables.get(query.type)
+  const sourceRows = matchingRows(scope.tables, query) ?? emptyBits(0)
+  const ids: string[] = []
+  for (const row of membersOf(sourceRows)) {
+    for (const entry of source?.row(row)?.entries ?? []) {
+      if (entry.param === param && entry.system === scope.type && entry.value !== undefined) ids.push(entry.value)
+    }
+  }
+  return rowsOfIds(scope, ids)
+}

@@ -1,0 +1,69 @@
+import { definitionEntries } from '../content/index.js'
+import { OperationError } from '../errors/index.js'
+import { stringAt, type JsonObject } from '../json/index.js'
+import {
+  putResource,
+  type Capabilities,
+  type Indexer,
+  type SearchPage,
+  type SearchQuery,
+  type Storage,
+  type StoredResource,
+} from '../storage/index.js'
+import { countBits } from './bits.js'
+import { matchingRows } from './matches.js'
+import { pageOf } from './page.js'
+import type { ResourceTable } from './resource-table.js'
+import { applyWrites, type MemoryState } from './write.js'
+
+export interface MemoryStorageOptions {
+  /** What the given resources are found by. Default: definitions by their url. Later writes bring their own entries. */
+  readonly indexer?: Indexer
+  /** The clock of `lastUpdated`. */
+  readonly now?: () => Date
+}
+
+const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
+
+/**
+ * A storage that lives and ends with the process: for tests, and for content that is loaded at start. Nothing in it waits, so every
+ * call sees all earlier ones done.
+ *
+ * @param resources What it holds at first; each needs a `resourceType` and an `id`.
+ * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored.
+ */
+export function memoryStorage(resources: Iterable<object> = [], options: MemoryStorageOptions = {}): Storage {
+  const state: MemoryState = { tables: new Map(), versions: new Map(), now: options.now ?? (() => new Date()) }
+  const indexer = options.indexer ?? definitionEntries
+  for (const resource of resources) applyWrites(state, [putResource(addressed({ ...resource }), indexer)])
+  let closed = false
+  const open = (): MemoryState => {
+    if (closed) throw new OperationError('storage-unavailable', 'The storage is closed.')
+    return state
+  }
+  return {
+    capabilities: CAPABILITIES,
+    read: async (type, id) => readRow(open().tables.get(type), id),
+    search: async (query) => search(open(), query),
+    count: async (query) => countBits(matchingRows(open().tables, query) ?? new Uint32Array()),
+    write: async (entries) => applyWrites(open(), entries),
+    close: async () => {
+      closed = true
+    },
+  }
+}
+
+function addressed(resource: JsonObject): { readonly type: string; readonly id: string; readonly source: JsonObject } {
+  return { type: stringAt(resource, 'resourceType') ?? '', id: stringAt(resource, 'id') ?? '', source: resource }
+}
+
+function readRow(table: ResourceTable | undefined, id: string): StoredResource | undefined {
+  const number = table?.find(id)
+  return number === undefined ? undefined : table?.row(number)?.stored
+}
+
+function search(state: MemoryState, query: SearchQuery): SearchPage {
+  const table = state.tables.get(query.type)
+  const rows = matchingRows(state.tables, query)
+  return table === undefined || rows === undefined ? { items: [] } : pageOf(table, rows, query)
+}

@@ -1,0 +1,79 @@
+import { OperationError } from '../errors/index.js'
+import type { SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
+
+type UserStore = Pick<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch'>
+
+/** Users and sessions that live and end with the process. */
+export function memorySessionStore(): SessionStore {
+  return { ...userStore(), ...sessionsStore() }
+}
+
+function userStore(): UserStore {
+  const users = new Map<string, UserRecord>()
+  const change = (sub: string, changed: (user: UserRecord) => UserRecord): UserRecord | undefined => {
+    const user = users.get(sub)
+    if (user !== undefined) users.set(sub, changed(user))
+    return users.get(sub)
+  }
+  return {
+    user: async (sub) => users.get(sub),
+    async putUser(sub, claims) {
+      const user = { ...(users.get(sub) ?? newUser(sub)), claims: { ...claims } }
+      users.set(sub, user)
+      return user
+    },
+    setUserState: async (sub, state, at) => change(sub, (user) => ({ ...(state === 'active' ? user : epochRaised(user, at)), state })),
+    raiseEpoch: async (sub, at) => change(sub, (user) => epochRaised(user, at)),
+  }
+}
+
+function sessionsStore(): Omit<SessionStore, keyof UserStore> {
+  const sessions = new Map<string, SessionRecord>()
+  const byDigest = new Map<string, string>()
+  const ofUser = (sub: string): SessionRecord[] => [...sessions.values()].filter((session) => session.sub === sub)
+  return {
+    async addSession(session) {
+      if (sessions.has(session.loginId) || byDigest.has(session.digest)) {
+        throw new OperationError('conflict', 'There is such a session already.')
+      }
+      sessions.set(session.loginId, { ...session })
+      byDigest.set(session.digest, session.loginId)
+    },
+    session: async (loginId) => sessions.get(loginId),
+    sessionByDigest: async (digest) => sessions.get(byDigest.get(digest) ?? ''),
+    sessionsOf: async (sub, limit) => ofUser(sub).sort(newestFirst).slice(0, limit),
+    async changeSession(loginId, from, change) {
+      const session = sessions.get(loginId)
+      if (session === undefined || !from.includes(session.state)) return undefined
+      const changed = { ...session, ...change }
+      sessions.set(loginId, changed)
+      return changed
+    },
+    async endOthers(sub, except) {
+      const ended = ofUser(sub).filter(({ loginId, state }) => state === 'active' && loginId !== except)
+      for (const session of ended) sessions.set(session.loginId, { ...session, state: 'revoked' })
+      return ended.length
+    },
+    async purge(expiredBefore) {
+      const expired = [...sessions.values()].filter((session) => session.expiresAt < expiredBefore)
+      for (const { loginId, digest } of expired) {
+        sessions.delete(loginId)
+        byDigest.delete(digest)
+      }
+      return expired.length
+    },
+  }
+}
+
+function newUser(sub: string): UserRecord {
+  return { sub, claims: {}, state: 'active', epoch: 0, epochRaisedAt: 0 }
+}
+
+function epochRaised(user: UserRecord, at: number): UserRecord {
+  return { ...user, epoch: user.epoch + 1, epochRaisedAt: at }
+}
+
+function newestFirst(a: SessionRecord, b: SessionRecord): number {
+  if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt
+  return a.loginId < b.loginId ? -1 : 1
+}

@@ -1,0 +1,77 @@
+/** A member of a JSON object in its own text. */
+export interface JsonMember {
+  readonly name: string
+  /** The value's text without blanks between tokens. */
+  readonly value: string
+}
+
+/**
+ * The members of a JSON object, in order, without parsing their values: a number keeps its digits.
+ *
+ * @param text A JSON object, known to be well-formed.
+ */
+export function jsonMembers(text: string): readonly JsonMember[] {
+  const json = withoutBlanks(text)
+  const members: JsonMember[] = []
+  let at = 1
+  while (json[at] === '"') {
+    const colon = stringEnd(json, at)
+    const end = valueEnd(json, colon + 1)
+    members.push({ name: nameIn(json.slice(at, colon)), value: json.slice(colon + 1, end) })
+    at = end + 1
+  }
+  return members
+}
+
+function nameIn(text: string): string {
+  return text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1)
+}
+
+/** Drops the blanks outside strings. */
+function withoutBlanks(json: string): string {
+  let kept = ''
+  let from = 0
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) at = stringEnd(json, at) - 1
+    if (code > SPACE) continue
+    kept += json.slice(from, at)
+    from = at + 1
+  }
+  return kept + json.slice(from)
+}
+
+/** The index after a value that starts at `start`: that of the comma or brace behind it. */
+function valueEnd(json: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) at = stringEnd(json, at) - 1
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
+    else if (depth === 0 && (code === COMMA || code === CLOSE_BRACE)) return at
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
+  }
+  return json.length
+}
+
+/** The index after the string whose opening quote is at `start`. */
+function stringEnd(json: string, start: number): number {
+  let at = json.indexOf('"', start + 1)
+  while (escaped(json, at)) at = json.indexOf('"', at + 1)
+  return at + 1
+}
+
+function escaped(json: string, quote: number): boolean {
+  let backslashes = 0
+  while (json.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
+
+const SPACE = 0x20
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d

@@ -1,0 +1,64 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, type JsonObject } from '../json/index.js'
+import { jsonMembers, type JsonMember } from './json-members.js'
+import { isResourceId, isResourceType } from './resource-types.js'
+import { metaPrefix } from './stored-resource.js'
+
+/**
+ * Lays a resource out as storage keeps it: `{"resourceType":"T","id":"x","meta":{...},...}`, without `meta.versionId` and
+ * `meta.lastUpdated`, the other members in their order, no blanks between tokens. This is where writes are checked: shape, type and id.
+ *
+ * @param id Replaces the id of the source, which may lack one.
+ * @param source The resource, or its JSON text; numbers of a text keep their digits.
+ * @throws {OperationError} `resource-invalid` when the source is no resource of the type, or when type or id cannot be stored;
+ *   `body-invalid` when a text is no JSON.
+ */
+export function writableText(type: string, id: string, source: string | JsonObject): string {
+  checkAddress(type, id)
+  const members = topMembers(typeof source === 'string' ? source : JSON.stringify(source))
+  const resourceType: unknown = JSON.parse(members.get('resourceType') ?? 'null')
+  if (resourceType !== type) throw new OperationError('resource-invalid', `The resource's resourceType is not ${quoted(type)}.`)
+  const meta = metaMembers(members.get('meta'))
+  const others = [...members].filter(([name]) => !LAID_OUT.has(name))
+  const tail = others.map(([name, value]) => `,${JSON.stringify(name)}:${value}`).join('')
+  return `${metaPrefix(type, id)}${meta}}${tail}}`
+}
+
+const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
+const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
+
+/** @throws {OperationError} `resource-invalid` when no resource can be stored under this type and id. */
+export function checkAddress(type: string, id: string): void {
+  if (!isResourceType(type)) throw new OperationError('resource-invalid', `${quoted(type)} is no resource type.`)
+  if (!isResourceId(id)) {
+    throw new OperationError('resource-invalid', `${quoted(id)} is no id: 1 to 64 letters, digits, hyphens and dots are allowed.`)
+  }
+}
+
+function metaMembers(meta: string | undefined): string {
+  if (meta === undefined) return ''
+  if (!meta.startsWith('{')) throw new OperationError('resource-invalid', 'The member meta must be an object.')
+  return [...distinct(jsonMembers(meta))]
+    .filter(([name]) => !STAMPED.has(name))
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+    .join(',')
+}
+
+function topMembers(text: string): ReadonlyMap<string, string> {
+  if (!isObject(parsed(text))) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
+  return distinct(jsonMembers(text))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new OperationError('body-invalid', 'The resource is no JSON.', { cause })
+  }
+}
+
+function distinct(members: readonly JsonMember[]): ReadonlyMap<string, string> {
+  const found = new Map(members.map(({ name, value }) => [name, value]))
+  if (found.size < members.length) throw new OperationError('resource-invalid', 'The resource has a member twice.')
+  return found
+}

@@ -1,0 +1,50 @@
+import { expect } from 'vitest'
+import { ALL_PATIENTS, idsOf, patient } from './fixtures.js'
+import type { StoragePromise } from './storage-promise.js'
+
+export const lifePromises: readonly StoragePromise[] = [
+  {
+    promise: 'close may be called twice',
+    check: async ({ storage }) => {
+      await storage.close()
+      await storage.close()
+    },
+  },
+  {
+    promise: 'after close every method rejects with storage-unavailable',
+    check: async ({ storage }) => {
+      await storage.close()
+      const closed = { name: 'OperationError', code: 'storage-unavailable' }
+      await expect(storage.read('Patient', 'a')).rejects.toMatchObject(closed)
+      await expect(storage.search(ALL_PATIENTS)).rejects.toMatchObject(closed)
+      await expect(storage.count(ALL_PATIENTS)).rejects.toMatchObject(closed)
+      await expect(storage.write([patient('a')])).rejects.toMatchObject(closed)
+    },
+  },
+  {
+    promise: 'close waits for the writes under way',
+    check: async ({ storage }) => {
+      const write = storage.write([patient('a')])
+      await storage.close()
+      expect(await write).toHaveLength(1)
+    },
+  },
+  {
+    promise: 'what was written is there after reopening',
+    check: async ({ storage, reopen }) => {
+      if (reopen === undefined) throw new Error('The factory gives no reopen.')
+      await storage.write([patient('a'), patient('b')])
+      await storage.write([{ op: 'delete', type: 'Patient', id: 'b' }])
+      const before = await storage.read('Patient', 'a')
+      await storage.close()
+      const again = await reopen()
+      try {
+        expect((await again.read('Patient', 'a'))?.text).toBe(before?.text)
+        expect(await idsOf(again, ALL_PATIENTS)).toEqual(['a'])
+        expect((await again.write([patient('b')]))[0]).toMatchObject({ versionId: '3', created: true })
+      } finally {
+        await again.close()
+      }
+    },
+  },
+]

@@ -1,0 +1,80 @@
+import type { Storage } from 'fhir-ops/storage'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { conditionPromises } from './conditions.js'
+import { lifePromises } from './life.js'
+import { pagingPromises } from './paging.js'
+import { referencePromises } from './references.js'
+import { sortingPromises } from './sorting.js'
+import type { StoragePromise } from './storage-promise.js'
+import { versionPromises } from './versions.js'
+import { writingPromises } from './writing.js'
+
+/** A storage under test. */
+export interface OpenedStorage {
+  readonly storage: Storage
+  /** Opens the same content again. Adapters that keep nothing leave it out and skip the promise about it. */
+  readonly reopen?: () => Promise<Storage>
+  /** Releases what the factory itself made: files, servers. */
+  readonly dispose?: () => Promise<void>
+}
+
+/** Opens an empty storage that takes `lastUpdated` from the given clock. */
+export type StorageFactory = (clock: { readonly now: () => Date }) => OpenedStorage | Promise<OpenedStorage>
+
+/** Promises that an adapter does not keep, each with the reason. */
+export type Skips = Readonly<Record<string, string>>
+
+const PROMISES: readonly StoragePromise[] = [
+  ...writingPromises,
+  ...versionPromises,
+  ...pagingPromises,
+  ...sortingPromises,
+  ...conditionPromises,
+  ...referencePromises,
+  ...lifePromises,
+]
+
+/**
+ * Registers one test for each promise of `Storage`.
+ *
+ * @param name Of the adapter, for the test report.
+ * @param factory Called before every test.
+ * @param skips A skip that names no existing promise fails.
+ */
+export function storageContract(name: string, factory: StorageFactory, skips: Skips = {}): void {
+  describe(`${name} keeps the storage contract`, () => {
+    let opened: OpenedStorage
+    let time = Date.parse('2024-01-01T00:00:00.000Z')
+    beforeEach(async () => {
+      time = Date.parse('2024-01-01T00:00:00.000Z')
+      opened = await factory({ now: () => new Date(time) })
+    })
+    afterEach(async () => {
+      await opened.storage.close()
+      await opened.dispose?.()
+    })
+    for (const { promise, check } of PROMISES) {
+      it.skipIf(Object.hasOwn(skips, promise))(titleOf(promise, skips), () =>
+        check({
+          storage: opened.storage,
+          reopen: opened.reopen,
+          setTime: (instant) => {
+            time = Date.parse(instant)
+          },
+        }),
+      )
+    }
+    it('skips only promises that exist, each with a reason', () => expectKnown(skips, PROMISES))
+  })
+}
+
+/** Fails for a skip without reason and for one that names no promise. */
+export function expectKnown(skips: Skips, promises: readonly { readonly promise: string }[]): void {
+  const known = new Set(promises.map(({ promise }) => promise))
+  expect(Object.entries(skips).filter(([promise, reason]) => !known.has(promise) || reason.trim() === '')).toEqual([])
+}
+
+/** The promise, with the reason behind it when it is skipped. */
+export function titleOf(promise: string, skips: Skips): string {
+  return Object.hasOwn(skips, promise) ? `${promise} (skipped: ${skips[promise]})` : promise
+}
