@@ -161,6 +161,25 @@ const PROMISES: readonly SessionStorePromise[] = [
     },
   },
   {
+    promise: 'sessionsOf gives those in one state when it is given',
+    check: async (store) => {
+      await store.addSession(session('a', { createdAt: 1 }))
+      await store.addSession(session('b', { createdAt: 2, state: 'revoked' }))
+      await store.addSession(session('c', { createdAt: 3 }))
+      expect((await store.sessionsOf('ann', 10, 'active')).map(({ loginId }) => loginId)).toEqual(['c', 'a'])
+      expect((await store.sessionsOf('ann', 1, 'active')).map(({ loginId }) => loginId)).toEqual(['c'])
+      expect((await store.sessionsOf('ann', 10, 'revoked')).map(({ loginId }) => loginId)).toEqual(['b'])
+    },
+  },
+  {
+    promise: 'changeSession moves the expiry',
+    check: async (store) => {
+      await store.addSession(session('a'))
+      expect(await store.changeSession('a', ['active'], { expiresAt: 20_000 })).toEqual(session('a', { expiresAt: 20_000 }))
+      expect(await store.session('a')).toMatchObject({ expiresAt: 20_000 })
+    },
+  },
+  {
     promise: 'changeSession changes only a session in one of the given states',
     check: async (store) => {
       await store.addSession(session('a'))

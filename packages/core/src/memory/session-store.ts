@@ -41,7 +41,8 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore> {
     },
     session: async (loginId) => sessions.get(loginId),
     sessionByDigest: async (digest) => sessions.get(byDigest.get(digest) ?? ''),
-    sessionsOf: async (sub, limit) => ofUser(sub).sort(newestFirst).slice(0, limit),
+    sessionsOf: async (sub, limit, state) =>
+      ofUser(sub).filter((session) => state === undefined || session.state === state).sort(newestFirst).slice(0, limit),
     async changeSession(loginId, from, change) {
       const session = sessions.get(loginId)
       if (session === undefined || !from.includes(session.state)) return undefined
