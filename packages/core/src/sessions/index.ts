@@ -1,1 +1,9 @@
-export {}
+export { createSessions, type Sessions, type SessionsOptions } from './sessions.js'
+export type { ForeignToken, IssuedToken, NewSession, SeenCaller, SessionUser } from './issue.js'
+export type { Revocation } from './end.js'
+export type { Principal } from './principal.js'
+export { INVALID_TOKEN, rejected, rejectionReason, type RejectionReason } from './state.js'
+export { TOKEN_PREFIX, sha256 } from './token.js'
+export type { AuditEvent, AuditOrigin, AuditSink, AuditType } from './audit-event.js'
+export { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
+export { toAuditEvent } from './to-audit-event.js'

@@ -1,0 +1,100 @@
+import { OperationError, quoted } from '../errors/index.js'
+import type { SessionRecord, SessionState, UserRecord } from '../storage/index.js'
+import type { AuditOrigin } from './audit-event.js'
+import type { AuditEntry } from './audit.js'
+import type { Principal } from './principal.js'
+import { rejected, type SessionServices } from './state.js'
+
+/** Ends the caller's own session. @throws {OperationError} `token-invalid` when another request has ended it already. */
+export async function logout(services: SessionServices, principal: Principal, origin: AuditOrigin = {}): Promise<void> {
+  const ended = await endSession(services, principal, 'logged-out')
+  if (ended === undefined) throw rejected('logged-out')
+  await services.audit({ ...auditOf(principal, origin), type: 'logout', outcome: 'success' })
+}
+
+/**
+ * Ends one session of the caller by its login id. Ending an ended one succeeds while its record is kept.
+ *
+ * @throws {OperationError} `not-found`, alike for a login id that does not exist and for another user's.
+ */
+export async function revoke(services: SessionServices, { principal, loginId }: Revocation, origin: AuditOrigin = {}): Promise<void> {
+  const session = await services.store.session(loginId)
+  if (session?.sub !== principal.sub) {
+    const reason = session === undefined ? 'unknown' : 'other-subject'
+    await services.audit({ ...auditOf(principal, origin), loginId: undefined, type: 'revoke-denied', outcome: 'refused', reason })
+    throw new OperationError('not-found', `No session with the login id ${quoted(loginId)}.`)
+  }
+  if (loginId === principal.loginId) return logout(services, principal, origin)
+  const ended = await endSession(services, session, 'revoked')
+  if (ended !== undefined) await services.audit({ ...auditOf(principal, origin), loginId, type: 'session-revoked', outcome: 'success' })
+}
+
+/** Which session is to end, and who asks. */
+export interface Revocation {
+  readonly principal: Principal
+  readonly loginId: string
+}
+
+/** Ends every session of the caller but the one in use; how many there were. */
+export async function revokeOthers(services: SessionServices, principal: Principal, origin: AuditOrigin = {}): Promise<number> {
+  services.known.forget()
+  const ended = await services.store.endOthers(principal.sub, principal.loginId)
+  services.known.forget()
+  if (ended > 0) await services.audit({ ...auditOf(principal, origin), loginId: undefined, type: 'session-revoked', outcome: 'success' })
+  return ended
+}
+
+/** Refuses every session of the user made until now, on every instance, whatever the clocks say. @throws {OperationError} `not-found` */
+export async function signOutEverywhere(services: SessionServices, sub: string, origin: AuditOrigin = {}): Promise<void> {
+  await userChange(services, sub, () => services.store.raiseEpoch(sub, services.now()))
+  await services.audit({ ...origin, sub, type: 'global-sign-out', outcome: 'success' })
+}
+
+/** Disables, deletes or re-enables a user. Sessions made before do not come back. @throws {OperationError} `not-found` */
+export async function setUserState(services: SessionServices, sub: string, state: UserRecord['state']): Promise<void> {
+  await userChange(services, sub, () => services.store.setUserState(sub, state, services.now()))
+  if (state !== 'active') await services.audit({ sub, type: 'global-sign-out', outcome: 'success', reason: `user-${state}` })
+}
+
+/** Which states a session can be brought to by its login id, and from which. */
+const CHANGES: Readonly<Record<'disabled' | 'active' | 'deleted', readonly SessionState[]>> = {
+  disabled: ['active'],
+  active: ['disabled'],
+  deleted: ['active', 'disabled', 'revoked', 'logged-out'],
+}
+
+/** Disables, enables or deletes a session; false when it is in no state for that, or not there. */
+export async function setSessionState(services: SessionServices, loginId: string, state: keyof typeof CHANGES): Promise<boolean> {
+  services.known.forget()
+  const changed = await services.store.changeSession(loginId, CHANGES[state], { state })
+  services.known.forget()
+  return changed !== undefined
+}
+
+/** If the end cannot be stored, this process refuses the session all the same. */
+async function endSession(
+  services: SessionServices,
+  session: Pick<SessionRecord, 'loginId' | 'expiresAt'>,
+  state: 'revoked' | 'logged-out',
+): Promise<SessionRecord | undefined> {
+  services.known.forget()
+  try {
+    return await services.store.changeSession(session.loginId, ['active', 'disabled'], { state })
+  } catch (error) {
+    services.refused.add(session)
+    throw error
+  } finally {
+    services.known.forget()
+  }
+}
+
+async function userChange(services: SessionServices, sub: string, change: () => Promise<UserRecord | undefined>): Promise<void> {
+  services.known.forget()
+  const changed = await change()
+  services.known.forget()
+  if (changed === undefined) throw new OperationError('not-found', `No user with the subject ${quoted(sub)}.`)
+}
+
+function auditOf({ sub, client, loginId }: Principal, origin: AuditOrigin): Pick<AuditEntry, 'sub' | 'client' | 'loginId' | 'requestId' | 'remoteHost'> {
+  return { ...origin, sub, client, loginId }
+}

@@ -1,0 +1,182 @@
+import { OperationError } from '../errors/index.js'
+import type { SessionRecord, UserRecord } from '../storage/index.js'
+import type { Principal } from './principal.js'
+import { rejected, type SessionServices } from './state.js'
+import { newToken, sha256 } from './token.js'
+import { accepted, knownSession } from './verify.js'
+
+/** A user by subject identifier, or with claims that replace the stored ones. */
+export type SessionUser = string | { readonly sub: string; readonly [claim: string]: unknown }
+
+/** What a session is made of. */
+export interface NewSession {
+  readonly user: SessionUser
+  /** Default `openid profile email`. */
+  readonly scopes?: readonly string[] | undefined
+  readonly userAgent?: string | undefined
+  readonly remoteHost?: string | undefined
+  /** Lifetime in seconds; default one hour. */
+  readonly ttl?: number | undefined
+  readonly project?: string | undefined
+  readonly client?: string | undefined
+  /** How the user signed in, for the session list. */
+  readonly authMethod?: string | undefined
+}
+
+/** A token that was just made. It is shown once: only its digest is kept. */
+export interface IssuedToken {
+  readonly token: string
+  readonly loginId: string
+  /** Instant in UTC. */
+  readonly expiresAt: string
+}
+
+/** What a verified token of another issuer says. */
+export interface ForeignToken {
+  readonly issuer: string
+  readonly sub: string
+  /** What names its session at the issuer: `jti`, else `sid`, else a digest of the token. */
+  readonly sessionKey: string
+  /** Milliseconds since 1970. */
+  readonly issuedAt: number
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  readonly scopes: readonly string[]
+  /** Claims about the user; none when the token has none. */
+  readonly claims: Readonly<Record<string, unknown>>
+  readonly client?: string | undefined
+  readonly project?: string | undefined
+}
+
+/** What is seen of the caller when a session begins. */
+export interface SeenCaller {
+  readonly userAgent?: string | undefined
+  readonly remoteHost?: string | undefined
+}
+
+const DEFAULT_SCOPES: readonly string[] = ['openid', 'profile', 'email']
+const DEFAULT_TTL_SECONDS = 3_600
+const MAX_SUB = 255
+const MAX_USER_AGENT = 256
+
+/** @throws {TypeError} for a subject, lifetime or scope that cannot be. @throws {OperationError} `forbidden` when the user is not active. */
+export async function createSession(services: SessionServices, input: NewSession): Promise<IssuedToken> {
+  checkInput(input)
+  const user = await userFor(services, input.user)
+  if (user.state !== 'active') throw new OperationError('forbidden', 'The user is disabled or deleted.')
+  const token = newToken(services.random)
+  const now = services.now()
+  const session = sessionRecord(services, {
+    ...input,
+    user,
+    scopes: input.scopes ?? DEFAULT_SCOPES,
+    digest: await sha256(token),
+    expiresAt: now + (input.ttl ?? DEFAULT_TTL_SECONDS) * 1_000,
+  })
+  await services.store.addSession(session)
+  await auditCreation(services, session)
+  return { token, loginId: session.loginId, expiresAt: new Date(session.expiresAt).toISOString() }
+}
+
+/** The principal of another issuer's token; its session is recorded at first sight, so that it can be listed and revoked. */
+export async function adoptForeign(services: SessionServices, token: ForeignToken, seen: SeenCaller): Promise<Principal> {
+  const digest = await sha256(JSON.stringify([token.issuer, token.sessionKey]))
+  const known = (await knownSession(services, digest)) ?? (await recorded(services, { ...seen, token, digest }))
+  if (known.session.sub !== token.sub) throw rejected('other-subject')
+  const session = { ...known.session, expiresAt: Math.max(known.session.expiresAt, token.expiresAt) }
+  const principal = accepted(services, { ...known, session })
+  if (session.expiresAt > known.session.expiresAt) await extend(services, session)
+  return { ...principal, scopes: token.scopes, expiresAt: token.expiresAt }
+}
+
+interface FirstSight extends SeenCaller {
+  readonly token: ForeignToken
+  readonly digest: string
+}
+
+async function recorded(services: SessionServices, { token, digest, ...seen }: FirstSight): Promise<{ session: SessionRecord; user: UserRecord }> {
+  const stored = await services.store.user(token.sub)
+  refuseSignedOut(stored, token)
+  const user = stored ?? (await services.store.putUser(token.sub, token.claims))
+  const session = sessionRecord(services, { ...seen, ...token, user, digest, authMethod: token.issuer })
+  try {
+    await services.store.addSession(session)
+  } catch (error) {
+    return secondSight(services, digest, error)
+  }
+  await auditCreation(services, session)
+  return { session, user }
+}
+
+/** Another request of the same token may have recorded the session in the meantime. */
+async function secondSight(services: SessionServices, digest: string, error: unknown): Promise<{ session: SessionRecord; user: UserRecord }> {
+  const session = error instanceof OperationError && error.code === 'conflict' ? await services.store.sessionByDigest(digest) : undefined
+  const user = session === undefined ? undefined : await services.store.user(session.sub)
+  if (session === undefined || user === undefined) throw error
+  return { session, user }
+}
+
+/** A token issued in or before the second of the last global sign-out is refused (its clock shows whole seconds). */
+function refuseSignedOut(user: UserRecord | undefined, token: ForeignToken): void {
+  if (user === undefined || user.epochRaisedAt === 0) return
+  if (Math.floor(token.issuedAt / 1_000) <= Math.floor(user.epochRaisedAt / 1_000)) throw rejected('signed-out')
+}
+
+async function extend(services: SessionServices, session: SessionRecord): Promise<void> {
+  services.known.forget()
+  await services.store.changeSession(session.loginId, ['active'], { expiresAt: session.expiresAt })
+}
+
+async function userFor(services: SessionServices, user: SessionUser): Promise<UserRecord> {
+  if (typeof user === 'string') return (await services.store.user(user)) ?? services.store.putUser(user, {})
+  const { sub, ...claims } = user
+  return services.store.putUser(sub, claims)
+}
+
+interface SessionParts extends SeenCaller {
+  readonly user: UserRecord
+  readonly digest: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: number
+  readonly authMethod?: string | undefined
+  readonly client?: string | undefined
+  readonly project?: string | undefined
+}
+
+function sessionRecord(services: SessionServices, parts: SessionParts): SessionRecord {
+  const now = services.now()
+  const { user, digest, scopes, expiresAt, userAgent, remoteHost, authMethod, client, project } = parts
+  return {
+    loginId: services.newId(),
+    sub: user.sub,
+    digest,
+    state: 'active',
+    epoch: user.epoch,
+    scopes,
+    createdAt: now,
+    lastUsedAt: now,
+    expiresAt,
+    ...(userAgent !== undefined && { userAgent: printable(userAgent) }),
+    ...(remoteHost !== undefined && { remoteHost }),
+    ...(authMethod !== undefined && { authMethod }),
+    ...(client !== undefined && { client }),
+    ...(project !== undefined && { project }),
+  }
+}
+
+/** At most 256 characters, without control characters. */
+function printable(text: string): string {
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '').slice(0, MAX_USER_AGENT).toWellFormed()
+}
+
+function auditCreation(services: SessionServices, session: SessionRecord): Promise<void> {
+  const { sub, loginId, client, remoteHost } = session
+  return services.audit({ type: 'session-created', outcome: 'success', sub, loginId, client, remoteHost })
+}
+
+function checkInput({ user, ttl, scopes }: NewSession): void {
+  const sub = typeof user === 'string' ? user : user.sub
+  if (!/^[\x21-\x7e]+$/.test(sub) || sub.length > MAX_SUB) throw new TypeError('A subject is 1 to 255 visible ASCII characters.')
+  if (ttl !== undefined && !(ttl > 0)) throw new TypeError('The lifetime of a session must be more than 0 seconds.')
+  if (scopes?.some((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))) throw new TypeError('A scope has no blanks, quotes or backslashes.')
+}

@@ -1,0 +1,367 @@
+import { describe, expect, it } from 'vitest'
+import { OperationError } from '../errors/index.js'
+import { memorySessionStore } from '../memory/index.js'
+import type { SessionStore } from '../storage/index.js'
+import { createSessions, rejectionReason, toAuditEvent, type AuditEvent, type ForeignToken, type Sessions } from './index.js'
+
+const START = Date.UTC(2026, 0, 1)
+
+interface World {
+  readonly sessions: Sessions
+  readonly store: SessionStore
+  readonly events: AuditEvent[]
+  readonly clock: { time: number }
+}
+
+function world(change: Partial<SessionStore> = {}, options: { sessionCacheMs?: number } = {}): World {
+  const store = { ...memorySessionStore(), ...change }
+  const events: AuditEvent[] = []
+  const clock = { time: START }
+  const sessions = createSessions({ store, now: () => new Date(clock.time), onAudit: (event) => void events.push(event), ...options })
+  return { sessions, store, events, clock }
+}
+
+async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> {
+  const error: unknown = await promise.then(() => undefined, (caught: unknown) => caught)
+  return rejectionReason(error)
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
+  const error: unknown = await promise.then(() => undefined, (caught: unknown) => caught)
+  return error instanceof OperationError ? error.code : undefined
+}
+
+const foreign = (change: Partial<ForeignToken> = {}): ForeignToken => ({
+  issuer: 'https://issuer.example',
+  sub: 'ann',
+  sessionKey: 'jti:1',
+  issuedAt: START,
+  expiresAt: START + 60_000,
+  scopes: ['openid'],
+  claims: {},
+  ...change,
+})
+
+describe('tokens', () => {
+  it('TK-01 are fo_ and 256 random bits, and a session id is no part of them', async () => {
+    const { sessions } = world()
+    const made = await sessions.create({ user: 'ann' })
+    expect(made.token).toMatch(/^fo_[A-Za-z0-9_-]{43}$/)
+    expect(made.loginId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(made.expiresAt).toBe('2026-01-01T01:00:00.000Z')
+  })
+
+  it('TK-08 are stored as a digest only', async () => {
+    const { sessions, store } = world()
+    const { token, loginId } = await sessions.create({ user: 'ann' })
+    const record = await store.session(loginId)
+    expect(record?.digest).toMatch(/^[0-9a-f]{64}$/)
+    expect(JSON.stringify(record)).not.toContain(token.slice(3))
+  })
+
+  it('give the principal with scopes, project, client and all claims', async () => {
+    const { sessions } = world()
+    const { token, loginId } = await sessions.create({ user: { sub: 'ann', name: 'Ann' }, scopes: ['openid'], project: 'p', client: 'c' })
+    expect(await sessions.verify(token)).toEqual({
+      sub: 'ann', loginId, scopes: ['openid'], claims: { name: 'Ann' }, expiresAt: START + 3_600_000, project: 'p', client: 'c',
+    })
+  })
+
+  it.each(['', 'fo_', 'x', 'fo_' + 'a'.repeat(43), '__proto__', 'fo_' + 'a'.repeat(9_000)])('that nobody made are refused: %.20s', async (token) => {
+    const { sessions } = world()
+    expect(await reasonOf(sessions.verify(token))).toBe('unknown')
+  })
+
+  it('TK-05 are refused from the moment they expire', async () => {
+    const { sessions, clock } = world()
+    const { token } = await sessions.create({ user: 'ann', ttl: 10 })
+    clock.time += 9_999
+    await sessions.verify(token)
+    clock.time += 1
+    expect(await reasonOf(sessions.verify(token))).toBe('expired')
+  })
+
+  const ends: readonly [string, (w: World, loginId: string, token: string) => Promise<unknown>, string][] = [
+    ['logout', async ({ sessions }, _id, token) => sessions.logout(await sessions.verify(token)), 'logged-out'],
+    ['disable', ({ sessions }, id) => sessions.disable(id), 'disabled'],
+    ['delete', ({ sessions }, id) => sessions.delete(id), 'deleted'],
+    ['sign out everywhere', ({ sessions }) => sessions.signOutEverywhere('ann'), 'signed-out'],
+    ['disable user', ({ sessions }) => sessions.disableUser('ann'), 'user-disabled'],
+    ['delete user', ({ sessions }) => sessions.deleteUser('ann'), 'user-deleted'],
+  ]
+  it.each(ends)('are refused by the next call after: %s', async (_name, end, reason) => {
+    for (const sessionCacheMs of [0, 5_000]) {
+      const w = world({}, { sessionCacheMs })
+      const { token, loginId } = await w.sessions.create({ user: 'ann' })
+      await w.sessions.verify(token)
+      await end(w, loginId, token)
+      expect(await reasonOf(w.sessions.verify(token))).toBe(reason)
+    }
+  })
+
+  it.each(ends)('all get the same error after: %s', async (_name, end) => {
+    const w = world()
+    const { token, loginId } = await w.sessions.create({ user: 'ann' })
+    await end(w, loginId, token)
+    const [ended, unknown]: unknown[] = await Promise.all([w.sessions.verify(token), w.sessions.verify('x')].map((p) => p.catch((e: unknown) => e)))
+    expect((ended as OperationError).message).toBe((unknown as OperationError).message)
+    expect((ended as OperationError).code).toBe('token-invalid')
+  })
+
+  it('of a user who does not exist any more are refused', async () => {
+    const { sessions, store } = world()
+    const { token } = await sessions.create({ user: 'ann' })
+    const without = createSessions({ store: { ...store, user: async () => undefined }, now: () => new Date(START) })
+    expect(await reasonOf(without.verify(token))).toBe('user-unknown')
+  })
+
+  it('a disabled session works again once enabled', async () => {
+    const { sessions } = world()
+    const { token, loginId } = await sessions.create({ user: 'ann' })
+    expect([await sessions.disable(loginId), await sessions.disable(loginId)]).toEqual([true, false])
+    expect([await sessions.enable(loginId), await sessions.enable(loginId)]).toEqual([true, false])
+    expect((await sessions.verify(token)).sub).toBe('ann')
+  })
+})
+
+describe('logout', () => {
+  it('LO-01 a second one is a refused token and no second event', async () => {
+    const { sessions, events } = world()
+    const principal = await sessions.verify((await sessions.create({ user: 'ann' })).token)
+    await sessions.logout(principal, { requestId: 'r1', remoteHost: '::1' })
+    expect(await codeOf(sessions.logout(principal))).toBe('token-invalid')
+    expect(events.filter(({ type }) => type === 'logout')).toEqual([
+      { type: 'logout', outcome: 'success', sub: 'ann', loginId: principal.loginId, requestId: 'r1', remoteHost: '::1', time: new Date(START), client: undefined },
+    ])
+  })
+
+  it('LO-06 leaves other sessions of the user', async () => {
+    const { sessions } = world()
+    const [one, two] = [await sessions.create({ user: 'ann' }), await sessions.create({ user: 'ann' })]
+    await sessions.logout(await sessions.verify(one.token))
+    expect((await sessions.verify(two.token)).loginId).toBe(two.loginId)
+  })
+
+  it.each([0, 5_000])('fails closed: a session whose end cannot be stored is refused by this process (cache %d ms)', async (sessionCacheMs) => {
+    const full = async (): Promise<never> => {
+      throw new OperationError('storage-full', 'The disk is full.')
+    }
+    const { sessions } = world({ changeSession: full }, { sessionCacheMs })
+    const { token } = await sessions.create({ user: 'ann' })
+    const principal = await sessions.verify(token)
+    expect(await codeOf(sessions.logout(principal))).toBe('storage-full')
+    expect(await reasonOf(sessions.verify(token))).toBe('logged-out')
+    expect(await sessions.list('ann')).toEqual([])
+  })
+})
+
+describe('revoke', () => {
+  it('RV-06 ends another session of the same user, again and again', async () => {
+    const { sessions, events } = world()
+    const [mine, other] = [await sessions.create({ user: 'ann' }), await sessions.create({ user: 'ann' })]
+    const principal = await sessions.verify(mine.token)
+    await sessions.revoke({ principal, loginId: other.loginId })
+    await sessions.revoke({ principal, loginId: other.loginId })
+    expect(await reasonOf(sessions.verify(other.token))).toBe('revoked')
+    expect((await sessions.list('ann')).map(({ loginId }) => loginId)).toEqual([mine.loginId])
+    expect(events.filter(({ type }) => type === 'session-revoked').length).toBe(1)
+  })
+
+  it('RV-02 RV-03 a foreign login id is as unknown as an absent one, has no effect, and leaves a record', async () => {
+    const { sessions, events } = world()
+    const [ann, bob] = [await sessions.create({ user: 'ann' }), await sessions.create({ user: 'bob' })]
+    const principal = await sessions.verify(ann.token)
+    expect(await codeOf(sessions.revoke({ principal, loginId: bob.loginId }))).toBe('not-found')
+    expect(await codeOf(sessions.revoke({ principal, loginId: 'constructor' }))).toBe('not-found')
+    expect((await sessions.verify(bob.token)).sub).toBe('bob')
+    expect(events.filter(({ type }) => type === 'revoke-denied').map(({ reason }) => reason)).toEqual(['other-subject', 'unknown'])
+  })
+
+  it('RV-06 a record is kept until 30 days after its expiry', async () => {
+    const { sessions, clock } = world()
+    const old = await sessions.create({ user: 'ann', ttl: 60 })
+    const days = 24 * 3_600_000
+    clock.time += 60_000 + 30 * days
+    const principal = await sessions.verify((await sessions.create({ user: 'ann' })).token)
+    expect(await sessions.purge()).toBe(0)
+    await sessions.revoke({ principal, loginId: old.loginId })
+    clock.time += 1
+    expect(await sessions.purge()).toBe(1)
+    expect(await codeOf(sessions.revoke({ principal, loginId: old.loginId }))).toBe('not-found')
+  })
+
+  it('others: ends all but the one in use', async () => {
+    const { sessions } = world()
+    const mine = await sessions.create({ user: 'ann' })
+    await sessions.create({ user: 'ann' })
+    await sessions.create({ user: 'ann' })
+    const bob = await sessions.create({ user: 'bob' })
+    expect(await sessions.revokeOthers(await sessions.verify(mine.token))).toBe(2)
+    expect((await sessions.list('ann')).length).toBe(1)
+    expect((await sessions.verify(bob.token)).sub).toBe('bob')
+  })
+})
+
+describe('users', () => {
+  it('GS-01 sign-out everywhere does not depend on clocks', async () => {
+    const { sessions, clock } = world()
+    const old = await sessions.create({ user: 'ann', ttl: 1e9 })
+    clock.time -= 86_400_000
+    await sessions.signOutEverywhere('ann')
+    const fresh = await sessions.create({ user: 'ann' })
+    expect(await reasonOf(sessions.verify(old.token))).toBe('signed-out')
+    expect((await sessions.verify(fresh.token)).sub).toBe('ann')
+  })
+
+  it('GS-02 enabling a user again does not revive old sessions', async () => {
+    const { sessions } = world()
+    const old = await sessions.create({ user: 'ann' })
+    await sessions.disableUser('ann')
+    expect(await codeOf(sessions.create({ user: 'ann' }))).toBe('forbidden')
+    await sessions.enableUser('ann')
+    expect(await reasonOf(sessions.verify(old.token))).toBe('signed-out')
+    expect((await sessions.verify((await sessions.create({ user: 'ann' })).token)).sub).toBe('ann')
+  })
+
+  it('who do not exist are not found', async () => {
+    const { sessions } = world()
+    expect(await codeOf(sessions.signOutEverywhere('nobody'))).toBe('not-found')
+    expect(await codeOf(sessions.disableUser('nobody'))).toBe('not-found')
+  })
+
+  it.each(['', 'ä', 'a b', 'x'.repeat(256)])('cannot have the subject %.10j', async (sub) => {
+    await expect(world().sessions.create({ user: sub })).rejects.toThrow(TypeError)
+  })
+})
+
+describe('foreign tokens', () => {
+  it('are recorded at first sight, once, also when they come together', async () => {
+    const { sessions, events } = world()
+    const seen = { userAgent: 'curl', remoteHost: '::1' }
+    const principals = await Promise.all([1, 2, 3].map(() => sessions.adopt(foreign(), seen)))
+    expect(new Set(principals.map(({ loginId }) => loginId)).size).toBe(1)
+    expect(await sessions.list('ann')).toMatchObject([{ userAgent: 'curl', remoteHost: '::1', authMethod: 'https://issuer.example' }])
+    expect(events.map(({ type }) => type)).toEqual(['session-created'])
+  })
+
+  it('can be revoked from another session of the user', async () => {
+    const { sessions } = world()
+    const principal = await sessions.verify((await sessions.create({ user: 'ann' })).token)
+    const { loginId } = await sessions.adopt(foreign())
+    await sessions.revoke({ principal, loginId })
+    expect(await reasonOf(sessions.adopt(foreign()))).toBe('revoked')
+  })
+
+  it('of one session but another subject are refused', async () => {
+    const { sessions } = world()
+    await sessions.adopt(foreign())
+    expect(await reasonOf(sessions.adopt(foreign({ sub: 'bob' })))).toBe('other-subject')
+  })
+
+  it('of two issuers are two sessions', async () => {
+    const { sessions } = world()
+    const one = await sessions.adopt(foreign())
+    const two = await sessions.adopt(foreign({ issuer: 'https://other.example' }))
+    expect(one.loginId).not.toBe(two.loginId)
+  })
+
+  it.each([
+    [-1_000, 'signed-out'],
+    [999, 'signed-out'],
+    [1_000, undefined],
+  ])('GS-01 issued %d ms after the second of a global sign-out: %s', async (after, reason) => {
+    const { sessions } = world()
+    await sessions.create({ user: 'ann' })
+    await sessions.signOutEverywhere('ann')
+    expect(await reasonOf(sessions.adopt(foreign({ issuedAt: START + after })))).toBe(reason)
+  })
+
+  it('with a session key seen before move its expiry and have their own scopes', async () => {
+    const { sessions, clock } = world()
+    await sessions.adopt(foreign({ sessionKey: 'sid:1' }))
+    clock.time += 59_000
+    const later = await sessions.adopt(foreign({ sessionKey: 'sid:1', expiresAt: START + 120_000, scopes: ['profile'] }))
+    expect(later.scopes).toEqual(['profile'])
+    clock.time += 59_000
+    expect((await sessions.list('ann')).length).toBe(1)
+  })
+
+  it('do not replace the claims of a known user', async () => {
+    const { sessions } = world()
+    await sessions.create({ user: { sub: 'ann', name: 'Ann' } })
+    expect((await sessions.adopt(foreign({ claims: { name: 'Eve' } }))).claims).toEqual({ name: 'Ann' })
+  })
+})
+
+describe('the list', () => {
+  it('SE-01 shows active sessions only, newest first', async () => {
+    const { sessions, clock } = world()
+    const made = []
+    for (let i = 0; i < 4; i++) {
+      made.push(await sessions.create({ user: 'ann', ttl: i === 0 ? 1 : 3_600 }))
+      clock.time += 1_000
+    }
+    await sessions.disable(made[1]!.loginId)
+    expect((await sessions.list('ann')).map(({ loginId }) => loginId)).toEqual([made[3]!.loginId, made[2]!.loginId])
+  })
+
+  it('SE-01 shows an old active session behind a thousand ended ones', async () => {
+    const { sessions, clock } = world()
+    const old = await sessions.create({ user: 'ann', ttl: 1e6 })
+    for (let i = 0; i < 1_001; i++) {
+      clock.time += 1
+      await sessions.disable((await sessions.create({ user: 'ann' })).loginId)
+    }
+    expect((await sessions.list('ann')).map(({ loginId }) => loginId)).toEqual([old.loginId])
+  })
+
+  it('SE-04 notes the last use at most once a minute', async () => {
+    const { sessions, clock, store } = world()
+    const { token, loginId } = await sessions.create({ user: 'ann' })
+    const lastUse = async (later: number): Promise<number | undefined> => {
+      clock.time += later
+      await sessions.verify(token)
+      await sessions.close()
+      return (await store.session(loginId))?.lastUsedAt
+    }
+    expect([await lastUse(59_999), await lastUse(1), await lastUse(1)]).toEqual([START, START + 60_000, START + 60_000])
+  })
+
+  it('SE-04 keeps 256 characters of the user agent, without control characters', async () => {
+    const { sessions } = world()
+    await sessions.create({ user: 'ann', userAgent: `a\r\n\u001b[31m${'b'.repeat(300)}` })
+    expect((await sessions.list('ann'))[0]?.userAgent).toBe(`a[31m${'b'.repeat(251)}`)
+  })
+
+  it('a failure to note the last use fails no request', async () => {
+    const store = { ...memorySessionStore(), changeSession: () => Promise.reject(new OperationError('storage-full', 'Full.')) }
+    const clock = { time: START }
+    const failures: unknown[] = []
+    const sessions = createSessions({ store, now: () => new Date(clock.time), onFailure: (error) => void failures.push(error) })
+    const { token } = await sessions.create({ user: 'ann' })
+    clock.time += 60_000
+    expect((await sessions.verify(token)).sub).toBe('ann')
+    await sessions.close()
+    expect(failures.length).toBe(1)
+  })
+})
+
+describe('audit', () => {
+  it('AU-01 required: an action whose event cannot be stored fails', async () => {
+    const onAudit = (): Promise<void> => Promise.reject(new Error('full'))
+    const strict = createSessions({ store: memorySessionStore(), onAudit, auditMode: 'required' })
+    expect(await codeOf(strict.create({ user: 'ann' }))).toBe('unavailable')
+    const failures: unknown[] = []
+    const easy = createSessions({ store: memorySessionStore(), onAudit, onAuditFailure: (error) => void failures.push(error) })
+    await easy.create({ user: 'ann' })
+    await Promise.resolve()
+    expect(failures.length).toBe(1)
+  })
+
+  it('AU-01 an event can be written as FHIR', () => {
+    const event: AuditEvent = { time: new Date(START), type: 'scope-denied', outcome: 'refused', sub: 'ann', resourceType: 'Patient', resourceId: '1' }
+    expect(toAuditEvent(event)).toMatchObject({
+      resourceType: 'AuditEvent', outcome: '4', recorded: '2026-01-01T00:00:00.000Z', entity: [{ what: { reference: 'Patient/1' } }],
+    })
+  })
+})

@@ -1,0 +1,119 @@
+import type { SessionRecord, SessionStore } from '../storage/index.js'
+import type { AuditOrigin } from './audit-event.js'
+import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
+import { logout, revoke, revokeOthers, setSessionState, setUserState, signOutEverywhere, type Revocation } from './end.js'
+import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
+import type { Principal } from './principal.js'
+import { knownSessions, refusedSessions, type SessionServices } from './state.js'
+import { isActive, verifyToken } from './verify.js'
+
+/** What `createSessions` needs. */
+export interface SessionsOptions extends AuditOptions {
+  readonly store: SessionStore
+  readonly now?: () => Date
+  /** Random UUID. */
+  readonly newId?: () => string
+  /** Default `crypto.getRandomValues`. */
+  readonly random?: (bytes: number) => Uint8Array
+  /** How long a change made by another process may stay unseen, in milliseconds; 0 (default) to 5,000. */
+  readonly sessionCacheMs?: number
+  /** Told when noting the last use of a session failed. */
+  readonly onFailure?: (error: unknown) => void
+}
+
+/**
+ * Users, sessions and tokens. What one call has ended is refused by every call that starts after it, in every process on the same
+ * store. Storage errors pass through.
+ */
+export interface Sessions {
+  /** Makes a session and its opaque token. A user who does not exist is made. */
+  create(session: NewSession): Promise<IssuedToken>
+  /** @throws {OperationError} `token-invalid`, alike for every token that is not accepted. */
+  verify(token: string): Promise<Principal>
+  /** The principal of another issuer's token that was verified elsewhere. @throws {OperationError} `token-invalid` */
+  adopt(token: ForeignToken, seen?: SeenCaller): Promise<Principal>
+  /** The active sessions of a user, newest first, at most 1,000. */
+  list(sub: string): Promise<readonly SessionRecord[]>
+  logout(principal: Principal, origin?: AuditOrigin): Promise<void>
+  /** @throws {OperationError} `not-found`, alike for an unknown login id and for another user's. */
+  revoke(revocation: Revocation, origin?: AuditOrigin): Promise<void>
+  /** Ends all sessions of the caller but this one; how many there were. */
+  revokeOthers(principal: Principal, origin?: AuditOrigin): Promise<number>
+  /** @throws {OperationError} `not-found` */
+  signOutEverywhere(sub: string, origin?: AuditOrigin): Promise<void>
+  /** False when the session is not active. */
+  disable(loginId: string): Promise<boolean>
+  /** False when the session is not disabled. */
+  enable(loginId: string): Promise<boolean>
+  /** False when there is no such session. */
+  delete(loginId: string): Promise<boolean>
+  /** @throws {OperationError} `not-found` */
+  disableUser(sub: string): Promise<void>
+  /** Sessions from before stay refused. @throws {OperationError} `not-found` */
+  enableUser(sub: string): Promise<void>
+  /** @throws {OperationError} `not-found` */
+  deleteUser(sub: string): Promise<void>
+  /** Forgets sessions that expired more than 30 days ago; how many there were. */
+  purge(): Promise<number>
+  /** Records an audit event in the way that these options say. */
+  audit(entry: AuditEntry): Promise<void>
+  /** Waits for writes under way. The store stays open. */
+  close(): Promise<void>
+}
+
+const MAX_LISTED = 1_000
+const MAX_CACHE_MS = 5_000
+const KEEP_EXPIRED_MS = 30 * 24 * 3_600_000
+
+/** Makes the session service over a store. */
+export function createSessions(options: SessionsOptions): Sessions {
+  const pending = new Set<Promise<unknown>>()
+  const services = servicesOf(options, pending)
+  return {
+    create: (session) => createSession(services, session),
+    verify: (token) => verifyToken(services, token),
+    adopt: (token, seen = {}) => adoptForeign(services, token, seen),
+    list: (sub) => listActive(services, sub),
+    logout: (principal, origin) => logout(services, principal, origin),
+    revoke: (revocation, origin) => revoke(services, revocation, origin),
+    revokeOthers: (principal, origin) => revokeOthers(services, principal, origin),
+    signOutEverywhere: (sub, origin) => signOutEverywhere(services, sub, origin),
+    disable: (loginId) => setSessionState(services, loginId, 'disabled'),
+    enable: (loginId) => setSessionState(services, loginId, 'active'),
+    delete: (loginId) => setSessionState(services, loginId, 'deleted'),
+    disableUser: (sub) => setUserState(services, sub, 'disabled'),
+    enableUser: (sub) => setUserState(services, sub, 'active'),
+    deleteUser: (sub) => setUserState(services, sub, 'deleted'),
+    purge: () => services.store.purge(services.now() - KEEP_EXPIRED_MS),
+    audit: services.audit,
+    close: async () => void (await Promise.all(pending)),
+  }
+}
+
+function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): SessionServices {
+  const { store, sessionCacheMs = 0, onFailure = () => {} } = options
+  if (!(sessionCacheMs >= 0 && sessionCacheMs <= MAX_CACHE_MS)) throw new TypeError('sessionCacheMs must be 0 to 5,000.')
+  const clock = options.now ?? (() => new Date())
+  const now = (): number => clock().getTime()
+  return {
+    store,
+    now,
+    newId: options.newId ?? (() => crypto.randomUUID()),
+    random: options.random ?? ((bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
+    audit: createAudit(options, clock),
+    known: knownSessions(sessionCacheMs),
+    refused: refusedSessions(now),
+    background(work) {
+      const running = work()
+        .catch(onFailure)
+        .finally(() => pending.delete(running))
+      pending.add(running)
+    },
+  }
+}
+
+async function listActive(services: SessionServices, sub: string): Promise<readonly SessionRecord[]> {
+  const user = await services.store.user(sub)
+  const sessions = await services.store.sessionsOf(sub, MAX_LISTED, 'active')
+  return sessions.filter((session) => isActive(services, { session, user }))
+}

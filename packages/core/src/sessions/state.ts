@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache'
+import { OperationError } from '../errors/index.js'
+import type { SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
+import type { AuditEntry } from './audit.js'
+
+/** What the parts of the session service share. */
+export interface SessionServices {
+  readonly store: SessionStore
+  readonly now: () => number
+  readonly newId: () => string
+  readonly random: (bytes: number) => Uint8Array
+  readonly audit: (entry: AuditEntry) => Promise<void>
+  readonly known: KnownSessions
+  readonly refused: RefusedSessions
+  /** Runs a write that nobody waits for. */
+  readonly background: (work: () => Promise<unknown>) => void
+}
+
+/** A session with its user, as read from the store. */
+export interface KnownSession {
+  readonly session: SessionRecord
+  readonly user: UserRecord | undefined
+}
+
+/** Sessions read a moment ago, where the operator allows a delay. */
+export interface KnownSessions {
+  /** Reads through `read` unless the session is known and fresh. */
+  get(digest: string, read: () => Promise<KnownSession | undefined>): Promise<KnownSession | undefined>
+  /** Forgets everything; called with every change that this process makes. */
+  forget(): void
+}
+
+const MAX_KNOWN = 10_000
+
+/** @param maxAgeMs 0 reads the store every time. */
+export function knownSessions(maxAgeMs: number): KnownSessions {
+  if (maxAgeMs === 0) return { get: (_digest, read) => read(), forget: () => {} }
+  const kept = new LRUCache<string, KnownSession>({ max: MAX_KNOWN, ttl: maxAgeMs, ttlResolution: 0 })
+  let generation = 0
+  return {
+    async get(digest, read) {
+      const fresh = kept.get(digest)
+      if (fresh !== undefined) return fresh
+      const before = generation
+      const found = await read()
+      // A change during the read may have come after it: what was read is not kept then.
+      if (found !== undefined && before === generation) kept.set(digest, found)
+      return found
+    },
+    forget() {
+      generation++
+      kept.clear()
+    },
+  }
+}
+
+/** Sessions that this process refuses because their end could not be stored. */
+export interface RefusedSessions {
+  add(session: Pick<SessionRecord, 'loginId' | 'expiresAt'>): void
+  has(loginId: string): boolean
+}
+
+/** Entries are dropped once the session has expired. */
+export function refusedSessions(now: () => number): RefusedSessions {
+  const until = new Map<string, number>()
+  return {
+    add(session) {
+      for (const [loginId, expiresAt] of until) if (expiresAt <= now()) until.delete(loginId)
+      until.set(session.loginId, session.expiresAt)
+    },
+    has: (loginId) => until.has(loginId),
+  }
+}
+
+/** One sentence for every token that is not accepted, whatever the reason. */
+export const INVALID_TOKEN = 'Access token is expired, disabled, or deleted, or the user has globally signed out.'
+
+/** Why a token was not accepted; for audit only. */
+export type RejectionReason =
+  | 'unknown'
+  | 'expired'
+  | 'malformed'
+  | 'signature'
+  | 'claims'
+  | 'other-subject'
+  | 'revoked'
+  | 'logged-out'
+  | 'disabled'
+  | 'deleted'
+  | 'signed-out'
+  | 'user-unknown'
+  | 'user-disabled'
+  | 'user-deleted'
+
+/** The error for a token that is not accepted. */
+export function rejected(reason: RejectionReason): OperationError {
+  return new OperationError('token-invalid', INVALID_TOKEN, { cause: reason })
+}
+
+/** The reason behind an error made by `rejected`; `undefined` for others. */
+export function rejectionReason(error: unknown): string | undefined {
+  const known = error instanceof OperationError && error.code === 'token-invalid'
+  return known && typeof error.cause === 'string' ? error.cause : undefined
+}

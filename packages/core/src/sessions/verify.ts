@@ -1,0 +1,69 @@
+import type { SessionRecord, UserRecord } from '../storage/index.js'
+import type { Principal } from './principal.js'
+import { rejected, type KnownSession, type RejectionReason, type SessionServices } from './state.js'
+import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
+
+const MAX_TOKEN_LENGTH = 8_192
+const TOUCH_MS = 60_000
+
+/** @throws {OperationError} `token-invalid` for every token that is not an active session's, alike. */
+export async function verifyToken(services: SessionServices, token: string): Promise<Principal> {
+  if (!token.startsWith(TOKEN_PREFIX) || token.length > MAX_TOKEN_LENGTH) throw rejected('unknown')
+  const known = await knownSession(services, await sha256(token))
+  if (known === undefined) throw rejected('unknown')
+  return accepted(services, known)
+}
+
+/** The session of a digest with its user, whatever their state. */
+export async function knownSession(services: SessionServices, digest: string): Promise<KnownSession | undefined> {
+  return services.known.get(digest, async () => {
+    const session = await services.store.sessionByDigest(digest)
+    if (session === undefined || !sameDigest(session.digest, digest)) return undefined
+    return { session, user: await services.store.user(session.sub) }
+  })
+}
+
+/** The principal of a session that may be used, noting that it was. @throws {OperationError} `token-invalid` */
+export function accepted(services: SessionServices, known: KnownSession): Principal {
+  const reason = rejectionOf(services, known)
+  if (reason !== undefined) throw rejected(reason)
+  touch(services, known.session)
+  return principalOf(known.session, known.user)
+}
+
+/** True while a token of the session would be accepted. */
+export function isActive(services: SessionServices, known: KnownSession): boolean {
+  return rejectionOf(services, known) === undefined
+}
+
+function rejectionOf(services: SessionServices, { session, user }: KnownSession): RejectionReason | undefined {
+  if (session.state !== 'active') return session.state
+  if (services.refused.has(session.loginId)) return 'logged-out'
+  if (session.expiresAt <= services.now()) return 'expired'
+  return userRejection(user, session.epoch)
+}
+
+function userRejection(user: UserRecord | undefined, epoch: number): RejectionReason | undefined {
+  if (user === undefined) return 'user-unknown'
+  if (user.state !== 'active') return `user-${user.state}`
+  return epoch < user.epoch ? 'signed-out' : undefined
+}
+
+function principalOf(session: SessionRecord, user: UserRecord | undefined): Principal {
+  return {
+    sub: session.sub,
+    loginId: session.loginId,
+    scopes: session.scopes,
+    claims: user?.claims ?? {},
+    expiresAt: session.expiresAt,
+    ...(session.client !== undefined && { client: session.client }),
+    ...(session.project !== undefined && { project: session.project }),
+  }
+}
+
+/** Notes the use at most once a minute; a request never waits for it or fails because of it. */
+function touch(services: SessionServices, session: SessionRecord): void {
+  const now = services.now()
+  if (now - session.lastUsedAt < TOUCH_MS) return
+  services.background(() => services.store.changeSession(session.loginId, ['active'], { lastUsedAt: now }))
+}
