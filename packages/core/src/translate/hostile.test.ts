@@ -1,0 +1,97 @@
+import { describe, expect, test, vi } from 'vitest'
+import { createContext, type OperationContext } from '../context/index.js'
+import { memoryStorage } from '../memory/index.js'
+import { translate } from './index.js'
+
+const SYSTEM = 'http://example.org/one'
+
+function contextWith(group: unknown): OperationContext {
+  return createContext({ storage: memoryStorage([{ resourceType: 'ConceptMap', id: 'm', url: 'http://example.org/m', status: 'active', group }]) })
+}
+
+const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length', 'prototype']
+
+describe('TR-04 names of object properties', () => {
+  test.each(NAMES)('%s as a code or system is unknown unless the map has it', async (name) => {
+    const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element: [{ code: 'a', target: [{ code: 'b', equivalence: 'equal' }] }] }])
+    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: name } })).toMatchObject({ result: false, matches: [] })
+    expect(await translate(ctx, { mapId: 'm', coding: { system: name, code: 'a' } })).toMatchObject({ result: false, matches: [] })
+    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: name }, reverse: true })).toMatchObject({ result: false, matches: [] })
+    await expect(translate(ctx, { mapId: name, coding: { system: SYSTEM, code: 'a' } })).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test.each(NAMES)('%s is found where the map has it', async (name) => {
+    const ctx = contextWith([{ source: name, target: SYSTEM, element: [{ code: name, target: [{ code: name, equivalence: 'equal' }] }] }])
+    const { matches } = await translate(ctx, { mapId: 'm', coding: { system: name, code: name } })
+    expect(matches.map((match) => match.concept)).toEqual([{ system: SYSTEM, code: name }])
+  })
+})
+
+describe('broken stored maps give no match', () => {
+  test.each([
+    [null],
+    [[null]],
+    ['text'],
+    [{ source: SYSTEM }],
+    [[{ source: SYSTEM }]],
+    [[{ source: SYSTEM, element: null }]],
+    [[{ source: SYSTEM, element: [null, 7, 'a', []] }]],
+    [[{ source: SYSTEM, element: [{ code: 'a' }] }]],
+    [[{ source: SYSTEM, element: [{ code: 'a', target: null }] }]],
+    [[{ source: SYSTEM, element: [{ code: 'a', target: [null] }] }]],
+    [[{ source: SYSTEM, element: [{ code: ['a'], target: [{ code: 'x' }] }] }]],
+    [[{ source: 5, target: 5, element: [{ code: 5, target: [{ code: 5 }] }], unmapped: null }]],
+  ])('%j', async (group) => {
+    const ctx = contextWith(group)
+    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'a' } })).toMatchObject({ result: false, matches: [] })
+    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'a' }, reverse: true })).toMatchObject({ result: false, matches: [] })
+  })
+
+  test('a target without code says only how it relates', async () => {
+    const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element: [{ code: 'a', target: [{ equivalence: 'unmatched', product: [null], dependsOn: null }] }] }])
+    const { matches } = await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'a' } })
+    expect(matches).toEqual([{ equivalence: 'unmatched', from: { system: SYSTEM, code: 'a' }, products: [], map: 'http://example.org/m' }])
+  })
+})
+
+describe('work', () => {
+  const numbered = (count: number): object[] =>
+    Array.from({ length: count }, (_, i) => ({ code: `c${i}`, target: [{ code: `t${i}`, equivalence: 'equal' }] }))
+
+  test('a stored map is indexed once, whatever the number of calls', async () => {
+    const resource = { resourceType: 'ConceptMap', id: 'm', status: 'active', group: [{ source: SYSTEM, target: SYSTEM, element: numbered(10) }] }
+    const storage = memoryStorage([resource])
+    const parsed = vi.fn()
+    const ctx = createContext({
+      storage: {
+        ...storage,
+        read: async (type, id) => {
+          const stored = await storage.read(type, id)
+          if (stored === undefined) return undefined
+          return Object.defineProperty({ ...stored }, 'resource', { get: () => (parsed(), stored.resource) })
+        },
+      },
+    })
+    for (let i = 0; i < 10; i++) await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: `c${i}` } })
+    expect(parsed).toHaveBeenCalledTimes(1)
+  })
+
+  test('a CodeableConcept of 10,000 codings looks each of them up once, also on the way through other maps', async () => {
+    const coding = Array.from({ length: 10_000 }, (_, i) => ({ system: SYSTEM, code: `c${i}` }))
+    const inline = { resourceType: 'ConceptMap', url: 'http://example.org/inline', status: 'active', group: [{ source: SYSTEM, target: SYSTEM, unmapped: { mode: 'other-map', url: 'http://example.org/m' } }] }
+    const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element: numbered(10_000) }])
+    const { matches } = await translate(ctx, { conceptMap: inline, codeableConcept: { coding: [...coding, ...coding] } })
+    expect(matches).toHaveLength(10_000)
+  })
+
+  test('ten thousand elements of one code are gathered, not copied again and again', async () => {
+    const element = numbered(10_000).map((one) => ({ ...one, code: 'same' }))
+    const { matches } = await translate(contextWith([{ source: SYSTEM, target: SYSTEM, element }]), { mapId: 'm', coding: { system: SYSTEM, code: 'same' } })
+    expect(matches).toHaveLength(10_000)
+  })
+
+  test('a cancelled call ends', async () => {
+    const ctx = { ...contextWith([{ source: SYSTEM, element: numbered(1) }]), signal: AbortSignal.abort() }
+    await expect(translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'c0' } })).rejects.toMatchObject({ code: 'aborted' })
+  })
+})

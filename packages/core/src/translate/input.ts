@@ -1,0 +1,126 @@
+import type { CodeableConcept, Coding } from 'fhir/r4.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, type JsonObject } from '../json/index.js'
+import type { OperationRequest } from '../operation/index.js'
+import { parameterReader, type Parameter, type ParameterReader } from '../parameters/index.js'
+import { ambiguousSource } from './source-codes.js'
+import type { TranslateDependency, TranslateInput } from './translation.js'
+
+/** Names of FHIR R5 that stand for those of R4. Their use also asks for the output names of R5. */
+const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetCode', 'targetSystem']
+const SOURCES = [['code', 'sourceCode'], ['coding', 'sourceCoding'], ['codeableConcept', 'sourceCodeableConcept'], ['targetCode']]
+
+/** What a call asks for, and in which release's names the answer is to be given. */
+export interface TranslateCall {
+  readonly input: TranslateInput
+  readonly names: 'R4' | 'R5'
+}
+
+/**
+ * Reads the inputs of `$translate`. Names that nobody defines are ignored unless the request is strict.
+ *
+ * @throws {OperationError} `source-ambiguous`, `parameter-required`, `parameter-invalid`, `parameter-value`.
+ */
+export function readTranslate(request: OperationRequest): TranslateCall {
+  const reader = parameterReader(request.parameters)
+  const input: TranslateInput = {
+    mapId: request.id,
+    url: reader.text('url'),
+    mapVersion: reader.text('conceptMapVersion'),
+    source: reader.text('source'),
+    target: reader.text('target'),
+    conceptMap: reader.resource('conceptMap'),
+    resources: reader.resources('tx-resource'),
+    dependencies: reader.all('dependency').map(dependencyOf),
+    ...conceptOf(reader),
+  }
+  if (request.strict) reader.refuseUnknown()
+  return { input, names: reader.all(...R5_NAMES).length > 0 ? 'R5' : 'R4' }
+}
+
+type ConceptInput = Pick<TranslateInput, 'coding' | 'codeableConcept' | 'targetSystem' | 'reverse'>
+
+function conceptOf(reader: ParameterReader): ConceptInput {
+  const sources = SOURCES.filter((names) => reader.all(...names).length > 0)
+  if (sources.length > 1) throw ambiguousSource(reader.all(...sources.flat()).map((parameter) => parameter.expression))
+  const reverse = reader.boolean('reverse')
+  const targetCode = reader.text('targetCode')
+  if (targetCode !== undefined) return fromTarget(reader, targetCode)
+  const targetSystem = reader.text('targetsystem', 'targetSystem')
+  const code = reader.text('code', 'sourceCode')
+  const system = reader.text('system', 'sourceSystem')
+  const version = reader.text('version')
+  if (code !== undefined) return { coding: codeOf(code, system, version), targetSystem, reverse }
+  refuseWithoutCode({ system, version })
+  const coding = optional(reader.object('coding', 'sourceCoding'), (value) => readCoding(value, 'coding'))
+  const codeableConcept = optional(reader.object('codeableConcept', 'sourceCodeableConcept'), readConcept)
+  return { coding, codeableConcept, targetSystem, reverse }
+}
+
+/** R5's way to ask in reverse: `targetCode` of `targetSystem`, optionally kept to one `sourceSystem`. */
+function fromTarget(reader: ParameterReader, code: string): ConceptInput {
+  const system = reader.text('targetsystem', 'targetSystem')
+  if (system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
+  return { coding: { system, code }, targetSystem: reader.text('system', 'sourceSystem'), reverse: true }
+}
+
+function codeOf(code: string, system: string | undefined, version: string | undefined): Coding {
+  if (system === undefined) throw required("A 'code' needs its 'system'.", 'system')
+  return { system, code, ...(version !== undefined && { version }) }
+}
+
+function refuseWithoutCode(companions: Readonly<Record<string, string | undefined>>): void {
+  const [alone] = Object.entries(companions).find(([, value]) => value !== undefined) ?? []
+  if (alone === undefined) return
+  throw required(`Parameter ${quoted(alone)} is given without 'code'.`, 'code')
+}
+
+function readConcept(value: JsonObject): CodeableConcept {
+  const { coding = [], text } = value
+  if (!Array.isArray(coding)) throw wrongShape('codeableConcept')
+  return {
+    coding: coding.map((item) => {
+      if (!isObject(item)) throw wrongShape('codeableConcept')
+      return readCoding(item, 'codeableConcept')
+    }),
+    ...(typeof text === 'string' && { text }),
+  }
+}
+
+function readCoding(value: JsonObject, name: string): Coding {
+  const [system, version, code] = ['system', 'version', 'code'].map((member) => textMember(value, member, name))
+  return {
+    ...(system !== undefined && { system }),
+    ...(version !== undefined && { version }),
+    ...(code !== undefined && { code }),
+  }
+}
+
+function textMember(value: JsonObject, member: string, name: string): string | undefined {
+  const text = Object.hasOwn(value, member) ? value[member] : undefined
+  if (text !== undefined && typeof text !== 'string') throw wrongShape(name)
+  return text
+}
+
+function dependencyOf(parameter: Parameter): TranslateDependency {
+  const reader = parameterReader(parameter.parts)
+  const element = reader.text('element')
+  const concept = reader.object('concept')
+  if (element === undefined || concept === undefined) {
+    throw required("A 'dependency' needs its parts 'element' and 'concept'.", parameter.expression)
+  }
+  reader.refuseUnknown()
+  return { element, concept: readConcept(concept) }
+}
+
+function optional<A, B>(value: A | undefined, convert: (value: A) => B): B | undefined {
+  return value === undefined ? undefined : convert(value)
+}
+
+function required(message: string, name: string): OperationError {
+  return new OperationError('parameter-required', message, { expression: [name] })
+}
+
+function wrongShape(name: string): OperationError {
+  return new OperationError('parameter-value', `Parameter ${quoted(name)} has not the shape of its type.`, { expression: [name] })
+}

@@ -1,0 +1,130 @@
+import { canonicalOf, compareVersions, definitionOf, type Definition } from '../content/index.js'
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import { mapIndex, type MapIndex } from './map-index.js'
+import type { TranslateInput } from './translation.js'
+
+/**
+ * The maps that the input identifies, in the order of their canonicals.
+ *
+ * The first of id, inline map, url, `source` and the request's own maps finds them; what else is given must hold for them.
+ *
+ * @throws {OperationError} `parameter-required` when nothing identifies a map; `not-found`; `parameter-invalid` when two
+ *   identifications contradict each other.
+ */
+export async function mapsFor(ctx: OperationContext, input: TranslateInput): Promise<readonly MapIndex[]> {
+  const named = await namedMap(ctx, input)
+  if (named === undefined) return searchedMaps(ctx, input)
+  const index = mapIndex(ctx, named)
+  const wrong = contradiction(index, input)
+  if (wrong !== undefined) {
+    throw new OperationError('parameter-invalid', `Parameter ${quoted(wrong)} does not hold for the ConceptMap that is asked for.`, {
+      expression: [wrong],
+    })
+  }
+  return [index]
+}
+
+/** The newest version of a map that is not retired, or exactly the version that the canonical names. */
+export async function currentMap(ctx: OperationContext, canonical: string, mapVersion?: string): Promise<Definition | undefined> {
+  const { url, version = mapVersion } = canonicalOf(canonical)
+  const definition = await ctx.content.resolve('ConceptMap', url, version)
+  return version === undefined && definition?.status === 'retired' ? undefined : definition
+}
+
+async function namedMap(ctx: OperationContext, input: TranslateInput): Promise<Definition | undefined> {
+  if (input.mapId !== undefined) return storedMap(ctx, input.mapId)
+  if (input.conceptMap !== undefined) return inlineMap(input.conceptMap)
+  if (input.url === undefined) return undefined
+  const definition = await currentMap(ctx, input.url, input.mapVersion)
+  if (definition === undefined) throw new OperationError('not-found', `ConceptMap ${quoted(input.url)} does not exist.`, { expression: ['url'] })
+  return definition
+}
+
+async function storedMap(ctx: OperationContext, id: string): Promise<Definition> {
+  const stored = await ctx.storage.read('ConceptMap', id)
+  if (stored === undefined) throw new OperationError('not-found', `ConceptMap with id ${quoted(id)} does not exist.`)
+  return {
+    type: 'ConceptMap',
+    url: '',
+    status: 'unknown',
+    key: `storage:ConceptMap/${id}/${stored.versionId}`,
+    // Parsing a large map is what the index saves.
+    get resource() {
+      return stored.resource
+    },
+  }
+}
+
+function inlineMap(conceptMap: object): Definition {
+  if (!isObject(conceptMap) || stringAt(conceptMap, 'resourceType') !== 'ConceptMap') {
+    throw new OperationError('parameter-value', "Parameter 'conceptMap' must be a ConceptMap.", { expression: ['conceptMap'] })
+  }
+  return { type: 'ConceptMap', url: '', status: 'unknown', resource: conceptMap }
+}
+
+async function searchedMaps(ctx: OperationContext, input: TranslateInput): Promise<readonly MapIndex[]> {
+  const definitions = input.source === undefined ? requestMaps(input.resources ?? []) : await mapsFrom(ctx, input, input.source)
+  const current = currentVersions(definitions, input.mapVersion).map((definition) => mapIndex(ctx, definition))
+  const found = current.filter((index) => contradiction(index, input) === undefined)
+  if (found.length > 0) return found
+  if (input.source === undefined && definitions.length === 0) {
+    throw new OperationError('parameter-required', "A ConceptMap must be identified: by its id, or by 'url' or 'source'.", { expression: ['url'] })
+  }
+  throw new OperationError('not-found', noMapText(input), { expression: [input.source === undefined ? 'target' : 'source'] })
+}
+
+function mapsFrom(ctx: OperationContext, { reverse }: TranslateInput, source: string): Promise<readonly Definition[]> {
+  return ctx.content.find('ConceptMap', reverse === true ? 'target' : 'source', canonicalOf(source).url)
+}
+
+function requestMaps(resources: readonly JsonObject[]): readonly Definition[] {
+  return resources.flatMap((resource) => definitionOf(resource) ?? []).filter((definition) => definition.type === 'ConceptMap')
+}
+
+/** One version of each map, ordered by url: the wanted version, else the newest that is not retired. */
+function currentVersions(definitions: readonly Definition[], version: string | undefined): readonly Definition[] {
+  const newest = new Map<string, Definition>()
+  for (const definition of definitions) {
+    const eligible = version === undefined ? definition.status !== 'retired' : definition.version === version
+    const known = newest.get(definition.url)
+    if (eligible && (known === undefined || compareVersions(definition.version, known.version) > 0)) newest.set(definition.url, definition)
+  }
+  return [...newest.values()].sort((a, b) => (a.url < b.url ? -1 : 1))
+}
+
+/** The name of the first input that says something else than the map. */
+function contradiction(map: MapIndex, input: TranslateInput): string | undefined {
+  const [source, target] = input.reverse === true ? [map.target, map.source] : [map.source, map.target]
+  const wrong = [
+    { name: 'url', holds: agree(input.url, map.canonical) },
+    { name: 'conceptMapVersion', holds: input.mapVersion === undefined || input.mapVersion === map.version },
+    { name: 'source', holds: agree(input.source, source) },
+    { name: 'target', holds: agree(input.target, target) },
+    { name: 'conceptMap', holds: sameMap(input, map) },
+  ].find(({ holds }) => !holds)
+  return wrong?.name
+}
+
+/** An id in the path and an inline map together must be versions of one map. */
+function sameMap({ mapId, conceptMap }: TranslateInput, map: MapIndex): boolean {
+  return mapId === undefined || !isObject(conceptMap) || stringAt(conceptMap, 'url') === map.url
+}
+
+/** True when nothing is wanted, or the urls are the same and so are the versions where both have one. */
+function agree(wanted: string | undefined, stated: string | undefined): boolean {
+  if (wanted === undefined) return true
+  const a = canonicalOf(wanted)
+  const b = canonicalOf(stated ?? '')
+  return a.url === b.url && (a.version === undefined || b.version === undefined || a.version === b.version)
+}
+
+function noMapText({ source, target, mapVersion }: TranslateInput): string {
+  const parts = [
+    source !== undefined && ` from value set ${quoted(source)}`,
+    target !== undefined && ` to value set ${quoted(target)}`,
+    mapVersion !== undefined && ` of version ${quoted(mapVersion)}`,
+  ]
+  return `There is no ConceptMap${parts.filter((part) => part !== false).join('')}.`
+}

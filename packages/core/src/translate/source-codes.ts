@@ -1,0 +1,39 @@
+import type { Coding } from 'fhir/r4.js'
+import { OperationError } from '../errors/index.js'
+import type { TranslateInput } from './translation.js'
+
+/** A coding that can be looked up. */
+export interface SourceCode {
+  readonly system: string
+  readonly code: string
+  readonly version?: string
+}
+
+/**
+ * The codes to translate, each once, in their order.
+ *
+ * @throws {OperationError} `source-ambiguous` for a coding beside a CodeableConcept; `parameter-required` when nothing with system
+ *   and code is given.
+ */
+export function sourceCodes({ coding, codeableConcept }: TranslateInput): readonly SourceCode[] {
+  if (coding !== undefined && codeableConcept !== undefined) throw ambiguousSource(['coding', 'codeableConcept'])
+  const codings = coding === undefined ? (codeableConcept?.coding ?? []) : [coding]
+  const codes = new Map(codings.flatMap(usable).map((code) => [JSON.stringify([code.system, code.version, code.code]), code]))
+  if (codes.size === 0) {
+    const name = coding === undefined ? 'codeableConcept' : 'coding'
+    throw new OperationError('parameter-required', 'A code to translate is required, together with its system.', { expression: [name] })
+  }
+  return [...codes.values()]
+}
+
+/** The error for more than one source of the concept (INTERFACE.md 7). */
+export function ambiguousSource(names: readonly string[]): OperationError {
+  return new OperationError('source-ambiguous', `The input is ambiguous: multiple source codings were provided (${names.join(', ')}).`, {
+    expression: names,
+  })
+}
+
+function usable({ system, code, version }: Coding): readonly SourceCode[] {
+  if (!system || !code) return []
+  return [{ system, code, ...(version !== undefined && { version }) }]
+}

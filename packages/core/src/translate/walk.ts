@@ -1,0 +1,114 @@
+import { checkpoint, type OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { dependenciesMet } from './dependencies.js'
+import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
+import { mappingMatch } from './mapping-match.js'
+import { currentMap } from './maps.js'
+import type { SourceCode } from './source-codes.js'
+import type { TranslateInput, TranslateMatch } from './translation.js'
+import { unmappedRule } from './unmapped.js'
+
+/** One translation under way: what is wanted, what was found, and which map has seen which code. */
+interface Walk {
+  readonly ctx: OperationContext
+  readonly input: TranslateInput
+  readonly matches: TranslateMatch[]
+  /** Codes by map, so that a map reached on several ways, or in a cycle, answers for a code once. */
+  readonly seen: Map<string | MapIndex, Set<SourceCode>>
+  /** Maps reached by `unmapped`, by canonical: one that came with the request is in no cache. */
+  readonly others: Map<string, MapIndex>
+}
+
+/**
+ * Looks the codes up in the maps, in the order of maps, then groups, codes and targets. What a group does not map goes the way that
+ * its `unmapped` says.
+ *
+ * @throws {OperationError} `too-costly` for a chain of more than `limits.maxMapChain` maps; `definition-not-found` when a map on the
+ *   chain does not exist; `definition-invalid` for an `unmapped` that cannot be followed.
+ */
+export async function matchesIn(ctx: OperationContext, maps: readonly MapIndex[], { input, codes }: Wanted): Promise<readonly TranslateMatch[]> {
+  const walk: Walk = { ctx, input, matches: [], seen: new Map(), others: new Map() }
+  for (const map of maps) await walkMap(walk, map, { codes, depth: 1 })
+  return walk.matches
+}
+
+/** What is looked for. */
+export interface Wanted {
+  readonly input: TranslateInput
+  readonly codes: readonly SourceCode[]
+}
+
+interface Step {
+  readonly codes: readonly SourceCode[]
+  /** Number of maps on the `unmapped` chain, this one included. */
+  readonly depth: number
+}
+
+async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promise<void> {
+  const { reverse = false, targetSystem } = walk.input
+  const fresh = unseen(walk, map, codes)
+  const bySystem = Map.groupBy(fresh, (code) => code.system)
+  for (const group of map.groups) {
+    checkpoint(walk.ctx)
+    const direction = reverse ? group.backward : group.forward
+    if (targetSystem !== undefined && direction.to !== targetSystem) continue
+    const asked = direction.from === undefined ? fresh : (bySystem.get(direction.from) ?? [])
+    const rest = asked.filter((code) => fitsVersion(code, direction) && !addMappings(walk, map, { direction, code }))
+    if (!reverse) await walkUnmapped(walk, map, { group, codes: rest, depth })
+  }
+}
+
+function fitsVersion({ version }: SourceCode, { fromVersion }: Direction): boolean {
+  return version === undefined || fromVersion === undefined || version === fromVersion
+}
+
+function unseen(walk: Walk, map: MapIndex, codes: readonly SourceCode[]): readonly SourceCode[] {
+  const key = map.canonical ?? map
+  const seen = walk.seen.get(key) ?? new Set()
+  walk.seen.set(key, seen)
+  return codes.filter((code) => !seen.has(code) && seen.add(code))
+}
+
+/** Adds what the group says about one code; false when it says nothing that applies. */
+function addMappings(walk: Walk, map: MapIndex, { direction, code }: { readonly direction: Direction; readonly code: SourceCode }): boolean {
+  const mappings = direction.find(code.code).filter(({ target }) => applies(walk.input, target))
+  for (const mapping of mappings) {
+    walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
+  }
+  return mappings.length > 0
+}
+
+/** In reverse, all that might be mapped is asked for: conditions count only when the request speaks of them. */
+function applies({ dependencies = [], reverse }: TranslateInput, target: Mapping['target']): boolean {
+  return (reverse === true && dependencies.length === 0) || dependenciesMet(target, dependencies)
+}
+
+async function walkUnmapped(walk: Walk, map: MapIndex, { group, codes, depth }: Step & { readonly group: GroupIndex }): Promise<void> {
+  const { from: system, to } = group.forward
+  const known = codes.filter((code) => code.system === system)
+  if (group.unmapped === undefined || known.length === 0) return
+  const rule = unmappedRule(group.unmapped, map)
+  if (rule.mode !== 'other-map') {
+    for (const from of known) {
+      const concept = { ...(to !== undefined && { system: to }), code: from.code, ...rule.concept }
+      walk.matches.push({ concept, from, products: [], ...(map.canonical !== undefined && { map: map.canonical }) })
+    }
+    return
+  }
+  if (depth >= walk.ctx.limits.maxMapChain) {
+    throw new OperationError('too-costly', `The chain of unmapped codes is longer than ${walk.ctx.limits.maxMapChain} maps.`)
+  }
+  await walkMap(walk, await otherMap(walk, rule.url), { codes: known, depth: depth + 1 })
+}
+
+async function otherMap(walk: Walk, canonical: string): Promise<MapIndex> {
+  const known = walk.others.get(canonical)
+  if (known !== undefined) return known
+  const definition = await currentMap(walk.ctx, canonical)
+  if (definition === undefined) {
+    throw new OperationError('definition-not-found', `ConceptMap ${quoted(canonical)}, which a map refers to for unmapped codes, does not exist.`)
+  }
+  const index = mapIndex(walk.ctx, definition)
+  walk.others.set(canonical, index)
+  return index
+}
