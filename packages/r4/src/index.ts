@@ -1,1 +1,3 @@
-export {}
+export { r4Definitions } from './definitions.js'
+export { r4SearchParameters, type PublishedSearchParameter } from './search-parameters.js'
+export { r4TypeModel } from './type-model.js'

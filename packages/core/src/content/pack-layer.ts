@@ -1,0 +1,92 @@
+import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import { definitionKeys } from './definition-keys.js'
+import { definitionOf } from './definition.js'
+import type { ContentLayer, Definition } from './layer.js'
+
+const MAGIC = 'fhir-ops-pack 1 '
+const MAX_HEADER = 40
+
+interface PackedRecord {
+  /** The members that the resource is found by, and its status. */
+  readonly head: JsonObject
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * The definitions of a prebuilt pack. Only what is asked for is parsed.
+ *
+ * A pack is UTF-8: the line `fhir-ops-pack 1 <n>`, an index of n bytes, then the resources as compact JSON one after the other. The index
+ * is a JSON array with one object per resource, in their order: its `resourceType`, `url`, `version`, `status` and key members, and
+ * its length in `bytes`.
+ *
+ * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
+ * @throws {TypeError} when the bytes are no pack.
+ */
+export function packLayer(bytes: Uint8Array, name: string): ContentLayer {
+  const places = placesOf(recordsOf(bytes))
+  return {
+    find(type, by, value) {
+      const records = places.get(placeOf(type, by, value)) ?? []
+      return Promise.resolve(records.flatMap((record) => definitionIn(bytes, record, name)))
+    },
+  }
+}
+
+function recordsOf(bytes: Uint8Array): readonly PackedRecord[] {
+  const line = text(bytes, 0, MAX_HEADER).split('\n', 1)[0] ?? ''
+  if (!line.startsWith(MAGIC)) throw new TypeError('The bytes are no definitions pack.')
+  const indexStart = line.length + 1
+  let start = indexStart + Number(line.slice(MAGIC.length))
+  const index: unknown = JSON.parse(text(bytes, indexStart, start))
+  if (!Array.isArray(index)) throw new TypeError('The pack has no index.')
+  return index.filter(isObject).map((head) => {
+    const record = { head, start, end: start + Number(head['bytes']) }
+    start = record.end
+    return record
+  })
+}
+
+function placesOf(records: readonly PackedRecord[]): ReadonlyMap<string, readonly PackedRecord[]> {
+  const places = new Map<string, PackedRecord[]>()
+  for (const record of records) {
+    const type = stringAt(record.head, 'resourceType') ?? ''
+    for (const [key, value] of definitionKeys(record.head)) {
+      const place = placeOf(type, key, value)
+      const found = places.get(place)
+      if (found === undefined) places.set(place, [record])
+      else found.push(record)
+    }
+  }
+  return places
+}
+
+function definitionIn(bytes: Uint8Array, { head, start, end }: PackedRecord, name: string): readonly Definition[] {
+  const url = stringAt(head, 'url') ?? ''
+  const version = stringAt(head, 'version') ?? ''
+  const described = definitionOf(head, `${name}:${url}|${version}`)
+  if (described === undefined) return []
+  let parsed: JsonObject | undefined
+  const definition = {
+    ...described,
+    get resource(): JsonObject {
+      parsed ??= objectIn(text(bytes, start, end))
+      return parsed
+    },
+  }
+  return [definition]
+}
+
+function placeOf(type: string, by: string, value: string): string {
+  return `${type} ${by} ${value}`
+}
+
+function text(bytes: Uint8Array, start: number, end: number): string {
+  return new TextDecoder().decode(bytes.subarray(start, end))
+}
+
+function objectIn(json: string): JsonObject {
+  const value: unknown = JSON.parse(json)
+  if (!isObject(value)) throw new TypeError('A record of the pack is no JSON object.')
+  return value
+}

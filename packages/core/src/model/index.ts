@@ -1,0 +1,1 @@
+export { choiceName, typeModelOf } from './type-table.js'
