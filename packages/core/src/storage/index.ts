@@ -9,6 +9,7 @@ export type {
   WriteResult,
 } from './storage.js'
 export { allMatches } from './all-matches.js'
+export { jsonItems, jsonMembers, type JsonMember } from './json-members.js'
 export { putResource, type Indexer, type ResourceToPut } from './put-resource.js'
 export { isResourceId, isResourceType } from './resource-types.js'
 export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'

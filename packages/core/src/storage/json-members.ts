@@ -23,6 +23,22 @@ export function jsonMembers(text: string): readonly JsonMember[] {
   return members
 }
 
+/**
+ * The items of a JSON array, in order, in their own text without blanks between tokens.
+ *
+ * @param text A JSON array, known to be well-formed.
+ */
+export function jsonItems(text: string): readonly string[] {
+  const json = withoutBlanks(text)
+  const items: string[] = []
+  for (let at = 1; at < json.length - 1; ) {
+    const end = valueEnd(json, at)
+    items.push(json.slice(at, end))
+    at = end + 1
+  }
+  return items
+}
+
 function nameIn(text: string): string {
   return text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1)
 }
@@ -41,14 +57,14 @@ function withoutBlanks(json: string): string {
   return kept + json.slice(from)
 }
 
-/** The index after a value that starts at `start`: that of the comma or brace behind it. */
+/** The index after a value that starts at `start`: that of the comma, brace or bracket behind it. */
 function valueEnd(json: string, start: number): number {
   let depth = 0
   for (let at = start; at < json.length; at++) {
     const code = json.charCodeAt(at)
     if (code === QUOTE) at = stringEnd(json, at) - 1
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
-    else if (depth === 0 && (code === COMMA || code === CLOSE_BRACE)) return at
+    else if (depth === 0 && (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET)) return at
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
   }
   return json.length
