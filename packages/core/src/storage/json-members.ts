@@ -64,10 +64,14 @@ function valueEnd(json: string, start: number): number {
     const code = json.charCodeAt(at)
     if (code === QUOTE) at = stringEnd(json, at) - 1
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
-    else if (depth === 0 && (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET)) return at
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
+    else if (depth === 0 && (code === COMMA || closes(code))) return at
+    else if (closes(code)) depth--
   }
   return json.length
+}
+
+function closes(code: number): boolean {
+  return code === CLOSE_BRACE || code === CLOSE_BRACKET
 }
 
 /** The index after the string whose opening quote is at `start`. */
