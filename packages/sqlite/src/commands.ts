@@ -1,0 +1,25 @@
+import type { Command } from './command.js'
+import { searchPage, countMatches } from './search-page.js'
+import { readResource } from './resource-row.js'
+import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf } from './session-commands.js'
+import { changeUser, putUser, readUser } from './user-commands.js'
+import { writeEntries } from './write-entries.js'
+
+const ALL: readonly Command<never, unknown>[] = [
+  readResource,
+  searchPage,
+  countMatches,
+  writeEntries,
+  readUser,
+  putUser,
+  changeUser,
+  addSession,
+  readSession,
+  sessionsOf,
+  changeSession,
+  endOthers,
+  purgeSessions,
+]
+
+/** Every command by its name, for threads that get names. */
+export const COMMANDS: ReadonlyMap<string, Command<never, unknown>> = new Map(ALL.map((command) => [command.name, command]))

@@ -1,0 +1,130 @@
+import type { Condition, SearchQuery } from 'fhir-ops/storage'
+import { keyPasses, keysOfTest, paramKey } from './entry-sql.js'
+import { balanced, joined, sql, type Sql } from './sql.js'
+
+/** A condition that is not made of others. */
+type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>
+
+/** The keys of the matches, each once; no resource is read for them. */
+export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
+  const keys = keysWhere(type, where)
+  return keys === undefined ? sql`${liveKeys(type)} AND ${meets(type, where, { key: sql`key` })}` : sql`SELECT DISTINCT key FROM (${keys})`
+}
+
+/** The keys that meet a condition, from indexes; a key may come several times. `undefined` where no index gives them, as for a negation. */
+export function keysWhere(type: string, condition: Condition): Sql | undefined {
+  switch (condition.kind) {
+    case 'and':
+      return keysOfAll(type, condition.conditions)
+    case 'or':
+      return keysOfAny(type, condition.conditions)
+    case 'not':
+      return undefined
+    default:
+      return keysOfLeaf(type, condition)
+  }
+}
+
+/** Of which resource a condition is asked, and how. */
+export interface Asking {
+  /** SQL of the resource's key. */
+  readonly key: Sql
+  /** Look into the entries of each resource instead of reading all keys that meet the condition: right where few resources are asked. */
+  readonly each?: boolean
+}
+
+/** Whether a resource meets the condition. */
+export function meets(type: string, condition: Condition, asking: Asking): Sql {
+  switch (condition.kind) {
+    case 'and':
+      return balanced(condition.conditions.map((part) => meets(type, part, asking)), 'AND')
+    case 'or':
+      if (condition.conditions.length === 0) return sql`${asking.key} IN (${NO_KEYS})`
+      return balanced(condition.conditions.map((part) => meets(type, part, asking)), 'OR')
+    case 'not':
+      return sql`NOT (${meets(type, condition.condition, asking)})`
+    default:
+      if (condition.kind === 'entry' && asking.each === true) return keyPasses(type, condition, asking.key)
+      return sql`${asking.key} IN (${keysOfLeaf(type, condition)})`
+  }
+}
+
+/** The keys of the part that is likely to have the fewest, as far as they meet the others. */
+function keysOfAll(type: string, conditions: readonly Condition[]): Sql | undefined {
+  const first = conditions.toSorted((a, b) => rankOf(a) - rankOf(b))[0]
+  const keys = first && keysWhere(type, first)
+  if (keys === undefined) return undefined
+  const others = conditions.filter((condition) => condition !== first)
+  return sql`SELECT key FROM (${keys}) WHERE ${meets(type, { kind: 'and', conditions: others }, { key: sql`key` })}`
+}
+
+/** Not the constant 0: SQLite gives up a query whose named index a constant makes useless. */
+const NO_KEYS = sql`SELECT NULL AS key WHERE 0`
+
+/** SQLite takes 500 terms of a compound select. */
+const MAX_UNION = 400
+
+function keysOfAny(type: string, conditions: readonly Condition[]): Sql | undefined {
+  if (conditions.length === 0) return NO_KEYS
+  const sets = conditions.map((condition) => keysWhere(type, condition)).filter((keys) => keys !== undefined)
+  if (sets.length < conditions.length || sets.length > MAX_UNION) return undefined
+  return joined(sets.map((keys) => sql`SELECT key FROM (${keys})`), ' UNION ALL ')
+}
+
+function keysOfLeaf(type: string, leaf: Leaf): Sql {
+  switch (leaf.kind) {
+    case 'entry':
+      return keysOfTest(type, leaf)
+    case 'id':
+      return keysOfIds(type, sql`SELECT value FROM json_each(${JSON.stringify(leaf.ids)})`)
+    case 'lastUpdated':
+      return keysUpdated(type, leaf)
+    case 'refersTo':
+      return keysReferringTo(type, leaf)
+    case 'referredBy':
+      return keysReferredBy(type, leaf)
+  }
+}
+
+function liveKeys(type: string): Sql {
+  return sql`SELECT key FROM resource INDEXED BY resource_live WHERE type = ${type} AND live = 1`
+}
+
+function keysOfIds(type: string, ids: Sql): Sql {
+  return sql`${liveKeys(type)} AND id IN (${ids})`
+}
+
+function keysUpdated(type: string, { from = -Number.MAX_VALUE, to = Number.MAX_VALUE }: Extract<Leaf, { kind: 'lastUpdated' }>): Sql {
+  return sql`SELECT key FROM resource INDEXED BY resource_updated WHERE type = ${type} AND live = 1 AND updated BETWEEN ${from} AND ${to}`
+}
+
+function keysReferringTo(type: string, { param, query }: Extract<Leaf, { kind: 'refersTo' }>): Sql {
+  const targets = sql`SELECT id FROM resource WHERE key IN (${matchingKeys(query)})`
+  return sql`SELECT resource AS key FROM entry INDEXED BY entry_value
+    WHERE param = ${paramKey(type, param)} AND system = ${query.type} AND value IN (${targets})`
+}
+
+function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'referredBy' }>): Sql {
+  const key = paramKey(query.type, param)
+  return keysOfIds(type, sql`SELECT value FROM entry WHERE param = ${key} AND system = ${type} AND resource IN (${matchingKeys(query)})`)
+}
+
+/** The lower, the fewer keys a condition is likely to leave. */
+function rankOf(condition: Condition): number {
+  switch (condition.kind) {
+    case 'id':
+      return 0
+    case 'entry':
+      return condition.all.some(({ field, op }) => field !== 'system' && (op === 'eq' || op === 'in')) ? 1 : 4
+    case 'refersTo':
+    case 'referredBy':
+      return 2
+    case 'or':
+    case 'and':
+      return Math.min(5, Math.max(0, ...condition.conditions.map(rankOf)))
+    case 'lastUpdated':
+      return 5
+    case 'not':
+      return 6
+  }
+}

@@ -1,0 +1,107 @@
+import type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
+import { storageFailure } from './failure.js'
+import type { Sql } from './sql.js'
+
+/** A row as an array, in the order of the selected columns. */
+export type Row = readonly SqliteValue[]
+
+/**
+ * A connection as the rest of this package uses it: statements prepared once, rows as arrays, errors as `OperationError`. Everything
+ * runs in the calling thread and blocks it.
+ */
+export interface SqliteDriver {
+  /** Runs statements that take no values and give no rows. */
+  exec(sql: string): void
+  run(statement: Sql): void
+  all(statement: Sql): readonly Row[]
+  /** The first row. */
+  get(statement: Sql): Row | undefined
+  /** The same for fixed SQL, without building it anew for every row. */
+  bind(sql: string): (...values: SqliteValue[]) => void
+  /** Whether a transaction is open. */
+  inTransaction(): boolean
+  close(): void
+}
+
+/** Statements kept prepared for one connection; the least recently used one goes. */
+const MAX_STATEMENTS = 200
+
+/** Puts the seam over a connection. */
+export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
+  const statements = new Map<string, SqliteStatement>()
+  const prepared = (text: string): SqliteStatement => {
+    const statement = statements.get(text) ?? arrayRows(connection.prepare(text))
+    statements.delete(text)
+    statements.set(text, statement)
+    if (statements.size > MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? '')
+    return statement
+  }
+  return {
+    exec: (text) => wrapped(() => void connection.exec(text)),
+    run: ({ text, values }) => wrapped(() => void prepared(text).run(...values)),
+    all: ({ text, values }) => wrapped(() => prepared(text).all(...values).map(rowOf)),
+    get: ({ text, values }) => wrapped(() => prepared(text).all(...values).map(rowOf)[0]),
+    bind(text) {
+      const statement = wrapped(() => prepared(text))
+      return (...values) => wrapped(() => void statement.run(...values))
+    },
+    inTransaction: () => connection.isTransaction ?? connection.inTransaction ?? false,
+    close: () => wrapped(() => void connection.close()),
+  }
+}
+
+/** Runs `work` in a transaction of its own. */
+export function transaction<T>(db: SqliteDriver, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } finally {
+    // After an error of its own (a full disk), SQLite may have rolled back already.
+    if (db.inTransaction()) db.exec('ROLLBACK')
+  }
+}
+
+/** Runs reads that belong together on one state of the database. */
+export function snapshot<T>(db: SqliteDriver, work: () => T): T {
+  db.exec('BEGIN')
+  try {
+    return work()
+  } finally {
+    if (db.inTransaction()) db.exec('COMMIT')
+  }
+}
+
+/** A column that holds text. */
+export function textOf(value: SqliteValue | undefined): string {
+  if (typeof value !== 'string') throw new TypeError('A text column holds no text.')
+  return value
+}
+
+/** A column that holds a number. */
+export function numberOf(value: SqliteValue | undefined): number {
+  if (typeof value !== 'number') throw new TypeError('A number column holds no number.')
+  return value
+}
+
+function wrapped<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw storageFailure(error)
+  }
+}
+
+function arrayRows(statement: SqliteStatement): SqliteStatement {
+  if (statement.setReturnArrays !== undefined) statement.setReturnArrays(true)
+  else if (statement.reader === true) statement.raw?.(true)
+  return statement
+}
+
+/** Drivers that know no array rows give objects, whose members are in the order of the columns. */
+function rowOf(row: unknown): Row {
+  if (Array.isArray(row)) return row
+  if (typeof row === 'object' && row !== null) return Object.values(row)
+  throw new TypeError('A row is neither an array nor an object.')
+}

@@ -1,0 +1,88 @@
+import type { Comparison, EntryTest } from 'fhir-ops/storage'
+import { joined, sql, type Sql } from './sql.js'
+
+/**
+ * The keys of the resources with an entry that passes the test; a key may come several times. Each way names the index that covers
+ * it, so that the plan does not depend on what SQLite guesses about the data.
+ */
+export function keysOfTest(type: string, { param, all }: EntryTest): Sql {
+  const { from, where } = accessFor(all)
+  return sql`SELECT resource AS key FROM ${from} WHERE param = ${paramKey(type, param)} AND ${where} AND ${comparisonsSql(all)}`
+}
+
+/** Whether the resource of this key has such an entry, asked of the entries that are stored together for it. */
+export function keyPasses(type: string, { param, all }: EntryTest, key: Sql): Sql {
+  return sql`EXISTS (SELECT 1 FROM entry WHERE resource = ${key} AND param = ${paramKey(type, param)} AND ${comparisonsSql(all)})`
+}
+
+/** The number of a search parameter; null for one that no resource has an entry of. */
+export function paramKey(type: string, name: string): Sql {
+  return sql`(SELECT key FROM param WHERE type = ${type} AND name = ${name})`
+}
+
+/** The index that answers the comparisons, and the condition of that index in its own words, as SQLite wants it. */
+function accessFor(all: readonly Comparison[]): { readonly from: Sql; readonly where: Sql } {
+  const present = all.filter(({ op }) => op !== 'absent')
+  const exact = present.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
+  if (!exact && present.some(({ field }) => field === 'text')) return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL` }
+  if (present.some(({ field }) => field === 'low' || field === 'high')) {
+    return { from: sql`entry INDEXED BY entry_range`, where: sql`coalesce(low, high) IS NOT NULL` }
+  }
+  return { from: sql`entry INDEXED BY entry_value`, where: sql`1` }
+}
+
+function comparisonsSql(all: readonly Comparison[]): Sql {
+  return all.length === 0 ? sql`1` : joined(all.map(comparisonSql), ' AND ')
+}
+
+const COLUMN: Readonly<Record<Comparison['field'], Sql>> = {
+  system: sql`system`,
+  value: sql`value`,
+  text: sql`text`,
+  low: sql`low`,
+  high: sql`high`,
+}
+
+const ORDER_OPERATOR: Readonly<Record<'lt' | 'le' | 'gt' | 'ge', Sql>> = { lt: sql`<`, le: sql`<=`, gt: sql`>`, ge: sql`>=` }
+
+function comparisonSql(comparison: Comparison): Sql {
+  const column = COLUMN[comparison.field]
+  switch (comparison.op) {
+    case 'absent':
+      return sql`${column} IS NULL`
+    case 'eq':
+      return sql`${column} = ${comparison.operand}`
+    case 'in':
+      return sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(comparison.operands)}))`
+    case 'prefix':
+      return prefixSql(column, comparison.operand)
+    case 'contains':
+      return sql`instr(${column}, ${comparison.operand}) > 0`
+    case 'suffix':
+      return suffixSql(column, comparison.operand)
+    default:
+      return sql`${column} ${ORDER_OPERATOR[comparison.op]} ${comparison.operand}`
+  }
+}
+
+/** A prefix is a range: from itself to the first text after all that begin with it. */
+function prefixSql(column: Sql, prefix: string): Sql {
+  const end = textAfter(prefix)
+  return end === undefined ? sql`${column} >= ${prefix}` : sql`${column} >= ${prefix} AND ${column} < ${end}`
+}
+
+function suffixSql(column: Sql, suffix: string): Sql {
+  if (suffix === '') return sql`${column} IS NOT NULL`
+  return sql`substr(${column}, -length(${suffix})) = ${suffix}`
+}
+
+const LAST_CODE_POINT = 0x10ffff
+
+/** The least text that follows every text with this prefix in code point order, which is SQLite's; none follows the last code point. */
+export function textAfter(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
+  while (points.at(-1) === LAST_CODE_POINT) points.pop()
+  const last = points.pop()
+  // Surrogates are no code points of a text.
+  return last === undefined ? undefined : String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
+}

@@ -1,0 +1,49 @@
+import { OperationError, type ErrorCode } from 'fhir-ops/errors'
+import { isObject, stringAt } from 'fhir-ops/json'
+
+interface Failure {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database did not do what was asked of it.' }
+const LOCKED: Failure = { code: 'storage-locked', message: 'The database is locked by another writer.' }
+const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database file is damaged or is no database.' }
+const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
+
+/** SQLite's primary result codes with a meaning of their own; https://sqlite.org/rescode.html */
+const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
+  [5, LOCKED],
+  [6, LOCKED],
+  [11, DAMAGED],
+  [13, FULL],
+  [26, DAMAGED],
+])
+const BY_NAME: readonly (readonly [string, Failure])[] = [
+  ['SQLITE_BUSY', LOCKED],
+  ['SQLITE_LOCKED', LOCKED],
+  ['SQLITE_CORRUPT', DAMAGED],
+  ['SQLITE_NOTADB', DAMAGED],
+  ['SQLITE_FULL', FULL],
+]
+
+/** The error that callers see for one of the driver's; what is an `OperationError` already stays as it is. */
+export function storageFailure(error: unknown): OperationError {
+  if (error instanceof OperationError) return error
+  const { code, message } = failureOf(error)
+  return new OperationError(code, message, { cause: error })
+}
+
+/** Whether the storage failed, rather than refused: such an error says nothing about the call that met it. */
+export function isStorageFailure(error: OperationError): boolean {
+  return error.code.startsWith('storage-')
+}
+
+/** node:sqlite numbers its errors (`errcode`, extended), better-sqlite3 names them (`code`, extended). */
+function failureOf(error: unknown): Failure {
+  if (!isObject(error)) return UNAVAILABLE
+  const { errcode } = error
+  if (typeof errcode === 'number') return BY_NUMBER.get(errcode & 0xff) ?? UNAVAILABLE
+  const name = stringAt(error, 'code') ?? ''
+  return BY_NAME.find(([prefix]) => name.startsWith(prefix))?.[1] ?? UNAVAILABLE
+}

@@ -1,0 +1,99 @@
+import { OperationError } from 'fhir-ops/errors'
+import { numberOf, transaction, type SqliteDriver } from './driver.js'
+import { sql } from './sql.js'
+
+/**
+ * The schema, forward only: `user_version` of a file is the number of steps it has seen. A step that was released is never edited.
+ *
+ * - `resource`: one row per id that ever existed. Deletion keeps the row without its text, so that versions go on rising.
+ * - `param`: search parameters by type, as numbers.
+ * - `entry`: what resources are found by, clustered by resource; the three indexes cover every test of a query, so that searches
+ *   and counts read no resource that they do not return.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE resource (
+    key INTEGER PRIMARY KEY,
+    type TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    live INTEGER NOT NULL,
+    text TEXT,
+    UNIQUE (type, id)
+  ) STRICT;
+  CREATE INDEX resource_live ON resource (type, id) WHERE live = 1;
+  CREATE INDEX resource_updated ON resource (type, updated) WHERE live = 1;
+
+  CREATE TABLE param (
+    key INTEGER PRIMARY KEY,
+    type TEXT NOT NULL,
+    name TEXT NOT NULL,
+    UNIQUE (type, name)
+  ) STRICT;
+
+  CREATE TABLE entry (
+    resource INTEGER NOT NULL,
+    param INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    system TEXT,
+    value TEXT,
+    text TEXT,
+    low REAL,
+    high REAL,
+    PRIMARY KEY (resource, param, n)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX entry_value ON entry (param, value, system, resource);
+  CREATE INDEX entry_text ON entry (param, text, system, resource) WHERE text IS NOT NULL;
+  CREATE INDEX entry_range ON entry (param, low, high, value, system, resource) WHERE coalesce(low, high) IS NOT NULL;
+
+  CREATE TABLE user (
+    sub TEXT PRIMARY KEY,
+    claims TEXT NOT NULL,
+    state TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    epoch_raised_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE session (
+    login_id TEXT PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    sub TEXT NOT NULL,
+    state TEXT NOT NULL,
+    last_used_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    fixed TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX session_user ON session (sub, created_at);
+  CREATE INDEX session_expiry ON session (expires_at);
+  `,
+]
+
+/**
+ * Brings a database to the newest schema.
+ *
+ * @throws {OperationError} `storage-damaged` when it holds tables of another application or a schema newer than this code.
+ */
+export function migrate(db: SqliteDriver): void {
+  if (versionOf(db) === MIGRATIONS.length) return
+  transaction(db, () => {
+    const version = versionOf(db)
+    if (version > MIGRATIONS.length) {
+      throw new OperationError('storage-damaged', 'The database was written by a newer version of this adapter.')
+    }
+    if (version === 0 && hasTables(db)) {
+      throw new OperationError('storage-damaged', 'The database holds tables of another application.')
+    }
+    for (const step of MIGRATIONS.slice(version)) db.exec(step)
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+  })
+}
+
+function versionOf(db: SqliteDriver): number {
+  return numberOf(db.get(sql`PRAGMA user_version`)?.[0])
+}
+
+function hasTables(db: SqliteDriver): boolean {
+  return db.get(sql`SELECT 1 FROM sqlite_schema LIMIT 1`) !== undefined
+}

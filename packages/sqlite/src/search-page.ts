@@ -1,0 +1,83 @@
+import type { SearchQuery } from 'fhir-ops/storage'
+import { keysWhere, matchingKeys, meets } from './condition-sql.js'
+import type { Command } from './command.js'
+import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
+import { resourceRow, type ResourceRow } from './resource-row.js'
+import { cursorOf, isAfter, orderTerms, readCursor, sortColumns, type Position } from './sort-sql.js'
+import { sql, type Sql } from './sql.js'
+
+/** A page as it leaves the database; plain data. */
+export interface PageRows {
+  readonly rows: readonly ResourceRow[]
+  readonly next?: string
+}
+
+const DEFAULT_PAGE = 500
+const MAX_PAGE = 10_000
+/** Characters of text after which a page ends. */
+const MAX_PAGE_TEXT = 8 * 1024 * 1024
+/** With more matches than this a page is looked for along the ids, where it comes soon; with fewer, all matches are put in order. */
+const FEW = 1_000
+
+/** One page of the matches of a query. */
+export const searchPage: Command<SearchQuery, PageRows> = {
+  name: 'search',
+  lane: 'long',
+  run: (db, query) =>
+    snapshot(db, () => {
+      const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+      const found = db.all(pageSql(query, { limit: limit + 1, few: hasFewMatches(db, query) }))
+      const rows = textsOf(db, found.slice(0, limit))
+      const last = found[rows.length - 1]
+      return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
+    }),
+}
+
+/** The exact number of matches; no resource is read. */
+export const countMatches: Command<SearchQuery, number> = {
+  name: 'count',
+  lane: 'long',
+  run: (db, query) => numberOf(db.get(sql`SELECT count(*) FROM (${matchingKeys(query)})`)?.[0]),
+}
+
+function hasFewMatches(db: SqliteDriver, { type, where }: SearchQuery): boolean {
+  const keys = keysWhere(type, where)
+  if (keys === undefined) return false
+  return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${FEW + 1})`)?.[0]) <= FEW
+}
+
+/** Rows of key, id and sort values, in order. */
+function pageSql(query: SearchQuery, { limit, few }: { readonly limit: number; readonly few: boolean }): Sql {
+  const after = query.after === undefined ? sql`1` : isAfter(query, readCursor(query.after, query))
+  const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM ${few ? fewRows(query) : rowsById(query)}`
+  // Without sort keys the order is the index's own, and the condition on the id must reach it.
+  if ((query.sort ?? []).length === 0) return sql`${found} AND ${after} ORDER BY id LIMIT ${limit}`
+  return sql`SELECT * FROM (${found}) WHERE ${after} ORDER BY ${orderTerms(query)} LIMIT ${limit}`
+}
+
+function fewRows(query: SearchQuery): Sql {
+  return sql`resource AS r NOT INDEXED WHERE r.key IN (${matchingKeys(query)})`
+}
+
+function rowsById({ type, where, sort }: SearchQuery): Sql {
+  const each = (sort ?? []).length === 0
+  return sql`resource AS r INDEXED BY resource_live WHERE r.type = ${type} AND r.live = 1 AND ${meets(type, where, { key: sql`r.key`, each })}`
+}
+
+/** The resources of the found rows, in their order, until the page is long enough; at least one. */
+function textsOf(db: SqliteDriver, found: readonly Row[]): readonly ResourceRow[] {
+  const rows: ResourceRow[] = []
+  let length = 0
+  for (const [key] of found) {
+    if (length > MAX_PAGE_TEXT) break
+    const row = db.get(sql`SELECT id, version, updated, text FROM resource WHERE key = ${numberOf(key)}`)
+    if (row === undefined) continue
+    rows.push(resourceRow(row))
+    length += textOf(row[3]).length
+  }
+  return rows
+}
+
+function positionOf([, id, ...keys]: Row): Position {
+  return { id: textOf(id), keys: keys.map((key) => (typeof key === 'string' || typeof key === 'number' ? key : null)) }
+}

@@ -1,0 +1,112 @@
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, stringAt } from 'fhir-ops/json'
+import type { SessionChange, SessionRecord, SessionState } from 'fhir-ops/storage'
+import type { Command } from './command.js'
+import { numberOf, textOf, type Row } from './driver.js'
+import { sql } from './sql.js'
+
+/** The members of a session that have columns; the others never change and are kept together as JSON (`fixed`). */
+const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expires_at, fixed`
+
+/** Adds a session. */
+export const addSession: Command<SessionRecord, null> = {
+  name: 'addSession',
+  lane: 'write',
+  run(db, session) {
+    const { loginId, digest, sub, state, lastUsedAt, createdAt, expiresAt, ...fixed } = session
+    const same = db.get(sql`SELECT 1 FROM session WHERE login_id = ${loginId} OR digest = ${digest}`)
+    if (same !== undefined) throw new OperationError('conflict', 'There is such a session already.')
+    db.run(sql`INSERT INTO session (${COLUMNS})
+      VALUES (${loginId}, ${digest}, ${sub}, ${state}, ${lastUsedAt}, ${createdAt}, ${expiresAt}, ${JSON.stringify(fixed)})`)
+    return null
+  },
+}
+
+/** Reads a session by its login id or by its token's digest. */
+export const readSession: Command<{ readonly loginId: string } | { readonly digest: string }, SessionRecord | undefined> = {
+  name: 'session',
+  lane: 'point',
+  run(db, key) {
+    const where = 'digest' in key ? sql`digest = ${key.digest}` : sql`login_id = ${key.loginId}`
+    const row = db.get(sql`SELECT ${COLUMNS} FROM session WHERE ${where}`)
+    return row && sessionOf(row)
+  },
+}
+
+/** Which sessions of a user are listed: those in one state when it is given. */
+export interface SessionsOfArgs {
+  readonly sub: string
+  readonly limit: number
+  readonly state?: SessionState | undefined
+}
+
+/** The sessions of a user, newest first. */
+export const sessionsOf: Command<SessionsOfArgs, readonly SessionRecord[]> = {
+  name: 'sessionsOf',
+  lane: 'point',
+  run(db, { sub, limit, state }) {
+    const wanted = state === undefined ? sql`sub = ${sub}` : sql`sub = ${sub} AND state = ${state}`
+    return db.all(sql`SELECT ${COLUMNS} FROM session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`).map(sessionOf)
+  },
+}
+
+/** Changes a session that is in one of the states `from`. */
+export interface SessionChangeArgs {
+  readonly loginId: string
+  readonly from: readonly SessionState[]
+  readonly change: SessionChange
+}
+
+/** The record after the change, `undefined` when there was none to make. */
+export const changeSession: Command<SessionChangeArgs, SessionRecord | undefined> = {
+  name: 'changeSession',
+  lane: 'write',
+  run(db, { loginId, from, change }) {
+    const before = readSession.run(db, { loginId })
+    if (before === undefined || !from.includes(before.state)) return undefined
+    const after = { ...before, ...change }
+    const changed = sql`state = ${after.state}, last_used_at = ${after.lastUsedAt}, expires_at = ${after.expiresAt}`
+    db.run(sql`UPDATE session SET ${changed} WHERE login_id = ${loginId}`)
+    return after
+  },
+}
+
+/** Revokes every active session of the user but one. */
+export const endOthers: Command<{ readonly sub: string; readonly except: string }, number> = {
+  name: 'endOthers',
+  lane: 'write',
+  run(db, { sub, except }) {
+    const others = sql`sub = ${sub} AND login_id <> ${except} AND state = 'active'`
+    return db.all(sql`UPDATE session SET state = 'revoked' WHERE ${others} RETURNING 1`).length
+  },
+}
+
+/** Forgets the sessions that expired before a time. */
+export const purgeSessions: Command<number, number> = {
+  name: 'purge',
+  lane: 'write',
+  run: (db, expiredBefore) => db.all(sql`DELETE FROM session WHERE expires_at < ${expiredBefore} RETURNING 1`).length,
+}
+
+function sessionOf(row: Row): SessionRecord {
+  const fixed: unknown = JSON.parse(textOf(row[7]))
+  const columns = {
+    loginId: textOf(row[0]),
+    digest: textOf(row[1]),
+    sub: textOf(row[2]),
+    state: textOf(row[3]),
+    lastUsedAt: numberOf(row[4]),
+    createdAt: numberOf(row[5]),
+    expiresAt: numberOf(row[6]),
+  }
+  const session: unknown = isObject(fixed) ? { ...fixed, ...columns } : undefined
+  if (!isSession(session)) throw new TypeError('A session row cannot be read.')
+  return session
+}
+
+const STATES: ReadonlySet<string> = new Set<SessionState>(['active', 'revoked', 'logged-out', 'disabled', 'deleted'])
+
+function isSession(value: unknown): value is SessionRecord {
+  if (!isObject(value)) return false
+  return STATES.has(stringAt(value, 'state') ?? '') && typeof value['epoch'] === 'number' && Array.isArray(value['scopes'])
+}

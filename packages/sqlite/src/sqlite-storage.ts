@@ -1,0 +1,33 @@
+import type { SessionStore, Storage } from 'fhir-ops/storage'
+import type { SqliteConnection } from './connection.js'
+import { sqliteDriver, type SqliteDriver } from './driver.js'
+import { inThread } from './in-thread.js'
+import { migrate } from './migrations.js'
+import { sessionStoreOn, storageOn } from './stores.js'
+
+export interface SqliteStorageOptions {
+  /** The clock of `lastUpdated`. */
+  readonly now?: () => Date
+}
+
+/**
+ * Keeps resources in a SQLite database over the caller's own connection (`node:sqlite` or better-sqlite3). Every call runs at once in
+ * the calling thread and blocks it, a write for as long as its flush takes; servers are better served by `openSqlite`. How durable
+ * writes are is what the connection's `journal_mode` and `synchronous` say. The connection is closed by `close`.
+ *
+ * @throws {OperationError} `storage-damaged` when the database is none, or not one of this adapter.
+ */
+export function sqliteStorage(connection: SqliteConnection, options: SqliteStorageOptions = {}): Storage {
+  return storageOn(inThread(migrated(connection)), options.now ?? (() => new Date()))
+}
+
+/** Keeps users and sessions in a SQLite database over the caller's own connection; the rest as `sqliteStorage`. */
+export function sqliteSessionStore(connection: SqliteConnection): SessionStore {
+  return sessionStoreOn(inThread(migrated(connection)))
+}
+
+function migrated(connection: SqliteConnection): SqliteDriver {
+  const db = sqliteDriver(connection)
+  migrate(db)
+  return db
+}
