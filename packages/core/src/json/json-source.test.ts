@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseJsonSource, placeIn } from './index.js'
+
+const slipsOf = (text: string): readonly string[] =>
+  parseJsonSource(text).slips.map(({ kind, path, token }) => `${kind} ${path.join('.')} ${token}`)
+
+describe('parseJsonSource', () => {
+  test('gives what JSON.parse gives, for every JSON text', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(0, 2), (json, indent) => {
+        const text = JSON.stringify(JSON.parse(json), undefined, indent)
+        const source = parseJsonSource(text)
+        expect(source).toMatchObject({ slips: [] })
+        expect(source.fault).toBeUndefined()
+        expect(JSON.stringify(source.value)).toBe(JSON.stringify(JSON.parse(text)))
+      }),
+    )
+  })
+
+  test('never throws and never pollutes, whatever the text', () => {
+    const token = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', "'", '\\', '/', '*', '\n', '1.0', 'a', '"a"', '__proto__', 'null')
+    fc.assert(
+      fc.property(fc.array(token), (tokens) => {
+        const { value, fault } = parseJsonSource(tokens.join(''))
+        expect(value === undefined).toBe(fault !== undefined)
+        expect(Object.getPrototypeOf({})).toBe(Object.prototype)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('keeps a member called __proto__ as a member', () => {
+    const { value } = parseJsonSource('{"__proto__":{"polluted":true}}')
+    expect(Object.keys(value as object)).toEqual(['__proto__'])
+    expect((value as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+
+  test('keeps the text of numbers that JavaScript would write otherwise', () => {
+    const source = parseJsonSource('{"a":1.50,"b":[1e3,12345678901234567890,2],"c":-0}')
+    const root = source.value as { b: object }
+    expect([source.numberText(root, 'a'), source.numberText(root.b, 0), source.numberText(root.b, 1), source.numberText(root, 'c')]).toEqual([
+      '1.50',
+      '1e3',
+      '12345678901234567890',
+      '-0',
+    ])
+    expect(source.numberText(root.b, 2)).toBeUndefined()
+  })
+
+  test.each([
+    ['// first\n{"a":1}', { a: 1 }, ['comment  //']],
+    ['{"a":/* in between */1}', { a: 1 }, ['comment  /*']],
+    ['{"a":{"b":1 "c":2}}', { a: { b: 1, c: 2 } }, ['comma-missing a "']],
+    ['{"a":[1 2]}', { a: [1, 2] }, ['comma-missing a 2']],
+    ['{"a":[1,],}', { a: [1] }, ['comma-extra a ]', 'comma-extra  }']],
+    ['[1,,2]', [1, 2], ['comma-extra  ,']],
+    ['{a:1}', { a: 1 }, ['name-unquoted  a']],
+    ['{"a":[Sarah]}', { a: ['Sarah'] }, ['value-unquoted a.0 Sarah']],
+    ["{'a':'b'}", { a: 'b' }, ["quote-single  '", "quote-single a '"]],
+    ['{"a":1,"a":2}', { a: 2 }, ['duplicate-name  a']],
+    ['{"a":01}', { a: 1 }, ['number-form a 01']],
+    ['{"a":.5}', { a: 0.5 }, ['number-form a .5']],
+    ['{"a":NaN}', { a: 'NaN' }, ['value-unquoted a NaN']],
+    ['{"a":"x\ny"}', { a: 'x\ny' }, ['control-character a \n']],
+    ['{"a":"\\x"}', { a: 'x' }, ['escape-invalid a \\x']],
+    ['\uFEFF{"a":"\\u00e9\\n"}\r\n', { a: 'é\n' }, []],
+  ])('goes on after the slips of %j', (text, value, slips) => {
+    expect(parseJsonSource(text).value).toEqual(value)
+    expect(slipsOf(text)).toEqual(slips)
+  })
+
+  test.each([
+    ['', 'unterminated', 0],
+    ['{"a":[1}', 'unexpected', 7],
+    ['{"a" 1}', 'unexpected', 5],
+    ['{"a":', 'unterminated', 5],
+    ['{"a":"x', 'unterminated', 5],
+    ['{} {}', 'unexpected', 3],
+    ['{"a":/x}', 'unexpected', 5],
+  ])('says where %j cannot be repaired', (text, kind, offset) => {
+    expect(parseJsonSource(text).fault).toMatchObject({ kind, offset })
+  })
+
+  test('refuses what is nested deeper than the limit, and takes what is as deep', () => {
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+    expect(parseJsonSource(nested(128)).fault).toBeUndefined()
+    expect(parseJsonSource(nested(129)).fault).toMatchObject({ kind: 'too-deep', offset: 128 })
+    expect(parseJsonSource('['.repeat(1_000_000)).fault).toMatchObject({ kind: 'too-deep' })
+  })
+
+  test('refuses more members than the limit', () => {
+    expect(parseJsonSource('[1,2]', { maxMembers: 3 }).fault).toBeUndefined()
+    expect(parseJsonSource('[1,2,3]', { maxMembers: 3 }).fault).toMatchObject({ kind: 'too-many' })
+  })
+
+  test('gives up on a text that is all slips', () => {
+    const source = parseJsonSource(`[${'/**/'.repeat(100_000)}]`)
+    expect([source.fault?.kind, source.slips.length]).toEqual(['too-many', 1000])
+  })
+
+  test('tells on request where each value stands', () => {
+    const text = '{\n  "a": [1,\n   2]\n}'
+    const source = parseJsonSource(text, { positions: true })
+    const root = source.value as { a: object }
+    expect(placeIn(text, source.positions.get(root.a)?.get(1) ?? 0)).toEqual({ line: 3, column: 4 })
+    expect(placeIn(text, source.positions.get(root)?.get('a') ?? 0)).toEqual({ line: 2, column: 8 })
+  })
+})

@@ -1,0 +1,180 @@
+import { isQuote, readString, readWord, valueOfWord } from './source-scalars.js'
+import { JsonFault, skipSpace, type JsonSlip, type SourceReader } from './source-reader.js'
+
+/** A JSON text taken apart without losing what `JSON.parse` loses. */
+export interface JsonSource {
+  /** As `JSON.parse` gives it; of equal names the last counts. `undefined` after a fault. */
+  readonly value: unknown
+  /** Slips that were repaired, in the order of the text. */
+  readonly slips: readonly JsonSlip[]
+  /** What could not be repaired, if anything. */
+  readonly fault?: JsonSlip
+  /** A number as it was written (`1.50`, `1e3`), `undefined` when that is how JavaScript writes it. */
+  readonly numberText: (parent: object, key: string | number) => string | undefined
+  /** Offset of each member's value by its object or array and name or index; only with `positions`. */
+  readonly positions: ReadonlyMap<object, ReadonlyMap<string | number, number>>
+}
+
+/** Options of `parseJsonSource`. */
+export interface JsonSourceOptions {
+  /** Most objects and arrays within each other. Default 128. */
+  readonly maxDepth?: number
+  /** Most members and items. Default 1,000,000. */
+  readonly maxMembers?: number
+  /** Keep where each value stands. Default false. */
+  readonly positions?: boolean
+}
+
+type Container = { [name: string]: unknown } | unknown[]
+
+/** An object or array that is open. */
+interface Frame {
+  readonly container: Container
+  /** The name or index under which it stands in the frame below. */
+  readonly key: string | number
+  readonly outer: Frame | undefined
+  readonly depth: number
+  /** What may come next besides the closing bracket. */
+  expects: 'first' | 'comma' | 'member'
+}
+
+interface Building extends SourceReader {
+  frame: Frame | undefined
+  /** The member or item of the frame whose text is being read. */
+  key: string | number | undefined
+  root: unknown
+  members: number
+  readonly limits: Required<JsonSourceOptions>
+  readonly numbers: Map<object, Map<string | number, string>>
+  readonly offsets: Map<object, Map<string | number, number>>
+}
+
+const MAX_SLIPS = 1000
+const BYTE_ORDER_MARK = 0xfeff
+const COMMA = 44
+const COLON = 58
+const OPEN_ARRAY = 91
+const CLOSE_ARRAY = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+
+/** Reads a JSON text in one pass, going on after slips wherever the meaning is clear. Never throws, whatever the text. */
+export function parseJsonSource(text: string, options: JsonSourceOptions = {}): JsonSource {
+  const slips: JsonSlip[] = []
+  const building: Building = {
+    text,
+    at: text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0,
+    slip: (kind, offset, token) => {
+      if (slips.push({ kind, offset, token, path: pathOf(building) }) >= MAX_SLIPS) throw new JsonFault('too-many', offset)
+    },
+    frame: undefined,
+    key: undefined,
+    root: undefined,
+    members: 0,
+    limits: { maxDepth: 128, maxMembers: 1_000_000, positions: false, ...options },
+    numbers: new Map(),
+    offsets: new Map(),
+  }
+  const fault = build(building)
+  return {
+    value: fault === undefined ? building.root : undefined,
+    slips,
+    ...(fault !== undefined && { fault }),
+    numberText: (parent, key) => building.numbers.get(parent)?.get(key),
+    positions: building.offsets,
+  }
+}
+
+function build(building: Building): JsonSlip | undefined {
+  try {
+    readValue(building, '')
+    while (building.frame !== undefined) readNext(building, building.frame)
+    if (!Number.isNaN(skipSpace(building))) throw new JsonFault('unexpected', building.at)
+    return undefined
+  } catch (caught) {
+    if (!(caught instanceof JsonFault)) throw caught
+    const { kind, offset } = caught
+    return { kind, offset, token: building.text.charAt(offset), path: pathOf(building) }
+  }
+}
+
+function readNext(building: Building, frame: Frame): void {
+  const code = skipSpace(building)
+  if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) return close(building, frame, code)
+  if (code === COMMA) return passComma(building, frame)
+  if (frame.expects === 'comma') building.slip('comma-missing', building.at, building.text.charAt(building.at))
+  frame.expects = 'comma'
+  return Array.isArray(frame.container) ? readValue(building, frame.container.length) : readMember(building, frame.container)
+}
+
+function close(building: Building, frame: Frame, code: number): void {
+  if (Array.isArray(frame.container) !== (code === CLOSE_ARRAY)) throw new JsonFault('unexpected', building.at)
+  if (frame.expects === 'member') building.slip('comma-extra', building.at, building.text.charAt(building.at))
+  building.at++
+  building.frame = frame.outer
+}
+
+function passComma(building: Building, frame: Frame): void {
+  if (frame.expects !== 'comma') building.slip('comma-extra', building.at, ',')
+  frame.expects = 'member'
+  building.at++
+}
+
+function readMember(building: Building, object: object): void {
+  const start = building.at
+  const quoted = isQuote(building.text.charCodeAt(start))
+  const name = quoted ? readString(building) : readWord(building)
+  if (!quoted) building.slip('name-unquoted', start, name)
+  if (skipSpace(building) !== COLON) throw new JsonFault('unexpected', building.at)
+  building.at++
+  if (Object.hasOwn(object, name)) building.slip('duplicate-name', start, name)
+  readValue(building, name)
+}
+
+function readValue(building: Building, key: string | number): void {
+  const code = skipSpace(building)
+  const start = building.at
+  if (++building.members > building.limits.maxMembers) throw new JsonFault('too-many', start)
+  if (building.limits.positions) keep(building.offsets, building, { key, value: start })
+  if (code === OPEN_OBJECT || code === OPEN_ARRAY) return open(building, key, code === OPEN_ARRAY ? [] : {})
+  building.key = building.frame === undefined ? undefined : key
+  attach(building, key, isQuote(code) ? readString(building) : readBare(building, key))
+  building.key = undefined
+}
+
+function readBare(building: Building, key: string | number): unknown {
+  const start = building.at
+  const word = readWord(building)
+  const value = valueOfWord(building, word, start)
+  if (typeof value === 'number' && String(value) !== word) keep(building.numbers, building, { key, value: word })
+  return value
+}
+
+function open(building: Building, key: string | number, container: Container): void {
+  const depth = (building.frame?.depth ?? 0) + 1
+  if (depth > building.limits.maxDepth) throw new JsonFault('too-deep', building.at)
+  attach(building, key, container)
+  building.at++
+  building.frame = { container, key, outer: building.frame, depth, expects: 'first' }
+}
+
+function attach(building: Building, key: string | number, value: unknown): void {
+  const container = building.frame?.container
+  if (container === undefined) building.root = value
+  else if (Array.isArray(container)) container.push(value)
+  else if (key === '__proto__') Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true })
+  else container[key] = value
+}
+
+function keep<T>(kept: Map<object, Map<string | number, T>>, { frame }: Building, entry: { key: string | number; value: T }): void {
+  if (frame === undefined) return
+  const known = kept.get(frame.container)
+  if (known === undefined) kept.set(frame.container, new Map([[entry.key, entry.value]]))
+  else known.set(entry.key, entry.value)
+}
+
+function pathOf({ frame, key }: Building): readonly (string | number)[] {
+  const path = key === undefined ? [] : [key]
+  for (let open = frame; open?.outer !== undefined; open = open.outer) path.push(open.key)
+  return path.reverse()
+}
