@@ -1,1 +1,5 @@
-export {}
+export { expand } from './expand.js'
+export type { ExpandInput } from './expand-input.js'
+export type { EntryProperty, Expansion, ExpansionEntry, ExpansionParameter } from './expansion.js'
+export { expandOperation } from './operation.js'
+export { writeExpansion, type Stamp } from './write-expansion.js'

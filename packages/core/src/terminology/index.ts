@@ -1,1 +1,32 @@
-export {}
+export { and, andNot, bitmapFrom, members, or, type Bitmap } from './bitmap.js'
+export { CONCEPT_PROPERTIES, type ConceptStatus } from './code-system/concept-status.js'
+export type { Hierarchy } from './code-system/hierarchy.js'
+export { propertyText, propertyValue } from './code-system/property-value.js'
+export type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } from './code-system/provider.js'
+export { chooseVersion, type SystemChoice, type SystemFamily } from './code-system/system-family.js'
+export { conceptTexts, shownText, type ConceptText } from './concept-texts.js'
+export { listable, type ConceptSet } from './filter/concept-set.js'
+export type { Filter, FilterOperator } from './filter/operator.js'
+export { isWanted, languageList, type LanguageList } from './languages.js'
+export { escaped, messageKind, messageText, type MessageId, type MessageValues } from './messages.js'
+export { refusal } from './refusal.js'
+export {
+  demandedSupplements,
+  ignoreUnknown,
+  languagesFor,
+  readLanguages,
+  readTxResources,
+  readVersionRules,
+  type AskedLanguages,
+} from './request-input.js'
+export { terminologyScope, type ScopeOptions, type TerminologyScope } from './scope.js'
+export { statusNotes, systemNotes, type StatusNote } from './status-check.js'
+export { unknownSystemValues } from './unknown-system.js'
+export { findValueSet } from './value-set/find-value-set.js'
+export { makePlan } from './value-set/make-plan.js'
+export { activeCodes, membersOf, type Members } from './value-set/members.js'
+export { withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
+export { conceptsOf, withCodes, type Segment } from './value-set/segment.js'
+export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
+export { versionFits, type VersionRules } from './versions.js'
+export { filterWords, fold, placeOfWord, type FilterWord } from './words.js'

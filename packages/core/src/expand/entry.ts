@@ -1,0 +1,104 @@
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import {
+  conceptTexts,
+  propertyValue,
+  shownText,
+  CONCEPT_PROPERTIES,
+  type CodeSystemProvider,
+  type ConceptText,
+  type LanguageList,
+  type Segment,
+} from '../terminology/index.js'
+import { copiedExtensions, extensionProperties } from './entry-extensions.js'
+import type { EntryProperty, ExpansionEntry } from './expansion.js'
+
+/** How entries are written. */
+export interface EntryStyle {
+  readonly languages: LanguageList | undefined
+  /** Absent when designations are not wanted. */
+  readonly designations: ((text: ConceptText) => boolean) | undefined
+  readonly properties: readonly string[]
+  /** Systems of which the version is shown. */
+  readonly versioned: ReadonlySet<string>
+}
+
+/** Writes concepts of a value set as entries of its expansion. */
+export function entryOf(segment: Segment, concept: number, style: EntryStyle): ExpansionEntry {
+  const { provider } = segment
+  const { header } = provider
+  const listed = segment.listed?.get(concept)
+  const texts = conceptTexts(provider, concept, listed)
+  const shown = shownText(texts, style.languages)
+  const status = provider.status(concept)
+  const elements = [...provider.sources(concept).map((source) => source.concept), ...(listed === undefined ? [] : [listed.concept])]
+  return {
+    system: header.url,
+    ...(style.versioned.has(header.url) && header.version !== undefined && { version: header.version }),
+    code: provider.code(concept),
+    ...(shown !== undefined && { display: shown.value }),
+    abstract: status.abstract,
+    inactive: status.inactive,
+    designations: style.designations === undefined ? [] : otherTexts(texts, shown, style.designations),
+    properties: [...statusProperty(status.status), ...askedProperties(provider, concept, style.properties), ...extensionProperties(elements)],
+    extensions: copiedExtensions(elements, listed?.concept),
+    contains: [],
+  }
+}
+
+/** True for designations of one of these languages or uses; every designation when none are named. */
+export function designationFilter(asked: readonly string[]): (text: ConceptText) => boolean {
+  if (asked.length === 0) return () => true
+  return ({ language, use }) =>
+    asked.some((token) => {
+      const bar = token.lastIndexOf('|')
+      const [system, code] = [token.slice(0, Math.max(bar, 0)), token.slice(bar + 1)]
+      if (system === 'urn:ietf:bcp:47') return code === language
+      return stringAt(use, 'code') === code && (bar < 0 || stringAt(use, 'system') === system)
+    })
+}
+
+/** The texts that are not the display. A display that gave way to one of another language is kept as such. */
+function otherTexts(
+  texts: readonly ConceptText[],
+  shown: ConceptText | undefined,
+  accept: (text: ConceptText) => boolean,
+): readonly ConceptText[] {
+  return texts.filter((text) => text !== shown).map((text) => (text.main ? { ...text, use: PREFERRED } : text)).filter(accept)
+}
+
+const PREFERRED: JsonObject = {
+  system: 'http://terminology.hl7.org/CodeSystem/hl7TermMaintInfra',
+  code: 'preferredForLanguage',
+  display: 'Preferred For Language',
+}
+
+function statusProperty(status: string | undefined): readonly EntryProperty[] {
+  if (status === undefined || status === 'active') return []
+  return [{ code: 'status', uri: `${CONCEPT_PROPERTIES}#status`, value: ['valueCode', status] }]
+}
+
+function askedProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly EntryProperty[] {
+  return asked.flatMap((code) => {
+    if (code === 'status') return []
+    if (code === 'definition') return definitionProperty(provider, concept)
+    return statedProperties(provider, concept, code)
+  })
+}
+
+function definitionProperty(provider: CodeSystemProvider, concept: number): readonly EntryProperty[] {
+  const [definition] = provider.sources(concept).flatMap((source) => stringAt(source.concept, 'definition') ?? [])
+  if (definition === undefined) return []
+  return [{ code: 'definition', uri: `${CONCEPT_PROPERTIES}#definition`, value: ['valueString', definition] }]
+}
+
+function statedProperties(provider: CodeSystemProvider, concept: number, code: string): readonly EntryProperty[] {
+  const uri = provider.header.properties.get(code)
+  return provider
+    .sources(concept)
+    .flatMap((source) => objectsAt(source.concept, 'property'))
+    .filter((property) => stringAt(property, 'code') === code)
+    .flatMap((property) => {
+      const value = propertyValue(property)
+      return value === undefined ? [] : [{ code, ...(uri !== undefined && { uri }), value }]
+    })
+}

@@ -1,0 +1,31 @@
+import type { JsonObject } from '../json/index.js'
+import type { AskedLanguages, VersionRules } from '../terminology/index.js'
+
+/** What to expand, and how. One of `valueSet` and `url` names the value set. */
+export interface ExpandInput {
+  /** The value set itself. */
+  readonly valueSet?: JsonObject | undefined
+  /** Canonical, with or without version. */
+  readonly url?: string | undefined
+  /** Used when the url has none. */
+  readonly valueSetVersion?: string | undefined
+  /** Keep only codes with these words; see `filterWords`. Blanks are no filter. */
+  readonly filter?: string | undefined
+  /** How many codes of the flat list to pass over. Default 0. */
+  readonly offset?: number | undefined
+  /** How many codes to give. All when absent. */
+  readonly count?: number | undefined
+  readonly activeOnly?: boolean | undefined
+  /** Never nest codes. */
+  readonly excludeNested?: boolean | undefined
+  readonly includeDesignations?: boolean | undefined
+  readonly includeDefinition?: boolean | undefined
+  /** Keep designations of these languages or uses only, each as `system|code`; includes designations. */
+  readonly designations?: readonly string[] | undefined
+  /** Properties to give with each code; `definition` counts as one. */
+  readonly properties?: readonly string[] | undefined
+  /** Canonicals of supplements that must be used. */
+  readonly useSupplement?: readonly string[] | undefined
+  readonly languages?: AskedLanguages | undefined
+  readonly rules?: VersionRules | undefined
+}

@@ -1,0 +1,137 @@
+import { OperationError } from '../errors/index.js'
+import type { OperationContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import {
+  activeCodes,
+  demandedSupplements,
+  filterWords,
+  findValueSet,
+  languagesFor,
+  makePlan,
+  membersOf,
+  nameOf,
+  refusal,
+  terminologyScope,
+  withImports,
+  type Members,
+  type Segment,
+  type TerminologyScope,
+  type ValueSetPlan,
+} from '../terminology/index.js'
+import { designationFilter, type EntryStyle } from './entry.js'
+import type { ExpandInput } from './expand-input.js'
+import type { Expansion, ExpansionEntry } from './expansion.js'
+import { declaredProperties } from './expansion-properties.js'
+import { nestable } from './nesting.js'
+import { pageEntries } from './page.js'
+import { reportedParameters } from './reported.js'
+import { matching } from './text-filter.js'
+
+/**
+ * Lists the codes of a value set.
+ *
+ * @param ctx Where definitions come from, and the limits. Definitions that came with a request are added by `forRequest`.
+ * @returns All codes, or the page that was asked for, in the order of the definition; nested where the value set is one branch of a code
+ *   system, no page was asked for and `excludeNested` is not set. A text filter over other value sets orders by relevance.
+ * @throws {OperationError} `not-found` for an unknown value set; `content-not-found` for an unknown code system, version, import or
+ *   supplement; `unprocessable` for a circle of imports or a forbidden version; `definition-invalid` for a value set that cannot be
+ *   used; `not-supported` for a filter that is not understood; `too-costly` for more codes than `maxExpansion` when no `count` was given, or
+ *   an answer of more than `maxAnswerBytes`.
+ * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
+ */
+export async function expand(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
+  refuseLongFilter(ctx, input)
+  const resource = await valueSetOf(ctx, input)
+  const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(resource)]
+  const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
+  const plan = await makePlan(scope, resource)
+  const members = membersOf(scope, plan)
+  const languages = languagesFor(input.languages ?? {}, resource)
+  const words = filterWords(input.filter ?? '')
+  const active = input.activeOnly === true ? members.segments.map(activeCodes) : members.segments
+  const segments = words.length === 0 ? active : active.map((segment) => matching(segment, words))
+  const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
+  refuseTooMany(ctx, { input, total, plan })
+  const style = entryStyle(input, plan, languages)
+  const contains = await entries({ scope, segments, input, plan, style })
+  return {
+    valueSet: plan.valueSet,
+    total,
+    offset: input.offset ?? 0,
+    parameters: reportedParameters({ input, plan, members, displayLanguage: languages?.text }),
+    contains,
+    unclosed: unclosedReasons(members),
+    properties: declaredProperties(contains, { asked: style.properties, members }),
+  }
+}
+
+async function valueSetOf(ctx: OperationContext, input: ExpandInput): Promise<JsonObject> {
+  if (input.valueSet !== undefined) return input.valueSet
+  if (input.url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
+  const found = await findValueSet(ctx, input.url, input.valueSetVersion)
+  if (found !== undefined) return found.resource
+  const asked = input.valueSetVersion === undefined ? input.url : `${input.url}|${input.valueSetVersion}`
+  throw refusal('Unable_to_resolve_value_Set_', { valueSet: asked }, { code: 'not-found' })
+}
+
+function refuseLongFilter({ limits }: OperationContext, { filter }: ExpandInput): void {
+  if (filter === undefined || filter.length <= limits.maxFilterLength) return
+  throw new OperationError('parameter-too-long', `The filter must have at most ${limits.maxFilterLength} characters.`, {
+    expression: ['filter'],
+  })
+}
+
+interface Found {
+  readonly input: ExpandInput
+  readonly total: number
+  readonly plan: ValueSetPlan
+}
+
+function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Found): void {
+  if (input.count !== undefined || total - (input.offset ?? 0) <= limits.maxExpansion) return
+  throw refusal('VALUESET_TOO_COSTLY', { valueSet: nameOf(plan.valueSet), limit: String(limits.maxExpansion) })
+}
+
+function entryStyle(input: ExpandInput, plan: ValueSetPlan, languages: EntryStyle['languages']): EntryStyle {
+  const named = input.designations ?? []
+  const wanted = input.includeDesignations === true || (named.length > 0 && input.includeDesignations !== false)
+  return {
+    languages,
+    designations: wanted ? designationFilter(named) : undefined,
+    properties: [...new Set(input.properties)],
+    versioned: versionedSystems(plan),
+  }
+}
+
+/** Code systems of which the value set names more than one version; an include without version counts as one. */
+function versionedSystems(plan: ValueSetPlan): ReadonlySet<string> {
+  const versions = new Map<string, Set<string>>()
+  for (const { includes, excludes } of withImports(plan)) {
+    for (const { definition } of [...includes, ...excludes]) {
+      if (definition.system === undefined) continue
+      const found = versions.get(definition.system) ?? new Set()
+      versions.set(definition.system, found.add(definition.version ?? ''))
+    }
+  }
+  return new Set(Array.from(versions).flatMap(([system, found]) => (found.size > 1 ? [system] : [])))
+}
+
+interface Listing {
+  readonly scope: TerminologyScope
+  readonly segments: readonly Segment[]
+  readonly input: ExpandInput
+  readonly plan: ValueSetPlan
+  readonly style: EntryStyle
+}
+
+function entries({ scope, segments, input, plan, style }: Listing): Promise<readonly ExpansionEntry[]> {
+  const filtered = filterWords(input.filter ?? '').length > 0
+  const paged = input.count !== undefined || input.offset !== undefined
+  const nested = paged || input.excludeNested === true ? undefined : nestable({ plan, segments, filtered })
+  return pageEntries(scope, segments, { input, style, nested, filtered })
+}
+
+function unclosedReasons(members: Members): readonly string[] {
+  const fragments = members.systems.flatMap(({ provider }) => (provider === undefined || provider.header.complete ? [] : [provider.header.url]))
+  return Array.from(new Set(fragments), (url) => `This extension is based on a fragment of the code system ${url}`)
+}

@@ -1,0 +1,48 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import type { JsonObject } from '../json/index.js'
+import type { OperationRequest } from '../operation/index.js'
+import type { ParameterReader } from '../parameters/index.js'
+import { readLanguages, readVersionRules } from '../terminology/index.js'
+import type { ExpandInput } from './expand-input.js'
+
+/**
+ * Reads the inputs of `$expand`.
+ *
+ * @throws {OperationError} `not-found` for the id of no value set; `parameter-required` when no value set is named; `parameter-value` and
+ *   `parameter-invalid` for malformed inputs; `parameter-unsupported` for `context`, `profile`, `date` and the like.
+ */
+export async function readExpandInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ExpandInput> {
+  reader.refuse('context', 'contextDirection', 'date', 'exclude-system')
+  const input = {
+    url: reader.text('url'),
+    valueSet: reader.resource('valueSet') ?? (await storedValueSet(ctx, request)),
+    valueSetVersion: reader.text('valueSetVersion'),
+    filter: blankIsNone(reader.freeText('filter')),
+    offset: reader.count('offset'),
+    count: reader.count('count'),
+    activeOnly: reader.boolean('activeOnly'),
+    excludeNested: reader.boolean('excludeNested'),
+    includeDesignations: reader.boolean('includeDesignations'),
+    includeDefinition: reader.boolean('includeDefinition'),
+    designations: reader.texts('designation'),
+    properties: reader.texts('property'),
+    useSupplement: reader.texts('useSupplement'),
+    languages: readLanguages(reader, request),
+    rules: readVersionRules(reader),
+  }
+  if (input.url !== undefined || input.valueSet !== undefined) return input
+  throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set to expand.', { expression: ['url'] })
+}
+
+async function storedValueSet(ctx: OperationContext, { id }: OperationRequest): Promise<JsonObject | undefined> {
+  if (id === undefined) return undefined
+  ctx.authorize?.('read', 'ValueSet', id)
+  const stored = await ctx.storage.read('ValueSet', id)
+  if (stored === undefined) throw new OperationError('not-found', `There is no ValueSet with the id ${quoted(id)}.`)
+  return stored.resource
+}
+
+function blankIsNone(filter: string | undefined): string | undefined {
+  return filter === undefined || filter.trim() === '' ? undefined : filter
+}

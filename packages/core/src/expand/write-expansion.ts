@@ -1,0 +1,78 @@
+import type { JsonObject } from '../json/index.js'
+import type { ConceptText } from '../terminology/index.js'
+import { designationExtensions } from './entry-extensions.js'
+import type { EntryProperty, Expansion, ExpansionEntry } from './expansion.js'
+
+const LATER = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSet.expansion'
+const UNCLOSED = 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed'
+
+/** What of a value set stands in its expansion. */
+const KEPT = ['extension', 'language', 'url', 'version', 'name', 'title', 'status', 'experimental', 'date', 'publisher', 'description'] as const
+
+/** What is made for each answer. */
+export interface Stamp {
+  /** Random UUID. */
+  readonly id: string
+  readonly now: Date
+}
+
+/** Writes an expansion as a ValueSet; properties, which R4 does not know, as extensions. */
+export function writeExpansion(expansion: Expansion, stamp: Stamp): JsonObject {
+  const { resource } = expansion.valueSet
+  const kept = KEPT.filter((member) => Object.hasOwn(resource, member)).map((member) => [member, resource[member]] as const)
+  const extension = [...unclosed(expansion.unclosed), ...expansion.properties.map(declaredProperty)]
+  return {
+    resourceType: 'ValueSet',
+    ...Object.fromEntries(kept),
+    expansion: {
+      ...(extension.length > 0 && { extension }),
+      identifier: `urn:uuid:${stamp.id}`,
+      timestamp: stamp.now.toISOString(),
+      total: expansion.total,
+      offset: expansion.offset,
+      ...(expansion.parameters.length > 0 && {
+        parameter: expansion.parameters.map(({ name, type, value }) => ({ name, [`value${type}`]: value })),
+      }),
+      ...(expansion.contains.length > 0 && { contains: expansion.contains.map(writeEntry) }),
+    },
+  }
+}
+
+function writeEntry(entry: ExpansionEntry): JsonObject {
+  const extension = [...entry.extensions, ...entry.properties.map(entryProperty)]
+  return {
+    ...(extension.length > 0 && { extension }),
+    system: entry.system,
+    ...(entry.abstract && { abstract: true }),
+    ...(entry.inactive && { inactive: true }),
+    ...(entry.version !== undefined && { version: entry.version }),
+    code: entry.code,
+    ...(entry.display !== undefined && { display: entry.display }),
+    ...(entry.designations.length > 0 && { designation: entry.designations.map(writeDesignation) }),
+    ...(entry.contains.length > 0 && { contains: entry.contains.map(writeEntry) }),
+  }
+}
+
+function writeDesignation({ value, language, use, extension }: ConceptText): JsonObject {
+  const kept = designationExtensions(extension)
+  return {
+    ...(kept.length > 0 && { extension: kept }),
+    ...(language !== undefined && { language }),
+    ...(use !== undefined && { use }),
+    value,
+  }
+}
+
+function entryProperty({ code, value: [name, value] }: EntryProperty): JsonObject {
+  return { url: `${LATER}.contains.property`, extension: [{ url: 'code', valueCode: code }, { url: 'value', [name]: value }] }
+}
+
+function declaredProperty({ code, uri }: Expansion['properties'][number]): JsonObject {
+  const parts = [{ url: 'code', valueCode: code }, ...(uri === undefined ? [] : [{ url: 'uri', valueUri: uri }])]
+  return { url: `${LATER}.property`, extension: parts }
+}
+
+function unclosed(reasons: readonly string[]): readonly JsonObject[] {
+  if (reasons.length === 0) return []
+  return [{ url: UNCLOSED, valueBoolean: true }, ...reasons.map((reason) => ({ url: `${UNCLOSED}-reason`, valueString: reason }))]
+}

@@ -1,0 +1,63 @@
+import { objectsAt, stringAt } from '../../json/index.js'
+import { bitmapFrom, rangeBitmap, type Bitmap } from '../bitmap.js'
+import type { ConceptStatus } from './concept-status.js'
+import { propertyText } from './property-value.js'
+import type { ConceptIndex, ConceptSource } from './provider.js'
+import { textIndex, type TextIndex } from './text-index.js'
+
+/** What an index is made over. */
+export interface Indexed {
+  readonly size: number
+  readonly sources: (concept: number) => readonly ConceptSource[]
+  readonly status: (concept: number) => ConceptStatus
+}
+
+/** Makes the index of a code system; its parts are built when they are first asked for. */
+export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
+  const all = rangeBitmap(0, size, size)
+  const columns = new Map<string, ReadonlyMap<string, Bitmap>>()
+  let inactive: Bitmap | undefined
+  let texts: TextIndex | undefined
+  return {
+    size,
+    all: () => all,
+    inactive: () => (inactive ??= bitmapFrom(numbers(size, (concept) => status(concept).inactive), size)),
+    values: (property) => {
+      const column = columns.get(property) ?? columnOf(property, size, sources)
+      columns.set(property, column)
+      return column
+    },
+    withWord: (word) => (texts ??= textIndex(size, (concept) => searchedTexts(sources(concept)))).find(word),
+  }
+}
+
+/** Everything of a concept that a text filter looks at. */
+export function searchedTexts(sources: readonly ConceptSource[]): readonly string[] {
+  return sources.flatMap(({ concept }) => [
+    ...(['display', 'code'] as const).flatMap((member) => stringAt(concept, member) ?? []),
+    ...objectsAt(concept, 'designation').flatMap((designation) => stringAt(designation, 'value') ?? []),
+  ])
+}
+
+function columnOf(property: string, size: number, sources: Indexed['sources']): ReadonlyMap<string, Bitmap> {
+  const places = new Map<string, number[]>()
+  for (let concept = 0; concept < size; concept++) {
+    for (const value of propertyTexts(sources(concept), property)) {
+      const list = places.get(value)
+      if (list === undefined) places.set(value, [concept])
+      else list.push(concept)
+    }
+  }
+  return new Map(Array.from(places, ([value, list]) => [value, bitmapFrom(list, size)]))
+}
+
+/** The values of a property of a concept as text. */
+export function propertyTexts(sources: readonly ConceptSource[], property: string): readonly string[] {
+  return sources.flatMap(({ concept }) =>
+    objectsAt(concept, 'property').flatMap((item) => (stringAt(item, 'code') === property ? (propertyText(item) ?? []) : [])),
+  )
+}
+
+function* numbers(size: number, accept: (concept: number) => boolean): Generator<number> {
+  for (let concept = 0; concept < size; concept++) if (accept(concept)) yield concept
+}

@@ -1,0 +1,51 @@
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+
+/** Where the meaning of a property is told by its uri. */
+export const CONCEPT_PROPERTIES = 'http://hl7.org/fhir/concept-properties'
+const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
+
+/** What a concept says about its use. */
+export interface ConceptStatus {
+  readonly inactive: boolean
+  /** True when it only groups others and should not be chosen. */
+  readonly abstract: boolean
+  /** `retired`, `deprecated` ...; absent for a concept that says nothing. */
+  readonly status?: string
+}
+
+/** Reads the status of concepts of one code system, whatever names it gives to the properties. */
+export function statusReader(resource: JsonObject): (concept: JsonObject) => ConceptStatus {
+  const names = {
+    status: propertyCodes(resource, 'status'),
+    inactive: propertyCodes(resource, 'inactive'),
+    abstract: propertyCodes(resource, 'notSelectable'),
+  }
+  return (concept) => {
+    const properties = objectsAt(concept, 'property')
+    const flagged = (codes: readonly string[]): boolean => valuesOf(properties, codes).includes(true)
+    const stated = valuesOf(properties, names.status).find((value) => typeof value === 'string')
+    const isInactive = flagged(names.inactive) || stated === 'retired' || stated === 'inactive'
+    const status = stated ?? standardsStatusOf(concept) ?? (isInactive ? 'inactive' : undefined)
+    return { inactive: isInactive, abstract: flagged(names.abstract), ...(status !== undefined && { status }) }
+  }
+}
+
+/** The codes under which a code system has a standard property: its own name for the uri, and the name itself when nothing is declared. */
+export function propertyCodes(resource: JsonObject, name: string): readonly string[] {
+  const declared = objectsAt(resource, 'property')
+    .filter((property) => stringAt(property, 'uri') === `${CONCEPT_PROPERTIES}#${name}`)
+    .flatMap((property) => stringAt(property, 'code') ?? [])
+  return [...new Set([...declared, name])]
+}
+
+/** The extension structuredefinition-standards-status of an element. */
+export function standardsStatusOf(element: JsonObject): string | undefined {
+  const extension = objectsAt(element, 'extension').find((item) => stringAt(item, 'url') === STANDARDS_STATUS)
+  return stringAt(extension, 'valueCode')
+}
+
+function valuesOf(properties: readonly JsonObject[], codes: readonly string[]): readonly unknown[] {
+  return properties
+    .filter((property) => codes.includes(stringAt(property, 'code') ?? ''))
+    .map((property) => property['valueBoolean'] ?? property['valueCode'] ?? property['valueString'])
+}

@@ -1,0 +1,121 @@
+import { bitmapOf, newWords, rangeBitmap, setBit, type Bitmap } from '../bitmap.js'
+
+/** Who is whose parent among concepts that are numbered depth first, so that most descendants are a range. */
+export interface Hierarchy {
+  /** False when no concept has a parent. */
+  readonly nested: boolean
+  parents(concept: number): readonly number[]
+  children(concept: number): readonly number[]
+  /** True when the concept is the ancestor itself or below it, by any of its parents. */
+  isWithin(concept: number, ancestor: number): boolean
+  /** The concept and everything below it. */
+  within(ancestor: number): Bitmap
+  /** The concept and everything above it. */
+  above(concept: number): Bitmap
+}
+
+/** A numbering of concepts, depth first. */
+export interface DepthFirst {
+  /** The old number of each new one. */
+  readonly order: Uint32Array
+  readonly hierarchy: Hierarchy
+}
+
+/**
+ * Numbers concepts depth first by their first parent, and keeps all parents. Concepts on a cycle that no root leads to are entered in
+ * their order, so each gets one number.
+ *
+ * @param parents For each concept the numbers of its parents, best first.
+ */
+export function depthFirst(parents: readonly (readonly number[])[]): DepthFirst {
+  const children = childrenOf(parents)
+  const walk = numbered(parents, children)
+  const renumber = (lists: readonly (readonly number[])[]): readonly (readonly number[])[] =>
+    Array.from(walk.order, (old) => (lists[old] ?? []).map((other) => walk.place[other] ?? 0))
+  const up = renumber(parents)
+  const down = renumber(children).map((list) => (list.length > 1 ? [...list].sort((a, b) => a - b) : list))
+  return { order: walk.order, hierarchy: hierarchyOf(up, down, walk) }
+}
+
+interface Walk {
+  readonly order: Uint32Array
+  /** The new number of each old one. */
+  readonly place: Uint32Array
+  /** By new number: one more than the last descendant by first visits. */
+  readonly end: Uint32Array
+  /** True when some concept can be reached on two ways. */
+  readonly many: boolean
+}
+
+function childrenOf(parents: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const children: number[][] = parents.map(() => [])
+  parents.forEach((list, concept) => list.forEach((parent) => children[parent]?.push(concept)))
+  return children
+}
+
+function numbered(parents: readonly (readonly number[])[], children: readonly (readonly number[])[]): Walk {
+  const size = parents.length
+  const walk = { order: new Uint32Array(size), place: new Uint32Array(size).fill(size), end: new Uint32Array(size), many: false, next: 0 }
+  for (let root = 0; root < size; root++) if (parents[root]?.length === 0) visit(root, children, walk)
+  for (let rest = 0; rest < size; rest++) if (walk.place[rest] === size) visit(rest, children, walk)
+  return { ...walk, many: walk.many || parents.some((list) => list.length > 1) }
+}
+
+function visit(root: number, children: readonly (readonly number[])[], walk: Walk & { next: number; many: boolean }): void {
+  const open: { readonly concept: number; next: number }[] = [enter(root, walk)]
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const child = children[top.concept]?.[top.next++]
+    if (child === undefined) {
+      walk.end[walk.place[top.concept] ?? 0] = walk.next
+      open.pop()
+    } else if (walk.place[child] === walk.place.length) open.push(enter(child, walk))
+    else walk.many = true
+  }
+}
+
+function enter(concept: number, walk: Walk & { next: number }): { concept: number; next: number } {
+  walk.order[walk.next] = concept
+  walk.place[concept] = walk.next++
+  return { concept, next: 0 }
+}
+
+function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonly number[])[], walk: Walk): Hierarchy {
+  const size = up.length
+  const end = (concept: number): number => walk.end[concept] ?? 0
+  const inRange = (concept: number, ancestor: number): boolean => ancestor <= concept && concept < end(ancestor)
+  const parents = (concept: number): readonly number[] => up[concept] ?? []
+  const children = (concept: number): readonly number[] => down[concept] ?? []
+  return {
+    nested: down.some((list) => list.length > 0),
+    parents,
+    children,
+    isWithin: (concept, ancestor) =>
+      inRange(concept, ancestor) || (walk.many && reaches(concept, parents, (found) => inRange(found, ancestor))),
+    within: (ancestor) => (walk.many ? reachable(ancestor, children, size) : rangeBitmap(ancestor, end(ancestor), size)),
+    above: (concept) => reachable(concept, parents, size),
+  }
+}
+
+function reaches(start: number, next: (concept: number) => readonly number[], accept: (concept: number) => boolean): boolean {
+  const seen = new Set([start])
+  for (const concept of seen) {
+    if (accept(concept)) return true
+    for (const other of next(concept)) seen.add(other)
+  }
+  return false
+}
+
+function reachable(start: number, next: (concept: number) => readonly number[], size: number): Bitmap {
+  const words = newWords(size)
+  const open = [start]
+  setBit(words, start)
+  const found = bitmapOf(words, size)
+  for (let concept = open.pop(); concept !== undefined; concept = open.pop()) {
+    for (const other of next(concept)) {
+      if (found.has(other)) continue
+      setBit(words, other)
+      open.push(other)
+    }
+  }
+  return bitmapOf(words, size)
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../json/index.js'
+import type { Bitmap } from '../bitmap.js'
+import type { FilterWord } from '../words.js'
+import type { ConceptStatus } from './concept-status.js'
+import type { Hierarchy } from './hierarchy.js'
+
+/** What a code system says about itself. */
+export interface SystemHeader {
+  readonly url: string
+  readonly version?: string
+  /** `name` of the CodeSystem. */
+  readonly name?: string
+  /** Language of displays; unknown when absent. */
+  readonly language?: string
+  readonly status: string
+  readonly experimental: boolean
+  /** `deprecated`, `withdrawn` ... */
+  readonly standardsStatus?: string
+  /** False when more codes exist than are known here (content `fragment` or `example`). */
+  readonly complete: boolean
+  readonly caseSensitive: boolean
+  readonly versionNeeded: boolean
+  /** Declared properties: code to uri. */
+  readonly properties: ReadonlyMap<string, string | undefined>
+}
+
+/** Where something is said about a concept: the code system itself or a supplement of it. */
+export interface ConceptSource {
+  /** In the form of `CodeSystem.concept`. */
+  readonly concept: JsonObject
+  /** Canonical of the supplement; absent for the code system. */
+  readonly supplement?: string
+}
+
+/**
+ * The concepts of one version of a code system.
+ *
+ * Concepts are numbers, depth first in the order of definition. A system whose codes are made by a grammar gives out numbers as codes are
+ * found and has no `index`.
+ */
+export interface CodeSystemProvider {
+  readonly header: SystemHeader
+  /** Canonicals of the supplements that were added. */
+  readonly supplements: readonly string[]
+  /** The concept with this code, by the system's own rule for upper and lower case. */
+  find(code: string): number | undefined
+  code(concept: number): string
+  /** Never empty; the code system first. */
+  sources(concept: number): readonly ConceptSource[]
+  status(concept: number): ConceptStatus
+  readonly hierarchy: Hierarchy
+  /** Absent when the codes cannot be listed. */
+  readonly index?: ConceptIndex
+}
+
+/** Sets over all concepts of a code system; each is made at first use and kept. */
+export interface ConceptIndex {
+  readonly size: number
+  all(): Bitmap
+  inactive(): Bitmap
+  /** Concepts by the values of a property, as text. */
+  values(property: string): ReadonlyMap<string, Bitmap>
+  withWord(word: FilterWord): Bitmap
+}

@@ -1,0 +1,116 @@
+import { canonicalOf, compareVersions, formatCanonical, newestOf, type Definition } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
+import { stringAt } from '../../json/index.js'
+import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
+import type { CodeSystemProvider } from './provider.js'
+import { BUILT_IN_SYSTEMS } from './built-in.js'
+import { resourceProvider } from './resource-provider.js'
+import { supplemented, type Supplement } from './supplemented.js'
+
+/** All that is known under the url of a code system. */
+export interface SystemFamily {
+  readonly url: string
+  /** Known versions in ascending order; a system without version has none. */
+  readonly versions: readonly string[]
+  /** True when nothing with content is known. */
+  readonly unknown: boolean
+  /** Canonical of a supplement that has this url, when there is no code system. */
+  readonly supplement?: string
+  /** The version that is asked for; the newest when none is. */
+  provider(version?: string): CodeSystemProvider | undefined
+}
+
+/** How families are gathered for one request. */
+export interface FamilyOptions {
+  /** Canonicals, with or without version, of the supplements to use. */
+  readonly supplements: readonly string[]
+}
+
+/** Gathers every version of a code system and the supplements that the request uses. */
+export async function systemFamily(ctx: OperationContext, url: string, options: FamilyOptions): Promise<SystemFamily> {
+  const [found, supplements] = await Promise.all([
+    ctx.content.find('CodeSystem', 'url', url),
+    options.supplements.length === 0 ? [] : ctx.content.find('CodeSystem', 'supplements', url),
+  ])
+  const systems = found.filter(hasContent)
+  const builtIn = BUILT_IN_SYSTEMS.get(url)
+  const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
+  const providerOf = (definition: Definition): CodeSystemProvider => {
+    const provider = resourceProvider(ctx.cache, definition)
+    return supplemented(provider, used.flatMap((item) => supplementFor(item, definition)))
+  }
+  const pick = (version: string | undefined): Definition | undefined =>
+    version === undefined ? newestOf(systems) : bestVersion(systems, version)
+  const supplement = found.find((definition) => contentOf(definition) === 'supplement')
+  return {
+    url,
+    versions: systems.flatMap((definition) => definition.version ?? []).toSorted(compareVersions),
+    unknown: systems.length === 0 && builtIn === undefined,
+    provider: (version) => {
+      const definition = pick(version)
+      return definition === undefined ? builtIn?.(version) : providerOf(definition)
+    },
+    ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
+  }
+}
+
+/** The version of a code system that an include comes to. */
+export interface SystemChoice {
+  readonly family: SystemFamily
+  /** Absent when the system, or the version, is unknown. */
+  readonly provider?: CodeSystemProvider
+  readonly origin: VersionOrigin
+  /** As it was written in the include or the parameter; absent for the newest. */
+  readonly wished?: string
+  /** Set when the version does not match what `check-system-version` demands. */
+  readonly violates?: string
+}
+
+/** What an include says, and the version in the value that is validated, when there is one. */
+export interface ChoiceInput {
+  readonly include?: string | undefined
+  readonly value?: string | undefined
+  readonly rules: VersionRules
+}
+
+/**
+ * Chooses the version for an include. A wild card prefers the version of the value; so does an include that nothing fixes, when that
+ * version is known.
+ */
+export function chooseVersion(family: SystemFamily, { include, value, rules }: ChoiceInput): SystemChoice {
+  const { origin, version } = wishedVersion({ url: family.url, include, rules })
+  const fits = value !== undefined && (version === undefined || versionFits(version, value))
+  const provider = (fits ? family.provider(value) : undefined) ?? family.provider(version)
+  const violates = provider === undefined ? undefined : violation(rules.check.get(family.url), provider)
+  return {
+    family,
+    origin,
+    ...(provider !== undefined && { provider }),
+    ...(version !== undefined && { wished: version }),
+    ...(violates !== undefined && { violates }),
+  }
+}
+
+function violation(required: string | undefined, { header }: CodeSystemProvider): string | undefined {
+  return required === undefined || versionFits(required, header.version) ? undefined : required
+}
+
+function contentOf(definition: Definition): string | undefined {
+  return stringAt(definition.resource, 'content')
+}
+
+function hasContent(definition: Definition): boolean {
+  const content = contentOf(definition)
+  return content !== 'supplement' && content !== 'not-present'
+}
+
+function isNamed(definition: Definition, asked: string): boolean {
+  const { url, version } = canonicalOf(asked)
+  return definition.url === url && (version === undefined || version === definition.version)
+}
+
+function supplementFor(supplement: Definition, system: Definition): readonly Supplement[] {
+  const { version } = canonicalOf(stringAt(supplement.resource, 'supplements') ?? '')
+  if (version !== undefined && !versionFits(version, system.version)) return []
+  return [{ canonical: formatCanonical(supplement.url, supplement.version), resource: supplement.resource }]
+}

@@ -1,0 +1,89 @@
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { standardsStatusOf } from './code-system/concept-status.js'
+import type { CodeSystemProvider } from './code-system/provider.js'
+import { languageFit, type LanguageList } from './languages.js'
+import type { ListedCode } from './value-set/value-set.js'
+
+/** One text that a concept is known by. */
+export interface ConceptText {
+  readonly value: string
+  readonly language?: string
+  /** The Coding in `use`. */
+  readonly use?: JsonObject
+  /** True for the display of the code system, or of the value set in its place. */
+  readonly main: boolean
+  /** `withdrawn` or `deprecated` for a text that should no longer be used. */
+  readonly outdated?: string
+  /** Canonical of the supplement that it comes from. */
+  readonly supplement?: string
+  /** Extensions of the designation. */
+  readonly extension: readonly JsonObject[]
+}
+
+const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
+
+/** Every text of a concept: the display first, then designations of code system, supplements and value set in that order. */
+export function conceptTexts(provider: CodeSystemProvider, concept: number, listed?: ListedCode): readonly ConceptText[] {
+  const sources = provider.sources(concept)
+  const own = stringAt(listed?.concept, 'display')
+  const display = own ?? sources.flatMap((source) => stringAt(source.concept, 'display') ?? [])[0]
+  const language = provider.header.language
+  const main: ConceptText[] =
+    display === undefined ? [] : [{ value: display, main: true, extension: [], ...(language !== undefined && { language }) }]
+  const designations = sources.flatMap(({ concept: source, supplement }) => designationsIn(source, supplement))
+  return [...main, ...designations, ...(listed === undefined ? [] : designationsIn(listed.concept, undefined))]
+}
+
+/**
+ * The text to show. Without languages the display; else the best text in the first language that has one, and when none has, the display,
+ * unless nothing but these languages is wanted.
+ */
+export function shownText(texts: readonly ConceptText[], languages: LanguageList | undefined): ConceptText | undefined {
+  const main = texts.find((text) => text.main)
+  if (languages === undefined) return main
+  for (const asked of languages.tags) {
+    const found = bestIn(texts, asked)
+    if (found !== undefined) return found
+  }
+  return languages.only ? undefined : main
+}
+
+/** The best current text in a language: the nearest form of the language, in the order of the texts. */
+function bestIn(texts: readonly ConceptText[], asked: string): ConceptText | undefined {
+  let best: { readonly text: ConceptText; readonly rank: number } | undefined
+  for (const text of texts) {
+    const fit = text.language === undefined || text.outdated !== undefined ? undefined : languageFit(asked, text.language)
+    if (fit === undefined) continue
+    const rank = fit * 4 + (text.main ? 0 : useRank(text.use))
+    if (best === undefined || rank < best.rank) best = { text, rank }
+  }
+  return best?.text
+}
+
+function useRank(use: JsonObject | undefined): number {
+  if (use === undefined) return 2
+  const code = stringAt(use, 'code')
+  return code === 'preferredForLanguage' || code === 'display' ? 1 : 3
+}
+
+function designationsIn(concept: JsonObject, supplement: string | undefined): readonly ConceptText[] {
+  return objectsAt(concept, 'designation').flatMap((designation) => {
+    const value = stringAt(designation, 'value')
+    return value === undefined ? [] : [readDesignation(designation, value, supplement)]
+  })
+}
+
+function readDesignation(designation: JsonObject, value: string, supplement: string | undefined): ConceptText {
+  const language = stringAt(designation, 'language')
+  const use = objectAt(designation, 'use')
+  const status = standardsStatusOf(designation)
+  return {
+    value,
+    main: false,
+    extension: objectsAt(designation, 'extension'),
+    ...(language !== undefined && { language }),
+    ...(use !== undefined && { use }),
+    ...(status !== undefined && OUTDATED.has(status) && { outdated: status }),
+    ...(supplement !== undefined && { supplement }),
+  }
+}

@@ -1,0 +1,17 @@
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { refusal } from '../refusal.js'
+import type { ConceptSet } from './concept-set.js'
+import type { Filter } from './operator.js'
+import { FILTER_OPERATORS } from './operators.js'
+
+/**
+ * The concepts of a code system for which a filter holds.
+ *
+ * @param valueSet Name of the value set that the filter stands in, for the message.
+ * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system has not; `regex-unsupported`.
+ */
+export function conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): ConceptSet {
+  const found = FILTER_OPERATORS.get(filter.op)?.(provider, filter)
+  if (found !== undefined) return found
+  throw refusal('FILTER_NOT_UNDERSTOOD', { ...filter, valueSet, system: provider.header.url })
+}

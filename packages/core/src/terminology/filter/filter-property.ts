@@ -1,0 +1,52 @@
+import { objectsAt, stringAt } from '../../json/index.js'
+import type { Bitmap } from '../bitmap.js'
+import { propertyTexts } from '../code-system/concept-index.js'
+import type { CodeSystemProvider } from '../code-system/provider.js'
+
+/** What the property of a filter stands for: texts of each concept, and where they are known, the concepts of each text. */
+export interface FilterProperty {
+  texts(concept: number): readonly string[]
+  /** Absent when the texts are not kept by value. */
+  readonly column?: () => ReadonlyMap<string, Bitmap>
+}
+
+/** True for the names by which a filter means the concept itself. */
+export function isConceptProperty(name: string): boolean {
+  return name === 'concept' || name === 'code'
+}
+
+/**
+ * The property that a filter names: the concept itself, one of its standard texts, or a property that is declared or used.
+ *
+ * @returns `undefined` when no concept can have it.
+ */
+export function filterProperty(provider: CodeSystemProvider, name: string): FilterProperty | undefined {
+  if (isConceptProperty(name)) return { texts: (concept) => [provider.code(concept)] }
+  const standard = STANDARD.get(name)
+  if (standard !== undefined && !provider.header.properties.has(name)) return { texts: (concept) => standard(provider, concept) }
+  const column = (): ReadonlyMap<string, Bitmap> => provider.index?.values(name) ?? new Map()
+  if (!provider.header.properties.has(name) && column().size === 0) return undefined
+  return {
+    texts: (concept) => propertyTexts(provider.sources(concept), name),
+    ...(provider.index !== undefined && { column }),
+  }
+}
+
+/** @see https://hl7.org/fhir/R4/codesystem.html#defined-props */
+const STANDARD: ReadonlyMap<string, (provider: CodeSystemProvider, concept: number) => readonly string[]> = new Map([
+  ['display', (provider, concept) => memberTexts(provider, concept, 'display')],
+  ['definition', (provider, concept) => memberTexts(provider, concept, 'definition')],
+  ['designation', designationTexts],
+  ['parent', (provider, concept) => provider.hierarchy.parents(concept).map((other) => provider.code(other))],
+  ['child', (provider, concept) => provider.hierarchy.children(concept).map((other) => provider.code(other))],
+])
+
+function memberTexts(provider: CodeSystemProvider, concept: number, member: string): readonly string[] {
+  return provider.sources(concept).flatMap((source) => stringAt(source.concept, member) ?? [])
+}
+
+function designationTexts(provider: CodeSystemProvider, concept: number): readonly string[] {
+  return provider
+    .sources(concept)
+    .flatMap((source) => objectsAt(source.concept, 'designation').flatMap((designation) => stringAt(designation, 'value') ?? []))
+}

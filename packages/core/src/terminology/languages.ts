@@ -1,0 +1,45 @@
+/** The languages that somebody wants to read, best first. */
+export interface LanguageList {
+  /** As it was given, for echoes. */
+  readonly text: string
+  /** Language tags in lower case without wild cards and without those of weight 0. */
+  readonly tags: readonly string[]
+  /** True when the list ends in `*;q=0`: a text in another language is worse than none. */
+  readonly only: boolean
+}
+
+const RANGE = /^(\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q\s*=\s*([01](?:\.\d{0,3})?))?$/i
+
+/**
+ * Reads a list in the form of the `Accept-Language` header.
+ *
+ * @returns `undefined` when it has not that form.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#name-accept-language
+ */
+export function languageList(text: string): LanguageList | undefined {
+  const ranges = text.split(',').map((item) => RANGE.exec(item.trim()))
+  const read = ranges.flatMap((match) => (match === null ? [] : [{ tag: match[1] ?? '', weight: Number(match[2] ?? 1) }]))
+  if (read.length < ranges.length) return undefined
+  const wanted = read.filter(({ tag, weight }) => tag !== '*' && weight > 0).sort((a, b) => b.weight - a.weight)
+  return {
+    text,
+    tags: wanted.map(({ tag }) => tag.toLowerCase()),
+    only: read.some(({ tag, weight }) => tag === '*' && weight === 0),
+  }
+}
+
+/**
+ * How well a language fits the one asked for: 0 the same, 1 a region of it (`de` and `de-CH`), 2 a wider one (`en-AU` and `en`),
+ * `undefined` when it does not fit.
+ */
+export function languageFit(asked: string, language: string): number | undefined {
+  const found = language.toLowerCase()
+  if (found === asked) return 0
+  if (found.startsWith(`${asked}-`)) return 1
+  return asked.startsWith(`${found}-`) ? 2 : undefined
+}
+
+/** True when the language fits any of those asked for. */
+export function isWanted(languages: LanguageList, language: string): boolean {
+  return languages.tags.some((asked) => languageFit(asked, language) !== undefined)
+}

@@ -1,0 +1,75 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import type { OperationRequest } from '../operation/index.js'
+import type { ParameterReader } from '../parameters/index.js'
+import { languageList, type LanguageList } from './languages.js'
+import { refusal } from './refusal.js'
+import { versionsByUrl, type VersionRules } from './versions.js'
+import { expansionParameterText } from './value-set/expansion-parameter.js'
+
+const SUPPLEMENT = 'http://hl7.org/fhir/StructureDefinition/valueset-supplement'
+
+/** The version rules among the inputs. */
+export function readVersionRules(reader: ParameterReader): VersionRules {
+  return {
+    force: versionsByUrl(reader.texts('force-system-version')),
+    check: versionsByUrl(reader.texts('check-system-version')),
+    fallback: versionsByUrl(reader.texts('system-version')),
+    valueSets: versionsByUrl(reader.texts('default-valueset-version')),
+  }
+}
+
+/** The languages that the caller asked for; what the header says stands apart, as less counts it. */
+export interface AskedLanguages {
+  readonly parameter?: LanguageList
+  readonly header?: LanguageList
+}
+
+/** @throws {OperationError} `unprocessable` when `displayLanguage` is no list of languages; such a header is passed over. */
+export function readLanguages(reader: ParameterReader, request: Pick<OperationRequest, 'acceptLanguage'>): AskedLanguages {
+  const text = reader.text('displayLanguage')
+  const header = request.acceptLanguage === undefined ? undefined : languageList(request.acceptLanguage)
+  return { ...(text !== undefined && { parameter: languagesOf(text) }), ...(header !== undefined && { header }) }
+}
+
+/** The languages for a value set, the first that is stated: parameter, expansion parameter of the value set, header, its own language. */
+export function languagesFor(asked: AskedLanguages, valueSet?: JsonObject): LanguageList | undefined {
+  const stated = valueSet === undefined ? undefined : expansionParameterText(valueSet, 'displayLanguage')
+  const own = stringAt(valueSet, 'language')
+  return asked.parameter ?? optionalList(stated) ?? asked.header ?? optionalList(own)
+}
+
+/** Canonicals of the supplements that a value set demands. */
+export function demandedSupplements(valueSet: JsonObject): readonly string[] {
+  return objectsAt(valueSet, 'extension')
+    .filter((extension) => stringAt(extension, 'url') === SUPPLEMENT)
+    .flatMap((extension) => stringAt(extension, 'valueCanonical') ?? stringAt(extension, 'valueUri') ?? [])
+}
+
+/** The resources that came with a request. @throws {OperationError} `parameter-invalid` for one of a type that has no use here. */
+export function readTxResources(reader: ParameterReader): readonly JsonObject[] {
+  const resources = reader.resources('tx-resource')
+  const odd = resources.find((resource) => !TX_TYPES.has(stringAt(resource, 'resourceType') ?? ''))
+  if (odd === undefined) return resources
+  const type = quoted(stringAt(odd, 'resourceType') ?? '')
+  throw new OperationError('parameter-invalid', `A tx-resource must be a terminology resource, not ${type}.`, {
+    expression: [reader.expressionOf('tx-resource')],
+  })
+}
+
+const TX_TYPES: ReadonlySet<string> = new Set(['CodeSystem', 'ValueSet', 'ConceptMap', 'NamingSystem', 'StructureDefinition'])
+
+function languagesOf(text: string): LanguageList {
+  const list = languageList(text)
+  if (list === undefined) throw refusal('INVALID_DISPLAY_NAME', { value: text }, { code: 'parameter-value' })
+  return list
+}
+
+function optionalList(text: string | undefined): LanguageList | undefined {
+  return text === undefined ? undefined : languageList(text)
+}
+
+/** Inputs that nobody knows are passed over, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid`. */
+export function ignoreUnknown(request: Pick<OperationRequest, 'strict'>, reader: ParameterReader): void {
+  if (request.strict) reader.refuseUnknown()
+}

@@ -1,0 +1,77 @@
+import { formatCanonical } from '../content/index.js'
+import { stringAt, type JsonObject } from '../json/index.js'
+import { standardsStatusOf } from './code-system/concept-status.js'
+import type { CodeSystemProvider, SystemHeader } from './code-system/provider.js'
+import { withImports, type ValueSetPlan } from './value-set/plan.js'
+import { nameOf, type ValueSetDefinition } from './value-set/value-set.js'
+
+/** A code system or value set whose use should be considered. */
+export interface StatusNote {
+  readonly type: 'CodeSystem' | 'ValueSet'
+  /** `url|version`. */
+  readonly canonical: string
+  readonly status: 'draft' | 'experimental' | 'deprecated' | 'withdrawn'
+}
+
+interface Stated {
+  readonly status: string
+  readonly experimental: boolean
+  readonly standardsStatus?: string | undefined
+}
+
+/**
+ * What should be known about the code systems and value sets that a value set uses, itself included; each once. A draft may use drafts, an
+ * experiment experiments.
+ */
+export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemProvider[]): readonly StatusNote[] {
+  const notes = withImports(plan).flatMap(({ valueSet, includes, excludes }) => {
+    const parts = [...includes, ...excludes]
+    const systems = providers.filter(({ header }) => parts.some(({ family }) => family?.url === header.url))
+    const imported = parts.flatMap((part) => part.imports)
+    return [
+      ...systems.flatMap(({ header }) => systemNote(header, valueSet)),
+      ...imported.flatMap((other) => valueSetNote(other.valueSet, valueSet)),
+    ]
+  })
+  const all = [...valueSetNote(plan.valueSet, plan.valueSet), ...notes]
+  return [...new Map(all.map((one) => [`${one.status} ${one.type} ${one.canonical}`, one])).values()]
+}
+
+/** What should be known about a code system that is used on its own. */
+export function systemNotes(provider: CodeSystemProvider): readonly StatusNote[] {
+  return noteOf(provider.header, provider.header).map((status) => systemStatusNote(provider.header, status))
+}
+
+function systemNote(header: SystemHeader, user: ValueSetDefinition): readonly StatusNote[] {
+  return noteOf(header, statedBy(user.resource)).map((status) => systemStatusNote(header, status))
+}
+
+function systemStatusNote(header: SystemHeader, status: StatusNote['status']): StatusNote {
+  return { type: 'CodeSystem', canonical: formatCanonical(header.url, header.version), status }
+}
+
+function valueSetNote(valueSet: ValueSetDefinition, user: ValueSetDefinition): readonly StatusNote[] {
+  return noteOf(statedBy(valueSet.resource), statedBy(user.resource)).map((status) => ({
+    type: 'ValueSet',
+    canonical: nameOf(valueSet),
+    status,
+  }))
+}
+
+function noteOf(used: Stated, user: Stated): readonly StatusNote['status'][] {
+  if (used.standardsStatus === 'deprecated' || used.standardsStatus === 'withdrawn') return [used.standardsStatus]
+  if (used.experimental && !user.experimental) return ['experimental']
+  return isDraft(used) && !isDraft(user) ? ['draft'] : []
+}
+
+function isDraft({ status, standardsStatus }: Stated): boolean {
+  return status === 'draft' || standardsStatus === 'draft'
+}
+
+function statedBy(resource: JsonObject): Stated {
+  return {
+    status: stringAt(resource, 'status') ?? 'unknown',
+    experimental: resource['experimental'] === true,
+    standardsStatus: standardsStatusOf(resource),
+  }
+}

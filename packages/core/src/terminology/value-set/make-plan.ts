@@ -1,0 +1,123 @@
+import { canonicalOf, compareVersions, formatCanonical } from '../../content/index.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import { objectAt, stringAt, type JsonObject } from '../../json/index.js'
+import { escaped } from '../messages.js'
+import { refusal } from '../refusal.js'
+import type { TerminologyScope } from '../scope.js'
+import type { Filter } from '../filter/operator.js'
+import { expansionParameterText } from './expansion-parameter.js'
+import { containedValueSet, findValueSet } from './find-value-set.js'
+import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
+import { nameOf, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
+
+/**
+ * Looks up everything that a value set refers to. A value set that is imported on several ways is looked up once.
+ *
+ * @throws {OperationError} `unprocessable` for a circle of imports; `too-costly` when imports go deeper than `maxImportDepth`;
+ *   `content-not-found` for an unknown import; `definition-invalid` for a value set that defines nothing or a filter without value.
+ */
+export function makePlan(scope: TerminologyScope, resource: JsonObject): Promise<ValueSetPlan> {
+  return planOf({ scope, made: new Map(), path: [] }, keyOf(resource), resource)
+}
+
+interface Making {
+  readonly scope: TerminologyScope
+  /** Finished plans by key. */
+  readonly made: Map<string, ValueSetPlan>
+  /** The value sets that are being made, outermost first. */
+  readonly path: readonly Step[]
+}
+
+interface Step {
+  /** Canonical; for a contained value set that of its container, and `#id`. */
+  readonly key: string
+  readonly valueSet: ValueSetDefinition
+}
+
+async function planOf(making: Making, key: string, resource: JsonObject): Promise<ValueSetPlan> {
+  const { scope, made, path } = making
+  const known = made.get(key)
+  if (known !== undefined) return known
+  const valueSet = readValueSet(resource)
+  refuseCircle(path, { key, valueSet })
+  if (path.length >= scope.ctx.limits.maxImportDepth) throw tooDeep(valueSet)
+  if (objectAt(resource, 'compose') === undefined && objectAt(resource, 'expansion') === undefined) throw undefinedSet(valueSet)
+  scope.pace.check()
+  const inner = { scope, made, path: [...path, { key, valueSet }] }
+  const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
+  const includes = await eachPlan(inner, inVersionOrder(valueSet.includes), 'include')
+  const match = expansionParameterText(resource, 'versionsMatch')
+  const plan = { valueSet, contained: key.includes('#'), includes, excludes, ...(match !== undefined && { versionsMatch: match === 'true' }) }
+  made.set(key, plan)
+  return plan
+}
+
+/** Includes of one system come in descending order of their versions, so that the newest of equal codes is first. */
+function inVersionOrder(includes: readonly ConceptSetDefinition[]): readonly ConceptSetDefinition[] {
+  return includes.toSorted((a, b) => (a.system === b.system && a.system !== undefined ? compareVersions(b.version, a.version) : 0))
+}
+
+async function eachPlan(
+  making: Making,
+  definitions: readonly ConceptSetDefinition[],
+  kind: 'include' | 'exclude',
+): Promise<readonly ConceptSetPlan[]> {
+  const plans: ConceptSetPlan[] = []
+  for (const [place, definition] of definitions.entries()) {
+    plans.push(await conceptSetPlan(making, definition, `ValueSet.compose.${kind}[${place}]`))
+  }
+  return plans
+}
+
+async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, path: string): Promise<ConceptSetPlan> {
+  const imports: ValueSetPlan[] = []
+  for (const canonical of definition.imports) imports.push(await importedPlan(making, canonical))
+  return {
+    definition,
+    imports,
+    filters: definition.filters.map((filter, i) => statedFilter(definition, filter, `${path}.filter[${i}]`)),
+    ...(definition.system !== undefined && { family: await making.scope.family(definition.system) }),
+  }
+}
+
+async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan> {
+  const { scope, path } = making
+  const importer = path.at(-1)
+  if (canonical.startsWith('#')) {
+    const contained = importer === undefined ? undefined : containedValueSet(importer.valueSet.resource, canonical.slice(1))
+    if (contained === undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: canonical })
+    return planOf(making, `${importer?.key}${canonical}`, contained)
+  }
+  const { url, version = scope.rules.valueSets.get(url) } = canonicalOf(canonical)
+  const found = await findValueSet(scope.ctx, url, version)
+  if (found !== undefined) return planOf(making, formatCanonical(found.url, found.version), found.resource)
+  if (version === undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: url })
+  throw refusal('VS_EXP_IMPORT_UNK_PINNED', { valueSet: url, version })
+}
+
+function statedFilter(definition: ConceptSetDefinition, filter: ConceptSetDefinition['filters'][number], path: string): Filter {
+  const { property, op, value } = filter
+  if (value !== undefined && value !== '') return { property, op, value }
+  const values = { system: definition.system ?? '', property, op }
+  throw refusal('UNABLE_TO_HANDLE_SYSTEM_FILTER_WITH_NO_VALUE', values, { expression: [path] })
+}
+
+function refuseCircle(path: readonly Step[], { key, valueSet }: Step): void {
+  const start = path.findIndex((step) => step.key === key)
+  if (start < 0) return
+  const circle = path.slice(start).map((step) => escaped(nameOf(step.valueSet)))
+  throw refusal('VALUESET_CIRCULAR_REFERENCE', { valueSet: nameOf(valueSet), path: circle.join(', ') })
+}
+
+function keyOf(resource: JsonObject): string {
+  const url = stringAt(resource, 'url')
+  return url === undefined ? '' : formatCanonical(url, stringAt(resource, 'version'))
+}
+
+function tooDeep(valueSet: ValueSetDefinition): OperationError {
+  return new OperationError('too-costly', `The imports of value sets go too deep at ${quoted(nameOf(valueSet))}.`)
+}
+
+function undefinedSet(valueSet: ValueSetDefinition): OperationError {
+  return new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has neither compose nor expansion.`)
+}

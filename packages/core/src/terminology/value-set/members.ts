@@ -1,0 +1,141 @@
+import { and, andNot, bitmapFrom } from '../bitmap.js'
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
+import { listable, type ConceptSet } from '../filter/concept-set.js'
+import { conceptsFor } from '../filter/concepts-for.js'
+import { refusal } from '../refusal.js'
+import { unknownSystemValues } from '../unknown-system.js'
+import type { TerminologyScope } from '../scope.js'
+import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
+import { sameSystem, within, without, type Segment } from './segment.js'
+import { nameOf, type ListedCode } from './value-set.js'
+
+/** All codes of a value set, without any object for a code. */
+export interface Members {
+  readonly segments: readonly Segment[]
+  /** The versions of code systems that were used, each once, in the order of their use. */
+  readonly systems: readonly SystemChoice[]
+  /** True when equal codes of different versions were taken for one. */
+  readonly merged: boolean
+}
+
+/**
+ * Works out the codes of a value set.
+ *
+ * @throws {OperationError} `content-not-found` for an unknown code system or version; `unprocessable` for a version that a check forbids;
+ *   `not-supported` for a filter that is not understood or a code system whose codes cannot be listed.
+ */
+export function membersOf(scope: TerminologyScope, plan: ValueSetPlan): Members {
+  const systems: SystemChoice[] = []
+  const done = new Map<ValueSetPlan, Outcome>()
+  const outcome = evaluated({ scope, systems, done }, plan)
+  return { ...outcome, systems: onceEach(systems) }
+}
+
+interface Evaluation {
+  readonly scope: TerminologyScope
+  readonly systems: SystemChoice[]
+  readonly done: Map<ValueSetPlan, Outcome>
+}
+
+interface Outcome {
+  readonly segments: readonly Segment[]
+  readonly merged: boolean
+}
+
+function evaluated(evaluation: Evaluation, plan: ValueSetPlan): Outcome {
+  const known = evaluation.done.get(plan)
+  if (known !== undefined) return known
+  evaluation.scope.pace.check()
+  const included = union(plan.includes.map((part) => partSegments(evaluation, plan, part)), plan.versionsMatch === true)
+  const rest = plan.excludes.reduce((left, part) => excluded(left, partSegments(evaluation, plan, part), keepsVersions(plan, part)), included)
+  const outcome = plan.valueSet.activeOnly ? { ...rest, segments: rest.segments.map(activeCodes) } : rest
+  evaluation.done.set(plan, outcome)
+  return outcome
+}
+
+/** The segment without inactive codes. */
+export function activeCodes(segment: Segment): Segment {
+  return { ...segment, codes: andNot(segment.codes, listable(segment.provider).inactive()) }
+}
+
+function union(parts: readonly (readonly Segment[])[], anyVersion: boolean): Outcome {
+  const all: Segment[] = []
+  let merged = false
+  for (const segment of parts.flat()) {
+    const [exact] = without([segment], all, false)
+    const [rest] = anyVersion ? without([segment], all, true) : [exact]
+    if (rest === undefined || exact === undefined) continue
+    merged ||= rest.codes.count() < exact.codes.count()
+    all.push(rest)
+  }
+  return { segments: all, merged }
+}
+
+function excluded(left: Outcome, part: readonly Segment[], sameVersionOnly: boolean): Outcome {
+  const exact = without(left.segments, part, false)
+  if (sameVersionOnly) return { ...left, segments: exact }
+  const rest = without(left.segments, part, true)
+  return { segments: rest, merged: left.merged || sizeOf(rest) < sizeOf(exact) }
+}
+
+/** An exclude takes equal codes of every version, unless the value set or a list of codes with a version says otherwise. */
+function keepsVersions(plan: ValueSetPlan, { definition }: ConceptSetPlan): boolean {
+  return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
+}
+
+function partSegments(evaluation: Evaluation, plan: ValueSetPlan, part: ConceptSetPlan): readonly Segment[] {
+  const imported = part.imports.map((value) => evaluated(evaluation, value).segments)
+  if (part.family === undefined) {
+    const [first = [], ...others] = imported
+    return others.reduce(within, first)
+  }
+  const choice = chooseVersion(part.family, { include: part.definition.version, rules: evaluation.scope.rules })
+  const provider = usableProvider(choice)
+  evaluation.systems.push(choice)
+  return imported.reduce(within, [systemSegment(provider, plan, part)])
+}
+
+function usableProvider(choice: SystemChoice): CodeSystemProvider {
+  const { provider, violates, family, wished } = choice
+  if (provider === undefined) {
+    const [id, values] = unknownSystemValues(family, wished, 'expanded')
+    throw refusal(id, values)
+  }
+  if (violates === undefined) return provider
+  throw refusal('VALUESET_VERSION_CHECK', { system: family.url, version: provider.header.version ?? '', required: violates })
+}
+
+function systemSegment(provider: CodeSystemProvider, plan: ValueSetPlan, part: ConceptSetPlan): Segment {
+  const sets = part.filters.map((filter) => conceptsFor(provider, filter, nameOf(plan.valueSet)))
+  const { concepts } = part.definition
+  if (concepts === undefined) return { provider, codes: allOf(provider, sets) }
+  const listed = new Map(concepts.flatMap((entry) => placed(provider, entry)))
+  const { size } = listable(provider)
+  const codes = sets.reduce((rest, set) => and(rest, set.all()), bitmapFrom(listed.keys(), size))
+  return { provider, codes, order: [...listed.keys()], listed }
+}
+
+function allOf(provider: CodeSystemProvider, [first, ...others]: readonly ConceptSet[]): Segment['codes'] {
+  if (first === undefined) return listable(provider).all()
+  return others.reduce((rest, set) => and(rest, set.all()), first.all())
+}
+
+function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
+  const concept = provider.find(entry.code)
+  return concept === undefined ? [] : [[concept, entry]]
+}
+
+function sizeOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
+}
+
+function onceEach(systems: readonly SystemChoice[]): readonly SystemChoice[] {
+  return systems.filter(
+    (choice, i) => systems.findIndex((other) => isSame(other, choice)) === i,
+  )
+}
+
+function isSame(a: SystemChoice, b: SystemChoice): boolean {
+  return a.provider !== undefined && b.provider !== undefined && a.origin === b.origin && sameSystem(a.provider, b.provider)
+}

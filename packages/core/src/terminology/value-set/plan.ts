@@ -1,0 +1,32 @@
+import type { SystemFamily } from '../code-system/system-family.js'
+import type { Filter } from '../filter/operator.js'
+import type { ConceptSetDefinition, ValueSetDefinition } from './value-set.js'
+
+/** A value set with everything that it refers to looked up. */
+export interface ValueSetPlan {
+  readonly valueSet: ValueSetDefinition
+  /** True for a value set that stands inside another one. */
+  readonly contained: boolean
+  readonly includes: readonly ConceptSetPlan[]
+  readonly excludes: readonly ConceptSetPlan[]
+  /** Whether equal codes of different versions are one code; each side has its own default when absent. */
+  readonly versionsMatch?: boolean
+}
+
+/** One include or exclude, looked up. */
+export interface ConceptSetPlan {
+  readonly definition: ConceptSetDefinition
+  /** Absent for an include of value sets alone. */
+  readonly family?: SystemFamily
+  readonly filters: readonly Filter[]
+  readonly imports: readonly ValueSetPlan[]
+}
+
+/** The plan and all plans that it imports, each once, importers first. */
+export function withImports(plan: ValueSetPlan): readonly ValueSetPlan[] {
+  const found = new Set([plan])
+  for (const one of found) {
+    for (const part of [...one.includes, ...one.excludes]) for (const imported of part.imports) found.add(imported)
+  }
+  return [...found]
+}

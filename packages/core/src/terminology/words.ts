@@ -1,0 +1,61 @@
+const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu
+
+/** A text as it is compared in searches: without accents, in lower case, compatibility forms made alike. */
+export function fold(text: string): string {
+  return /^[\x00-\x7f]*$/.test(text) ? text.toLowerCase() : text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase()
+}
+
+/** The words of a folded text: runs of letters and digits, and runs of other characters that are no blanks. */
+export function wordsOf(folded: string): readonly string[] {
+  return folded.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\s]+/gu) ?? []
+}
+
+/** What a text filter asks for: it must stand, as it is, at the start of a word of some text of a concept. */
+export interface FilterWord {
+  /** Folded. */
+  readonly text: string
+  /** Its first word, by which candidates are found. */
+  readonly start: string
+  /** True when it is more than the start of one word. */
+  readonly verbatim: boolean
+}
+
+/**
+ * The words of a filter. Blanks and punctuation between letters separate words; punctuation at the rim of a word stays with it, so that
+ * no character is a wild card.
+ */
+export function filterWords(filter: string): readonly FilterWord[] {
+  return fold(filter).split(/\s+/u).flatMap(pieces).map(filterWord)
+}
+
+/** Where the piece first stands in the folded text at the start of a word, -1 when nowhere. */
+export function placeOfWord(folded: string, piece: string): number {
+  for (let at = folded.indexOf(piece); at >= 0; at = folded.indexOf(piece, at + 1)) {
+    if (startsWord(folded, at)) return at
+  }
+  return -1
+}
+
+function pieces(token: string): readonly string[] {
+  const words = token.match(LETTERS_AND_DIGITS) ?? []
+  const [first, last] = [words.at(0), words.at(-1)]
+  if (first === undefined || last === undefined) return token === '' ? [] : [token]
+  const before = token.slice(0, token.indexOf(first))
+  const after = token.slice(token.lastIndexOf(last) + last.length)
+  return words.map((word, i) => `${i === 0 ? before : ''}${word}${i === words.length - 1 ? after : ''}`)
+}
+
+function filterWord(text: string): FilterWord {
+  const runs = wordsOf(text)
+  return { text, start: runs[0] ?? text, verbatim: runs.length > 1 }
+}
+
+function startsWord(text: string, at: number): boolean {
+  if (at === 0) return true
+  const before = text.charAt(at - 1)
+  return /\s/u.test(before) || isWordCharacter(before) !== isWordCharacter(text.charAt(at))
+}
+
+function isWordCharacter(character: string): boolean {
+  return /[\p{L}\p{N}]/u.test(character)
+}
