@@ -18,6 +18,8 @@ export function tsupConfig(extra = []) {
     splitting: true,
     sourcemap: false,
     clean: true,
+    // node:sqlite has no name without the prefix.
+    removeNodeProtocol: false,
     dts: process.env.FHIR_OPS_NO_DTS ? false : types,
     external: [/^node:/, /^[^./]/],
   }

@@ -5,7 +5,7 @@ import { addSession, changeSession, endOthers, purgeSessions, readSession, sessi
 import { changeUser, putUser, readUser } from './user-commands.js'
 import { writeEntries } from './write-entries.js'
 
-const ALL: readonly Command<never, unknown>[] = [
+const ALL: readonly Command<unknown, unknown>[] = [
   readResource,
   searchPage,
   countMatches,
@@ -22,4 +22,4 @@ const ALL: readonly Command<never, unknown>[] = [
 ]
 
 /** Every command by its name, for threads that get names. */
-export const COMMANDS: ReadonlyMap<string, Command<never, unknown>> = new Map(ALL.map((command) => [command.name, command]))
+export const COMMANDS: ReadonlyMap<string, Command<unknown, unknown>> = new Map(ALL.map((command) => [command.name, command]))

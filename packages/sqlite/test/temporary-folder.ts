@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 /** A folder for the files of one test. */
 export interface TemporaryFolder {
-  file(name: string): string
-  remove(): Promise<void>
+  readonly file: (name: string) => string
+  readonly remove: () => Promise<void>
 }
 
 export async function temporaryFolder(): Promise<TemporaryFolder> {

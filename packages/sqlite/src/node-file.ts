@@ -1,0 +1,44 @@
+import { DatabaseSync } from 'node:sqlite'
+import { OperationError } from 'fhir-ops/errors'
+import { sqliteDriver, type SqliteDriver } from './driver.js'
+import { storageFailure } from './failure.js'
+import { sql } from './sql.js'
+
+/** How a database file is opened; plain data, as it crosses to threads. */
+export interface FileOptions {
+  readonly file: string
+  /** How long a call waits for a lock of another process. */
+  readonly busyTimeoutMs: number
+  readonly synchronous: 'FULL' | 'NORMAL'
+}
+
+/** Pages that gather before they are moved from the log into the file (32 MB): rarely enough for bulk loads, often enough to restart fast. */
+const CHECKPOINT_PAGES = 8_000
+const WRITER_CACHE_KIB = 65_536
+
+/** @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` when the file cannot be opened. */
+export function openToWrite(options: FileOptions): SqliteDriver {
+  const db = connected(options, { readOnly: false })
+  try {
+    const mode = db.get(sql`PRAGMA journal_mode = WAL`)?.[0]
+    if (mode !== 'wal') throw new OperationError('storage-unavailable', 'The file system of the database has no shared memory for its log.')
+    db.exec(`PRAGMA synchronous = ${options.synchronous}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** The file must exist. @throws {OperationError} as `openToWrite`. */
+export function openToRead(options: FileOptions): SqliteDriver {
+  return connected(options, { readOnly: true })
+}
+
+function connected({ file, busyTimeoutMs }: FileOptions, { readOnly }: { readonly readOnly: boolean }): SqliteDriver {
+  try {
+    return sqliteDriver(new DatabaseSync(file, { readOnly, timeout: busyTimeoutMs }))
+  } catch (error) {
+    throw storageFailure(error)
+  }
+}

@@ -1,0 +1,141 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { basic, byCode } from '../test/entries.js'
+import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
+import { checkSqlite, openSqlite, type SqliteFile } from './index.js'
+
+storageContract('SQLite with its threads', async (clock) => {
+  const folder = await temporaryFolder()
+  const open = async () => (await openSqlite(folder.file('data.db'), clock)).storage
+  return { storage: await open(), reopen: open, dispose: folder.remove }
+})
+
+sessionStoreContract('SQLite with its threads', async () => {
+  const folder = await temporaryFolder()
+  const { sessions, close } = await openSqlite(folder.file('data.db'))
+  const dispose = async (): Promise<void> => {
+    await close()
+    await folder.remove()
+  }
+  return { store: sessions, dispose }
+})
+
+describe('a database file', () => {
+  let folder: TemporaryFolder
+  let file: string
+  let db: SqliteFile
+
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    file = folder.file('data.db')
+    db = await openSqlite(file, { busyTimeoutMs: 100 })
+  })
+  afterEach(async () => {
+    await db.close()
+    await folder.remove()
+  })
+
+  it('is one file after close, with everything in it', async () => {
+    await db.storage.write([basic('one')])
+    await db.close()
+    await expect(stat(`${file}-wal`)).rejects.toMatchObject({ code: 'ENOENT' })
+    const copy = new DatabaseSync(file, { readOnly: true })
+    expect(copy.prepare('SELECT id FROM resource').all()).toEqual([{ id: 'one' }])
+    copy.close()
+  })
+
+  it('FT-02: is written with a log and a flush for each commit', () => {
+    const other = new DatabaseSync(file)
+    expect(other.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+    other.close()
+  })
+
+  it('gives each of many concurrent writes its own answer; one that is refused leaves the others alone', async () => {
+    await db.storage.write([basic('taken')])
+    const writes = Array.from({ length: 50 }, (_, n) => db.storage.write([basic(`n${n}`), { ...basic('taken'), ifVersion: n === 7 ? '9' : '1' }]))
+    const results = await Promise.allSettled(writes)
+    const written = results.flatMap((result, n) => (result.status === 'fulfilled' ? [`n${n}`] : []))
+    expect(written).toEqual(['n0'])
+    expect(await db.storage.count({ type: 'Basic', where: { kind: 'and', conditions: [] } })).toBe(2)
+    expect(await db.storage.read('Basic', 'n1')).toBeUndefined()
+    expect(await db.storage.read('Basic', 'taken')).toMatchObject({ versionId: '2' })
+  })
+
+  it('shows an acknowledged write to every kind of read, and to other opens of the file', async () => {
+    const other = await openSqlite(file)
+    await db.storage.write([basic('one', { code: 'b' })])
+    expect(await db.storage.read('Basic', 'one')).toBeDefined()
+    expect((await db.storage.search(byCode('b'))).items).toHaveLength(1)
+    expect(await other.storage.read('Basic', 'one')).toBeDefined()
+    expect(await other.storage.count(byCode('b'))).toBe(1)
+    await other.close()
+  })
+
+  it('FT-11: a writer elsewhere makes writes fail with storage-locked after the time-out, and reads go on', async () => {
+    await db.storage.write([basic('one')])
+    const other = new DatabaseSync(file)
+    other.exec('BEGIN IMMEDIATE')
+    const writes = await Promise.allSettled([db.storage.write([basic('two')]), db.sessions.putUser('ann', {})])
+    expect(writes.map((write) => write.status === 'rejected' && write.reason.code)).toEqual(['storage-locked', 'storage-locked'])
+    expect(await db.storage.read('Basic', 'one')).toBeDefined()
+    expect(await db.storage.count(byCode('a'))).toBe(1)
+    other.exec('ROLLBACK')
+    other.close()
+    await db.storage.write([basic('two')])
+    expect(await db.storage.count(byCode('a'))).toBe(2)
+  })
+
+  it('FT-06: close finishes the writes that were called before', async () => {
+    const writes = Promise.all(Array.from({ length: 300 }, (_, n) => db.storage.write([basic(`n${n}`)])))
+    await db.close()
+    expect(await writes).toHaveLength(300)
+    db = await openSqlite(file)
+    expect(await db.storage.count(byCode('a'))).toBe(300)
+  })
+
+  it('backs itself up while it is written', async () => {
+    await db.storage.write([basic('one')])
+    const writes = Array.from({ length: 50 }, (_, n) => db.storage.write([basic(`n${n}`)]))
+    await db.backup(folder.file('copy.db'))
+    await Promise.all(writes)
+    const copy = await openSqlite(folder.file('copy.db'))
+    expect(await copy.storage.read('Basic', 'one')).toBeDefined()
+    await copy.close()
+    expect(checkSqlite(folder.file('copy.db'))).toEqual([])
+  })
+
+  it('refuses a name for memory, which threads cannot share', async () => {
+    await expect(openSqlite(':memory:')).rejects.toThrow(TypeError)
+  })
+
+  describe('FT-13: damaged', () => {
+    it('that is no database is refused and stays as it is', async () => {
+      const other = folder.file('letter.txt')
+      await writeFile(other, 'Dear Sir or Madam, '.repeat(400))
+      await expect(openSqlite(other)).rejects.toMatchObject({ code: 'storage-damaged' })
+      expect(await readFile(other, 'utf8')).toBe('Dear Sir or Madam, '.repeat(400))
+      expect(checkSqlite(other)).toHaveLength(1)
+    })
+
+    it('that is cut short is refused and stays as it is', async () => {
+      await db.storage.write(Array.from({ length: 500 }, (_, n) => basic(`n${n}`, { size: 500 })))
+      await db.close()
+      const whole = await readFile(file)
+      await writeFile(file, whole.subarray(0, whole.length / 2))
+      await expect(openSqlite(file)).rejects.toMatchObject({ code: 'storage-damaged' })
+      expect((await stat(file)).size).toBe(Math.floor(whole.length / 2))
+    })
+
+    it('in the middle is found by checkSqlite', async () => {
+      await db.storage.write(Array.from({ length: 500 }, (_, n) => basic(`n${n}`, { size: 500 })))
+      await db.close()
+      expect(checkSqlite(file)).toEqual([])
+      const bytes = await readFile(file)
+      bytes.fill(0xff, 40_000, 60_000)
+      await writeFile(file, bytes)
+      expect(checkSqlite(file).length).toBeGreaterThan(0)
+    })
+  })
+})

@@ -1,0 +1,102 @@
+import { rename, rm } from 'node:fs/promises'
+import { DatabaseSync, backup } from 'node:sqlite'
+import type { SessionStore, Storage } from 'fhir-ops/storage'
+import type { Executor } from './command.js'
+import { storageFailure } from './failure.js'
+import { closedError } from './in-thread.js'
+import { migrate } from './migrations.js'
+import { openToRead, openToWrite, type FileOptions } from './node-file.js'
+import type { SqliteStorageOptions } from './sqlite-storage.js'
+import { sessionStoreOn, storageOn } from './stores.js'
+import { workerLane } from './worker-lane.js'
+
+export interface OpenSqliteOptions extends SqliteStorageOptions {
+  /**
+   * `FULL`, the default: an acknowledged write survives a power loss. `NORMAL` is faster; the last writes before a power loss may be
+   * gone, though never half of one. Both survive the death of the process.
+   */
+  readonly synchronous?: 'FULL' | 'NORMAL'
+  /** How long a call waits for another process that writes, then it fails with `storage-locked`. Default 5,000. */
+  readonly busyTimeoutMs?: number
+}
+
+/** A database file with everything that is kept in it. */
+export interface SqliteFile {
+  readonly storage: Storage
+  readonly sessions: SessionStore
+  /** Writes a copy of the database as it is now to another file, while everything goes on. It appears under its name when it is whole. */
+  backup(file: string): Promise<void>
+  /** Finishes what was called before, moves the log into the file and ends the threads; the same as `storage.close`. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a database file, which is made when there is none. Reads of one resource or session stay in the calling thread and take
+ * microseconds; searches go to one worker thread, writes with their flushes to another, where those that wait share a transaction. A
+ * write is acknowledged after its commit. Other processes may use the file at the same time and see each other's writes at once.
+ *
+ * @throws {OperationError} `storage-damaged` when the file is damaged, no database or another application's; nothing in it is changed.
+ */
+export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
+  if (file === '' || file === ':memory:') throw new TypeError('openSqlite needs a file; sqliteStorage takes connections to memory.')
+  const { now = () => new Date(), synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
+  const executor = fileExecutor({ file, synchronous, busyTimeoutMs })
+  const storage = storageOn(executor, now)
+  return {
+    storage,
+    sessions: sessionStoreOn(executor),
+    backup: async (target) => copyDatabase(file, target),
+    close: async () => storage.close(),
+  }
+}
+
+function fileExecutor(options: FileOptions): Executor {
+  const points = preparedFile(options)
+  const writer = workerLane({ ...options, role: 'writer' })
+  const reader = workerLane({ ...options, role: 'reader' })
+  let closing: Promise<void> | undefined
+  const closeAll = async (): Promise<void> => {
+    await reader.close()
+    // Last, so that its checkpoint finds no reader in its way.
+    points.close()
+    await writer.close()
+  }
+  return {
+    async call(command, args) {
+      if (closing !== undefined) throw closedError()
+      if (command.lane === 'point') return command.run(points, args)
+      return (command.lane === 'long' ? reader : writer).call(command, args)
+    },
+    close: async () => (closing ??= closeAll()),
+  }
+}
+
+/** Makes the file and brings it to the newest schema, then opens it for the calling thread. */
+function preparedFile(options: FileOptions): ReturnType<typeof openToRead> {
+  const db = openToWrite(options)
+  try {
+    migrate(db)
+    return openToRead(options)
+  } finally {
+    db.close()
+  }
+}
+
+async function copyDatabase(file: string, target: string): Promise<void> {
+  const part = `${target}.part`
+  try {
+    await rm(part, { force: true })
+    const db = new DatabaseSync(file, { readOnly: true })
+    try {
+      // In one step: a copy in several would begin anew after every write.
+      await backup(db, part, { rate: MAX_PAGES })
+    } finally {
+      db.close()
+    }
+    await rename(part, target)
+  } catch (error) {
+    throw storageFailure(error)
+  }
+}
+
+const MAX_PAGES = 0x7fffffff

@@ -1,0 +1,93 @@
+import { Worker } from 'node:worker_threads'
+import { OperationError } from 'fhir-ops/errors'
+import type { Command } from './command.js'
+import type { ToWorker, WorkerTask } from './worker-task.js'
+import type { Answer } from './write-group.js'
+
+/** A thread that commands are sent to. It is started by the first call, and anew by the first call after it died. */
+export interface WorkerLane {
+  call<Args, Result>(command: Command<Args, Result>, args: Args): Promise<Result>
+  /** Resolves when everything called before is answered and the thread has ended. */
+  close(): Promise<void>
+}
+
+/** A call that waits for its answer. Method syntax, so that calls of all results fit one map. */
+interface Waiting {
+  resolve(result: unknown): void
+  reject(error: OperationError): void
+}
+
+interface Thread {
+  readonly worker: Worker
+  readonly waiting: Map<number, Waiting>
+  readonly ended: Promise<void>
+}
+
+export function workerLane(task: WorkerTask): WorkerLane {
+  let thread: Thread | undefined
+  let calls = 0
+  const running = (): Thread => {
+    if (thread !== undefined) return thread
+    const started = startThread(task)
+    thread = started
+    void started.ended.then(() => {
+      if (thread === started) thread = undefined
+    })
+    return started
+  }
+  return {
+    call<Args, Result>(command: Command<Args, Result>, args: Args) {
+      const { worker, waiting } = running()
+      const id = calls++
+      return new Promise<Result>((resolve, reject) => {
+        send(worker, { id, command: command.name, args })
+        worker.ref()
+        waiting.set(id, { resolve: (result: Result) => resolve(result), reject })
+      })
+    },
+    async close() {
+      if (thread === undefined) return
+      thread.worker.ref()
+      send(thread.worker, 'close')
+      await thread.ended
+    },
+  }
+}
+
+/** A process may end while the thread is idle: it is referenced only as long as a call waits. */
+function startThread(task: WorkerTask): Thread {
+  const worker = new Worker(workerFile(), { workerData: task, env: {}, execArgv: [] })
+  const waiting = new Map<number, Waiting>()
+  let cause: unknown
+  worker.unref()
+  worker.on('message', (answers: readonly Answer[]) => {
+    for (const answer of answers) settle(waiting, answer)
+    if (waiting.size === 0) worker.unref()
+  })
+  worker.on('error', (error) => {
+    cause = error
+  })
+  const ended = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      for (const call of waiting.values()) call.reject(new OperationError('storage-unavailable', 'A thread of the database ended.', { cause }))
+      resolve()
+    })
+  })
+  return { worker, waiting, ended }
+}
+
+function send(worker: Worker, message: ToWorker): void {
+  worker.postMessage(message)
+}
+
+function settle(waiting: Map<number, Waiting>, answer: Answer): void {
+  const call = waiting.get(answer.id)
+  waiting.delete(answer.id)
+  if ('result' in answer) call?.resolve(answer.result)
+  else call?.reject(new OperationError(answer.code, answer.message, { cause: new Error(answer.cause) }))
+}
+
+/** Beside the built modules; tests run the sources, which use the built thread. */
+function workerFile(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? '../dist/worker.js' : './worker.js', import.meta.url)
+}

@@ -1,0 +1,37 @@
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import { openToRead, openToWrite } from './node-file.js'
+import { runCall, runGroup, type Answer, type Call } from './write-group.js'
+import type { ToWorker, WorkerTask } from './worker-task.js'
+
+/** Writes that may share a transaction. */
+const MAX_GROUP = 256
+
+/** The thread behind `openSqlite`: runs the calls that it gets, several writes at a time, until it is told to close. */
+function serve(port: MessagePort, task: WorkerTask): void {
+  const writes = task.role === 'writer'
+  const db = writes ? openToWrite(task) : openToRead(task)
+  const run = (calls: readonly Call[]): readonly Answer[] => (writes ? runGroup(db, calls) : calls.map((call) => runCall(db, call)))
+  const close = (): void => {
+    if (writes) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    db.close()
+    port.close()
+  }
+  port.on('message', (first: ToWorker) => {
+    const { calls, closing } = gathered(port, first)
+    if (calls.length > 0) port.postMessage(run(calls))
+    if (closing) close()
+  })
+}
+
+/** The message and those that wait behind it. While a group is flushed the next one gathers. */
+function gathered(port: MessagePort, first: ToWorker): { readonly calls: readonly Call[]; readonly closing: boolean } {
+  const calls: Call[] = []
+  let message: ToWorker | undefined = first
+  while (message !== undefined && message !== 'close') {
+    calls.push(message)
+    message = calls.length < MAX_GROUP ? receiveMessageOnPort(port)?.message : undefined
+  }
+  return { calls, closing: message === 'close' }
+}
+
+if (parentPort !== null) serve(parentPort, workerData)

@@ -1,0 +1,97 @@
+import { OperationError, type ErrorCode } from 'fhir-ops/errors'
+import { COMMANDS } from './commands.js'
+import { transaction, type SqliteDriver } from './driver.js'
+import { isStorageFailure, storageFailure } from './failure.js'
+
+/** A command that was sent to a thread. */
+export interface Call {
+  /** Chosen by the sender, repeated in the answer. */
+  readonly id: number
+  readonly command: string
+  readonly args: unknown
+}
+
+/** What became of a call. Errors cross threads as their parts. */
+export type Answer =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly code: ErrorCode; readonly message: string; readonly cause: string }
+
+/**
+ * Runs writes in one transaction, so that they share one flush. Each keeps its own fate: what is refused leaves the others alone. When
+ * the storage fails under one of them, each is tried again in a transaction of its own; a failed commit is never tried again.
+ */
+export function runGroup(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] {
+  try {
+    db.exec('BEGIN IMMEDIATE')
+  } catch (error) {
+    return calls.map((call) => failed(call, error))
+  }
+  const answers = answersWithin(db, calls)
+  if (answers !== undefined) return committed(db, calls, answers)
+  rollBack(db)
+  return calls.map((call) => runAlone(db, call))
+}
+
+/** Runs one call by itself, reads too. */
+export function runCall(db: SqliteDriver, call: Call): Answer {
+  try {
+    return { id: call.id, result: resultOf(db, call) }
+  } catch (error) {
+    return failed(call, error)
+  }
+}
+
+function runAlone(db: SqliteDriver, call: Call): Answer {
+  try {
+    return { id: call.id, result: transaction(db, () => resultOf(db, call)) }
+  } catch (error) {
+    return failed(call, error)
+  }
+}
+
+/** `undefined` when the storage failed. */
+function answersWithin(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] | undefined {
+  try {
+    return calls.map((call) => withinSavepoint(db, call))
+  } catch {
+    return undefined
+  }
+}
+
+function withinSavepoint(db: SqliteDriver, call: Call): Answer {
+  db.exec('SAVEPOINT one')
+  try {
+    const answer = { id: call.id, result: resultOf(db, call) }
+    db.exec('RELEASE one')
+    return answer
+  } catch (error) {
+    if (!(error instanceof OperationError) || isStorageFailure(error)) throw error
+    db.exec('ROLLBACK TO one; RELEASE one')
+    return failed(call, error)
+  }
+}
+
+function committed(db: SqliteDriver, calls: readonly Call[], answers: readonly Answer[]): readonly Answer[] {
+  try {
+    db.exec('COMMIT')
+    return answers
+  } catch (error) {
+    rollBack(db)
+    return calls.map((call) => failed(call, error))
+  }
+}
+
+function rollBack(db: SqliteDriver): void {
+  if (db.inTransaction()) db.exec('ROLLBACK')
+}
+
+function resultOf(db: SqliteDriver, { command, args }: Call): unknown {
+  const known = COMMANDS.get(command)
+  if (known === undefined) throw new TypeError(`There is no command ${command}.`)
+  return known.run(db, args)
+}
+
+function failed({ id }: Call, error: unknown): Answer {
+  const { code, message, cause } = storageFailure(error)
+  return { id, code, message, cause: cause instanceof Error ? cause.message : '' }
+}
