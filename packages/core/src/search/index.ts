@@ -1,1 +1,9 @@
-export {}
+export { dateInterval } from './date-interval.js'
+export { fold } from './fold.js'
+export type { Interval } from './interval.js'
+export { parseSearch, type SearchPair } from './parse-search.js'
+export type { ParsedSearch } from './parsed-search.js'
+export type { CodeExpander, CodeGroup, CodeQuestion, SearchOptions } from './search-options.js'
+export type { SearchParameterRow, SearchParameterTable } from './search-parameter.js'
+export { searchParameters, type SearchComponent, type SearchParameter, type SearchParameters } from './search-parameters.js'
+export { searchTypesOf } from './search-types.js'

@@ -1,0 +1,35 @@
+import { OperationError, quoted } from '../errors/index.js'
+import type { Condition } from '../storage/index.js'
+import { anyOf } from './conditions.js'
+import { splitUnescaped, unescaped } from './escapes.js'
+import type { FilterScope } from './filter-scope.js'
+import { invalidValue, type Ask } from './kinds/kind.js'
+import type { CodeGroup, CodeQuestion } from './search-options.js'
+
+/** Parses `:in`, `:not-in`, `:above` and `:below` of a token parameter; the codes come from `options.codesOf`. */
+export async function parseCodes(scope: FilterScope, { param, modifier }: { param: string; modifier: string }, asks: readonly Ask[]): Promise<Condition> {
+  const { codesOf } = scope.options
+  if (codesOf === undefined) {
+    throw new OperationError('search-unsupported', `Search parameter ${quoted(scope.sent)} needs codes, which are not to be had here.`, { expression: [scope.sent] })
+  }
+  const conditions: Condition[] = []
+  for (const ask of asks) conditions.push(codeCondition(param, await codesOf(questionOf(modifier, ask))))
+  return modifier === 'not-in' ? { kind: 'not', condition: anyOf(conditions) } : anyOf(conditions)
+}
+
+function questionOf(modifier: string, ask: Ask): CodeQuestion {
+  if (modifier === 'in' || modifier === 'not-in') return { modifier: 'in', valueSet: unescaped(ask.value) }
+  const [system = '', code = '', ...rest] = splitUnescaped(ask.value, '|').map(unescaped)
+  if (system === '' || code === '' || rest.length > 0) throw invalidValue(ask, 'a code with its system (system|code)')
+  return { modifier: modifier === 'above' ? 'above' : 'below', system, code }
+}
+
+/** An element of type `code` is indexed without its system, so that a token without system matches by its code alone. */
+function codeCondition(param: string, groups: readonly CodeGroup[]): Condition {
+  return anyOf(
+    groups.flatMap(({ system, codes }): readonly Condition[] => [
+      { kind: 'entry', param, all: [{ field: 'value', op: 'in', operands: codes }, { field: 'system', op: 'eq', operand: system }] },
+      { kind: 'entry', param, all: [{ field: 'value', op: 'in', operands: codes }, { field: 'system', op: 'absent' }] },
+    ]),
+  )
+}

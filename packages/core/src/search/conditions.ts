@@ -1,0 +1,19 @@
+import type { Condition } from '../storage/index.js'
+import type { Alternatives } from './kinds/kind.js'
+
+/** A condition that holds when one of these does. */
+export function anyOf(conditions: readonly Condition[]): Condition {
+  const [only] = conditions
+  return conditions.length === 1 && only !== undefined ? only : { kind: 'or', conditions }
+}
+
+/** A condition that holds when all of these do. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  const [only] = conditions
+  return conditions.length === 1 && only !== undefined ? only : { kind: 'and', conditions }
+}
+
+/** The condition that an entry of the parameter satisfies one of the alternatives. */
+export function entryCondition(param: string, alternatives: Alternatives): Condition {
+  return anyOf(alternatives.map((all) => ({ kind: 'entry', param, all })))
+}

@@ -1,0 +1,85 @@
+import { OperationError, quoted } from '../errors/index.js'
+import type { SortKey } from '../storage/index.js'
+import { kindOf } from './kinds/registry.js'
+import type { ParsedSearch } from './parsed-search.js'
+import type { SearchParameters } from './search-parameters.js'
+
+/** How the result of a search is to be shown. */
+export type SearchControls = Omit<ParsedSearch, 'query'> & {
+  readonly sort: readonly SortKey[]
+  /** Most resources of a page; absent for the adapter's choice. */
+  readonly limit?: number
+  readonly after?: string
+}
+
+const SUPPORTED: ReadonlySet<string> = new Set(['_count', '_cursor', '_elements', '_sort', '_summary', '_total'])
+
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_contained', '_containedType', '_include', '_revinclude', '_score'])
+
+/** Whether a parameter shapes the result instead of selecting resources. */
+export function isControl(name: string): boolean {
+  return SUPPORTED.has(name) || UNSUPPORTED.has(name.split(':', 1)[0] ?? '')
+}
+
+/** Reads the parameters that shape the result. Each may come once. */
+export function readControls(type: string, pairs: readonly (readonly [string, string])[], parameters: SearchParameters): SearchControls {
+  const refused = pairs.find(([name]) => !SUPPORTED.has(name))
+  if (refused !== undefined) throw new OperationError('search-unsupported', `Search parameter ${quoted(refused[0])} is not supported.`, { expression: [refused[0]] })
+  const values = new Map(pairs)
+  if (values.size < pairs.length) throw new OperationError('search-invalid', 'A search parameter that shapes the result is given twice.')
+  const count = readCount(values.get('_count'))
+  const after = values.get('_cursor')
+  return {
+    sort: readSort(type, values.get('_sort'), parameters),
+    countOnly: readSummary(values.get('_summary')) || count === 0,
+    ...(count !== undefined && count > 0 && { limit: count }),
+    ...(after !== undefined && { after }),
+    ...readTotal(values.get('_total')),
+    ...readElements(values.get('_elements')),
+  }
+}
+
+function invalid(name: string, value: string, expected: string): OperationError {
+  return new OperationError('search-invalid', `Search parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`, { expression: [name] })
+}
+
+function readCount(value: string | undefined): number | undefined {
+  if (value !== undefined && !/^\d{1,9}$/.test(value)) throw invalid('_count', value, 'a whole number from 0 to 999999999')
+  return value === undefined ? undefined : Number(value)
+}
+
+function readSummary(value: string | undefined): boolean {
+  if (value === undefined || value === 'false') return false
+  if (value === 'count') return true
+  if (!['true', 'text', 'data'].includes(value)) throw invalid('_summary', value, 'true, text, data, count or false')
+  throw new OperationError('search-unsupported', `Search parameter '_summary' is supported with the values count and false only.`, { expression: ['_summary'] })
+}
+
+function readTotal(value: string | undefined): Pick<ParsedSearch, 'total'> {
+  if (value === undefined) return {}
+  if (value === 'none' || value === 'estimate' || value === 'accurate') return { total: value }
+  throw invalid('_total', value, 'none, estimate or accurate')
+}
+
+function readElements(value: string | undefined): Pick<ParsedSearch, 'elements'> {
+  if (value === undefined) return {}
+  const elements = value.split(',')
+  if (!elements.every((element) => /^[a-z][A-Za-z0-9]{0,63}$/.test(element))) throw invalid('_elements', value, 'a list of element names')
+  return { elements }
+}
+
+function readSort(type: string, value: string | undefined, parameters: SearchParameters): readonly SortKey[] {
+  return value === undefined ? [] : value.split(',').map((key) => sortKey(type, key, parameters))
+}
+
+function sortKey(type: string, key: string, parameters: SearchParameters): SortKey {
+  const descending = key.startsWith('-')
+  const param = descending ? key.slice(1) : key
+  if (param === '_id') return { param: '', field: 'id', descending }
+  if (param === '_lastUpdated') return { param: '', field: 'lastUpdated', descending }
+  const parameter = parameters.find(type, param)
+  if (parameter === undefined) throw invalid('_sort', key, `a search parameter of ${type}`)
+  const kind = kindOf(parameter.type)
+  if (kind === undefined) throw new OperationError('search-unsupported', `Sorting by ${quoted(param)} is not supported.`, { expression: ['_sort'] })
+  return { param, field: kind.sortField(descending), descending }
+}

@@ -1,0 +1,26 @@
+import { OperationError, quoted } from '../errors/index.js'
+import type { SearchOptions } from './search-options.js'
+
+/** Where a parameter stands: on which type, behind how many references. */
+export interface FilterScope {
+  readonly type: string
+  readonly options: SearchOptions
+  /** References followed so far. */
+  readonly depth: number
+  /** The whole name as it was sent. */
+  readonly sent: string
+}
+
+/** The error for a parameter whose name cannot be read. */
+export function invalidName({ sent }: FilterScope, problem: string): OperationError {
+  return new OperationError('search-invalid', `Search parameter ${quoted(sent)} ${problem}.`, { expression: [sent] })
+}
+
+/** Parameters of FHIR that are not offered. */
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_content', '_filter', '_list', '_query', '_text', '_type', 'near', 'phonetic', 'relationship'])
+
+/** The error for a parameter that the type does not have, or that is not offered. */
+export function unknownParameter({ sent, type }: FilterScope, code: string): OperationError {
+  if (UNSUPPORTED.has(code)) return new OperationError('search-unsupported', `Search parameter ${quoted(sent)} is not supported.`, { expression: [sent] })
+  return new OperationError('search-invalid', `Search parameter ${quoted(sent)} is not known: ${type} has no ${quoted(code)}.`, { expression: [sent] })
+}

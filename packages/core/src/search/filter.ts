@@ -1,0 +1,73 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { isResourceType, type Condition, type SearchQuery } from '../storage/index.js'
+import { anyOf } from './conditions.js'
+import { invalidName, unknownParameter, type FilterScope } from './filter-scope.js'
+import type { SearchOptions } from './search-options.js'
+import type { SearchParameter } from './search-parameters.js'
+import { parseTerm } from './term.js'
+
+const MAX_CHAIN = 8
+
+/** Parses a parameter that selects resources: `code:modifier`, a chain `subject:Patient.name`, or `_has:Observation:subject:code`. */
+export async function parseFilter(scope: FilterScope, name: string, value: string): Promise<Condition> {
+  if (name.startsWith('_has:')) return parseHas(scope, name, value)
+  const dot = name.indexOf('.')
+  return dot < 0 ? parseTerm(scope, name, value) : parseChain(scope, { head: name.slice(0, dot), rest: name.slice(dot + 1) }, value)
+}
+
+async function parseHas(scope: FilterScope, name: string, value: string): Promise<Condition> {
+  const [, type = '', reference = '', ...rest] = name.split(':')
+  if (!isResourceType(type) || rest.length === 0) throw invalidName(scope, 'is not of the form _has:Type:reference:parameter')
+  const parameter = referenceParameter({ ...scope, type }, reference)
+  if (parameter.targets.length > 0 && !parameter.targets.includes(scope.type)) {
+    throw invalidName(scope, `asks for ${type} by ${quoted(reference)}, which does not refer to ${scope.type}`)
+  }
+  const where = await parseFilter(deeper(scope, type), rest.join(':'), value)
+  return { kind: 'referredBy', param: parameter.code, query: { type, where } }
+}
+
+async function parseChain(scope: FilterScope, { head, rest }: { readonly head: string; readonly rest: string }, value: string): Promise<Condition> {
+  const [code = '', type, ...more] = head.split(':')
+  if (more.length > 0 || rest === '') throw invalidName(scope, 'is no chain of parameters')
+  const parameter = referenceParameter(scope, code)
+  const types = type === undefined ? chainTypes(scope, parameter, rest) : [chainType(scope, parameter, type)]
+  const conditions: Condition[] = []
+  for (const target of types) {
+    const query: SearchQuery = { type: target, where: await parseFilter(deeper(scope, target), rest, value) }
+    conditions.push({ kind: 'refersTo', param: parameter.code, query })
+  }
+  return anyOf(conditions)
+}
+
+function referenceParameter(scope: FilterScope, code: string): SearchParameter {
+  const parameter = scope.options.parameters.find(scope.type, code)
+  if (parameter === undefined) throw unknownParameter(scope, code)
+  if (parameter.type !== 'reference') throw invalidName(scope, `follows ${quoted(code)}, which is no reference`)
+  return parameter
+}
+
+function chainType(scope: FilterScope, { code, targets }: SearchParameter, type: string): string {
+  if (!isResourceType(type)) throw invalidName(scope, `names ${quoted(type)}, which is no resource type`)
+  if (targets.length > 0 && !targets.includes(type)) throw invalidName(scope, `follows ${quoted(code)} to ${type}, where it does not lead`)
+  return type
+}
+
+/** The target types that know the next parameter of the chain. */
+function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest: string): readonly string[] {
+  if (targets.length === 0) throw invalidName(scope, `must say to which type ${quoted(code)} leads (${code}:Type.${rest})`)
+  const next = /^[^.:]*/.exec(rest)?.[0] ?? ''
+  const known = targets.filter((type) => next === '_has' || isSearchable(scope.options, type, next))
+  if (known.length === 0) throw invalidName(scope, `ends in ${quoted(next)}, which is no parameter of ${targets.join(', ')}`)
+  return known
+}
+
+function isSearchable({ parameters }: SearchOptions, type: string, code: string): boolean {
+  return code === '_id' || code === '_lastUpdated' || parameters.find(type, code) !== undefined
+}
+
+function deeper(scope: FilterScope, type: string): FilterScope {
+  const depth = scope.depth + 1
+  const most = scope.options.maxChain ?? MAX_CHAIN
+  if (depth > most) throw new OperationError('search-invalid', `Search parameter ${quoted(scope.sent)} follows more than ${most} references.`, { expression: [scope.sent] })
+  return { ...scope, type, depth }
+}

@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import { publishedSearchParameters } from '../../test/r4-definitions.js'
+import type { Condition, Comparison } from '../storage/index.js'
+import { parseSearch, searchParameters, searchTypesOf, type CodeExpander, type SearchPair } from './index.js'
+
+const parameters = searchParameters(publishedSearchParameters(), { type: () => undefined })
+const now = (): Date => new Date('2024-01-01T00:00:00Z')
+
+/** Parses a query string of decoded parameters. */
+function parse(query: string, codesOf?: CodeExpander): ReturnType<typeof parseSearch> {
+  const [type = '', rest = ''] = query.split(/\?(.*)/s)
+  const pairs = rest === '' ? [] : rest.split('&').map((pair): SearchPair => [pair.split('=', 1)[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
+  return parseSearch(type, pairs, { parameters, now, base: 'http://own.example/fhir', codesOf })
+}
+
+async function whereOf(query: string): Promise<string> {
+  return written((await parse(query)).query.where)
+}
+
+/** A condition in short: `code[value eq "x"]`, `or(...)`, `not(...)`. */
+function written(condition: Condition): string {
+  switch (condition.kind) {
+    case 'entry':
+      return `${condition.param}[${condition.all.map(comparison).join(' & ')}]`
+    case 'and':
+    case 'or':
+      return `${condition.kind}(${condition.conditions.map(written).join(', ')})`
+    case 'not':
+      return `not(${written(condition.condition)})`
+    case 'id':
+      return `id(${condition.ids.join(', ')})`
+    case 'lastUpdated':
+      return `updated(${instant(condition.from)}..${instant(condition.to)})`
+    case 'refersTo':
+    case 'referredBy':
+      return `${condition.kind}(${condition.param}, ${condition.query.type}, ${written(condition.query.where)})`
+  }
+}
+
+function comparison(test: Comparison): string {
+  if (test.op === 'absent') return `${test.field} absent`
+  if (test.op === 'in') return `${test.field} in ${test.operands.join(' ')}`
+  return `${test.field} ${test.op} ${typeof test.operand === 'number' && Math.abs(test.operand) > 1e9 ? instant(test.operand) : test.operand}`
+}
+
+function instant(at: number | undefined): string {
+  return at === undefined ? '' : new Date(at).toISOString()
+}
+
+const TERMS: readonly (readonly [query: string, condition: string])[] = [
+  ['Patient', 'and()'],
+  ['Patient?_id=a,b', 'id(a, b)'],
+  ['Patient?_id:not=a', 'not(id(a))'],
+  // tokens
+  ['Patient?gender=female', 'gender[value eq female]'],
+  ['Condition?code=http://s|1', 'code[value eq 1 & system eq http://s]'],
+  ['Condition?code=|1', 'code[value eq 1 & system absent]'],
+  ['Condition?code=http://s|', 'code[system eq http://s]'],
+  ['Condition?code=a,http://s|b', 'or(code[value eq a], code[value eq b & system eq http://s])'],
+  ['Condition?code=a\\,b\\|c\\$d\\\\e', 'code[value eq a,b|c$d\\e]'],
+  ['Condition?code:not=a,b', 'not(or(code[value eq a], code[value eq b]))'],
+  ['Condition?code:text=Héad', 'code[text prefix head]'],
+  ['Condition?code:missing=true', 'not(code[])'],
+  ['Condition?code:missing=false', 'code[]'],
+  ['Condition?code=a&code=b', 'and(code[value eq a], code[value eq b])'],
+  // strings
+  ['Patient?name=Élan', 'name[text prefix elan]'],
+  ['Patient?name:contains=lan', 'name[text contains lan]'],
+  ['Patient?name:exact=Élan', 'name[value eq Élan]'],
+  // references
+  ['Observation?subject=Patient/1', 'subject[value eq 1 & system eq Patient]'],
+  ['Observation?subject=http://own.example/fhir/Patient/1', 'subject[value eq 1 & system eq Patient]'],
+  ['Observation?subject=http://other/Patient/1', 'subject[value eq http://other/Patient/1 & system absent]'],
+  ['Observation?subject:Patient=1', 'subject[value eq 1 & system eq Patient]'],
+  ['Observation?subject:Patient=Patient/1', 'subject[value eq 1 & system eq Patient]'],
+  ['Observation?patient=1', 'patient[value eq 1 & system in Patient]'],
+  ['Basic?subject=1', 'subject[value eq 1 & system prefix ]'],
+  ['Observation?subject:identifier=http://s|1', 'subject:identifier[value eq 1 & system eq http://s]'],
+  ['CarePlan?instantiates-canonical=http://x/y|2', 'instantiates-canonical[value eq http://x/y|2 & system absent]'],
+  // uris
+  ['ValueSet?url=http://x/vs', 'url[value eq http://x/vs]'],
+  ['ValueSet?url:below=http://x/a', 'or(url[value eq http://x/a], url[value prefix http://x/a/])'],
+  ['ValueSet?url:above=http://x/a/b', 'url[value in http://x/a/b http://x/a/ http://x/a http://x/ http://x]'],
+  // numbers and quantities
+  ['RiskAssessment?probability=0.5', 'probability[low ge 0.45 & high lt 0.55]'],
+  ['RiskAssessment?probability=100', 'probability[low ge 99.5 & high lt 100.5]'],
+  ['RiskAssessment?probability=ne5.4', 'or(probability[low lt 5.35], probability[high ge 5.45])'],
+  ['RiskAssessment?probability=gt0.8', 'probability[high gt 0.8]'],
+  ['RiskAssessment?probability=le0.8', 'or(probability[high le 0.8], probability[low lt 0.8])'],
+  ['RiskAssessment?probability=ap100', 'probability[low le 110 & high ge 90]'],
+  ['Observation?value-quantity=sa5.4', 'value-quantity[low gt 5.4]'],
+  ['Observation?value-quantity=gt80|http://u|kg', 'value-quantity[high gt 80 & value eq kg & system eq http://u]'],
+  ['Observation?value-quantity=lt80||kg', 'value-quantity[low lt 80 & value eq kg]'],
+  // dates
+  ['Patient?birthdate=1980', 'birthdate[low ge 1980-01-01T00:00:00.000Z & high le 1980-12-31T23:59:59.999Z]'],
+  ['Patient?birthdate=ge1980-02', 'or(birthdate[low ge 1980-02-01T00:00:00.000Z], birthdate[high gt 1980-02-29T23:59:59.999Z])'],
+  ['Patient?birthdate=lt1990-01-01', 'birthdate[low lt 1990-01-01T00:00:00.000Z]'],
+  ['Encounter?date=eb2020-01-01T10:00:00+02:00', 'date[high lt 2020-01-01T08:00:00.000Z]'],
+  ['Encounter?date=ne2020-01-01T10:00', 'or(date[low lt 2020-01-01T10:00:00.000Z], date[high gt 2020-01-01T10:00:59.999Z])'],
+  ['Encounter?date=ap2023-12-22', 'date[low le 2023-12-23T23:59:59.999Z & high ge 2023-12-21T00:00:00.000Z]'],
+  ['Patient?_lastUpdated=gt2020-01-01', 'updated(2020-01-02T00:00:00.000Z..)'],
+  ['Patient?_lastUpdated=2020', 'updated(2020-01-01T00:00:00.000Z..2020-12-31T23:59:59.999Z)'],
+  ['Patient?_lastUpdated=ne2020', 'not(updated(2020-01-01T00:00:00.000Z..2020-12-31T23:59:59.999Z))'],
+  // composites
+  ['Observation?code-value-quantity=http://l|1$gt80||kg', 'code-value-quantity[value eq 1 & system eq http://l & high gt 80 & text eq kg]'],
+  ['Observation?code-value-quantity=1$80|http://u|kg', 'code-value-quantity[value eq 1 & low ge 79.5 & high lt 80.5 & text eq http://u|kg]'],
+  ['Observation?code-value-concept=1$http://s|2', 'code-value-concept[value eq 1 & text eq http://s|2]'],
+  ['Observation?code-value-string=1$Ab', 'code-value-string[value eq 1 & text prefix ab]'],
+  ['Observation?code-value-date=1$2020', 'code-value-date[value eq 1 & low ge 2020-01-01T00:00:00.000Z & high le 2020-12-31T23:59:59.999Z]'],
+  ['MolecularSequence?chromosome-variant-coordinate=1$lt345$gt123', 'chromosome-variant-coordinate[value eq 1 & low lt 345 & high gt 123]'],
+  // everywhere
+  ['Patient?_tag=http://t|x', '_tag[value eq x & system eq http://t]'],
+  ['Patient?_profile=http://p', '_profile[value eq http://p & system absent]'],
+  ['Patient?_source=http://p', '_source[value eq http://p]'],
+  ['Bot?identifier=http://s|b&name=x&project=p', 'and(identifier[value eq b & system eq http://s], name[text prefix x], project[value eq p])'],
+  // references followed
+  ['Observation?subject:Patient.gender=female', 'refersTo(subject, Patient, gender[value eq female])'],
+  ['Observation?patient.name:exact=A', 'refersTo(patient, Patient, name[value eq A])'],
+  ['Observation?subject.identifier=x', 'or(refersTo(subject, Group, identifier[value eq x]), refersTo(subject, Device, identifier[value eq x]), refersTo(subject, Patient, identifier[value eq x]), refersTo(subject, Location, identifier[value eq x]))'],
+  ['Observation?patient._id=x', 'refersTo(patient, Patient, id(x))'],
+  ['Observation?patient.organization.name=x', 'refersTo(patient, Patient, refersTo(organization, Organization, name[text prefix x]))'],
+  ['Patient?_has:Observation:subject:code=x', 'referredBy(subject, Observation, code[value eq x])'],
+  ['Patient?_has:Observation:subject:code:not=x', 'referredBy(subject, Observation, not(code[value eq x]))'],
+  ['Patient?_has:Observation:patient:_has:AuditEvent:entity:agent:Practitioner=p', 'referredBy(patient, Observation, referredBy(entity, AuditEvent, agent[value eq p & system eq Practitioner]))'],
+  ['Encounter?patient._has:Group:member:_id=g', 'refersTo(patient, Patient, referredBy(member, Group, id(g)))'],
+  ['Patient?_has:Observation:subject:encounter:Encounter.status=x', 'referredBy(subject, Observation, refersTo(encounter, Encounter, status[value eq x]))'],
+]
+
+const INVALID: readonly (readonly [query: string, named: string])[] = [
+  ['constructor', 'constructor'],
+  ['Nothing', 'Nothing'],
+  ['Patient?nothing=1', 'nothing'],
+  ['Patient?constructor=1', 'constructor'],
+  ['Patient?__proto__=1', '__proto__'],
+  ['Patient?=1', ''],
+  ['Patient?gender=', 'gender'],
+  ['Patient?gender=a,', 'gender'],
+  ['Patient?gender=|', 'gender'],
+  ['Patient?gender=a|b|c', 'gender'],
+  ['Patient?gender:nosuch=male', 'nosuch'],
+  ['Patient?gender:exact=male', 'exact'],
+  ['Patient?gender:not:not=male', 'gender:not:not'],
+  ['Patient?birthdate=ge19x0', 'ge19x0'],
+  ['Patient?birthdate=2019-02-29', '2019-02-29'],
+  ['Patient?birthdate=2019-13', '2019-13'],
+  ['Patient?birthdate=2019-01-01T24:00:00Z', 'birthdate'],
+  ['Patient?birthdate:not=2019', 'birthdate:not'],
+  ['Patient?birthdate:missing=maybe', 'birthdate'],
+  ['Patient?_lastUpdated=yesterday', 'yesterday'],
+  ['Patient?_id=a/b', 'a/b'],
+  ['Patient?_id:missing=true', '_id'],
+  ['Patient?name= ', 'name'],
+  ['RiskAssessment?probability=x', 'probability'],
+  ['RiskAssessment?probability=1e999', 'probability'],
+  ['RiskAssessment?probability=', 'probability'],
+  ['Observation?value-quantity=5|http://u', 'value-quantity'],
+  ['Observation?code-value-quantity=1', 'code-value-quantity'],
+  ['Observation?code-value-quantity=1$2$3', 'code-value-quantity'],
+  ['Observation?code-value-quantity:not=1$2', 'not'],
+  ['Observation?subject:Patient=Group/1', 'subject:Patient'],
+  ['Observation?subject:Nothing=1', 'Nothing'],
+  ['Observation?subject:Medication=1', 'Medication'],
+  ['Observation?subject=not an id', 'subject'],
+  ['Observation?subject:Medication.code=1', 'Medication'],
+  ['Observation?subject.nothing=1', 'nothing'],
+  ['Observation?code.name=1', 'code'],
+  ['Basic?subject.name=1', 'subject'],
+  ['Observation?subject:Patient=', 'subject'],
+  ['Patient?_has:Observation:subject=1', '_has'],
+  ['Patient?_has:Nothing:subject:code=1', '_has'],
+  ['Patient?_has:Observation:encounter:code=1', 'encounter'],
+  ['Patient?_count=-1', '_count'],
+  ['Patient?_count=1&_count=2', ''],
+  ['Patient?_sort=nothing', 'nothing'],
+  ['Patient?_sort=', '_sort'],
+  ['Patient?_summary=some', '_summary'],
+  ['Patient?_total=all', '_total'],
+  ['Patient?_elements=a b', '_elements'],
+  [`Observation?${'patient._has:Observation:patient:'.repeat(5)}code=1`, 'references'],
+]
+
+const UNSUPPORTED: readonly (readonly [query: string, named: string])[] = [
+  ['Patient?_include=Patient:organization', '_include'],
+  ['Patient?_include:iterate=Patient:organization', '_include:iterate'],
+  ['Patient?_revinclude=Observation:subject', '_revinclude'],
+  ['Patient?_contained=true', '_contained'],
+  ['Patient?_text=x', '_text'],
+  ['Patient?_filter=x', '_filter'],
+  ['Patient?_content=x', '_content'],
+  ['Patient?_list=x', '_list'],
+  ['Patient?phonetic=x', 'phonetic'],
+  ['Location?near=1|2', 'near'],
+  ['Patient?_summary=text', '_summary'],
+  ['Patient?identifier:of-type=a|b|c', 'of-type'],
+  ['Condition?code:in=http://vs', 'code:in'],
+  ['Condition?code:below=http://s|1', 'code:below'],
+  ['Observation?_sort=code-value-date', 'code-value-date'],
+]
+
+describe('parseSearch', () => {
+  it.each(TERMS)('reads %s', async (query, condition) => {
+    expect(await whereOf(query)).toBe(condition)
+  })
+
+  it.each(INVALID)('refuses %s', async (query, named) => {
+    await expect(parse(query)).rejects.toMatchObject({ code: 'search-invalid', message: expect.stringContaining(named) })
+  })
+
+  it.each(UNSUPPORTED)('names what is not offered: %s', async (query, named) => {
+    await expect(parse(query)).rejects.toMatchObject({ code: 'search-unsupported', message: expect.stringContaining(named) })
+  })
+
+  it('refuses more parameters than it may have', async () => {
+    const pairs = Array.from({ length: 1_001 }, (): SearchPair => ['gender', 'male'])
+    await expect(parseSearch('Patient', pairs, { parameters })).rejects.toMatchObject({ code: 'search-invalid' })
+    await parseSearch('Patient', pairs.slice(1), { parameters })
+  })
+
+  it('follows as many references as it may, and not one more', async () => {
+    const chain = (length: number): string => `Observation?${'focus:Observation.'.repeat(length)}code=1`
+    await parse(chain(8))
+    await expect(parse(chain(9))).rejects.toMatchObject({ code: 'search-invalid' })
+  })
+
+  it('reads what shapes the result', async () => {
+    const parsed = await parse('Patient?_count=5&_sort=-birthdate,name,_id,-_lastUpdated&_total=accurate&_elements=id,name&_cursor=abc&gender=male')
+    expect(parsed).toMatchObject({ countOnly: false, total: 'accurate', elements: ['id', 'name'] })
+    expect(parsed.query).toMatchObject({
+      limit: 5,
+      after: 'abc',
+      parameters: [['gender', 'male']],
+      sort: [
+        { param: 'birthdate', field: 'high', descending: true },
+        { param: 'name', field: 'text', descending: false },
+        { param: '', field: 'id', descending: false },
+        { param: '', field: 'lastUpdated', descending: true },
+      ],
+    })
+    expect((await parse('Patient?_summary=count')).countOnly).toBe(true)
+    const none = await parse('Patient?_count=0')
+    expect(none.countOnly).toBe(true)
+    expect(none.query.limit).toBeUndefined()
+  })
+
+  it('asks for the codes of value sets and hierarchies', async () => {
+    const asked: unknown[] = []
+    const codesOf: CodeExpander = async (question) => {
+      asked.push(question)
+      return [{ system: 'http://s', codes: ['1', '2'] }]
+    }
+    const test = 'or(code[value in 1 2 & system eq http://s], code[value in 1 2 & system absent])'
+    expect(written((await parse('Condition?code:in=http://vs', codesOf)).query.where)).toBe(test)
+    expect(written((await parse('Condition?code:not-in=http://vs', codesOf)).query.where)).toBe(`not(${test})`)
+    expect(written((await parse('Condition?code:below=http://s|1', codesOf)).query.where)).toBe(test)
+    expect(asked).toEqual([
+      { modifier: 'in', valueSet: 'http://vs' },
+      { modifier: 'in', valueSet: 'http://vs' },
+      { modifier: 'below', system: 'http://s', code: '1' },
+    ])
+    expect((await parse('Condition?code:in=http://vs', async () => [])).query.where).toEqual({ kind: 'or', conditions: [] })
+    await expect(parse('Condition?code:below=1', codesOf)).rejects.toMatchObject({ code: 'search-invalid' })
+  })
+})
+
+describe('searchTypesOf', () => {
+  it('gives every type that a query looks at', async () => {
+    const { query } = await parse('Patient?_has:Observation:patient:encounter:Encounter.status=x&organization.name:exact=y&gender:not=male')
+    expect([...searchTypesOf(query)].sort()).toEqual(['Encounter', 'Observation', 'Organization', 'Patient'])
+  })
+})

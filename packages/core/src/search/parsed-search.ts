@@ -1,0 +1,13 @@
+import type { SearchQuery } from '../storage/index.js'
+
+/** A search as it was asked: what to find, and how to show it. */
+export interface ParsedSearch {
+  /** With `sort`, `limit` (`_count`) and `after` (`_cursor`). */
+  readonly query: SearchQuery
+  /** True when only the number of matches is wanted: `_summary=count`, `_count=0`. */
+  readonly countOnly: boolean
+  /** `_total`; absent when it was not asked for. */
+  readonly total?: 'none' | 'estimate' | 'accurate'
+  /** Top-level elements of `_elements`; absent when all are wanted. */
+  readonly elements?: readonly string[]
+}

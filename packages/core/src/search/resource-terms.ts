@@ -1,0 +1,48 @@
+import { isResourceId, type Condition } from '../storage/index.js'
+import { anyOf } from './conditions.js'
+import { dateInterval } from './date-interval.js'
+import { invalidName, type FilterScope } from './filter-scope.js'
+import type { Interval } from './interval.js'
+import { invalidValue, type Ask } from './kinds/kind.js'
+import { splitPrefix, type SearchPrefix } from './prefix.js'
+
+/** `_id`, with the modifier `not`. */
+export function parseId(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
+  const wrong = asks.find(({ value }) => !isResourceId(value))
+  if (wrong !== undefined) throw invalidValue(wrong, 'an id')
+  const condition: Condition = { kind: 'id', ids: asks.map(({ value }) => value) }
+  if (modifier === 'not') return { kind: 'not', condition }
+  if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _id does not take`)
+  return condition
+}
+
+/** `_lastUpdated` with prefixes. A resource was updated at one instant, so `sa` is `gt` and `eb` is `lt`. */
+export function parseLastUpdated(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
+  if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _lastUpdated does not take`)
+  return anyOf(asks.map(updatedCondition))
+}
+
+function updatedCondition(ask: Ask): Condition {
+  const [prefix, text] = splitPrefix(ask.value)
+  const interval = dateInterval(text)
+  if (interval === undefined) throw invalidValue(ask, 'a date')
+  return CONDITIONS[prefix](interval, Math.abs(ask.now - interval.low) / 10)
+}
+
+/** @param slack What `ap` allows on both sides, in milliseconds. */
+type UpdatedCondition = (interval: Interval, slack: number) => Condition
+
+const after: UpdatedCondition = ({ high }) => ({ kind: 'lastUpdated', from: high + 1 })
+const before: UpdatedCondition = ({ low }) => ({ kind: 'lastUpdated', to: low - 1 })
+
+const CONDITIONS: Readonly<Record<SearchPrefix, UpdatedCondition>> = {
+  eq: ({ low, high }) => ({ kind: 'lastUpdated', from: low, to: high }),
+  ne: ({ low, high }) => ({ kind: 'not', condition: { kind: 'lastUpdated', from: low, to: high } }),
+  gt: after,
+  sa: after,
+  lt: before,
+  eb: before,
+  ge: ({ low }) => ({ kind: 'lastUpdated', from: low }),
+  le: ({ high }) => ({ kind: 'lastUpdated', to: high }),
+  ap: ({ low, high }, slack) => ({ kind: 'lastUpdated', from: low - slack, to: high + slack }),
+}

@@ -1,0 +1,35 @@
+import type { SearchParameters } from './search-parameters.js'
+
+/** Codes of one code system. */
+export interface CodeGroup {
+  readonly system: string
+  readonly codes: readonly string[]
+}
+
+/** What a modifier asks codes for. */
+export type CodeQuestion =
+  /** A value set by canonical, or `ValueSet/id`. */
+  | { readonly modifier: 'in'; readonly valueSet: string }
+  /** The code itself with what it subsumes (`below`) or what subsumes it (`above`). */
+  | { readonly modifier: 'above' | 'below'; readonly system: string; readonly code: string }
+
+/**
+ * Answers `:in`, `:not-in`, `:above` and `:below` of token parameters.
+ *
+ * @throws {OperationError} when the codes cannot be told; nothing is searched then.
+ */
+export type CodeExpander = (question: CodeQuestion) => Promise<readonly CodeGroup[]>
+
+export interface SearchOptions {
+  readonly parameters: SearchParameters
+  /** Address of this server, without a slash at its end: absolute references on it are local. */
+  readonly base?: string | undefined
+  /** Modifiers that need codes are refused when absent. */
+  readonly codesOf?: CodeExpander | undefined
+  /** The clock of `ap`. */
+  readonly now?: (() => Date) | undefined
+  /** Most parameters of one search. Default 1,000. */
+  readonly maxParameters?: number | undefined
+  /** Most references that one parameter follows. Default 8. */
+  readonly maxChain?: number | undefined
+}

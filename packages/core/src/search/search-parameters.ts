@@ -1,0 +1,121 @@
+import type { TypeModel } from '../fhirpath/index.js'
+import { isResourceType } from '../storage/index.js'
+import { isSupportedTuple } from './kinds/composite.js'
+import { kindOf } from './kinds/registry.js'
+import { OWN_PARAMETERS } from './own-parameters.js'
+import type { SearchParameterRow, SearchParameterTable } from './search-parameter.js'
+
+/** A part of a composite parameter. */
+export interface SearchComponent {
+  readonly type: string
+  readonly targets: readonly string[]
+  /** FHIRPath from a match of the composite's expression. */
+  readonly expression: string
+}
+
+/** A search parameter of one resource type. */
+export interface SearchParameter {
+  readonly code: string
+  readonly type: string
+  /** FHIRPath from the resource. */
+  readonly expression: string
+  /** Types that a reference may lead to; empty when any. */
+  readonly targets: readonly string[]
+  /** Empty unless the parameter is a composite. */
+  readonly components: readonly SearchComponent[]
+}
+
+/** The parameters that resources are indexed and searched by. */
+export interface SearchParameters {
+  readonly model: TypeModel
+  /** Every parameter of a type, in the order of the table. */
+  of(type: string): readonly SearchParameter[]
+  /** `undefined` when the type cannot be searched by it. */
+  find(type: string, code: string): SearchParameter | undefined
+}
+
+/**
+ * Reads a table of search parameters. What cannot be searched by is left out: `special` parameters, those without an expression,
+ * `phonetic` (it compares sounds), `relationship` (R4 swaps its components), and composites whose tuples do not fit into index entries. `_profile`, `_security`, `_source`,
+ * `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index.
+ *
+ * @param model The types that the expressions speak of.
+ */
+export function searchParameters(table: SearchParameterTable, model: TypeModel): SearchParameters {
+  const urls = new Map(table.map((row) => [row.url, row]))
+  const rows = [...OWN_PARAMETERS, ...table.filter((row) => !row.code.startsWith('_'))].filter((row) => isSearchable(row, urls))
+  const byType = new Map<string, ReadonlyMap<string, SearchParameter>>()
+  const codesOf = (type: string): ReadonlyMap<string, SearchParameter> => {
+    const known = byType.get(type)
+    if (known !== undefined) return known
+    if (!isResourceType(type)) return new Map()
+    const own = rows.filter(({ base }) => base.includes(type) || base.includes('Resource') || base.includes('DomainResource'))
+    const made = new Map(own.map((row) => [row.code, parameterOf(row, type, urls)]))
+    byType.set(type, made)
+    return made
+  }
+  return { model, of: (type) => [...codesOf(type).values()], find: (type, code) => codesOf(type).get(code) }
+}
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['phonetic', 'relationship'])
+
+type Urls = ReadonlyMap<string, SearchParameterRow>
+
+function isSearchable(row: SearchParameterRow, urls: Urls): boolean {
+  if (row.expression === undefined || LEFT_OUT.has(row.code)) return false
+  return row.type === 'composite' ? isSupportedTuple(componentsOf(row, urls)) : kindOf(row.type) !== undefined
+}
+
+function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchParameter {
+  const expression = expressionFor(type, row.expression ?? '')
+  const onlyTarget = /^[\w.]+\.where\(resolve\(\) is (\w+)\)$/.exec(expression.trim())?.[1]
+  return {
+    code: row.code,
+    type: row.type,
+    expression,
+    targets: onlyTarget === undefined ? targetsOf(row) : [onlyTarget],
+    components: componentsOf(row, urls),
+  }
+}
+
+function componentsOf(row: SearchParameterRow, urls: Urls): readonly SearchComponent[] {
+  return (row.component ?? []).map(({ definition, expression }) => {
+    const part = urls.get(definition)
+    return { type: part?.type ?? '', targets: part === undefined ? [] : targetsOf(part), expression }
+  })
+}
+
+/** Some parameters that lead to any type list all types of the release. */
+const ANY_TYPE = 100
+
+function targetsOf({ target = [] }: SearchParameterRow): readonly string[] {
+  return target.includes('Resource') || target.length > ANY_TYPE ? [] : target
+}
+
+/** The branches of an expression that speak of the type; parameters of many types have one branch for each. */
+function expressionFor(type: string, expression: string): string {
+  const branches = topLevelBranches(expression)
+  const own = branches.filter((branch) => firstName(branch) === type)
+  return own.length > 0 ? own.join(' | ') : expression
+}
+
+function firstName(branch: string): string | undefined {
+  return /^[\s(]*([A-Za-z]+)/.exec(branch)?.[1]
+}
+
+function topLevelBranches(expression: string): readonly string[] {
+  const branches: string[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at < expression.length; at++) {
+    const character = expression[at]
+    if (character === '(') depth++
+    else if (character === ')') depth--
+    else if (character === '|' && depth === 0) {
+      branches.push(expression.slice(start, at))
+      start = at + 1
+    }
+  }
+  branches.push(expression.slice(start))
+  return branches
+}

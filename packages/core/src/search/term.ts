@@ -1,0 +1,84 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { isResourceType, type Condition } from '../storage/index.js'
+import { parseCodes } from './code-modifiers.js'
+import { anyOf, entryCondition } from './conditions.js'
+import { splitUnescaped } from './escapes.js'
+import { invalidName, unknownParameter, type FilterScope } from './filter-scope.js'
+import { tupleTests } from './kinds/composite.js'
+import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
+import { kindOf } from './kinds/registry.js'
+import { parseId, parseLastUpdated } from './resource-terms.js'
+import type { SearchParameter } from './search-parameters.js'
+
+/** Parses one parameter without chain: `code=a,b` or `code:modifier=a,b`, where a comma parts alternatives. */
+export async function parseTerm(scope: FilterScope, name: string, value: string): Promise<Condition> {
+  const [code = '', modifier, ...more] = name.split(':')
+  if (more.length > 0) throw invalidName(scope, 'has more than one modifier')
+  const asks = asksOf(scope, modifier, value)
+  if (code === '_id') return parseId(scope, modifier, asks)
+  if (code === '_lastUpdated') return parseLastUpdated(scope, modifier, asks)
+  const parameter = scope.options.parameters.find(scope.type, code)
+  if (parameter === undefined) throw unknownParameter(scope, code)
+  if (modifier === 'missing') return parseMissing(parameter, asks)
+  if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: code, modifier }, asks)
+  return parseValues(scope, parameter, asks)
+}
+
+function asksOf({ sent, options }: FilterScope, modifier: string | undefined, value: string): readonly Ask[] {
+  const now = (options.now?.() ?? new Date()).getTime()
+  const whole: Ask = { name: sent, value, modifier, targets: [], base: options.base, now }
+  const asks = splitUnescaped(value, ',').map((part) => ({ ...whole, value: part }))
+  if (asks.some((ask) => ask.value === '')) throw invalidValue(whole, 'a value, or values parted by commas')
+  return asks
+}
+
+function parseMissing({ code }: SearchParameter, [ask, other]: readonly Ask[]): Condition {
+  if (ask === undefined || other !== undefined || (ask.value !== 'true' && ask.value !== 'false')) {
+    throw new OperationError('search-invalid', `The modifier 'missing' of ${quoted(code)} takes true or false.`, { expression: [ask?.name ?? code] })
+  }
+  const present: Condition = { kind: 'entry', param: code, all: [] }
+  return ask.value === 'true' ? { kind: 'not', condition: present } : present
+}
+
+const CODE_MODIFIERS: ReadonlySet<string> = new Set(['in', 'not-in', 'above', 'below'])
+
+function isCodeModifier({ type }: SearchParameter, modifier: string): boolean {
+  return type === 'token' && CODE_MODIFIERS.has(modifier)
+}
+
+function parseValues(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Condition {
+  const modifier = asks[0]?.modifier
+  if (modifier === 'identifier' && parameter.type === 'reference') {
+    return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:identifier`, kindOf('token')?.alternatives({ ...ask, modifier: undefined }) ?? [])))
+  }
+  checkModifier(scope, parameter, modifier)
+  const found = anyOf(asks.map((ask) => entryCondition(parameter.code, alternativesOf(parameter, ask))))
+  return modifier === 'not' ? { kind: 'not', condition: found } : found
+}
+
+function alternativesOf({ type, targets, components }: SearchParameter, ask: Ask): Alternatives {
+  return components.length > 0 ? tupleTests(components, ask) : (kindOf(type)?.alternatives({ ...ask, targets }) ?? [])
+}
+
+function checkModifier(scope: FilterScope, parameter: SearchParameter, modifier: string | undefined): void {
+  if (modifier === undefined || isKindModifier(parameter, modifier) || isTargetType(parameter, modifier)) return
+  throw refusedModifier(scope, parameter.type, modifier)
+}
+
+function isKindModifier({ type }: SearchParameter, modifier: string): boolean {
+  const kind = kindOf(type)
+  return kind !== undefined && (kind.modifiers.includes(modifier) || (modifier === 'not' && kind.negatable))
+}
+
+function isTargetType({ type, targets }: SearchParameter, modifier: string): boolean {
+  return type === 'reference' && isResourceType(modifier) && (targets.length === 0 || targets.includes(modifier))
+}
+
+const UNSUPPORTED: ReadonlySet<string> = new Set(['of-type', 'text', 'above', 'below'])
+
+function refusedModifier(scope: FilterScope, type: string, modifier: string): OperationError {
+  if (!UNSUPPORTED.has(modifier)) return invalidName(scope, `has the modifier ${quoted(modifier)}, which a ${type} parameter does not take`)
+  return new OperationError('search-unsupported', `Search parameter ${quoted(scope.sent)} has the modifier ${quoted(modifier)}, which is not supported.`, {
+    expression: [scope.sent],
+  })
+}
