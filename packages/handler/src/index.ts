@@ -1,1 +1,12 @@
-export {}
+export { createHandler, type Handler } from './handler.js'
+export type { HandlerOptions } from './options.js'
+export { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
+export type { LogEntry } from './log-entry.js'
+export { OPERATIONS } from './operations.js'
+export type { AccessPolicy, Decision, PolicyQuestion } from './auth/caller.js'
+export { grants, isFhirScope, parseScope, type Action, type ScopeGrant } from './auth/scopes.js'
+export type { TokenVerifier } from './auth/token-verifier.js'
+export type { CorsOptions } from './http/cors.js'
+export type { Answer } from './http/answer.js'
+export type { Connection, HttpRequest } from './http/http-request.js'
+export type { Family, Interaction, Method, Route } from './routes/route.js'

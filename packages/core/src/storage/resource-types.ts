@@ -24,6 +24,11 @@ const R4_TYPES: string =
 
 const RESOURCE_TYPES: ReadonlySet<string> = new Set([...R4_TYPES.split(' '), 'Bot'])
 
+/** Every type that can be stored, in alphabetical order, `Bot` last. */
+export function resourceTypes(): readonly string[] {
+  return [...RESOURCE_TYPES]
+}
+
 /** True for a type that can be stored: those of FHIR 4.0.1 and the project's own `Bot`. */
 export function isResourceType(type: string): boolean {
   return RESOURCE_TYPES.has(type)

@@ -1,1 +1,3 @@
-export {}
+export { configureServer, type ServerTimeouts } from './configure-server.js'
+export { toKoaMiddleware, type KoaContext } from './koa.js'
+export { toNodeListener, type NodeListener } from './listener.js'

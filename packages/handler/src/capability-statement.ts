@@ -1,0 +1,85 @@
+import type {
+  CapabilityStatement,
+  CapabilityStatementRestResource,
+  CapabilityStatementRestResourceInteraction,
+  CapabilityStatementRestResourceOperation,
+} from 'fhir/r4.js'
+import { resourceTypes } from 'fhir-ops/storage'
+import type { Route } from './routes/route.js'
+import { FHIR_PATH, type Service } from './service.js'
+
+/** `Bot` is listed beside the types of FHIR. */
+type RestResource = Omit<CapabilityStatementRestResource, 'type'> & { readonly type: string }
+
+const VERSION = '0.1.0'
+
+/** What the service can do, made from the route table. */
+export function capabilityStatement(service: Service, routes: readonly Route[]): Omit<CapabilityStatement, 'rest'> & { readonly rest: readonly object[] } {
+  const fhir = routes.filter(({ path }) => path.startsWith(`${FHIR_PATH}/`))
+  return {
+    resourceType: 'CapabilityStatement',
+    id: 'server',
+    extension: features(),
+    url: `${service.baseUrl}${FHIR_PATH}/metadata`,
+    version: VERSION,
+    name: 'FhirOps',
+    title: 'fhir-ops',
+    status: 'active',
+    date: '2026-01-01',
+    kind: 'instance',
+    instantiates: ['http://hl7.org/fhir/CapabilityStatement/terminology-server'],
+    software: { name: 'fhir-ops', version: VERSION, releaseDate: '2026-01-01' },
+    implementation: { description: 'fhir-ops', url: `${service.baseUrl}${FHIR_PATH}` },
+    fhirVersion: '4.0.1',
+    format: ['application/fhir+json', 'application/json'],
+    rest: [
+      {
+        mode: 'server',
+        security: { service: [{ text: 'OAuth 2.0 bearer tokens' }] },
+        resource: resourceTypes().map((type) => resourceEntry(type, fhir)),
+      },
+    ],
+  }
+}
+
+function resourceEntry(type: string, routes: readonly Route[]): RestResource {
+  const own = routes.filter(({ types }) => types === undefined || types.includes(type))
+  const operations = operationsOf(own)
+  return {
+    type,
+    interaction: own.flatMap(({ interaction }) => interactionOf(interaction)),
+    versioning: 'versioned-update',
+    conditionalRead: 'not-match',
+    updateCreate: true,
+    ...(operations.length > 0 && { operation: operations }),
+  }
+}
+
+function interactionOf(interaction: Route['interaction']): CapabilityStatementRestResourceInteraction[] {
+  return interaction === undefined || interaction === 'batch' ? [] : [{ code: interaction }]
+}
+
+function operationsOf(routes: readonly Route[]): CapabilityStatementRestResourceOperation[] {
+  const byName = new Map(routes.flatMap(({ operation }) => (operation === undefined ? [] : [[operation.name, operation.definition] as const])))
+  return [...byName].map(([name, definition]) => ({ name: name.slice(1), definition }))
+}
+
+const FEATURE = 'http://hl7.org/fhir/uv/application-feature/StructureDefinition/feature'
+
+/** What terminology clients ask for by name, in this order. */
+function features(): NonNullable<CapabilityStatement['extension']> {
+  return [
+    feature('http://hl7.org/fhir/uv/tx-tests/FeatureDefinition/test-version', { valueCode: '1.9.3' }),
+    feature('http://hl7.org/fhir/uv/tx-ecosystem/FeatureDefinition/CodeSystemAsParameter', { valueBoolean: true }),
+  ]
+}
+
+function feature(definition: string, value: { valueCode: string } | { valueBoolean: boolean }): NonNullable<CapabilityStatement['extension']>[number] {
+  return {
+    url: FEATURE,
+    extension: [
+      { url: 'definition', valueCanonical: definition },
+      { url: 'value', ...value },
+    ],
+  }
+}

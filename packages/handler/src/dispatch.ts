@@ -1,0 +1,105 @@
+import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { authorize, type Caller } from './auth/caller.js'
+import type { Exchange } from './exchange.js'
+import { failureAnswer } from './failure.js'
+import { withHeaders, type Answer } from './http/answer.js'
+import { checkAcceptsJson } from './http/media-types.js'
+import { prettyJson } from './http/pretty.js'
+import { checkBodyHead, parseBody, readBody } from './routes/body-kinds.js'
+import { allowOf, routeFor, type Match } from './routes/router.js'
+import type { Call, Route } from './routes/route.js'
+import type { Service } from './service.js'
+
+/** A request whose caller is known. */
+export interface Arrival {
+  readonly exchange: Exchange
+  readonly match: Match | undefined
+  readonly caller: Caller
+  readonly noteRoute: (route: Route) => void
+  /** The request that this one is part of (an entry of a batch): it shares its turn, time limit and cancellation. */
+  readonly partOf?: OperationContext
+}
+
+/** The rest of the order of checks: route, method, Accept, Content-Type, declared length, body, authorization, execution. */
+export async function dispatch(service: Service, arrival: Arrival): Promise<Answer> {
+  const { exchange, match, noteRoute } = arrival
+  const { request, target } = exchange
+  if (match === undefined) throw new OperationError('not-found', 'There is nothing at this path.')
+  const route = routeFor(match, request.method)
+  if (route === undefined) return methodRefused(service, exchange, match)
+  noteRoute(route)
+  if (exchange.isFhir && route.negotiates !== true) checkAcceptsJson(request, target.query)
+  const maxBytes = maxBytesOf(service, route, match)
+  checkBodyHead(request, route.body, maxBytes)
+  const bytes = await readBody(request, route.body, maxBytes)
+  const answer = await execute(service, { ...arrival, match, route, bytes })
+  return isPretty(exchange) ? pretty(answer) : answer
+}
+
+interface Execution extends Arrival {
+  readonly match: Match
+  readonly route: Route
+  readonly bytes: Uint8Array | undefined
+}
+
+function execute(service: Service, execution: Execution): Promise<Answer> {
+  const { route, exchange, partOf } = execution
+  if (partOf !== undefined) return authorizedRun(service, execution, partOf)
+  if (route.access === 'public') return route.run(callOf(service, execution, service.ctx))
+  return service.executor.run({
+    signal: exchange.request.signal,
+    timeoutMs: route.ownTimeLimit === true ? undefined : service.ctx.limits.operationTimeoutMs + GRACE_MS,
+    run: (signal) => authorizedRun(service, execution, contextOf(service, execution, signal)),
+  })
+}
+
+async function authorizedRun(service: Service, execution: Execution, ctx: OperationContext): Promise<Answer> {
+  const call = callOf(service, execution, ctx)
+  execution.route.authorize?.(call)
+  return execution.route.run(call)
+}
+
+/** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */
+const GRACE_MS = 250
+
+function callOf(service: Service, { exchange, match, route, bytes, caller }: Execution, ctx: OperationContext): Call {
+  const { request, requestId, connection, remoteHost, target } = exchange
+  const limits = { ...service.limits, jsonMembers: Math.max(service.limits.jsonMembers, Math.floor(maxBytesOf(service, route, match) / 20)) }
+  const body = parseBody(request, { kind: route.body, bytes, limits })
+  return { request, requestId, connection, remoteHost, target, params: match.params, caller, body, ctx }
+}
+
+function contextOf(service: Service, { caller, exchange }: Execution, signal: AbortSignal): OperationContext {
+  return forRequest(service.ctx, {
+    signal,
+    limits: requestLimits(service.ctx.limits, exchange),
+    authorize: (action, type, id) => authorize(caller, { action, type, id }),
+  })
+}
+
+/** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */
+function requestLimits(limits: Limits, { request }: Exchange): Partial<Limits> {
+  const asked = request.header('x-too-costly-threshold')
+  if (asked === undefined || !/^\d{1,9}$/.test(asked)) return {}
+  return { maxExpansion: Math.min(limits.maxExpansion, Number(asked)) }
+}
+
+function maxBytesOf(service: Service, route: Route, match: Match): number {
+  return route.maxBytes?.(match.params.get('type') ?? '') ?? service.limits.bodyBytes
+}
+
+function methodRefused(service: Service, { request, family }: Exchange, match: Match): Answer {
+  const error = new OperationError('method-not-allowed', `The method ${request.method} is not offered at this path.`)
+  const answer = failureAnswer(error, { family, realm: service.realm, newId: service.ctx.newId })
+  return withHeaders(answer, [['Allow', allowOf(match)]])
+}
+
+function isPretty({ isFhir, target }: Exchange): boolean {
+  return isFhir && target.query.some(([name, value]) => name === '_pretty' && value === 'true')
+}
+
+function pretty(answer: Answer): Answer {
+  const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))
+  return isJson && answer.body !== undefined ? { ...answer, body: prettyJson(answer.body) } : answer
+}

@@ -1,0 +1,77 @@
+import { OperationError } from 'fhir-ops/errors'
+import { createTurns } from './turns.js'
+
+/** Bounds on the work at one time. */
+export interface ExecutorLimits {
+  readonly concurrency: number
+  readonly queue: number
+  readonly closeMs: number
+}
+
+/** One piece of work. */
+export interface Work<T> {
+  /** @param signal Aborted when the caller has gone, when time is up, and when the handler is closed. */
+  readonly run: (signal: AbortSignal) => Promise<T>
+  /** Aborted when the caller has gone. */
+  readonly signal?: AbortSignal | undefined
+  /** After this long the work is given up; no limit when absent. */
+  readonly timeoutMs?: number | undefined
+}
+
+/** Runs the work of requests: so many at once, so many waiting, each within its time. */
+export interface Executor {
+  /** @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the work throws. */
+  run<T>(work: Work<T>): Promise<T>
+  /** Refuses new work, waits for what is under way, cancels what takes longer than `closeMs`. */
+  close(): Promise<void>
+  /** True once `close` was called. */
+  isClosed(): boolean
+}
+
+/** Makes the executor of a handler. */
+export function createExecutor(limits: ExecutorLimits): Executor {
+  const turns = createTurns(limits)
+  const cancels = new Set<() => void>()
+  let closed = false
+  return {
+    async run(work) {
+      if (closed) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
+      await turns.take()
+      try {
+        return await supervised(work, cancels)
+      } finally {
+        turns.end()
+      }
+    },
+    async close() {
+      closed = true
+      const timer = setTimeout(() => cancels.forEach((cancel) => cancel()), limits.closeMs)
+      await turns.idle()
+      clearTimeout(timer)
+    },
+    isClosed: () => closed,
+  }
+}
+
+/** Runs the work until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, it is told to stop. */
+async function supervised<T>({ run, signal, timeoutMs }: Work<T>, cancels: Set<() => void>): Promise<T> {
+  const controller = new AbortController()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const giveUp = (error: OperationError): void => {
+    reject(error)
+    controller.abort()
+  }
+  const cancel = (): void => giveUp(new OperationError('aborted', 'The request was cancelled.'))
+  const outOfTime = (): void => giveUp(new OperationError('storage-timeout', 'The operation did not end within its time limit.'))
+  const timer = timeoutMs === undefined ? undefined : setTimeout(outOfTime, timeoutMs)
+  if (signal?.aborted === true) cancel()
+  signal?.addEventListener('abort', cancel)
+  cancels.add(cancel)
+  try {
+    return await Promise.race([promise, run(controller.signal)])
+  } finally {
+    clearTimeout(timer)
+    cancels.delete(cancel)
+    signal?.removeEventListener('abort', cancel)
+  }
+}

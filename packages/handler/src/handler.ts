@@ -1,0 +1,33 @@
+import { toWebResponse, type Answer } from './http/answer.js'
+import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
+import type { HandlerOptions } from './options.js'
+import { respond } from './pipeline.js'
+import { createRouter } from './routes/router.js'
+import type { Route } from './routes/route.js'
+import { routeTable } from './routes/table.js'
+import { createService } from './service.js'
+
+/** The service as one function from request to response. It never rejects. */
+export interface Handler {
+  (request: Request, connection?: Connection): Promise<Response>
+  /** The same without `Request` and `Response`, for servers of their own kind (`@fhir-ops/handler/node`). */
+  respond(request: HttpRequest, connection?: Connection): Promise<Answer>
+  /** Refuses new work with 503, waits for what is under way, and cancels what takes too long. Storage and sessions stay open. */
+  close(): Promise<void>
+  readonly routes: readonly Route[]
+}
+
+/**
+ * Makes the handler of a service (INTERFACE.md 4).
+ *
+ * @throws {TypeError} for options that cannot be.
+ */
+export function createHandler(options: HandlerOptions): Handler {
+  const service = createService(options)
+  const routes = routeTable(service)
+  const router = createRouter(routes, service.mount)
+  const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> => respond(service, router, { request, connection })
+  const handle = async (request: Request, connection?: Connection): Promise<Response> =>
+    toWebResponse(await answer(fromWebRequest(request), connection))
+  return Object.assign(handle, { respond: answer, close: () => service.executor.close(), routes })
+}

@@ -1,0 +1,57 @@
+/** A response before it is written. */
+export interface Answer {
+  readonly status: number
+  /** In addition to the headers that every answer carries. */
+  readonly headers: readonly (readonly [string, string])[]
+  /** Absent for none, with its type among the headers. */
+  readonly body?: string | undefined
+}
+
+export const FHIR_JSON = 'application/fhir+json; charset=utf-8'
+export const PLAIN_JSON = 'application/json;charset=UTF-8'
+
+/** Headers of every answer (HT-20). */
+const ALWAYS: readonly (readonly [string, string])[] = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['Referrer-Policy', 'no-referrer'],
+]
+
+/** An answer whose body is a FHIR resource's JSON text. */
+export function fhirText(status: number, text: string, headers: Answer['headers'] = []): Answer {
+  return { status, headers: [['Content-Type', FHIR_JSON], ...headers], body: text }
+}
+
+/** An answer with a FHIR resource. */
+export function fhirAnswer(status: number, resource: object, headers: Answer['headers'] = []): Answer {
+  return fhirText(status, JSON.stringify(resource), headers)
+}
+
+/** An answer with other JSON. */
+export function jsonAnswer(status: number, value: object, headers: Answer['headers'] = []): Answer {
+  return { status, headers: [['Content-Type', PLAIN_JSON], ...headers], body: JSON.stringify(value) }
+}
+
+/** An answer without a body. */
+export function emptyAnswer(status: number, headers: Answer['headers'] = []): Answer {
+  return { status, headers }
+}
+
+/** Adds headers to an answer. */
+export function withHeaders(answer: Answer, headers: Answer['headers']): Answer {
+  return headers.length === 0 ? answer : { ...answer, headers: [...answer.headers, ...headers] }
+}
+
+/** The answer as it goes out: with the headers of every answer, and without its body for a HEAD. */
+export function finished(answer: Answer, method: string): Answer {
+  const headers = [...ALWAYS, ...answer.headers]
+  return method === 'HEAD' ? { status: answer.status, headers } : { ...answer, headers }
+}
+
+/** Writes an answer as a web-standard response. */
+export function toWebResponse(answer: Answer): Response {
+  const headers = new Headers()
+  for (const [name, value] of answer.headers) headers.append(name, value)
+  return new Response(answer.body ?? null, { status: answer.status, headers })
+}

@@ -1,0 +1,45 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { HttpRequest } from './http-request.js'
+
+/** @throws {OperationError} `body-too-long` when the declared length is above the limit. Nothing is read. */
+export function checkDeclaredLength(request: HttpRequest, maxBytes: number): void {
+  const declared = Number(request.header('content-length') ?? 0)
+  if (declared > maxBytes) throw tooLong(maxBytes)
+}
+
+/** Reads a body up to its limit (LIM-01). @throws {OperationError} `body-too-long`; what follows is not read. */
+export async function readBytes(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body()) {
+    length += chunk.length
+    if (length > maxBytes) throw tooLong(maxBytes)
+    chunks.push(chunk)
+  }
+  return joined(chunks, length)
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = chunks
+  if (only !== undefined && chunks.length === 1) return only
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.length
+  }
+  return bytes
+}
+
+function tooLong(maxBytes: number): OperationError {
+  return new OperationError('body-too-long', `The body is longer than ${maxBytes} bytes.`)
+}
+
+/** Strict UTF-8; one leading byte order mark is skipped. @throws {OperationError} `body-invalid` */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new OperationError('body-invalid', 'The body is not UTF-8.', { cause })
+  }
+}

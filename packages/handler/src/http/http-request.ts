@@ -1,0 +1,47 @@
+/** What the handler reads of a request. A `Request` is wrapped to this; servers of their own kind make it directly. */
+export interface HttpRequest {
+  readonly method: string
+  /** Path and query as sent: `/fhir/R4/Patient?name=x`. */
+  readonly target: string
+  /** A header by its lower-case name; several lines of one name joined by commas. */
+  header(name: string): string | undefined
+  /** True when a body follows. */
+  readonly hasBody: boolean
+  /** Reading starts with the first chunk asked for; asked for once. */
+  body(): AsyncIterable<Uint8Array>
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal | undefined
+}
+
+/** What a server knows about the connection, beside the request. */
+export interface Connection {
+  /** Address of the peer's socket. */
+  readonly remoteAddress?: string | undefined
+  /** Names and values in turn, as they came in, so that repeated headers are seen. */
+  readonly rawHeaders?: readonly string[] | undefined
+}
+
+/** Wraps a web-standard request. */
+export function fromWebRequest(request: Request): HttpRequest {
+  const url = request.url
+  const path = url.indexOf('/', url.indexOf('://') + 3)
+  return {
+    method: request.method,
+    target: path < 0 ? '/' : url.slice(path),
+    header: (name) => request.headers.get(name) ?? undefined,
+    hasBody: request.body !== null,
+    body: () => chunksOf(request.body),
+    signal: request.signal,
+  }
+}
+
+async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+  if (stream === null) return
+  const reader = stream.getReader()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
+  } finally {
+    // A reader that stops early must not leave the sender waiting.
+    await reader.cancel().catch(() => {})
+  }
+}

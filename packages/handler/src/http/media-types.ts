@@ -1,0 +1,53 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import type { HttpRequest } from './http-request.js'
+
+const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json', 'text/json', 'json'])
+const JSON_RANGES: ReadonlySet<string> = new Set([...JSON_TYPES, 'application/*', '*/*'])
+
+/** The lower-case media type of a `Content-Type`, without parameters. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+/**
+ * Checks that a body can be read: one of these types, UTF-8, not compressed (HT-04, HT-05, HT-07).
+ *
+ * @throws {OperationError} `media-type-unsupported`
+ */
+export function checkContentType(request: HttpRequest, allowed: readonly string[]): void {
+  const contentType = request.header('content-type')
+  const encoding = request.header('content-encoding')?.trim().toLowerCase()
+  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
+    throw new OperationError('media-type-unsupported', `The Content-Encoding ${quoted(encoding)} is not supported.`)
+  }
+  if (!allowed.includes(mediaTypeOf(contentType))) {
+    throw new OperationError('media-type-unsupported', `The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`)
+  }
+  if (!isUtf8(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The charset must be UTF-8.')
+}
+
+function isUtf8(contentType: string): boolean {
+  const parameters = contentType.split(';').slice(1).map((part) => part.trim().toLowerCase())
+  return parameters.every((parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter))
+}
+
+/**
+ * Checks that the caller takes JSON, by `_format` or else by `Accept` (HT-06). An `Accept` without any media range counts as absent.
+ *
+ * @throws {OperationError} `not-acceptable`
+ */
+export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly [string, string])[]): void {
+  const format = query.find(([name]) => name === '_format')?.[1]
+  if (format !== undefined ? JSON_TYPES.has(mediaTypeOf(format)) : acceptsJson(request.header('accept'))) return
+  throw new OperationError('not-acceptable', 'Only JSON can be given: application/fhir+json or application/json.')
+}
+
+function acceptsJson(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').split(',').filter((range) => range.includes('/'))
+  return ranges.length === 0 || ranges.some((range) => JSON_RANGES.has(mediaTypeOf(range)) && !isRefused(range))
+}
+
+/** True for a range of quality 0. */
+function isRefused(range: string): boolean {
+  return range.split(';').slice(1).some((part) => /^q=0(\.0*)?$/.test(part.trim().toLowerCase()))
+}

@@ -1,0 +1,74 @@
+import { OperationError } from 'fhir-ops/errors'
+
+/** A request's path and query, decoded once. */
+export interface Target {
+  /** Segments of the path after WHATWG normalisation; a slash at the end makes no segment. */
+  readonly segments: readonly string[]
+  /** Names and values in their order. */
+  readonly query: readonly (readonly [string, string])[]
+  /** The query as sent, without the question mark. */
+  readonly rawQuery: string
+}
+
+/** Bounds on a request's target. */
+export interface TargetLimits {
+  readonly urlBytes: number
+  readonly queryParameters: number
+}
+
+/**
+ * Takes a request's target apart (HT-11).
+ *
+ * @throws {OperationError} `url-too-long`, `parameter-too-long` for too many parameters, `parameter-invalid` for a target that is no
+ *   path or that has a malformed percent-encoding, invalid UTF-8 or a NUL.
+ */
+export function parseTarget(target: string, limits: TargetLimits): Target {
+  if (target.length > limits.urlBytes) throw new OperationError('url-too-long', `The URL is longer than ${limits.urlBytes} bytes.`)
+  if (!target.startsWith('/')) throw malformed()
+  const { pathname, search } = new URL(`http://localhost${target}`)
+  const rawQuery = search.slice(1)
+  return { segments: segmentsOf(pathname), query: parseQuery(rawQuery, limits), rawQuery }
+}
+
+function segmentsOf(pathname: string): readonly string[] {
+  const path = pathname.endsWith('/') ? pathname.slice(1, -1) : pathname.slice(1)
+  return path === '' ? [] : path.split('/').map(decoded)
+}
+
+/** Decodes a query or a form; a plus is a blank. @throws {OperationError} as `parseTarget`. */
+export function parseQuery(text: string, limits: Pick<TargetLimits, 'queryParameters'>): readonly (readonly [string, string])[] {
+  const pairs = text.split('&').filter((pair) => pair !== '')
+  if (pairs.length > limits.queryParameters) {
+    throw new OperationError('parameter-too-long', `There are more than ${limits.queryParameters} parameters.`)
+  }
+  return pairs.map((pair) => {
+    const equals = pair.indexOf('=')
+    const end = equals < 0 ? pair.length : equals
+    return [formDecoded(pair.slice(0, end)), formDecoded(pair.slice(end + 1))]
+  })
+}
+
+function formDecoded(text: string): string {
+  return decoded(text.replaceAll('+', ' '))
+}
+
+function decoded(text: string): string {
+  if (!text.includes('%')) return text
+  const plain = strictlyDecoded(text)
+  if (plain.includes('\u0000')) throw malformed()
+  return plain
+}
+
+function strictlyDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (cause) {
+    throw new OperationError('parameter-invalid', MALFORMED, { cause })
+  }
+}
+
+const MALFORMED = 'The URL is not well-formed: a path with percent-encoded UTF-8 is expected.'
+
+function malformed(): OperationError {
+  return new OperationError('parameter-invalid', MALFORMED)
+}

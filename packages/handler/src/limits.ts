@@ -1,0 +1,28 @@
+import type { JsonLimits } from './http/json-body.js'
+import type { TargetLimits } from './http/target.js'
+
+/** Bounds on requests; those on the work itself are in the operation context. */
+export interface HandlerLimits extends JsonLimits, TargetLimits {
+  readonly bodyBytes: number
+  /** A ConceptMap, CodeSystem or ValueSet that is stored may be this large, and have as many members as bytes / 20. */
+  readonly terminologyBytes: number
+  /** Requests that are worked on at once. */
+  readonly concurrency: number
+  /** Requests that wait for their turn; beyond that `throttled`. */
+  readonly queue: number
+  /** How long `close` waits for the work under way before it cancels it. */
+  readonly closeMs: number
+}
+
+export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
+  bodyBytes: 4 * 1024 * 1024,
+  terminologyBytes: 32 * 1024 * 1024,
+  urlBytes: 8 * 1024,
+  queryParameters: 1_000,
+  jsonDepth: 128,
+  jsonMembers: 200_000,
+  stringLength: 1024 * 1024,
+  concurrency: 256,
+  queue: 256,
+  closeMs: 8_000,
+}

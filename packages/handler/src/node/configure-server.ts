@@ -1,0 +1,34 @@
+import type { IncomingMessage, Server } from 'node:http'
+
+/** Time-outs of a server (LIM-03), in milliseconds. */
+export interface ServerTimeouts {
+  /** Until the headers are complete. Default 5,000. */
+  readonly headersMs?: number
+  /** Until the body is complete. Default 30,000. */
+  readonly requestMs?: number
+  /** How long an idle connection is kept. Default 5,000. */
+  readonly keepAliveMs?: number
+}
+
+/** Marks a request whose sender waits for `100 Continue` before it sends the body. */
+const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
+
+/**
+ * Sets a server's time-outs, and lets the handler decide whether a body that waits for `100 Continue` is wanted at all. The limit on
+ * headers is given to `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default.
+ */
+export function configureServer(server: Server, timeouts: ServerTimeouts = {}): Server {
+  server.headersTimeout = timeouts.headersMs ?? 5_000
+  server.requestTimeout = timeouts.requestMs ?? 30_000
+  server.keepAliveTimeout = timeouts.keepAliveMs ?? 5_000
+  server.on('checkContinue', (message, response) => {
+    Object.defineProperty(message, AWAITS_CONTINUE, { value: true })
+    server.emit('request', message, response)
+  })
+  return server
+}
+
+/** True when the sender of this request waits for `100 Continue`. */
+export function awaitsContinue(message: IncomingMessage): boolean {
+  return AWAITS_CONTINUE in message
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Handler } from '../handler.js'
+import { nodeRequest, type RoutedMessage } from './node-request.js'
+import { writeAnswer } from './write-answer.js'
+
+/** A listener for `node:http`; Express takes it as middleware. */
+export type NodeListener = (message: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * Serves a handler in `node:http` or Express: `createServer(toNodeListener(handler))`, `app.use('/base', toNodeListener(handler))`.
+ * Mount it before anything that reads bodies.
+ */
+export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
+  return (message, response) => void serve(handler, message, response)
+}
+
+/** Serves one request; resolves when the answer is handed to the socket. It never rejects. */
+export async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMessage, response: ServerResponse): Promise<void> {
+  const incoming = nodeRequest(message, response)
+  const answer = await handler.respond(incoming.request, {
+    remoteAddress: message.socket.remoteAddress,
+    rawHeaders: message.rawHeaders,
+  })
+  writeAnswer(response, answer, incoming.isBodyUnread() ? message : undefined)
+}

@@ -1,0 +1,5 @@
+import type { Operation } from 'fhir-ops/operation'
+import { translateOperation } from 'fhir-ops/translate'
+
+/** Every operation of the library that is mounted by its descriptor alone. */
+export const OPERATIONS: readonly Operation[] = [translateOperation]

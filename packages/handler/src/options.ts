@@ -1,0 +1,38 @@
+import type { OperationContext } from 'fhir-ops/context'
+import type { Operation } from 'fhir-ops/operation'
+import type { Sessions } from 'fhir-ops/sessions'
+import type { Indexer } from 'fhir-ops/storage'
+import type { AccessPolicy } from './auth/caller.js'
+import type { TokenVerifier } from './auth/token-verifier.js'
+import type { CorsOptions } from './http/cors.js'
+import type { HandlerLimits } from './limits.js'
+import type { LogEntry } from './log-entry.js'
+
+/** What `createHandler` is made of. */
+export interface HandlerOptions extends AccessPolicy {
+  readonly context: OperationContext
+  readonly sessions: Sessions
+  /** Address that the service is reached at, for example `https://fhir.example.org`; links are made from it, never from `Host`. */
+  readonly baseUrl: string
+  /** Path under which requests arrive, where it differs from that of `baseUrl` (a router that strips its mount path). */
+  readonly mountPath?: string
+  /** `off` opens the FHIR part to everybody; sessions and user information need a token all the same. Default `required`. */
+  readonly auth?: 'required' | 'off'
+  /** Tokens of other issuers. */
+  readonly verifiers?: readonly TokenVerifier[]
+  /** Default: every operation of the library. */
+  readonly operations?: readonly Operation[]
+  /** What stored resources are found by. Default: definitions, by their url. */
+  readonly indexer?: Indexer
+  readonly limits?: Partial<HandlerLimits>
+  /** Realm of the challenges. Default `fhir-ops`. */
+  readonly realm?: string
+  /** `invalid_request` answers a user-information request without a token by 400 instead of 401. */
+  readonly userinfoMissingToken?: 'unauthorized' | 'invalid_request'
+  /** Networks of proxies whose `X-Forwarded-For` is believed: addresses or CIDR. Default none. */
+  readonly trustProxy?: readonly string[]
+  readonly cors?: CorsOptions
+  /** Answers `GET /readyz`: rejects while the service is not ready. Default: a read from the storage. */
+  readonly readiness?: () => Promise<unknown>
+  readonly log?: (entry: LogEntry) => void
+}

@@ -1,0 +1,130 @@
+import { ERRORS, OperationError } from 'fhir-ops/errors'
+import type { Caller } from './auth/caller.js'
+import { remoteHostOf } from './auth/remote-host.js'
+import { authenticate } from './authenticate.js'
+import { dispatch } from './dispatch.js'
+import type { Exchange } from './exchange.js'
+import { failureAnswer, foreseen } from './failure.js'
+import { emptyAnswer, finished, withHeaders, type Answer } from './http/answer.js'
+import { withCors } from './http/cors.js'
+import type { Connection, HttpRequest } from './http/http-request.js'
+import { parseTarget, type Target } from './http/target.js'
+import { allowOf, type Match, type Router } from './routes/router.js'
+import type { Family, Route } from './routes/route.js'
+import { FHIR_PATH, type Service } from './service.js'
+
+/** What the log line of a request says beside its answer. */
+interface Trace {
+  family: Family
+  route: string
+  sub?: string | undefined
+  error?: OperationError
+}
+
+const FHIR_SEGMENTS = FHIR_PATH.split('/').slice(1)
+
+/** Answers a request; it never rejects. */
+export async function respond(service: Service, router: Router, incoming: { request: HttpRequest; connection: Connection }): Promise<Answer> {
+  const started = performance.now()
+  const { request } = incoming
+  const requestId = requestIdOf(service, request)
+  const trace: Trace = { family: familyOf(request.target), route: 'none' }
+  const answer = await answerOrFailure(service, router, { ...incoming, requestId, trace })
+  log(service, { request, requestId, trace, status: answer.status, durationMs: performance.now() - started })
+  const complete = withHeaders(withCors(answer, request, service.cors), [['X-Request-Id', requestId]])
+  return finished(complete, request.method)
+}
+
+interface Incoming {
+  readonly request: HttpRequest
+  readonly connection: Connection
+  readonly requestId: string
+  readonly trace: Trace
+}
+
+async function answerOrFailure(service: Service, router: Router, incoming: Incoming): Promise<Answer> {
+  const { requestId, trace } = incoming
+  try {
+    return await answerTo(service, router, incoming)
+  } catch (thrown) {
+    trace.error = foreseen(thrown, requestId)
+    return failureAnswer(trace.error, { family: trace.family, realm: service.realm, newId: service.ctx.newId })
+  }
+}
+
+/** The order of checks of the security requirements, section 1: URL, credentials, and then what `dispatch` does. */
+async function answerTo(service: Service, router: Router, { request, connection, requestId, trace }: Incoming): Promise<Answer> {
+  const target = parseTarget(request.target, service.limits)
+  const match = router(target.segments)
+  if (request.method === 'OPTIONS') return optionsAnswer(match)
+  const exchange: Exchange = {
+    request,
+    connection,
+    requestId,
+    target,
+    remoteHost: remoteHostOf(request, connection, service.isTrusted),
+    family: trace.family,
+    isFhir: isBelowFhir(service, target),
+  }
+  const caller = await callerFor(service, exchange, publicRoute(match, request))
+  trace.sub = caller.principal?.sub
+  return dispatch(service, { exchange, match, caller, noteRoute: (route) => void (trace.route = route.path) })
+}
+
+async function callerFor(service: Service, exchange: Exchange, open: Route | undefined): Promise<Caller> {
+  if (open !== undefined) return PUBLIC
+  return authenticate(service, exchange)
+}
+
+/** Nobody in particular: public routes ask for no rights. */
+const PUBLIC: Caller = { principal: undefined, decide: () => 'deny' }
+
+function publicRoute(match: Match | undefined, { method }: HttpRequest): Route | undefined {
+  const route = method === 'GET' || method === 'HEAD' ? match?.routes.get('GET') : undefined
+  return route?.access === 'public' ? route : undefined
+}
+
+function optionsAnswer(match: Match | undefined): Answer {
+  if (match === undefined) throw new OperationError('not-found', 'There is nothing at this path.')
+  return emptyAnswer(204, [['Allow', allowOf(match)]])
+}
+
+/** The user-information endpoint fails in OAuth's form, all others by OperationOutcome; needed before the URL is known to be well-formed. */
+function familyOf(target: string): Family {
+  return /\/oauth2\/userinfo\/?(\?|$)/.test(target) ? 'userinfo' : 'fhir'
+}
+
+function isBelowFhir({ mount }: Service, { segments }: Target): boolean {
+  return [...mount, ...FHIR_SEGMENTS].every((segment, index) => segments[index] === segment)
+}
+
+/** The caller's id for the request, if it is a harmless one (HT-13). */
+function requestIdOf({ ctx }: Service, request: HttpRequest): string {
+  const given = request.header('x-request-id')
+  return given !== undefined && /^[\w.-]{1,64}$/.test(given) ? given : ctx.newId()
+}
+
+interface Finished {
+  readonly request: HttpRequest
+  readonly requestId: string
+  readonly trace: Trace
+  readonly status: number
+  readonly durationMs: number
+}
+
+function log(service: Service, { request, requestId, trace, status, durationMs }: Finished): void {
+  const { error, sub, route } = trace
+  const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
+  service.log({
+    time: service.ctx.now().toISOString(),
+    level: isUnforeseen ? 'error' : 'info',
+    requestId,
+    method: request.method,
+    route,
+    status,
+    durationMs,
+    sub,
+    error: error?.code,
+    stack: isUnforeseen && error.cause instanceof Error ? error.cause.stack : undefined,
+  })
+}

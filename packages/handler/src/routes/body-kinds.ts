@@ -1,0 +1,72 @@
+import type { HandlerLimits } from '../limits.js'
+import { decodeUtf8, readBytes } from '../http/body-bytes.js'
+import { checkDeclaredLength } from '../http/body-bytes.js'
+import type { HttpRequest } from '../http/http-request.js'
+import { readJsonBody } from '../http/json-body.js'
+import { checkContentType, mediaTypeOf } from '../http/media-types.js'
+import type { CallBody } from './route.js'
+
+/** How a route takes its body. */
+interface BodyReading {
+  /** Allowed media types; empty for all, which the route checks itself. */
+  readonly mediaTypes: readonly string[]
+  readonly optional?: boolean
+  readonly json?: boolean
+}
+
+const FHIR_TYPES = ['application/fhir+json', 'application/json'] as const
+const FORM = 'application/x-www-form-urlencoded'
+
+const BODY_KINDS = {
+  /** A FHIR resource. */
+  fhir: { mediaTypes: FHIR_TYPES, json: true },
+  /** A FHIR resource as text that the operation parses itself. */
+  'fhir-text': { mediaTypes: FHIR_TYPES },
+  json: { mediaTypes: ['application/json'], json: true },
+  'optional-json': { mediaTypes: ['application/json'], json: true, optional: true },
+  'optional-form': { mediaTypes: [FORM], optional: true },
+  /** Whatever a bot reads. */
+  bot: { mediaTypes: [] },
+} as const satisfies Record<string, BodyReading>
+
+/** `none`: a body is left unread. */
+export type BodyKind = keyof typeof BODY_KINDS | 'none'
+
+/** The checks on a body that need none of it: its type and its declared length. @throws {OperationError} */
+export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: number): void {
+  const reading = readingOf(kind)
+  if (reading === undefined || isAbsent(request, reading)) return
+  if (reading.mediaTypes.length > 0) checkContentType(request, reading.mediaTypes)
+  checkDeclaredLength(request, maxBytes)
+}
+
+/** Reads a body in full, without parsing it; `undefined` when the route reads none or an optional one is absent. */
+export async function readBody(request: HttpRequest, kind: BodyKind, maxBytes: number): Promise<Uint8Array | undefined> {
+  const reading = readingOf(kind)
+  if (reading === undefined || isAbsent(request, reading)) return undefined
+  return readBytes(request, maxBytes)
+}
+
+/** Parses a body. @throws {OperationError} as `decodeUtf8` and `readJsonBody`. */
+export function parseBody(request: HttpRequest, { kind, bytes, limits }: RawBody): CallBody | undefined {
+  const reading = readingOf(kind)
+  if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
+  const text = kind === 'bot' ? '' : decodeUtf8(bytes)
+  const mediaType = mediaTypeOf(request.header('content-type'))
+  return { mediaType, bytes, text, ...(reading.json === true && { json: readJsonBody(text, limits) }) }
+}
+
+/** A body that was read, with what its parsing needs. */
+export interface RawBody {
+  readonly kind: BodyKind
+  readonly bytes: Uint8Array | undefined
+  readonly limits: HandlerLimits
+}
+
+function readingOf(kind: BodyKind): BodyReading | undefined {
+  return kind === 'none' ? undefined : BODY_KINDS[kind]
+}
+
+function isAbsent(request: HttpRequest, reading: BodyReading): boolean {
+  return reading.optional === true && !request.hasBody
+}

@@ -1,0 +1,87 @@
+import type { Operation, OperationRequest } from 'fhir-ops/operation'
+import { OperationError } from 'fhir-ops/errors'
+import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
+import { authorizeAny, type Wish } from '../auth/caller.js'
+import { fhirAnswer, type Answer } from '../http/answer.js'
+import { FHIR_PATH, type Service } from '../service.js'
+import { needsOf } from './operation-needs.js'
+import { param, type Call, type Route } from './route.js'
+
+/** The routes of every operation that is mounted by its descriptor: each method at each level. */
+export function operationRoutes(service: Service): readonly Route[] {
+  return service.operations.flatMap((operation) =>
+    operation.levels.flatMap((level) => operation.methods.map((method) => operationRoute(service, operation, { level, method }))),
+  )
+}
+
+interface Place {
+  readonly level: 'type' | 'instance'
+  readonly method: 'GET' | 'POST'
+}
+
+function operationRoute(service: Service, operation: Operation, { level, method }: Place): Route {
+  const needs = needsOf(operation.name)
+  return {
+    method,
+    path: `${FHIR_PATH}/:type/${level === 'instance' ? ':id/' : ''}${operation.name}`,
+    types: operation.types === 'any' ? undefined : operation.types,
+    access: 'token',
+    body: method === 'GET' ? 'none' : bodyKindOf(operation),
+    needs: needs.text,
+    summary: `The operation ${operation.name}`,
+    operation: { name: operation.name, definition: operation.definition },
+    authorize: (call) => authorizeAny(call.caller, needs.anyOf.map((wish) => wishFor(wish, call))),
+    run: (call) => runOperation(service, operation, { call, method }),
+  }
+}
+
+/** The type of the path stands in where a need names none; the id of the path belongs to its type. */
+function wishFor({ action, type }: { action: Wish['action']; type?: string }, call: Call): Wish {
+  const own = param(call, 'type')
+  const id = type === undefined || type === own ? call.params.get('id') : undefined
+  return { action, type: type ?? own, ...(id !== undefined && { id }) }
+}
+
+function bodyKindOf(operation: Operation): Route['body'] {
+  return operation.body === 'text' ? 'fhir-text' : 'fhir'
+}
+
+async function runOperation(service: Service, operation: Operation, { call, method }: { call: Call; method: Place['method'] }): Promise<Answer> {
+  const { status, resource, location } = await operation.run(call.ctx, operationRequest(operation, call, method))
+  return fhirAnswer(status, resource, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
+}
+
+function operationRequest(operation: Operation, call: Call, method: Place['method']): OperationRequest {
+  const { request, params, body } = call
+  const type = param(call, 'type')
+  return {
+    type,
+    id: params.get('id'),
+    method,
+    parameters: operation.body === 'text' ? queryParameters(call) : [...queryParameters(call), ...bodyParameters(call, type)],
+    body: body?.json,
+    bodyText: body?.text,
+    acceptLanguage: request.header('accept-language'),
+    strict: isStrict(request.header('prefer')),
+  }
+}
+
+/** Parameters of the protocol, which are not the operation's. */
+const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty', 'access_token'])
+
+function queryParameters({ target }: Call): readonly Parameter[] {
+  return parametersFromQuery(target.query.filter(([name]) => !PROTOCOL.has(name)))
+}
+
+/** @throws {OperationError} `body-structure` for a resource that is neither Parameters nor of the type that the operation is called on. */
+function bodyParameters({ body }: Call, type: string): readonly Parameter[] {
+  if (body?.json === undefined) return []
+  const resourceType = body.json['resourceType']
+  if (resourceType === 'Parameters') return parametersOf(body.json)
+  if (resourceType === type) return []
+  throw new OperationError('body-structure', `The body must be a Parameters resource or a ${type}.`, { expression: ['resourceType'] })
+}
+
+function isStrict(prefer: string | undefined): boolean {
+  return (prefer ?? '').split(/[,;]/).some((preference) => preference.trim().toLowerCase() === 'handling=strict')
+}

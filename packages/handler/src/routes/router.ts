@@ -1,0 +1,81 @@
+import { isResourceId, isResourceType } from 'fhir-ops/storage'
+import type { Method, Route } from './route.js'
+
+/** What a path leads to: the routes of its methods, and what its variable segments are. */
+export interface Match {
+  readonly routes: ReadonlyMap<Method, Route>
+  readonly params: ReadonlyMap<string, string>
+}
+
+/** Finds the routes of a path; `undefined` for a path that there is not. */
+export type Router = (segments: readonly string[]) => Match | undefined
+
+interface Node {
+  readonly children: Map<string, Node>
+  readonly routes: Route[]
+}
+
+/** What a variable segment may hold. Plain sets and patterns decide: `constructor` is an unknown type. */
+const VARIABLES: ReadonlyMap<string, (segment: string) => boolean> = new Map([
+  [':type', isResourceType],
+  [':id', isResourceId],
+  [':version', (segment: string) => /^\d{1,15}$/.test(segment)],
+])
+
+/**
+ * Makes the router of a table. A literal goes before a variable.
+ *
+ * @param prefix Segments of the path that the service is mounted at.
+ */
+export function createRouter(routes: readonly Route[], prefix: readonly string[]): Router {
+  const root = newNode()
+  for (const route of routes) nodeFor(root, [...prefix, ...route.path.split('/').slice(1)]).routes.push(route)
+  return (segments) => {
+    const params = new Map<string, string>()
+    const node = segments.reduce<Node | undefined>((at, segment) => at && step(at, segment, params), root)
+    const type = params.get('type')
+    const found = (node?.routes ?? []).filter((route) => route.types === undefined || (type !== undefined && route.types.includes(type)))
+    return found.length === 0 ? undefined : { routes: new Map(found.map((route) => [route.method, route])), params }
+  }
+}
+
+function newNode(): Node {
+  return { children: new Map(), routes: [] }
+}
+
+function nodeFor(root: Node, segments: readonly string[]): Node {
+  return segments.reduce((node, segment) => {
+    const child = node.children.get(segment) ?? newNode()
+    node.children.set(segment, child)
+    return child
+  }, root)
+}
+
+function step(node: Node, segment: string, params: Map<string, string>): Node | undefined {
+  const literal = segment.startsWith(':') ? undefined : node.children.get(segment)
+  if (literal !== undefined) return literal
+  for (const [variable, accepts] of VARIABLES) {
+    const child = node.children.get(variable)
+    if (child === undefined || !accepts(segment)) continue
+    params.set(variable.slice(1), segment)
+    return child
+  }
+  return undefined
+}
+
+/** The route for a method; HEAD is answered as GET. */
+export function routeFor({ routes }: Match, method: string): Route | undefined {
+  const asked = method === 'HEAD' ? 'GET' : METHODS.find((known) => known === method)
+  const route = asked === undefined ? undefined : routes.get(asked)
+  return method === 'HEAD' && route?.withoutHead === true ? undefined : route
+}
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
+
+/** The value of `Allow`. */
+export function allowOf({ routes }: Match): string {
+  const get = routes.get('GET')
+  const offered: string[] = METHODS.filter((method) => routes.has(method))
+  if (get !== undefined && get.withoutHead !== true) offered.splice(1, 0, 'HEAD')
+  return offered.join(', ')
+}

@@ -1,0 +1,32 @@
+import { OperationError } from 'fhir-ops/errors'
+import { capabilityStatement } from '../capability-statement.js'
+import { fhirAnswer, jsonAnswer, type Answer } from '../http/answer.js'
+import { FHIR_PATH, type Service } from '../service.js'
+import type { Call, Route } from './route.js'
+
+/** What anybody may ask: what the service can do, whether it lives, and whether it is ready. */
+export function serviceRoutes(service: Service, routes: readonly Route[]): readonly Route[] {
+  const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing' } as const
+  return [
+    { ...open, path: `${FHIR_PATH}/metadata`, summary: 'The CapabilityStatement', run: (call) => metadata(service, routes, call) },
+    { ...open, path: '/healthz', summary: 'Whether the process answers', run: async () => jsonAnswer(200, { status: 'ok' }) },
+    { ...open, path: '/readyz', summary: 'Whether requests can be served', run: () => ready(service) },
+  ]
+}
+
+async function metadata(service: Service, routes: readonly Route[], { target }: Call): Promise<Answer> {
+  const mode = target.query.find(([name]) => name === 'mode')?.[1] ?? 'full'
+  if (mode !== 'full' && mode !== 'normative') throw new OperationError('parameter-value', 'The mode must be full.')
+  return fhirAnswer(200, capabilityStatement(service, routes))
+}
+
+/** @throws {OperationError} `unavailable` while the service is closing or its readiness check fails. */
+async function ready({ executor, readiness }: Service): Promise<Answer> {
+  if (executor.isClosed()) throw new OperationError('unavailable', 'The server is shutting down.')
+  try {
+    await readiness()
+  } catch (cause) {
+    throw new OperationError('unavailable', 'The service is not ready.', { cause })
+  }
+  return jsonAnswer(200, { status: 'ready' })
+}

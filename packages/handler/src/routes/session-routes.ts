@@ -1,0 +1,42 @@
+import { logout, revoke } from '../session-endpoints/end-session.js'
+import { sessionList } from '../session-endpoints/session-list.js'
+import { userInfo } from '../session-endpoints/userinfo.js'
+import type { Service } from '../service.js'
+import type { Route } from './route.js'
+
+/** User information and sessions (INTERFACE.md 4.1 to 4.4). */
+export function sessionRoutes(service: Service): readonly Route[] {
+  const token = { access: 'token' } as const
+  const userinfo = { ...token, path: '/oauth2/userinfo', family: 'userinfo', needs: 'openid', summary: 'Claims about the user' } as const
+  return [
+    { ...userinfo, method: 'GET', body: 'none', run: userInfo },
+    { ...userinfo, method: 'POST', body: 'optional-form', run: userInfo },
+    {
+      ...token,
+      method: 'POST',
+      path: '/oauth2/logout',
+      body: 'optional-json',
+      needs: 'a token',
+      summary: 'Ends the session of the token',
+      run: (call) => logout(service.sessions, call),
+    },
+    {
+      ...token,
+      method: 'POST',
+      path: '/auth/revoke',
+      body: 'json',
+      needs: 'a token',
+      summary: 'Ends another session of the user, or all others',
+      run: (call) => revoke(service.sessions, call),
+    },
+    {
+      ...token,
+      method: 'GET',
+      path: '/auth/me',
+      body: 'none',
+      needs: 'a token',
+      summary: 'The active sessions of the user',
+      run: (call) => sessionList(service.sessions, call),
+    },
+  ]
+}

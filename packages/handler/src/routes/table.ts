@@ -1,0 +1,12 @@
+import type { Service } from '../service.js'
+import { contentRoutes } from './content-routes.js'
+import { operationRoutes } from './operation-routes.js'
+import type { Route } from './route.js'
+import { serviceRoutes } from './service-routes.js'
+import { sessionRoutes } from './session-routes.js'
+
+/** Every route of the service. The router, the CapabilityStatement and the documentation are made from it. */
+export function routeTable(service: Service): readonly Route[] {
+  const routes: Route[] = [...sessionRoutes(service), ...operationRoutes(service), ...contentRoutes(service)]
+  return [...routes, ...serviceRoutes(service, routes)]
+}

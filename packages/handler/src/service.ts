@@ -1,0 +1,85 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { definitionEntries } from 'fhir-ops/content'
+import type { Operation } from 'fhir-ops/operation'
+import type { Sessions } from 'fhir-ops/sessions'
+import type { Indexer } from 'fhir-ops/storage'
+import type { AccessPolicy } from './auth/caller.js'
+import { checkRealm } from './auth/challenge.js'
+import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
+import type { TokenVerifier } from './auth/token-verifier.js'
+import { createExecutor, type Executor } from './executor.js'
+import type { CorsOptions } from './http/cors.js'
+import { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
+import type { LogEntry } from './log-entry.js'
+import { OPERATIONS } from './operations.js'
+import type { HandlerOptions } from './options.js'
+
+/** The options of a handler, checked and completed. */
+export interface Service {
+  readonly ctx: OperationContext
+  readonly sessions: Sessions
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  /** Segments of the path that requests arrive under. */
+  readonly mount: readonly string[]
+  readonly isOpen: boolean
+  readonly access: AccessPolicy
+  readonly verifiers: readonly TokenVerifier[]
+  readonly operations: readonly Operation[]
+  readonly indexer: Indexer
+  readonly limits: HandlerLimits
+  readonly realm: string
+  readonly isTokenRequiredAtUserInfo: boolean
+  readonly isTrusted: IsTrusted
+  readonly cors: CorsOptions | undefined
+  readonly readiness: () => Promise<unknown>
+  readonly log: (entry: LogEntry) => void
+  readonly executor: Executor
+}
+
+/** Where FHIR paths begin, below the base. */
+export const FHIR_PATH = '/fhir/R4'
+
+/** @throws {TypeError} for options that cannot be. */
+export function createService(options: HandlerOptions): Service {
+  const { context, sessions, defaultPolicy, policy } = options
+  const baseUrl = baseUrlOf(options.baseUrl)
+  const limits = { ...DEFAULT_HANDLER_LIMITS, ...options.limits }
+  checkPolicy(defaultPolicy)
+  return {
+    ctx: context,
+    sessions,
+    baseUrl,
+    mount: segmentsOf(options.mountPath ?? new URL(baseUrl).pathname),
+    isOpen: options.auth === 'off',
+    access: { defaultPolicy, policy },
+    verifiers: options.verifiers ?? [],
+    operations: options.operations ?? OPERATIONS,
+    indexer: options.indexer ?? definitionEntries,
+    limits,
+    realm: checkRealm(options.realm ?? 'fhir-ops'),
+    isTokenRequiredAtUserInfo: options.userinfoMissingToken === 'invalid_request',
+    isTrusted: trustedNetworks(options.trustProxy ?? []),
+    cors: options.cors,
+    readiness: options.readiness ?? (() => context.storage.read('Basic', 'ready')),
+    log: options.log ?? (() => {}),
+    executor: createExecutor(limits),
+  }
+}
+
+/** Plain JavaScript may leave it out. */
+function checkPolicy(defaultPolicy: unknown): void {
+  if (defaultPolicy === 'deny' || defaultPolicy === 'allow-authenticated') return
+  throw new TypeError("defaultPolicy must be chosen: 'deny' or 'allow-authenticated'.")
+}
+
+function baseUrlOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === ''
+  if (!isPlain) throw new TypeError('baseUrl must be an http or https address without query, fragment and user.')
+  return text.endsWith('/') ? text.slice(0, -1) : text
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.split('/').filter((segment) => segment !== '')
+}
