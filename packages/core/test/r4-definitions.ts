@@ -13,7 +13,8 @@ export function published<T = JsonObject>(type: string): T[] {
 }
 
 export function publishedSearchParameters(): SearchParameterTable {
-  return published<SearchParameterTable[number]>('SearchParameter').sort((a, b) => (a.url < b.url ? -1 : 1))
+  const rows = published<SearchParameterTable[number]>('SearchParameter').filter((row) => Array.isArray(row.base))
+  return rows.sort((a, b) => (a.url < b.url ? -1 : 1))
 }
 
 export function publishedTypes(): TypeModel {

@@ -1,5 +1,6 @@
 export { dateInterval } from './date-interval.js'
 export { fold } from './fold.js'
+export { createIndexer, type IndexerOptions } from './indexer.js'
 export type { Interval } from './interval.js'
 export { parseSearch, type SearchPair } from './parse-search.js'
 export type { ParsedSearch } from './parsed-search.js'

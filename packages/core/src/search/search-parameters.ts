@@ -37,7 +37,8 @@ export interface SearchParameters {
 /**
  * Reads a table of search parameters. What cannot be searched by is left out: `special` parameters, those without an expression,
  * `phonetic` (it compares sounds), `relationship` (R4 swaps its components), and composites whose tuples do not fit into index entries. `_profile`, `_security`, `_source`,
- * `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index.
+ * `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index. Of two rows for the same
+ * code of a type the first counts.
  *
  * @param model The types that the expressions speak of.
  */
@@ -50,7 +51,8 @@ export function searchParameters(table: SearchParameterTable, model: TypeModel):
     if (known !== undefined) return known
     if (!isResourceType(type)) return new Map()
     const own = rows.filter(({ base }) => base.includes(type) || base.includes('Resource') || base.includes('DomainResource'))
-    const made = new Map(own.map((row) => [row.code, parameterOf(row, type, urls)]))
+    const made = new Map<string, SearchParameter>()
+    for (const row of own) if (!made.has(row.code)) made.set(row.code, parameterOf(row, type, urls))
     byType.set(type, made)
     return made
   }
@@ -81,7 +83,7 @@ function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchP
 function componentsOf(row: SearchParameterRow, urls: Urls): readonly SearchComponent[] {
   return (row.component ?? []).map(({ definition, expression }) => {
     const part = urls.get(definition)
-    return { type: part?.type ?? '', targets: part === undefined ? [] : targetsOf(part), expression }
+    return { type: part?.type ?? '', targets: part === undefined ? [] : targetsOf(part), expression: corrected(expression) }
   })
 }
 
@@ -96,7 +98,12 @@ function targetsOf({ target = [] }: SearchParameterRow): readonly string[] {
 function expressionFor(type: string, expression: string): string {
   const branches = topLevelBranches(expression)
   const own = branches.filter((branch) => firstName(branch) === type)
-  return own.length > 0 ? own.join(' | ') : expression
+  return corrected(own.length > 0 ? own.join(' | ') : expression)
+}
+
+/** R4 names FHIRPath's DateTime in some expressions where it means the FHIR type. */
+function corrected(expression: string): string {
+  return expression.replaceAll('(DateTime)', '(dateTime)')
 }
 
 function firstName(branch: string): string | undefined {

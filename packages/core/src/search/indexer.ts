@@ -1,0 +1,66 @@
+import { definitionEntries } from '../content/index.js'
+import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
+import type { IndexEntry, Indexer } from '../storage/index.js'
+import { tupleFields } from './kinds/composite.js'
+import type { EntryFields } from './kinds/kind.js'
+import { kindOf } from './kinds/registry.js'
+import { createSelector, type Selector, type Value } from './selector.js'
+import type { SearchParameter, SearchParameters } from './search-parameters.js'
+
+export interface IndexerOptions {
+  /** Address of this server, without a slash at its end: an absolute reference on it is found as a local one. */
+  readonly base?: string | undefined
+}
+
+/**
+ * Makes the function that turns a resource into index entries: those of its type's search parameters, those by which definitions are
+ * resolved, and for references by identifier an entry under `<code>:identifier`. Expressions are compiled at their first use.
+ */
+export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
+  const scope: IndexScope = { selector: createSelector(parameters.model, options.base), base: options.base }
+  return (resource) => {
+    const found = parameters.of(stringAt(resource, 'resourceType') ?? '').flatMap((parameter) => entriesOf(scope, parameter, resource))
+    return distinct([...found, ...definitionEntries(resource)])
+  }
+}
+
+interface IndexScope {
+  readonly selector: Selector
+  readonly base: string | undefined
+}
+
+function entriesOf(scope: IndexScope, parameter: SearchParameter, resource: JsonObject): readonly IndexEntry[] {
+  const values = scope.selector.ofResource(resource, parameter.expression)
+  if (parameter.components.length > 0) return withCode(parameter.code, values.flatMap((value) => tuplesOf(scope, parameter, value)))
+  const entries = withCode(parameter.code, values.flatMap((value) => fieldsOf(scope, parameter.type, value)))
+  if (parameter.type !== 'reference') return entries
+  return [...entries, ...withCode(`${parameter.code}:identifier`, values.flatMap((value) => identifierOf(scope, value)))]
+}
+
+function fieldsOf({ base }: IndexScope, type: string, value: Value): readonly EntryFields[] {
+  return kindOf(type)?.fields(value.json, base) ?? []
+}
+
+function identifierOf(scope: IndexScope, { json }: Value): readonly EntryFields[] {
+  const identifier = isObject(json) ? objectAt(json, 'identifier') : undefined
+  return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : (kindOf('token')?.fields(identifier, scope.base) ?? [])
+}
+
+function tuplesOf(scope: IndexScope, { components }: SearchParameter, value: Value): readonly EntryFields[] {
+  const values = components.map(({ type, expression }) =>
+    scope.selector.ofValue(value, expression).flatMap((part) => fieldsOf(scope, type, part)),
+  )
+  return tupleFields(components, values)
+}
+
+function withCode(param: string, fields: readonly EntryFields[]): readonly IndexEntry[] {
+  return fields.map((entry) => ({ param, ...entry }))
+}
+
+function distinct(entries: readonly IndexEntry[]): readonly IndexEntry[] {
+  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()]
+}
+
+function keyOf({ param, system, value, text, low, high }: IndexEntry): string {
+  return JSON.stringify([param, system, value, text, low, high])
+}

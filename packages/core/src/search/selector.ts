@@ -1,0 +1,50 @@
+import { compileFhirPath, isNode, PENDING, rootNode, type CompiledPath, type FhirNode, type FhirPathHost, type Item, type TypeModel } from '../fhirpath/index.js'
+import type { JsonObject } from '../json/index.js'
+import { localReference } from './kinds/reference.js'
+
+/** Something that an expression found in a resource. */
+export interface Value {
+  /** As it stands in the resource's JSON. */
+  readonly json: unknown
+  readonly item: Item
+  readonly resource: FhirNode
+}
+
+/** Evaluates the expressions of search parameters, each compiled once. */
+export interface Selector {
+  ofResource(resource: JsonObject, expression: string): readonly Value[]
+  /** From a value that was found before; for components of composites. */
+  ofValue(value: Value, expression: string): readonly Value[]
+}
+
+/** @param base Address of this server; absolute references on it have a type. */
+export function createSelector(model: TypeModel, base: string | undefined): Selector {
+  const compiled = new Map<string, CompiledPath>()
+  const host: FhirPathHost = { resolve: (reference) => typedStub(model, localReference(reference, base)) }
+  const pathOf = (expression: string): CompiledPath => {
+    const path = compiled.get(expression) ?? compileFhirPath(expression, { model })
+    compiled.set(expression, path)
+    return path
+  }
+  const select = (resource: FhirNode, expression: string, focus: Item): readonly Value[] => {
+    const items = pathOf(expression).evaluate({ resource, host }, focus)
+    return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
+  }
+  return {
+    ofResource(resource, expression) {
+      const root = rootNode(model, resource)
+      return select(root, expression, root)
+    },
+    ofValue: ({ resource, item }, expression) => select(resource, expression, item),
+  }
+}
+
+/** Expressions resolve references only to ask for the target's type, which the reference itself tells. */
+function typedStub(model: TypeModel, local: { readonly type: string; readonly id: string } | undefined): FhirNode | undefined {
+  return local && rootNode(model, { resourceType: local.type, id: local.id })
+}
+
+function valueOf(item: Item, resource: FhirNode): readonly Value[] {
+  const json = isNode(item) ? item.value : item
+  return json === undefined ? [] : [{ json, item, resource }]
+}
