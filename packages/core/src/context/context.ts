@@ -1,5 +1,6 @@
 import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
 import type { JsonObject } from '../json/index.js'
+import type { SearchOptions } from '../search/index.js'
 import type { Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
@@ -10,6 +11,8 @@ export interface OperationContext {
   /** Where canonicals are resolved. */
   readonly content: ContentView
   readonly cache: Cache
+  /** How searches are read where content holds them, such as criteria of measures; these are refused when absent. */
+  readonly search?: SearchOptions | undefined
   readonly limits: Limits
   readonly now: () => Date
   /** Random UUID, lower case. */
@@ -31,6 +34,8 @@ export interface ContextOptions {
   /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
   readonly definitions?: readonly ContentLayer[]
   readonly cache?: Cache
+  /** Search parameters, and what else searching needs. */
+  readonly search?: SearchOptions
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
   readonly newId?: () => string
@@ -42,6 +47,7 @@ export function createContext(options: ContextOptions): OperationContext {
     storage: options.storage,
     content: contentView([storageLayer(options.storage), ...(options.definitions ?? [])]),
     cache: options.cache ?? createCache(),
+    search: options.search,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     now: options.now ?? (() => new Date()),
     newId: options.newId ?? (() => crypto.randomUUID()),

@@ -1,1 +1,5 @@
-export {}
+export { evaluateMeasure, type EvaluateInput, type EvaluateOptions } from './evaluate-measure.js'
+export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
+export type { Criterion, GroupPlan, Population, Stratifier } from './measure-plan.js'
+export { createEvaluateMeasureOperation, evaluateMeasureOperation, type EvaluateOperationOptions } from './operation.js'
+export type { Period } from './period.js'

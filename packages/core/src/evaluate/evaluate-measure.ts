@@ -1,0 +1,85 @@
+import type { MeasureReport } from 'fhir/r4.js'
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { findMeasure } from './find-measure.js'
+import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope } from './languages/index.js'
+import { planOf, type GroupPlan, type MeasurePlan } from './measure-plan.js'
+import { checkedPeriod } from './period.js'
+import { reportOf } from './report.js'
+import { patientIdOf } from './subject.js'
+
+/** What to evaluate. */
+export interface EvaluateInput {
+  /** `Measure/<id>`, an id, a url or `url|version`. */
+  readonly measure: string
+  /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`: the first day, month or year of the period. */
+  readonly periodStart: string
+  /** The last of the period, included as a whole. */
+  readonly periodEnd: string
+  /** `Patient/<id>` or an id: only what belongs to this patient is counted. */
+  readonly subject?: string | undefined
+  /** `subject` for the report of one subject, `population` for a summary. By default the first when there is a `subject`. */
+  readonly reportType?: 'subject' | 'population' | undefined
+}
+
+export interface EvaluateOptions {
+  /** Criteria languages beside those that come with the engine. */
+  readonly languages?: readonly CriteriaLanguage[]
+}
+
+/**
+ * Counts the populations of a Measure. Nothing is stored.
+ *
+ * @returns A MeasureReport with a new id; its period is the input's, word for word.
+ * @throws {OperationError} `not-found`; `parameter-value`, `parameter-invalid`, `parameter-required` for the input; 422 for a Measure
+ *   that cannot be evaluated, naming the place in it.
+ * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
+ */
+export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInput, options: EvaluateOptions = {}): Promise<MeasureReport> {
+  const period = checkedPeriod(input.periodStart, input.periodEnd)
+  const type = reportTypeOf(input)
+  const measure = await findMeasure(ctx, input.measure)
+  const plan = planOf(measure)
+  const languages = languagesOf(plan, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
+  const patient = input.subject === undefined ? undefined : await patientIdOf(ctx, input.subject, measure)
+  const counts = await countsOf(ctx, { plan, languages, scope: { period, patient } })
+  return reportOf(ctx, { measure, plan, scope: { period, patient }, type, counts })
+}
+
+function reportTypeOf({ subject, reportType }: EvaluateInput): MeasureReport['type'] {
+  if (reportType === 'subject' && subject === undefined) {
+    throw new OperationError('parameter-required', "A report for a subject needs parameter 'subject'.", { expression: ['subject'] })
+  }
+  return subject !== undefined && reportType !== 'population' ? 'individual' : 'summary'
+}
+
+/** The language of each group. All are looked up before anything is counted. */
+function languagesOf(plan: MeasurePlan, languages: readonly CriteriaLanguage[]): readonly (CriteriaLanguage | undefined)[] {
+  return plan.groups.map((group) => languageOf(group, languages))
+}
+
+function languageOf({ populations, stratifiers }: GroupPlan, languages: readonly CriteriaLanguage[]): CriteriaLanguage | undefined {
+  const criteria = [...populations, ...stratifiers]
+  const language = languages.find(({ names }) => names.some((name) => name === criteria[0]?.language))
+  const foreign = criteria.find((criterion) => language?.names.includes(criterion.language) !== true)
+  if (foreign === undefined) return language
+  throw new OperationError('not-supported', `${foreign.place}: criteria in ${quoted(foreign.language)} are not supported here.`, {
+    expression: [`${foreign.path}.criteria.language`],
+  })
+}
+
+interface Work {
+  readonly plan: MeasurePlan
+  readonly languages: readonly (CriteriaLanguage | undefined)[]
+  readonly scope: Scope
+}
+
+async function countsOf(ctx: OperationContext, { plan, languages, scope }: Work): Promise<readonly GroupCounts[]> {
+  const evaluators = new Map(languages.map((language) => [language, language?.evaluator(ctx, scope)]))
+  const counts: GroupCounts[] = []
+  for (const [index, group] of plan.groups.entries()) {
+    const evaluate = evaluators.get(languages[index])
+    counts.push(evaluate === undefined ? { populations: [], strata: [] } : await evaluate(group))
+  }
+  return counts
+}

@@ -1,0 +1,27 @@
+import { canonicalOf } from '../content/index.js'
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import type { JsonObject } from '../json/index.js'
+
+/**
+ * The Measure that `Measure/<id>`, an id, a url or `url|version` names. Without a version: the newest that is not retired.
+ *
+ * @throws {OperationError} `not-found`.
+ */
+export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
+  const found = name.includes(':') ? await byCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
+  if (found === undefined) throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`)
+  return found
+}
+
+async function byId(ctx: OperationContext, id: string): Promise<JsonObject | undefined> {
+  ctx.authorize?.('read', 'Measure', id)
+  return (await ctx.storage.read('Measure', id))?.resource
+}
+
+async function byCanonical(ctx: OperationContext, canonical: string): Promise<JsonObject | undefined> {
+  ctx.authorize?.('read', 'Measure')
+  const { url, version } = canonicalOf(canonical)
+  const definition = await ctx.content.resolve('Measure', url, version)
+  return version === undefined && definition?.status === 'retired' ? undefined : definition?.resource
+}

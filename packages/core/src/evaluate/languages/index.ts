@@ -1,0 +1,7 @@
+import type { CriteriaLanguage } from './language.js'
+import { xFhirQuery } from './x-fhir-query/index.js'
+
+/** The languages that come with the engine. */
+export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
+
+export type { CriteriaLanguage, GroupCounts, Scope } from './language.js'

@@ -1,0 +1,48 @@
+import type { OperationContext } from '../../../context/index.js'
+import { OperationError, quoted } from '../../../errors/index.js'
+import type { SearchQuery } from '../../../storage/index.js'
+import type { Criterion } from '../../measure-plan.js'
+import type { Scope } from '../language.js'
+import { criterionQuery, searchOptions } from './criterion-query.js'
+import { patientParameter } from './patient-parameter.js'
+
+/** A criterion and the query whose matches it counts. */
+export interface Counted {
+  readonly criterion: Criterion
+  /** Its type is the type of what is counted: Patient where subjects are. */
+  readonly query: SearchQuery
+}
+
+/**
+ * The query for what a criterion counts: the resources that its expression finds, or, with basis `boolean`, their subjects.
+ *
+ * @throws {OperationError} 422 for an expression that is no valid search, and for one whose type does not fit the basis.
+ */
+export async function countedQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<Counted> {
+  const found = await criterionQuery(ctx, criterion, scope)
+  if (criterion.basis === 'boolean') return { criterion, query: subjectsOf(ctx, criterion, found) }
+  if (criterion.basis !== undefined && criterion.basis !== found.type) throw misfit(criterion, { expected: criterion.basis, found: found.type })
+  return { criterion, query: found }
+}
+
+/** The type that all of these count. @throws {OperationError} `definition-invalid` when they count different types. */
+export function checkSameType(counted: readonly Counted[]): string {
+  const [first, ...others] = counted
+  const type = first?.query.type ?? ''
+  const odd = others.find((other) => other.query.type !== type)
+  if (odd === undefined) return type
+  throw misfit(odd.criterion, { expected: type, found: odd.query.type })
+}
+
+function subjectsOf(ctx: OperationContext, criterion: Criterion, query: SearchQuery): SearchQuery {
+  if (query.type === 'Patient') return query
+  const param = patientParameter(searchOptions(ctx), query.type)
+  if (param === undefined) throw misfit(criterion, { expected: 'something that refers to a patient', found: query.type })
+  return { type: 'Patient', where: { kind: 'referredBy', param, query: { type: query.type, where: query.where } } }
+}
+
+function misfit({ place, path, expression }: Criterion, { expected, found }: { readonly expected: string; readonly found: string }): OperationError {
+  return new OperationError('definition-invalid', `${place}: ${quoted(expression)} gives ${found}, where ${expected} is counted.`, {
+    expression: [`${path}.criteria.expression`],
+  })
+}

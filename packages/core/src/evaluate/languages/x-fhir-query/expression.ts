@@ -1,0 +1,57 @@
+import { OperationError, quoted } from '../../../errors/index.js'
+import { isResourceType } from '../../../storage/index.js'
+
+/** A query taken apart: the type and its decoded parameters in order. */
+export interface QueryExpression {
+  readonly type: string
+  readonly parameters: readonly (readonly [string, string])[]
+}
+
+/**
+ * Reads `Type` or `Type?name=value&...`. `{{%name}}` stands for the value of a variable; what is inserted is data, never syntax.
+ *
+ * @param variables Values by name, without the percent sign.
+ * @throws {OperationError} `search-invalid` for every other form, an unknown type and an unknown variable.
+ */
+export function parseExpression(expression: string, variables: ReadonlyMap<string, string>): QueryExpression {
+  if (/[\u0000-\u001f\u007f#]/.test(expression)) throw invalid('A query holds no fragment and no control characters.')
+  const mark = expression.indexOf('?')
+  const type = mark < 0 ? expression : expression.slice(0, mark)
+  if (!isResourceType(type) || type === 'Bot') throw invalid(`${quoted(type)} is no resource type.`)
+  const query = mark < 0 ? '' : expression.slice(mark + 1)
+  return {
+    type,
+    parameters: withValues(query, variables)
+      .split('&')
+      .filter((pair) => pair !== '')
+      .map(decodedPair),
+  }
+}
+
+function withValues(query: string, variables: ReadonlyMap<string, string>): string {
+  const inserted = query.replace(/\{\{%([^{}]*)\}\}/g, (_, name: string) => {
+    const value = variables.get(name)
+    if (value === undefined) throw invalid(`There is no variable ${quoted(`%${name}`)}.`)
+    return encodeURIComponent(value)
+  })
+  if (/\{\{|\}\}/.test(inserted)) throw invalid('Between {{ and }} stands a variable such as %periodStart.')
+  return inserted
+}
+
+function decodedPair(pair: string): readonly [string, string] {
+  const equals = pair.indexOf('=')
+  if (equals <= 0) throw invalid(`${quoted(pair)} is no name=value.`)
+  return [decoded(pair.slice(0, equals)), decoded(pair.slice(equals + 1))]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw invalid(`${quoted(text)} is not percent-encoded.`)
+  }
+}
+
+function invalid(message: string): OperationError {
+  return new OperationError('search-invalid', message)
+}

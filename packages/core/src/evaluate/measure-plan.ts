@@ -1,0 +1,135 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { basisOf, criteriaReferenceOf, scoringOf } from './measure-extensions.js'
+
+const MAX_GROUPS = 100
+const MAX_POPULATIONS = 500
+
+/** What a Measure asks to be counted. */
+export interface MeasurePlan {
+  readonly groups: readonly GroupPlan[]
+}
+
+/** One group: populations that belong together. */
+export interface GroupPlan {
+  readonly id?: string
+  /** Copied into the report as it is. */
+  readonly code?: JsonObject
+  /** Code of the scoring, for example `proportion`; each population counts alone when absent. */
+  readonly scoring?: string
+  readonly populations: readonly Population[]
+  readonly stratifiers: readonly Stratifier[]
+  /** FHIRPath in the Measure. */
+  readonly path: string
+}
+
+/** An expression that selects something, and where it stands. */
+export interface Criterion {
+  readonly language: string
+  readonly expression: string
+  /** FHIRPath of the element that holds `criteria`. */
+  readonly path: string
+  /** The place in words, for messages. */
+  readonly place: string
+  /** What is counted: `boolean` for subjects, or a resource type; absent when the Measure does not say. */
+  readonly basis?: string
+}
+
+/** One population of a group. */
+export interface Population extends Criterion {
+  readonly id?: string
+  /** Copied into the report as it is. */
+  readonly code?: JsonObject
+  /** Every code of `code`: the population's kind is among them. */
+  readonly kinds: readonly string[]
+  /** Id of another population of the group, for the two initial populations of a ratio. */
+  readonly criteriaReference?: string
+}
+
+/** Divides the populations of a group by a criterion of its own. */
+export interface Stratifier extends Criterion {
+  readonly id?: string
+  readonly code?: JsonObject
+}
+
+/**
+ * Reads a Measure.
+ *
+ * @throws {OperationError} `too-costly` above 100 groups or 500 populations; `definition-required` for a missing criteria or expression;
+ *   `not-supported` for an absent language and for stratifiers by components.
+ * @see https://hl7.org/fhir/R4/measure.html
+ */
+export function planOf(measure: JsonObject): MeasurePlan {
+  const groups = objectsAt(measure, 'group')
+  const populations = groups.reduce((sum, group) => sum + objectsAt(group, 'population').length + objectsAt(group, 'stratifier').length, 0)
+  if (groups.length > MAX_GROUPS || populations > MAX_POPULATIONS) {
+    throw new OperationError('too-costly', `The Measure has more than ${MAX_GROUPS} groups or ${MAX_POPULATIONS} populations.`, {
+      expression: ['Measure.group'],
+    })
+  }
+  return { groups: groups.map((group, index) => groupPlan(group, { measure, index })) }
+}
+
+function groupPlan(group: JsonObject, { measure, index }: { readonly measure: JsonObject; readonly index: number }): GroupPlan {
+  const path = `Measure.group[${index}]`
+  const place = `Group ${index + 1}`
+  const scoring = scoringOf(group, measure)
+  return {
+    ...headOf(group),
+    ...(scoring !== undefined && { scoring }),
+    path,
+    populations: objectsAt(group, 'population').map((population, i) => {
+      const at = { path: `${path}.population[${i}]`, place: `${place}, population ${i + 1}` }
+      return populationPlan(population, { ...at, basis: basisOf(population, group, measure) })
+    }),
+    stratifiers: objectsAt(group, 'stratifier').map((stratifier, i) => {
+      const at = { path: `${path}.stratifier[${i}]`, place: `${place}, stratifier ${i + 1}` }
+      return stratifierPlan(stratifier, { ...at, basis: basisOf(group, measure) })
+    }),
+  }
+}
+
+interface Place {
+  readonly path: string
+  readonly place: string
+  readonly basis: string | undefined
+}
+
+function populationPlan(population: JsonObject, at: Place): Population {
+  const codes = objectsAt(objectAt(population, 'code'), 'coding').map((coding) => stringAt(coding, 'code'))
+  const kinds = codes.filter((code) => code !== undefined)
+  const criteriaReference = criteriaReferenceOf(population)
+  return {
+    ...headOf(population),
+    ...criterion(population, { ...at, place: kinds[0] === undefined ? at.place : `${at.place} (${quoted(kinds[0])})` }),
+    kinds,
+    ...(criteriaReference !== undefined && { criteriaReference }),
+  }
+}
+
+function stratifierPlan(stratifier: JsonObject, at: Place): Stratifier {
+  if (objectsAt(stratifier, 'component').length > 0) {
+    throw new OperationError('not-supported', `${at.place}: stratifiers by components are not supported.`, { expression: [`${at.path}.component`] })
+  }
+  return { ...headOf(stratifier), ...criterion(stratifier, at) }
+}
+
+function headOf(element: JsonObject): { readonly id?: string; readonly code?: JsonObject } {
+  const id = stringAt(element, 'id')
+  const code = objectAt(element, 'code')
+  return { ...(id !== undefined && { id }), ...(code !== undefined && { code }) }
+}
+
+function criterion(element: JsonObject, { path, place, basis }: Place): Criterion {
+  const criteria = objectAt(element, 'criteria')
+  const expression = stringAt(criteria, 'expression')
+  const language = stringAt(criteria, 'language')
+  if (criteria === undefined || expression === undefined) {
+    const missing = criteria === undefined ? 'criteria' : 'criteria.expression'
+    throw new OperationError('definition-required', `${place} has no ${missing}.`, { expression: [`${path}.${missing}`] })
+  }
+  if (language === undefined) {
+    throw new OperationError('not-supported', `${place} has no criteria.language.`, { expression: [`${path}.criteria.language`] })
+  }
+  return { language, expression, path, place, ...(basis !== undefined && { basis }) }
+}

@@ -1,0 +1,118 @@
+import { OperationError, quoted } from '../errors/index.js'
+import type { GroupPlan, Population } from './measure-plan.js'
+
+/** Who belongs to a population: what satisfies every criterion of `all` and none of `none`. Both are indexes of populations of the group. */
+export interface Membership {
+  readonly all: readonly number[]
+  readonly none: readonly number[]
+}
+
+/** What a population kind is within, and what it leaves out, besides its own criterion. */
+interface Rule {
+  readonly within: readonly string[]
+  readonly without?: readonly string[]
+  readonly required?: true
+}
+
+const IP = 'initial-population'
+
+/** The populations that each scoring allows (Quality Measure IG, CR 3.11). */
+const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
+  ['cohort', new Map<string, Rule>([[IP, { within: [], required: true }]])],
+  ['proportion', new Map<string, Rule>([
+    [IP, { within: [], required: true }],
+    ['denominator', { within: [IP], required: true }],
+    ['denominator-exclusion', { within: [IP, 'denominator'] }],
+    ['numerator', { within: [IP, 'denominator'], without: ['denominator-exclusion'], required: true }],
+    ['numerator-exclusion', { within: [IP, 'denominator', 'numerator'], without: ['denominator-exclusion'] }],
+    ['denominator-exception', { within: [IP, 'denominator'], without: ['denominator-exclusion', 'numerator'] }],
+  ])],
+  ['ratio', new Map<string, Rule>([
+    [IP, { within: [], required: true }],
+    ['denominator', { within: [IP], required: true }],
+    ['denominator-exclusion', { within: [IP, 'denominator'] }],
+    ['numerator', { within: [IP], required: true }],
+    ['numerator-exclusion', { within: [IP, 'numerator'] }],
+  ])],
+  ['continuous-variable', new Map<string, Rule>([
+    [IP, { within: [], required: true }],
+    ['measure-population', { within: [IP], required: true }],
+    ['measure-population-exclusion', { within: [IP, 'measure-population'] }],
+  ])],
+])
+
+/**
+ * Who belongs to each population of a group, in their order. Without scoring, each population stands alone.
+ *
+ * @throws {OperationError} `not-supported` for other scorings and for observations; `definition-required` when a population is missing
+ *   that the scoring needs; `definition-invalid` for one that it does not allow, a repeated one, and a bad criteriaReference.
+ */
+export function membershipsOf(group: GroupPlan): readonly Membership[] {
+  const { scoring, populations, path } = group
+  if (scoring === undefined) return populations.map((_, index) => ({ all: [index], none: [] }))
+  const rules = SCORINGS.get(scoring)
+  if (rules === undefined) {
+    throw new OperationError('not-supported', `Scoring ${quoted(scoring)} is not supported.`, { expression: [path] })
+  }
+  const kinds = populations.map((population) => kindOf(population, { rules, scoring }))
+  checkRequired(group, { kinds, rules })
+  checkRepeated(group, kinds)
+  return kinds.map((kind, index) => membership(group, { kinds, index, rule: rules.get(kind) ?? { within: [] } }))
+}
+
+/** The kind of a population under a scoring. */
+export function kindOf(population: Population, { rules, scoring }: { readonly rules: ReadonlyMap<string, Rule>; readonly scoring: string }): string {
+  const kind = population.kinds.find((code) => rules.has(code))
+  if (kind !== undefined) return kind
+  if (population.kinds.includes('measure-observation')) {
+    throw new OperationError('not-supported', `${population.place}: observations are not supported.`, { expression: [population.path] })
+  }
+  throw invalid(population, `is not allowed in a measure with scoring ${quoted(scoring)}`)
+}
+
+function checkRequired(group: GroupPlan, { kinds, rules }: { readonly kinds: readonly string[]; readonly rules: ReadonlyMap<string, Rule> }): void {
+  const missing = [...rules].find(([kind, rule]) => rule.required && !kinds.includes(kind))
+  if (missing === undefined) return
+  throw new OperationError('definition-required', `A group with scoring ${quoted(group.scoring ?? '')} needs a population '${missing[0]}'.`, {
+    expression: [`${group.path}.population`],
+  })
+}
+
+/** Only a ratio may have two of a kind: initial populations, of which numerator and denominator say which is theirs. */
+function checkRepeated({ scoring, populations }: GroupPlan, kinds: readonly string[]): void {
+  populations.forEach((population, index) => {
+    const kind = kinds[index]
+    const before = kinds.slice(0, index).filter((other) => other === kind).length
+    if (before > (scoring === 'ratio' && kind === IP ? 1 : 0)) throw invalid(population, 'is of a kind that the group already has')
+  })
+}
+
+interface Place {
+  readonly kinds: readonly string[]
+  readonly index: number
+  readonly rule: Rule
+}
+
+function membership(group: GroupPlan, { kinds, index, rule }: Place): Membership {
+  const within = rule.within.map((kind) => (kind === IP ? initialOf(group, { kinds, index }) : kinds.indexOf(kind)))
+  const without = (rule.without ?? []).map((kind) => kinds.indexOf(kind)).filter((at) => at >= 0)
+  return { all: [...within, index], none: without }
+}
+
+/** The initial population that a population lies in: the only one, or the one that its side of the ratio refers to. */
+function initialOf(group: GroupPlan, { kinds, index }: Pick<Place, 'kinds' | 'index'>): number {
+  const initial = kinds.flatMap((kind, at) => (kind === IP ? [at] : []))
+  const [only] = initial
+  if (initial.length === 1 && only !== undefined) return only
+  const side = kinds[index]?.startsWith('numerator') ? 'numerator' : 'denominator'
+  const population = group.populations[kinds.indexOf(side)]
+  const referred = initial.find((at) => group.populations[at]?.id !== undefined && group.populations[at].id === population?.criteriaReference)
+  if (referred !== undefined) return referred
+  throw new OperationError('definition-invalid', `The ${side} does not refer to one of the two initial populations.`, {
+    expression: [population?.path ?? group.path],
+  })
+}
+
+function invalid({ place, path }: Population, reason: string): OperationError {
+  return new OperationError('definition-invalid', `${place} ${reason}.`, { expression: [path] })
+}

@@ -1,0 +1,90 @@
+import type { CodeableConcept, MeasureReport, MeasureReportGroup, MeasureReportGroupPopulation, MeasureReportGroupStratifier } from 'fhir/r4.js'
+import { formatCanonical } from '../content/index.js'
+import type { OperationContext } from '../context/index.js'
+import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
+import type { GroupCounts, Scope } from './languages/index.js'
+import type { GroupPlan, MeasurePlan } from './measure-plan.js'
+import { scoreOf } from './score.js'
+
+/** Everything that a report says. */
+export interface Evaluation {
+  readonly measure: JsonObject
+  readonly plan: MeasurePlan
+  readonly scope: Scope
+  readonly type: MeasureReport['type']
+  /** One for each group of the plan. */
+  readonly counts: readonly GroupCounts[]
+}
+
+/**
+ * The MeasureReport of an evaluation, in whatever language its criteria were written.
+ *
+ * @see https://hl7.org/fhir/R4/measurereport.html
+ */
+export function reportOf(ctx: OperationContext, { measure, plan, scope, type, counts }: Evaluation): MeasureReport {
+  const now = ctx.now().toISOString()
+  const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
+  return {
+    resourceType: 'MeasureReport',
+    id: ctx.newId(),
+    meta: { versionId: '1', lastUpdated: now },
+    status: 'complete',
+    type,
+    measure: canonicalOfMeasure(measure),
+    ...(scope.patient !== undefined && { subject: { reference: `Patient/${scope.patient}` } }),
+    date: now,
+    period: { start: scope.period.start, end: scope.period.end },
+    ...(improvementNotation !== undefined && { improvementNotation }),
+    ...(plan.groups.length > 0 && {
+      group: plan.groups.map((group, index) => groupOf(group, counts[index] ?? { populations: [], strata: [] })),
+    }),
+  }
+}
+
+function canonicalOfMeasure(measure: JsonObject): string {
+  const url = stringAt(measure, 'url')
+  return url === undefined ? `Measure/${stringAt(measure, 'id')}` : formatCanonical(url, stringAt(measure, 'version'))
+}
+
+function groupOf(group: GroupPlan, { populations, strata }: GroupCounts): MeasureReportGroup {
+  return {
+    ...headOf(group),
+    ...populationsOf(group, populations),
+    ...(strata.length > 0 && { stratifier: group.stratifiers.map((stratifier, index) => stratifierOf(group, stratifier, strata[index] ?? [])) }),
+  }
+}
+
+function stratifierOf(group: GroupPlan, stratifier: Head, counts: readonly number[]): MeasureReportGroupStratifier {
+  const { id, code } = headOf(stratifier)
+  return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), stratum: [populationsOf(group, counts)] }
+}
+
+interface Counted {
+  population?: MeasureReportGroupPopulation[]
+  measureScore?: { value: number }
+}
+
+function populationsOf(group: GroupPlan, counts: readonly number[]): Counted {
+  const score = scoreOf(group, counts)
+  const population = group.populations.map((one, index) => ({ ...headOf(one), count: counts[index] ?? 0 }))
+  return { ...(population.length > 0 && { population }), ...(score !== undefined && { measureScore: { value: score } }) }
+}
+
+interface Head {
+  readonly id?: string
+  readonly code?: JsonObject
+}
+
+function headOf(head: Head): { id?: string; code?: CodeableConcept } {
+  const code = conceptOf(head.code)
+  return { ...(head.id !== undefined && { id: head.id }), ...(code !== undefined && { code }) }
+}
+
+function conceptOf(concept: JsonObject | undefined): CodeableConcept | undefined {
+  return isConcept(concept) ? concept : undefined
+}
+
+/** What the Measure has there is copied as it is. */
+function isConcept(value: unknown): value is CodeableConcept {
+  return isObject(value)
+}

@@ -1,0 +1,95 @@
+import { createContext, type ContextOptions, type OperationContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import { memoryStorage } from '../memory/index.js'
+import { typeModelOf } from '../model/index.js'
+import { createIndexer, searchParameters, type SearchParameterRow } from '../search/index.js'
+import type { Indexer } from '../storage/index.js'
+
+const row = (type: string, base: string, code: string): SearchParameterRow => ({
+  url: `http://example.org/${base}-${code}`,
+  code,
+  base: [base],
+  type,
+  expression: `${base}.${code}`,
+})
+
+const MODEL = typeModelOf({
+  Patient: { kind: 'resource', elements: { id: 'id', gender: 'code', birthDate: 'date' } },
+  Observation: { kind: 'resource', elements: { id: 'id', code: 'CodeableConcept', subject: 'Reference', 'effective[x]': 'dateTime' } },
+  Organization: { kind: 'resource', elements: { id: 'id', name: 'string' } },
+  CodeableConcept: { kind: 'complex-type', elements: { coding: 'Coding*', text: 'string' } },
+  Coding: { kind: 'complex-type', elements: { system: 'uri', code: 'code' } },
+  Reference: { kind: 'complex-type', elements: { reference: 'string' } },
+  ...Object.fromEntries(['id', 'code', 'date', 'dateTime', 'string', 'uri'].map((name) => [name, { kind: 'primitive-type' }])),
+})
+
+const PARAMETERS = searchParameters(
+  [
+    row('token', 'Patient', 'gender'),
+    row('date', 'Patient', 'birthDate'),
+    row('token', 'Observation', 'code'),
+    { ...row('reference', 'Observation', 'subject'), target: ['Patient', 'Group'] },
+    { ...row('date', 'Observation', 'date'), expression: 'Observation.effective' },
+    row('token', 'Organization', 'name'),
+  ],
+  MODEL,
+)
+
+/** What the ward's resources are found by. */
+export const INDEXER: Indexer = createIndexer(PARAMETERS)
+
+const patient = (id: string, gender: string, birthDate: string): object => ({ resourceType: 'Patient', id, gender, birthDate })
+
+const observation = (id: string, subject: string, over: object): object => ({
+  resourceType: 'Observation',
+  id,
+  subject: { reference: `Patient/${subject}` },
+  ...over,
+})
+
+const coded = (code: string): object => ({ code: { coding: [{ system: 'http://example.org/codes', code }] } })
+
+/** Three women, one man; observations of weight and height on three of them, and one of nobody. */
+const WARD = [
+  patient('ada', 'female', '1950-05-01'),
+  patient('bea', 'female', '1960-05-01'),
+  patient('cleo', 'female', '1970-05-01'),
+  patient('dan', 'male', '1980-05-01'),
+  observation('w1', 'ada', { ...coded('weight'), effectiveDateTime: '2020-03-01' }),
+  observation('w2', 'ada', { ...coded('weight'), effectiveDateTime: '2021-03-01' }),
+  observation('w3', 'bea', { ...coded('weight'), effectiveDateTime: '2021-12-31' }),
+  observation('h1', 'bea', { ...coded('height'), effectiveDateTime: '2021-06-01' }),
+  observation('h2', 'dan', { ...coded('height'), effectiveDateTime: '2022-06-01' }),
+  { resourceType: 'Observation', id: 'h3', ...coded('height') },
+]
+
+/** A context over the ward and some Measures, with a clock that stands still. */
+export function wardContext(measures: readonly JsonObject[], options: Partial<ContextOptions> = {}): OperationContext {
+  return createContext({
+    storage: memoryStorage([...WARD, ...measures], { indexer: INDEXER }),
+    search: { parameters: PARAMETERS },
+    now: () => new Date('2024-05-06T07:08:09.010Z'),
+    newId: () => 'report-1',
+    ...options,
+  })
+}
+
+/** A population whose criterion is a query. */
+export function population(kind: string, expression: unknown, over: object = {}): JsonObject {
+  return { code: { coding: [{ code: kind }] }, criteria: { language: 'application/x-fhir-query', expression }, ...over }
+}
+
+/** A Measure with id `m`. */
+export function measure(group: unknown, over: object = {}): JsonObject {
+  return { resourceType: 'Measure', id: 'm', url: 'http://example.org/Measure/m', status: 'active', group, ...over }
+}
+
+/** The extension that says what a measure counts. */
+export function basis(valueCode: string): object {
+  return { extension: [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-populationBasis', valueCode }] }
+}
+
+/** `Measure.scoring`. */
+export function scoring(code: string): object {
+  return { scoring: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-scoring', code }] } }
+}
