@@ -1,1 +1,24 @@
-export {}
+export type { Ast, BinaryOperator, Literal, TypeSpecifier } from './ast.js'
+export { compileFhirPath, type CompiledPath, type FhirPathOptions } from './compiled-path.js'
+export type { Decimal } from './decimal.js'
+export { PENDING, type FhirPathContext, type FhirPathHost, type Pending } from './host.js'
+export { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
+export { modelOfDefinitions } from './model-of-definitions.js'
+export {
+  ANY_TYPE,
+  elementSlot,
+  isSubtype,
+  typeDefinition,
+  UNTYPED_MODEL,
+  type ElementSlot,
+  type SlotParts,
+  type SystemType,
+  type TypeDefinition,
+  type TypeModel,
+  type TypeParts,
+} from './model.js'
+export { pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode } from './node.js'
+export { parseFhirPath } from './parser.js'
+export type { Quantity, UnitConversion } from './quantity.js'
+export { temporalText, type Temporal, type TemporalKind } from './temporal.js'
+export { systemTypeOf, toSystem } from './to-system.js'

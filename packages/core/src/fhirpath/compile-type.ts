@@ -1,0 +1,55 @@
+import { quoted } from '../errors/index.js'
+import type { TypeSpecifier } from './ast.js'
+import { codeOfItems, codeOfTruth, type Code } from './code.js'
+import { isNode, type Item } from './item.js'
+import { isSubtype, UNTYPED_MODEL, type SystemType, type TypeModel } from './model.js'
+import { evaluationProblem } from './problem.js'
+import { systemTypeOf } from './to-system.js'
+
+const SYSTEM_TYPES: ReadonlySet<string> = new Set<SystemType>([
+  'Boolean',
+  'String',
+  'Integer',
+  'Decimal',
+  'Date',
+  'DateTime',
+  'Time',
+  'Quantity',
+])
+
+/** Whether the single item of `operand` is of a type; `undefined` when there is none. */
+export function isOfType(operand: Code, type: TypeSpecifier, model: TypeModel): Code {
+  const test = typeTest(type, model)
+  return codeOfTruth((scope) => {
+    const items = operand.items(scope)
+    const [item] = items
+    if (items.length > 1) throw evaluationProblem(`'is' needs one item where there are ${items.length}`)
+    return item === undefined ? undefined : test(item)
+  })
+}
+
+/** The items of `operand` that are of a type. R4's expressions apply `as` to collections, so several items are allowed. */
+export function asType(operand: Code, type: TypeSpecifier, model: TypeModel): Code {
+  const test = typeTest(type, model)
+  return codeOfItems((scope) => operand.items(scope).filter(test))
+}
+
+/**
+ * The test for a type. A name without namespace is a FHIR type where the model knows one, else a System type.
+ *
+ * @throws {OperationError} `fhirpath-invalid` for a name that is neither.
+ */
+export function typeTest({ namespace, name }: TypeSpecifier, model: TypeModel): (item: Item) => boolean {
+  const isFhir = namespace === undefined ? model.type(name) !== undefined : namespace === 'FHIR'
+  const isSystem = SYSTEM_TYPES.has(name) && (namespace === undefined || namespace === 'System')
+  const isKnown = model === UNTYPED_MODEL ? isFhir || isSystem : (isFhir && model.type(name) !== undefined) || isSystem
+  if (!isKnown) throw evaluationProblem(`there is no type ${quoted(namespace === undefined ? name : `${namespace}.${name}`)}`)
+  return (item) => {
+    if (isNode(item)) return isFhir && isSubtype(model, item.type, name)
+    return isSystem && typeof item !== 'object' ? systemTypeOf(item) === name : isSystem && isSystemObject(item, name)
+  }
+}
+
+function isSystemObject(item: Item, name: string): boolean {
+  return typeof item === 'object' && item.kind !== 'node' && item.kind !== 'type' && systemTypeOf(item) === name
+}

@@ -1,0 +1,71 @@
+import { OperationError } from '../errors/index.js'
+import type { Code } from './code.js'
+import { compile } from './compile.js'
+import { PENDING, type FhirPathContext, type Pending } from './host.js'
+import type { Item, Items } from './item.js'
+import { UNTYPED_MODEL, type TypeModel } from './model.js'
+import { parseFhirPath } from './parser.js'
+import { budgetProblem } from './problem.js'
+import { rootScope, type Run, type Scope } from './scope.js'
+
+const MAX_RESULT = 100_000
+
+/** How an expression is compiled. */
+export interface FhirPathOptions {
+  /** The types of the release. Without one, elements are found by their JSON names only. */
+  readonly model?: TypeModel
+}
+
+/** An expression ready to be evaluated any number of times. */
+export interface CompiledPath {
+  readonly expression: string
+  /**
+   * Evaluates the expression on a focus.
+   *
+   * @param focus What `$this` and `%context` are; none for an expression that needs none.
+   * @returns The items in order; `PENDING` when the host has yet to answer, and the evaluation is to be repeated then.
+   * @throws {OperationError} `fhirpath-invalid` where the specification asks for an error, `fhirpath-budget` beyond 1,000,000 steps
+   *   or 100,000 items, `regex-unsupported` and `too-costly` from regular expressions.
+   */
+  evaluate(context: FhirPathContext, focus?: Item): Items | Pending
+  /** Evaluates the expression as a truth (singleton evaluation); `undefined` when it is empty. Throws as `evaluate` does. */
+  test(context: FhirPathContext, focus?: Item): boolean | undefined | Pending
+}
+
+/**
+ * Compiles a FHIRPath expression to closures.
+ *
+ * @throws {OperationError} `fhirpath-invalid` with the offset of a fault, or naming an unknown function or type; `fhirpath-budget` for
+ *   expressions beyond the limits of the parser.
+ * @see https://hl7.org/fhirpath/N1/
+ */
+export function compileFhirPath(expression: string, options: FhirPathOptions = {}): CompiledPath {
+  const model = options.model ?? UNTYPED_MODEL
+  const code = compile(parseFhirPath(expression), { source: expression, model })
+  return {
+    expression,
+    evaluate: (context, focus) => settle(newRun(model, context, focus), (scope) => bounded(code, scope)),
+    test: (context, focus) => settle(newRun(model, context, focus), code.truth),
+  }
+}
+
+function newRun(model: TypeModel, context: FhirPathContext, focus: Item | undefined): Run {
+  return { context, model, focus: focus === undefined ? [] : [focus], steps: 0, moment: undefined, isPending: false }
+}
+
+/** What fails while an answer is missing may succeed with it. */
+function settle<T>(run: Run, evaluate: (scope: Scope) => T): T | Pending {
+  try {
+    const result = evaluate(rootScope(run))
+    return run.isPending ? PENDING : result
+  } catch (error) {
+    if (run.isPending && error instanceof OperationError && error.code === 'fhirpath-invalid') return PENDING
+    throw error
+  }
+}
+
+function bounded(code: Code, scope: Scope): Items {
+  const items = code.items(scope)
+  if (items.length > MAX_RESULT) throw budgetProblem(`${MAX_RESULT} items`)
+  return items
+}

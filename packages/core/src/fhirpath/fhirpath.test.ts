@@ -1,0 +1,423 @@
+import { describe, expect, test } from 'vitest'
+import { r4Model } from '../../test/fhirpath/r4.js'
+import { OperationError } from '../errors/index.js'
+import {
+  compileFhirPath,
+  isNode,
+  pathOf,
+  PENDING,
+  rootNode,
+  temporalText,
+  toSystem,
+  type FhirPathContext,
+  type Item,
+} from './index.js'
+
+const patient = {
+  resourceType: 'Patient',
+  id: 'p1',
+  active: true,
+  name: [
+    { use: 'official', family: 'Chalmers', given: ['Peter', 'James'] },
+    { use: 'usual', given: ['Jim'] },
+    { given: [null, 'X'], _given: [{ extension: [{ url: 'u', valueString: 'why' }] }, null] },
+  ],
+  telecom: [{ system: 'phone', value: '(03) 5555 6473', rank: 1 }],
+  birthDate: '1974-12-25',
+  _birthDate: { id: 'b', extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/patient-birthTime', valueDateTime: '1974-12-25T14:35:45-05:00' }] },
+  _gender: { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }] },
+  deceasedBoolean: false,
+  multipleBirthInteger: 2,
+  contact: [{ relationship: [{ coding: [{ code: 'N' }] }], name: { family: 'du Marché' } }],
+  managingOrganization: { reference: 'Organization/1' },
+  contained: [{ resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'c' }, valueQuantity: { value: 185, unit: 'lbs', code: '[lb_av]', system: 'http://unitsofmeasure.org' } }],
+}
+
+type Plain = string | number | boolean | object
+
+const rows: readonly [expression: string, expected: readonly Plain[]][] = [
+  // Navigation
+  ['name.given', ['Peter', 'James', 'Jim', 'X']],
+  ['Patient.name.given.count()', [5]],
+  ['name[0].given[1]', ['James']],
+  ['name[9]', []],
+  ['Observation.code', []],
+  ['Resource.id', ['p1']],
+  ['name.`given`.first()', ['Peter']],
+  ['deceased', [false]],
+  ['deceased is boolean', [true]],
+  ['deceasedBoolean', []],
+  ['constructor', []],
+  ['multipleBirth', [2]],
+  ['contained.value.unit', ['lbs']],
+  ['contained.value.ofType(Quantity).value', ['185']],
+  ['contained.value.as(string)', []],
+  ['(contained.value as Quantity).code', ['[lb_av]']],
+  ['birthDate.id', ['b']],
+  ["birthDate.extension('http://hl7.org/fhir/StructureDefinition/patient-birthTime').value.exists()", [true]],
+  ['gender.exists()', [true]],
+  ['gender.hasValue()', [false]],
+  ['gender.extension.value', ['unknown']],
+  ['birthDate.hasValue()', [true]],
+  ['birthDate.value is System.Date', [true]],
+  ['active.getValue()', [true]],
+  ['name.hasValue()', [false]],
+  // Existence
+  ['{}.empty()', [true]],
+  ['name.exists(use = \'usual\')', [true]],
+  ['name.all(given.exists())', [true]],
+  ['(true | false).allTrue()', [false]],
+  ['(true | false).anyTrue()', [true]],
+  ['{}.allTrue()', [true]],
+  ['(1 | 2).subsetOf(1 | 2 | 3)', [true]],
+  ['(1 | 2).supersetOf(1 | 3)', [false]],
+  ['(1).combine(1).isDistinct()', [false]],
+  ['(1).combine(1).combine(2).distinct().count()', [2]],
+  ['{}.not()', []],
+  // Filtering
+  ["name.where(use = 'official').family", ['Chalmers']],
+  ['name.where($index = 1).given', ['Jim']],
+  ['name.select(given.first())', ['Peter', 'Jim']],
+  ['(1 | 2 | 3).select($this * 2)', [2, 4, 6]],
+  ['(1 | 2 | 3 | 4).aggregate($this + $total, 0)', [10]],
+  ['(1 | 2 | 3).aggregate(iif($total.empty(), $this, iif($this < $total, $this, $total)))', [1]],
+  ['contact.repeat(children()).ofType(code)', ['N']],
+  // Subsetting and combining
+  ['(1 | 2 | 3).first()', [1]],
+  ['(1 | 2 | 3).last()', [3]],
+  ['(1 | 2 | 3).tail()', [2, 3]],
+  ['(1 | 2 | 3).skip(2)', [3]],
+  ['(1 | 2 | 3).skip(-1).count()', [3]],
+  ['(1 | 2 | 3).take(2)', [1, 2]],
+  ['(1 | 2).intersect(2 | 3)', [2]],
+  ['(1 | 2).exclude(2)', [1]],
+  ['(1 | 2).union(2 | 3)', [1, 2, 3]],
+  ['(1 | 2).combine(2)', [1, 2, 2]],
+  ['(1).single()', [1]],
+  // Operators and three-valued logic
+  ['1 + 2 * 3', [7]],
+  ['(1 + 2) * 3', [9]],
+  ['-1.abs()', [-1]],
+  ['(-1).abs()', [1]],
+  ['7 div 2', [3]],
+  ['-7 mod 2', [-1]],
+  ['1 / 0', []],
+  ['5 / 2', ['2.5']],
+  ['1 / 3', ['0.33333333']],
+  ['0.1 + 0.2 = 0.3', [true]],
+  ['1.0 + 2', ['3.0']],
+  ["'a' + 'b'", ['ab']],
+  ["'a' & {}", ['a']],
+  ["'a' + {}", []],
+  ['2147483647 + 1', []],
+  ['true and {}', []],
+  ['false and {}', [false]],
+  ['true or {}', [true]],
+  ['{} or false', []],
+  ['true xor {}', []],
+  ['true xor false', [true]],
+  ['{} implies true', [true]],
+  ['false implies {}', [true]],
+  ['true implies {}', []],
+  ['1 = 1.0', [true]],
+  ['1 != 2', [true]],
+  ['{} = 1', []],
+  ['(1 | 2) = (2 | 1)', [false]],
+  ['(1 | 2) ~ (2 | 1)', [true]],
+  ["'Ab  c' ~ 'aB C'", [true]],
+  ['1.11 ~ 1.1', [true]],
+  ['{} ~ {}', [true]],
+  ["'a' !~ 'b'", [true]],
+  ['1 in (1 | 2)', [true]],
+  ['(1 | 2) contains 3', [false]],
+  ['{} in (1 | 2)', []],
+  ["'a' < 'b'", [true]],
+  ['1 < 1.5', [true]],
+  ['telecom.rank >= 1', [true]],
+  ['(1 > 2) is Boolean', [true]],
+  ['1 | 2 is Integer', [1, true]],
+  ['true or false and false', [true]],
+  // Types
+  ['1 is Integer', [true]],
+  ['1.0 is System.Decimal', [true]],
+  ["'1'.is(String)", [true]],
+  ['active is boolean', [true]],
+  ['active is System.Boolean', [false]],
+  ['$this is DomainResource', [true]],
+  ['contact.is(BackboneElement)', [true]],
+  ['name.first().use is string', [true]],
+  ['active.type().namespace & \'.\' & active.type().name', ['FHIR.boolean']],
+  ['contact.type().name', ['BackboneElement']],
+  ['1.type().name', ['Integer']],
+  // Conversion
+  ["iif(true, 'a', 'b')", ['a']],
+  ["iif({}, 'a')", []],
+  ["'12'.toInteger()", [12]],
+  ["'x'.toInteger()", []],
+  ["'1.50'.toDecimal()", ['1.50']],
+  ["'yes'.toBoolean()", [true]],
+  ['1.toBoolean()', [true]],
+  ['1.50.toString()', ['1.50']],
+  ['birthDate.toString()', ['1974-12-25']],
+  ["'2015-02-04T14'.toDateTime()", ['2015-02-04T14']],
+  ["'2015-13'.convertsToDate()", [false]],
+  ["'2024-02-30'.toDate()", []],
+  ["'14:34:28.123'.toTime()", ['14:34:28.123']],
+  ["'1.5 \\'mg\\''.toQuantity().toString()", ["1.5 'mg'"]],
+  ["'4 days'.toQuantity() = 4 days", [true]],
+  ["{}.convertsToInteger()", []],
+  ["1.convertsToQuantity()", [true]],
+  // Text
+  ["'abc'.indexOf('c')", [2]],
+  ["'abc'.substring(1)", ['bc']],
+  ["'abc'.substring(1, 1)", ['b']],
+  ["'abc'.substring(3)", []],
+  ["'abc'.startsWith('')", [true]],
+  ["'abc'.contains('bc')", [true]],
+  ["'abc'.upper()", ['ABC']],
+  ["'abc'.replace('b', '$&')", ['a$&c']],
+  ["'abc'.matches('b')", [true]],
+  ["'abc'.matchesFull('b')", [false]],
+  ["'a\\nb'.matches('a.b')", [true]],
+  ["'11/30/1972'.replaceMatches('\\\\b(?<month>\\\\d{1,2})/(?<day>\\\\d{1,2})/(?<year>\\\\d{2,4})\\\\b', '${day}-${month}-${year}')", ['30-11-1972']],
+  ["'abc'.length()", [3]],
+  ["'abc'.toChars()", ['a', 'b', 'c']],
+  ["'a,b'.split(',')", ['a', 'b']],
+  ["('a' | 'b').join('-')", ['a-b']],
+  ["'  a '.trim()", ['a']],
+  ["'test'.encode('base64')", ['dGVzdA==']],
+  ["'dGVzdA=='.decode('base64')", ['test']],
+  ["'a>b'.encode('hex').decode('hex')", ['a>b']],
+  ["'\"1<2\"'.escape('html')", ['&quot;1&lt;2&quot;']],
+  ["'&lt;a&gt;'.unescape('html')", ['<a>']],
+  ["'a\"b'.escape('json').unescape('json')", ['a"b']],
+  ["'\\u0041\\'\\/'", ["A'/"]],
+  ["{}.length()", []],
+  // Math
+  ['2.power(3)', [8]],
+  ['(-1).power(0.5)', []],
+  ['1.5.ceiling()', [2]],
+  ['(-1.5).truncate()', [-1]],
+  ['3.14159.round(2)', ['3.14']],
+  ['2.5.round()', ['3']],
+  ['81.sqrt()', ['9']],
+  ['16.log(2)', ['4']],
+  ['0.exp()', ['1']],
+  ['(1 | 2 | 3).sum()', [6]],
+  ['(1 | 2 | 4).avg()', ['2.33333333']],
+  ['(3 | 1 | 2).min()', [1]],
+  ['(3 | 1 | 2).max()', [3]],
+  // Dates and times
+  ['birthDate = @1974-12-25', [true]],
+  ['birthDate < today()', [true]],
+  ['@2012 = @2012-01', []],
+  ['@2012 < @2013-01', [true]],
+  ['@2012-01 > @2012', []],
+  ['@2012 ~ @2012-01', [false]],
+  ['@2018-03-01T10:00:00Z = @2018-03-01T11:00:00+01:00', [true]],
+  ['@2018-03-01T10:00:00.0Z = @2018-03-01T10:00:00Z', [true]],
+  ['@2018-03-01T10:00 = @2018-03-01T10:00:00', []],
+  ['@T10:30 < @T11:00', [true]],
+  ['@2018-01-31 + 1 month', ['2018-02-28']],
+  ['@2020-02-29 - 1 year', ['2019-02-28']],
+  ['@2018-12-31 + 1 day', ['2019-01-01']],
+  ['@2018 + 24 months', ['2020']],
+  ['@2018-03-01T23:30:00Z + 45 minutes', ['2018-03-02T00:15:00Z']],
+  ['@2018-03-01T10:00:00+02:00 + 1 hour', ['2018-03-01T11:00:00+02:00']],
+  ['@T23:30 + 1 hour', ['00:30']],
+  ['now().toString()', ['2024-05-06T07:08:09.010Z']],
+  ['today()', ['2024-05-06']],
+  ['timeOfDay()', ['07:08:09.010']],
+  ['now() = now()', [true]],
+  ['@2024-05-06T07:08:09Z.hourOf()', [7]],
+  ['@2024-05-06.yearOf()', [2024]],
+  // Quantities
+  ["4 'mg' = 4.0 'mg'", [true]],
+  ["4 'mg' = 4 'g'", []],
+  ["1 'wk' = 7 days", [true]],
+  ["1 year = 12 months", [true]],
+  ["1 year = 365 days", []],
+  ["2 'mg' + 1 'mg'", ["3 'mg'"]],
+  ["2 'mg' * 3", ["6 'mg'"]],
+  ["6 'mg' / 2 'mg'", ["3 '1'"]],
+  ["contained.value > 100 '[lb_av]'", [true]],
+  ["1 'cm'.comparable(1 's')", [false]],
+  // Precision
+  ['1.587.lowBoundary(2)', ['1.58']],
+  ['1.587.highBoundary(2)', ['1.59']],
+  ['1.587.lowBoundary()', ['1.58650000']],
+  ['@2014.highBoundary()', ['2014-12-31']],
+  ['@2014-02.lowBoundary(8)', ['2014-02-01']],
+  ['@2014-01-01T08.highBoundary()', ['2014-01-01T08:59:59.999-12:00']],
+  ['@T10:30.highBoundary()', ['10:30:59.999']],
+  ['1.587.precision()', [3]],
+  ['@2014-01.precision()', [6]],
+  // Variables and utilities
+  ['%resource.id', ['p1']],
+  ['%context.id', ['p1']],
+  ['%ucum', ['http://unitsofmeasure.org']],
+  ['%`vs-languages`', ['http://hl7.org/fhir/ValueSet/languages']],
+  ['%vs-languages', ['http://hl7.org/fhir/ValueSet/languages']],
+  ['%mine + 1', [42]],
+  ["defineVariable('n', name.first()).select(%n.family)", ['Chalmers']],
+  ["name.first().defineVariable('f').given.select($this & %f.family)", ['PeterChalmers', 'JamesChalmers']],
+  ["1.trace('x') + 1", [2]],
+  ['1 // comment\n + /* more */ 1', [2]],
+  ['name.first().checkModifiers().use', ['official']],
+]
+
+const context: FhirPathContext = { now: () => new Date('2024-05-06T07:08:09.010Z'), variables: new Map([['mine', [41]]]) }
+
+describe('expressions over a patient', () => {
+  test.each(rows)('%s', (expression, expected) => {
+    expect(plain(run(expression))).toEqual(expected)
+  })
+})
+
+describe('what has no answer is an error with a code', () => {
+  test.each([
+    ['name.', 'offset 5'],
+    ['1 +', 'offset 3'],
+    ["'a", 'offset 0'],
+    ['a b', 'offset 2'],
+    ['foo()', 'foo'],
+    ['a.exists(1, 2)', '0 to 1 arguments'],
+    ['1 is Nothing', 'Nothing'],
+    ['constructor()', 'constructor'],
+    ['@2024-13-01', 'date'],
+    ['99999999999', 'integer'],
+    ['1 < \'a\'', 'no order'],
+    ['(1 | 2) + 1', 'one value'],
+    ['(1 | 2).single()', 'one item'],
+    ['name.given.length()', 'one item'],
+    ['%unknown', 'unknown'],
+    ['1.memberOf(\'x\')', 'memberOf'],
+    ["'a'.encode('rot13')", 'rot13'],
+  ])('%s', (expression, reason) => {
+    const error = caught(() => run(expression))
+    expect([error.code, error.message.includes(reason)]).toEqual(['fhirpath-invalid', true])
+  })
+
+  test.each([
+    ['nesting', () => compileFhirPath('('.repeat(65) + '1' + ')'.repeat(65))],
+    ['length', () => compileFhirPath(Array.from({ length: 1_500 }, () => '1').join('+'))],
+    ['steps', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(7)}1${')'.repeat(7)}`)],
+    ['endless repeat', () => run('1.repeat($this + 1)')],
+    ['endless text', () => run(`'${'x'.repeat(100)}'.select(${Array.from({ length: 30 }, () => '($this & $this)').join(').select(')})`)],
+  ])('the budget of %s', (_, action) => {
+    expect(caught(action).code).toBe('fhirpath-budget')
+  })
+
+  test('a result of more than 100,000 items', () => {
+    const many = { resourceType: 'Patient', name: Array.from({ length: 100_001 }, () => ({ use: 'usual' })) }
+    expect(caught(() => compileFhirPath('name', { model: r4Model }).evaluate({}, rootNode(r4Model, many))).code).toBe('fhirpath-budget')
+  })
+
+  test('long chains within the limit do not overflow the stack', () => {
+    expect(plain(run(Array.from({ length: 900 }, () => '1').join('+')))).toEqual([900])
+    expect(plain(run('name' + '.first()'.repeat(450) + '.use'))).toEqual(['official'])
+  })
+})
+
+describe('the place and type of a result', () => {
+  test.each([
+    ['name.given', ['Patient.name[0].given[0] string', 'Patient.name[0].given[1] string', 'Patient.name[1].given[0] string', 'Patient.name[2].given[0] string', 'Patient.name[2].given[1] string']],
+    ['contained.value', ['Patient.contained[0].value.ofType(Quantity) Quantity']],
+    ['multipleBirth', ['Patient.multipleBirth.ofType(integer) integer']],
+    ['contact', ['Patient.contact[0] Patient.contact']],
+  ])('%s', (expression, expected) => {
+    const items = run(expression)
+    expect(items.filter(isNode).map((node) => `${pathOf(node)} ${node.type.name}`)).toEqual(expected)
+  })
+})
+
+describe('the host', () => {
+  const organization = rootNode(r4Model, { resourceType: 'Organization', id: '1', name: 'Acme' })
+
+  test('resolves references', () => {
+    const asked: string[] = []
+    const resolve = (reference: string) => {
+      asked.push(reference)
+      return organization
+    }
+    expect(plain(run('managingOrganization.resolve().name', { host: { resolve } }))).toEqual(['Acme'])
+    expect(asked).toEqual(['Organization/1'])
+  })
+
+  test('an answer that is not there yet makes the evaluation pending, whatever else fails', () => {
+    const path = compileFhirPath("gender.memberOf('v') and name.use.memberOf('w').single()", { model: r4Model })
+    const asked: string[] = []
+    const memberOf = (_: Item, valueSet: string): typeof PENDING => {
+      asked.push(valueSet)
+      return PENDING
+    }
+    expect(path.test({ host: { memberOf } }, rootNode(r4Model, patient))).toBe(PENDING)
+    expect(asked).toEqual(['v'])
+  })
+
+  test('pending questions are collected in one pass, and answered in the next', () => {
+    const path = compileFhirPath("name.all(use.memberOf('v'))", { model: r4Model })
+    const answers = new Map<unknown, boolean>()
+    const asked = new Set<unknown>()
+    const memberOf = (item: Item) => {
+      const code = toSystem(item)
+      const answer = answers.get(code)
+      if (answer === undefined) asked.add(code)
+      return answer ?? PENDING
+    }
+    const focus = rootNode(r4Model, { resourceType: 'Patient', name: [{ use: 'usual' }] })
+    expect(path.test({ host: { memberOf } }, focus)).toBe(PENDING)
+    for (const code of asked) answers.set(code, true)
+    expect(path.test({ host: { memberOf } }, focus)).toBe(true)
+  })
+
+  test('an unknown answer is empty', () => {
+    expect(run("gender.memberOf('v')", { host: { memberOf: () => undefined } })).toEqual([])
+  })
+
+  test('trace hands over the items', () => {
+    const traced: [string, number][] = []
+    run("name.trace('names', given).use", { trace: (name, items) => traced.push([name, items.length]) })
+    expect(traced).toEqual([['names', 5]])
+  })
+
+  test('converts units', () => {
+    const convertUnit = (from: string, to: string) => (from === 'g' && to === 'mg' ? 1000 : from === 'mg' && to === 'g' ? 0.001 : undefined)
+    expect(run("1 'g' = 1000 'mg'", { host: { convertUnit } })).toEqual([true])
+  })
+})
+
+test('without a model elements are found by their JSON names', () => {
+  const focus = rootNode({ type: () => undefined }, { a: [{ b: 1 }, { b: 2 }], constructor: 3 })
+  expect(plain(compileFhirPath('a.b').evaluate({}, focus))).toEqual([1, 2])
+  expect(plain(compileFhirPath('toString | a.__proto__').evaluate({}, focus))).toEqual([])
+})
+
+function run(expression: string, more: FhirPathContext = {}): readonly Item[] {
+  const result = compileFhirPath(expression, { model: r4Model }).evaluate({ ...context, ...more }, rootNode(r4Model, patient))
+  if (typeof result === 'symbol') throw new Error('pending')
+  return result
+}
+
+/** Decimals, quantities and dates as their text. */
+function plain(items: readonly Item[] | typeof PENDING): Plain[] {
+  if (typeof items === 'symbol') throw new Error('pending')
+  return items.flatMap((item): Plain[] => {
+    const value = toSystem(item)
+    if (value === undefined) return isNode(item) && item.value === undefined ? [] : [item]
+    if (typeof value !== 'object') return [value]
+    if (value.kind === 'decimal') return [value.value.toFixed(value.places)]
+    if (value.kind === 'quantity') return [`${value.value.value} '${value.unit}'`]
+    return [temporalText(value)]
+  })
+}
+
+function caught(action: () => unknown): OperationError {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof OperationError) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}

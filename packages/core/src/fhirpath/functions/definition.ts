@@ -1,0 +1,102 @@
+import type { TypeSpecifier } from '../ast.js'
+import { codeOfItems, codeOfTruth, type Code } from '../code.js'
+import { NOTHING, type Item, type Items, type SystemValue } from '../item.js'
+import type { TypeModel } from '../model.js'
+import { evaluationProblem } from '../problem.js'
+import { spend, type Scope } from '../scope.js'
+import { systemTypeOf, toSystem } from '../to-system.js'
+
+/** A call to compile: what the function is applied to, and its arguments. */
+export interface Call {
+  readonly input: Code
+  readonly args: readonly Code[]
+  readonly model: TypeModel
+  /** The argument of a function that takes a type. */
+  readonly type?: TypeSpecifier
+}
+
+/** A function of the language. */
+export interface FunctionDefinition {
+  readonly name: string
+  /** Least and most arguments. */
+  readonly arity: readonly [least: number, most: number]
+  /** The one argument names a type and is not evaluated. */
+  readonly takesType?: true
+  readonly compile: (call: Call) => Code
+}
+
+/** A function from collections to a collection; its arguments are evaluated where the call stands. */
+export function itemsFunction(name: string, arity: FunctionDefinition['arity'], apply: (input: Items, args: readonly Items[], scope: Scope) => Items): FunctionDefinition {
+  return {
+    name,
+    arity,
+    compile: ({ input, args }) =>
+      codeOfItems((scope) => {
+        const items = input.items(scope)
+        spend(scope.run, items.length + 1)
+        return apply(items, args.map((arg) => arg.items(scope)), scope)
+      }),
+  }
+}
+
+/** A function from collections to a truth. */
+export function truthFunction(name: string, arity: FunctionDefinition['arity'], apply: (input: Items, args: readonly Items[], scope: Scope) => boolean | undefined): FunctionDefinition {
+  return {
+    name,
+    arity,
+    compile: ({ input, args }) =>
+      codeOfTruth((scope) => {
+        const items = input.items(scope)
+        spend(scope.run, items.length + 1)
+        return apply(items, args.map((arg) => arg.items(scope)), scope)
+      }),
+  }
+}
+
+/** A function from one value to at most one value; empty for empty input. */
+export function valueFunction(name: string, arity: FunctionDefinition['arity'], apply: (value: SystemValue, args: readonly Items[], scope: Scope) => SystemValue | undefined): FunctionDefinition {
+  return itemsFunction(name, arity, (input, args, scope) => {
+    const value = singleValue(name, input)
+    const result = value === undefined ? undefined : apply(value, args, scope)
+    if (typeof result === 'string') spend(scope.run, result.length >> 3)
+    return result === undefined ? NOTHING : [result]
+  })
+}
+
+/** A function from one text to at most one value; empty for empty input. */
+export function textFunction(name: string, arity: FunctionDefinition['arity'], apply: (text: string, args: readonly Items[], scope: Scope) => SystemValue | undefined): FunctionDefinition {
+  return valueFunction(name, arity, (value, args, scope) => {
+    if (typeof value !== 'string') throw evaluationProblem(`${name}() applies to text, not to ${systemTypeOf(value)}`)
+    return apply(value, args, scope)
+  })
+}
+
+/** The only item of a collection; `undefined` for an empty one. @throws {OperationError} `fhirpath-invalid` for several. */
+export function singleItem(name: string, items: Items): Item | undefined {
+  if (items.length > 1) throw evaluationProblem(`${name}() needs one item where there are ${items.length}`)
+  return items[0]
+}
+
+/** The only value of a collection. @throws {OperationError} `fhirpath-invalid` for several items, or one without a value. */
+export function singleValue(name: string, items: Items): SystemValue | undefined {
+  const item = singleItem(name, items)
+  if (item === undefined) return undefined
+  const value = toSystem(item)
+  if (value !== undefined) return value
+  if (typeof item === 'object' && item.kind === 'node' && item.type.kind === 'primitive') return undefined
+  throw evaluationProblem(`${name}() needs a value, not a structure`)
+}
+
+/** An argument that is text; `undefined` when it is empty. @throws {OperationError} `fhirpath-invalid` for anything else. */
+export function textArgument(name: string, items: Items | undefined): string | undefined {
+  const value = singleValue(name, items ?? NOTHING)
+  if (value === undefined || typeof value === 'string') return value
+  throw evaluationProblem(`${name}() takes text, not ${systemTypeOf(value)}`)
+}
+
+/** An argument that is an Integer; `undefined` when it is empty. @throws {OperationError} `fhirpath-invalid` for anything else. */
+export function integerArgument(name: string, items: Items | undefined): number | undefined {
+  const value = singleValue(name, items ?? NOTHING)
+  if (value === undefined || typeof value === 'number') return value
+  throw evaluationProblem(`${name}() takes an Integer, not ${systemTypeOf(value)}`)
+}

@@ -1,0 +1,87 @@
+import { isObject, stringAt } from '../../json/index.js'
+import { codeOfItems, codeOfTruth } from '../code.js'
+import type { FhirPathHost, Pending } from '../host.js'
+import { isNode, NOTHING, type Item, type Items } from '../item.js'
+import { evaluationProblem } from '../problem.js'
+import { answered, spend, type Scope } from '../scope.js'
+import { singleItem, textArgument, type Call, type FunctionDefinition } from './definition.js'
+
+/** Functions that FHIR adds and that the host answers. @see https://hl7.org/fhir/R4/fhirpath.html#functions */
+export const HOST_FUNCTIONS: readonly FunctionDefinition[] = [
+  { name: 'resolve', arity: [0, 0], compile: ({ input }) => codeOfItems((scope) => resolveAll(scope, input.items(scope))) },
+  asked('memberOf', [1, 1], (item, [valueSet], scope) => {
+    const canonical = textArgument('memberOf', valueSet)
+    return canonical === undefined ? undefined : hostFunction(scope, 'memberOf')(item, canonical)
+  }),
+  asked('subsumes', [1, 1], (item, [other], scope) => subsumption(scope, item, singleItem('subsumes', other ?? NOTHING))),
+  asked('subsumedBy', [1, 1], (item, [other], scope) => subsumption(scope, singleItem('subsumedBy', other ?? NOTHING), item)),
+  asked('conformsTo', [1, 1], (item, [profile], scope) => {
+    const canonical = textArgument('conformsTo', profile)
+    if (canonical === undefined || !isNode(item)) return undefined
+    return hostFunction(scope, 'conformsTo')(item, canonical)
+  }),
+  asked('htmlChecks', [0, 0], (item, _, scope) => {
+    const html = isNode(item) ? item.value : item
+    return typeof html === 'string' ? hostFunction(scope, 'htmlChecks')(html) : undefined
+  }),
+  { name: 'elementDefinition', arity: [0, 0], compile: ({ input }) => codeOfItems((scope) => elementDefinitions(scope, input.items(scope))) },
+  { name: 'slice', arity: [2, 2], compile: slice },
+]
+
+type Ask = (item: Item, args: readonly Items[], scope: Scope) => boolean | undefined | Pending
+
+/** A function that the host answers about a single item; empty for empty input. */
+function asked(name: string, arity: FunctionDefinition['arity'], ask: Ask): FunctionDefinition {
+  return {
+    name,
+    arity,
+    compile: ({ input, args }) =>
+      codeOfTruth((scope) => {
+        const item = singleItem(name, input.items(scope))
+        if (item === undefined) return undefined
+        return answered(scope.run, ask(item, args.map((arg) => arg.items(scope)), scope))
+      }),
+  }
+}
+
+function hostFunction<K extends keyof FhirPathHost>(scope: Scope, name: K): NonNullable<FhirPathHost[K]> {
+  const call = scope.run.context.host?.[name]
+  if (call === undefined || call === null) throw evaluationProblem(`${name}() is not available here`)
+  return call
+}
+
+function subsumption(scope: Scope, general: Item | undefined, specific: Item | undefined): boolean | undefined | Pending {
+  return general === undefined || specific === undefined ? undefined : hostFunction(scope, 'subsumes')(general, specific)
+}
+
+/** Follows references, canonicals and uris; what cannot be resolved is left out. */
+function resolveAll(scope: Scope, items: Items): Items {
+  spend(scope.run, items.length)
+  const found: Item[] = []
+  for (const item of items) {
+    const reference = referenceOf(item)
+    if (reference === undefined) continue
+    const target = answered(scope.run, hostFunction(scope, 'resolve')(reference, isNode(item) ? item : undefined))
+    if (target !== undefined) found.push(target)
+  }
+  return found
+}
+
+function referenceOf(item: Item): string | undefined {
+  const value = isNode(item) ? item.value : item
+  if (typeof value === 'string') return value
+  return isObject(value) ? stringAt(value, 'reference') : undefined
+}
+
+function elementDefinitions(scope: Scope, items: Items): Items {
+  const find = hostFunction(scope, 'elementDefinition')
+  return items.filter(isNode).flatMap((node) => find(node) ?? [])
+}
+
+function slice({ input, args: [profile, name] }: Call): ReturnType<FunctionDefinition['compile']> {
+  return codeOfItems((scope) => {
+    const wanted = { profile: textArgument('slice', profile?.items(scope)) ?? '', name: textArgument('slice', name?.items(scope)) ?? '' }
+    const isIn = hostFunction(scope, 'slice')
+    return input.items(scope).filter((item) => isNode(item) && isIn(item, wanted) === true)
+  })
+}

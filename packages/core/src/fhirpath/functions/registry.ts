@@ -1,0 +1,33 @@
+import { BOUNDARY_FUNCTIONS } from './boundary.js'
+import { CONVERSION_FUNCTIONS } from './conversion.js'
+import type { FunctionDefinition } from './definition.js'
+import { ENCODING_FUNCTIONS } from './encoding.js'
+import { EXISTENCE_FUNCTIONS } from './existence.js'
+import { FHIR_FUNCTIONS } from './fhir.js'
+import { FILTERING_FUNCTIONS } from './filtering.js'
+import { HOST_FUNCTIONS } from './host.js'
+import { MATH_FUNCTIONS } from './math.js'
+import { STRING_FUNCTIONS } from './strings.js'
+import { SUBSETTING_FUNCTIONS } from './subsetting.js'
+import { TREE_FUNCTIONS } from './tree.js'
+import { TYPE_FUNCTIONS } from './types.js'
+import { UTILITY_FUNCTIONS } from './utility.js'
+
+/** Every function that an expression may call, by name. */
+export const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
+  [
+    ...EXISTENCE_FUNCTIONS,
+    ...FILTERING_FUNCTIONS,
+    ...SUBSETTING_FUNCTIONS,
+    ...CONVERSION_FUNCTIONS,
+    ...STRING_FUNCTIONS,
+    ...ENCODING_FUNCTIONS,
+    ...MATH_FUNCTIONS,
+    ...TREE_FUNCTIONS,
+    ...TYPE_FUNCTIONS,
+    ...UTILITY_FUNCTIONS,
+    ...BOUNDARY_FUNCTIONS,
+    ...FHIR_FUNCTIONS,
+    ...HOST_FUNCTIONS,
+  ].map((definition) => [definition.name, definition]),
+)

@@ -1,0 +1,80 @@
+import { codeOfItems, codeOfTruth, type Code } from '../code.js'
+import type { LinearRegex } from '../../regex/index.js'
+import { NOTHING, type Items } from '../item.js'
+import { spend } from '../scope.js'
+import { integerArgument, itemsFunction, textArgument, textFunction, type Call, type FunctionDefinition } from './definition.js'
+import { patternOf } from './pattern.js'
+
+/** Functions of text. @see https://hl7.org/fhirpath/N1/#string-manipulation */
+export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
+  textFunction('indexOf', [1, 1], (text, [part]) => withText('indexOf', part, (found) => text.indexOf(found))),
+  textFunction('lastIndexOf', [1, 1], (text, [part]) => withText('lastIndexOf', part, (found) => text.lastIndexOf(found))),
+  textFunction('startsWith', [1, 1], (text, [part]) => withText('startsWith', part, (found) => text.startsWith(found))),
+  textFunction('endsWith', [1, 1], (text, [part]) => withText('endsWith', part, (found) => text.endsWith(found))),
+  textFunction('contains', [1, 1], (text, [part]) => withText('contains', part, (found) => text.includes(found))),
+  textFunction('substring', [1, 2], (text, [start, length]) => substring(text, start, length)),
+  textFunction('upper', [0, 0], (text) => text.toUpperCase()),
+  textFunction('lower', [0, 0], (text) => text.toLowerCase()),
+  textFunction('trim', [0, 0], (text) => text.trim()),
+  textFunction('length', [0, 0], (text) => text.length),
+  textFunction('replace', [2, 2], (text, [pattern, by], { run }) =>
+    withText('replace', pattern, (found) =>
+      withText('replace', by, (replacement) => {
+        spend(run, (text.length * (replacement.length + 1)) >> 3)
+        return text.replaceAll(found, () => replacement)
+      }),
+    ),
+  ),
+  itemsFunction('toChars', [0, 0], (input) => Array.from(textArgument('toChars', input) ?? '')),
+  itemsFunction('split', [1, 1], (input, [separator]) => {
+    const text = textArgument('split', input)
+    const by = textArgument('split', separator)
+    return text === undefined || by === undefined ? NOTHING : text.split(by)
+  }),
+  itemsFunction('join', [0, 1], (input, [separator], { run }) => {
+    if (input.length === 0) return NOTHING
+    const texts = input.map((item) => textArgument('join', [item]) ?? '')
+    const joined = texts.join(textArgument('join', separator) ?? '')
+    spend(run, joined.length >> 3)
+    return [joined]
+  }),
+  { name: 'matches', arity: [1, 1], compile: (call) => matching(call, (regex, text) => regex.test(text)) },
+  { name: 'matchesFull', arity: [1, 1], compile: (call) => matching(call, (regex, text) => regex.matchesWhole(text)) },
+  { name: 'replaceMatches', arity: [2, 2], compile: replaceMatches },
+]
+
+function withText<T>(name: string, argument: Items | undefined, apply: (text: string) => T): T | undefined {
+  const text = textArgument(name, argument)
+  return text === undefined ? undefined : apply(text)
+}
+
+function substring(text: string, startItems: Items | undefined, lengthItems: Items | undefined): string | undefined {
+  const start = integerArgument('substring', startItems)
+  const length = integerArgument('substring', lengthItems)
+  if (start === undefined || start < 0 || start >= text.length) return undefined
+  return length === undefined ? text.slice(start) : text.slice(start, start + Math.max(0, length))
+}
+
+function matching({ input, args: [pattern] }: Call, test: (regex: LinearRegex, text: string) => boolean): Code {
+  const regexOf = patternOf(pattern)
+  return codeOfTruth((scope) => {
+    const text = textArgument('matches', input.items(scope))
+    const regex = regexOf(scope)
+    if (text === undefined || regex === undefined) return undefined
+    spend(scope.run, text.length >> 3)
+    return test(regex, text)
+  })
+}
+
+function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
+  const regexOf = patternOf(pattern)
+  return codeOfItems((scope) => {
+    const text = textArgument('replaceMatches', input.items(scope))
+    const regex = regexOf(scope)
+    const by = textArgument('replaceMatches', substitution?.items(scope))
+    if (text === undefined || regex === undefined || by === undefined) return NOTHING
+    spend(scope.run, (text.length * (by.length + 1)) >> 3)
+    return [regex.replaceAll(text, by)]
+  })
+}
+

@@ -1,0 +1,47 @@
+import type { Decimal } from './decimal.js'
+import type { FhirNode } from './node.js'
+import type { Quantity } from './quantity.js'
+import type { Temporal } from './temporal.js'
+
+/** What `type()` gives. */
+export interface TypeInfo {
+  readonly kind: 'type'
+  readonly namespace: 'System' | 'FHIR'
+  readonly name: string
+  readonly baseType: string
+}
+
+/** A System value: strings, booleans and integers are themselves. */
+export type SystemValue = string | number | boolean | Decimal | Temporal | Quantity
+
+/** A member of a collection: a System value, or an element of a resource. */
+export type Item = SystemValue | FhirNode | TypeInfo
+
+/** A collection in FHIRPath's sense: ordered, not nested. */
+export type Items = readonly Item[]
+
+export const NOTHING: Items = []
+export const TRUE: Items = [true]
+export const FALSE: Items = [false]
+
+/** The collection of a three-valued truth. */
+export function itemsOfTruth(truth: boolean | undefined): Items {
+  if (truth === undefined) return NOTHING
+  return truth ? TRUE : FALSE
+}
+
+export function isNode(item: Item | undefined): item is FhirNode {
+  return typeof item === 'object' && item.kind === 'node'
+}
+
+export function isTemporal(value: Item | undefined): value is Temporal {
+  return typeof value === 'object' && (value.kind === 'date' || value.kind === 'dateTime' || value.kind === 'time')
+}
+
+export function isQuantity(value: Item | undefined): value is Quantity {
+  return typeof value === 'object' && value.kind === 'quantity'
+}
+
+export function isDecimal(value: Item | undefined): value is Decimal {
+  return typeof value === 'object' && value.kind === 'decimal'
+}

@@ -1,0 +1,152 @@
+import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import { ANY_TYPE, elementSlot, type ElementSlot, type TypeDefinition, type TypeModel } from './model.js'
+
+/** An element of a resource, or the resource itself, with its type and its place. */
+export interface FhirNode {
+  readonly kind: 'node'
+  /** The JSON value; `undefined` for a primitive that has only an id or extensions. */
+  readonly value: unknown
+  /** The `_name` sibling of a primitive. */
+  readonly extra: JsonObject | undefined
+  readonly type: TypeDefinition
+  /** Absent on a root. */
+  readonly slot: ElementSlot | undefined
+  readonly parent: FhirNode | undefined
+  /** Position among its siblings of the same name, -1 when the element does not repeat. */
+  readonly index: number
+}
+
+/** The node of a whole resource, or of a value of the given type. */
+export function rootNode(model: TypeModel, value: unknown, typeName?: string): FhirNode {
+  const name = typeName ?? (isObject(value) ? stringAt(value, 'resourceType') : undefined)
+  const type = name === undefined ? undefined : model.type(name)
+  return { kind: 'node', value, extra: undefined, type: type ?? ANY_TYPE, slot: undefined, parent: undefined, index: -1 }
+}
+
+/** Adds the children of `node` with a FHIRPath name to `into`, in document order. */
+export function pushChildren(model: TypeModel, node: FhirNode, { name, into }: { name: string; into: FhirNode[] }): void {
+  const slots = node.type.elements.get(name)
+  if (slots === undefined) {
+    if (hasUntyped(node, name)) pushSlot(model, node, { slot: untypedSlot(name, node.value), into })
+    return
+  }
+  for (const slot of slots) pushSlot(model, node, { slot, into })
+}
+
+/** Number of children with a FHIRPath name, without making their nodes. */
+export function countChildren(node: FhirNode, name: string): number {
+  const slots = node.type.elements.get(name)
+  if (slots === undefined) return hasUntyped(node, name) ? countSlot(node, untypedSlot(name, node.value)) : 0
+  let count = 0
+  for (const slot of slots) count += countSlot(node, slot)
+  return count
+}
+
+/** Adds all children of `node` to `into`, in document order; members that the type does not have are passed over. */
+export function pushAllChildren(model: TypeModel, node: FhirNode, into: FhirNode[]): void {
+  for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into })
+}
+
+/** Number of children, without making their nodes. */
+export function countAllChildren(node: FhirNode): number {
+  let count = 0
+  for (const slot of presentSlots(node)) count += countSlot(node, slot)
+  return count
+}
+
+/** FHIRPath of a node from its root, with an index on what repeats and `ofType()` on choices: `Patient.name[0].given[1]`. */
+export function pathOf(node: FhirNode): string {
+  const { parent, slot, index } = node
+  if (parent === undefined || slot === undefined) return node.type.name
+  const choice = slot.isChoice ? `.ofType(${slot.type})` : ''
+  return `${pathOf(parent)}.${slot.name}${index < 0 ? '' : `[${index}]`}${choice}`
+}
+
+/** Makes the nodes of one slot of `node`. */
+export function pushSlot(model: TypeModel, node: FhirNode, { slot, into }: { slot: ElementSlot; into: FhirNode[] }): void {
+  const value = memberOf(node, slot.jsonName)
+  const extra = isStructure(value) ? undefined : memberOf(node, slot.siblingName)
+  if (value === undefined && extra === undefined) return
+  if (!Array.isArray(value) && !Array.isArray(extra)) {
+    into.push(childNode(model, { node, slot, index: slot.isCollection ? 0 : -1 }, { value, extra }))
+    return
+  }
+  const values: readonly unknown[] = Array.isArray(value) ? value : []
+  const extras: readonly unknown[] = Array.isArray(extra) ? extra : []
+  const length = Math.max(values.length, extras.length)
+  for (let i = 0; i < length; i++) into.push(childNode(model, { node, slot, index: i }, { value: values[i], extra: extras[i] }))
+}
+
+interface Place {
+  readonly node: FhirNode
+  readonly slot: ElementSlot
+  readonly index: number
+}
+
+function childNode(model: TypeModel, { node, slot, index }: Place, json: { value: unknown; extra: unknown }): FhirNode {
+  const value = json.value ?? undefined
+  return {
+    kind: 'node',
+    value,
+    extra: isObject(json.extra) ? json.extra : undefined,
+    type: concreteType(model, slot, value),
+    slot,
+    parent: node,
+    index,
+  }
+}
+
+/** A resource tells its own type; everything else has the type of its slot. */
+function concreteType(model: TypeModel, slot: ElementSlot, value: unknown): TypeDefinition {
+  const type = model.type(slot.type)
+  if (type === undefined) return ANY_TYPE
+  if (type.kind !== 'resource' || !isObject(value)) return type
+  return model.type(stringAt(value, 'resourceType') ?? '') ?? type
+}
+
+function countSlot(node: FhirNode, slot: ElementSlot): number {
+  const value = memberOf(node, slot.jsonName)
+  const length = Array.isArray(value) ? value.length : value === undefined ? 0 : 1
+  if (length > 0) return length
+  const extra = memberOf(node, slot.siblingName)
+  return Array.isArray(extra) ? extra.length : extra === undefined ? 0 : 1
+}
+
+/** Names come from the model, or are known to be own members; only prototypes hold functions. */
+function memberOf(node: FhirNode, name: string): unknown {
+  const value = holderOf(node)?.[name]
+  return value === null || typeof value === 'function' ? undefined : value
+}
+
+/** The JSON object in which the children are: for a primitive, its sibling. */
+function holderOf(node: FhirNode): JsonObject | undefined {
+  return isObject(node.value) ? node.value : node.extra
+}
+
+/** Only primitives have siblings. */
+function isStructure(value: unknown): boolean {
+  return Array.isArray(value) ? isObject(value[0]) : typeof value === 'object'
+}
+
+function presentSlots(node: FhirNode): readonly ElementSlot[] {
+  const holder = holderOf(node)
+  if (holder === undefined) return []
+  const slots: ElementSlot[] = []
+  for (const key of Object.keys(holder)) {
+    const name = key.startsWith('_') ? key.slice(1) : key
+    if (name !== key && Object.hasOwn(holder, name)) continue
+    const slot = node.type === ANY_TYPE ? untypedSlot(name, holder) : node.type.members.get(name)
+    if (slot !== undefined) slots.push(slot)
+  }
+  return slots
+}
+
+function hasUntyped(node: FhirNode, name: string): boolean {
+  const holder = holderOf(node)
+  return node.type === ANY_TYPE && holder !== undefined && (Object.hasOwn(holder, name) || Object.hasOwn(holder, `_${name}`))
+}
+
+function untypedSlot(name: string, holder: unknown): ElementSlot {
+  const isCollection = isObject(holder) && Object.hasOwn(holder, name) && Array.isArray(holder[name])
+  return elementSlot({ name, jsonName: name, type: ANY_TYPE.name, isCollection, isChoice: false })
+}

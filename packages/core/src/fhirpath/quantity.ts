@@ -1,0 +1,86 @@
+import { decimal, decimalText, parseDecimal, type Decimal } from './decimal.js'
+
+/** A System.Quantity. `unit` is a UCUM code, or a calendar duration in the singular (`year` ... `millisecond`). */
+export interface Quantity {
+  readonly kind: 'quantity'
+  readonly value: Decimal
+  readonly unit: string
+}
+
+/** Converts between units of measure: the factor by which `from` is multiplied to be in `to`, `undefined` when they do not compare. */
+export type UnitConversion = (from: string, to: string) => number | undefined
+
+const CALENDAR_TO_UCUM: ReadonlyMap<string, string> = new Map([
+  ['week', 'wk'],
+  ['day', 'd'],
+  ['hour', 'h'],
+  ['minute', 'min'],
+  ['second', 's'],
+  ['millisecond', 'ms'],
+])
+
+const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
+  ['wk', 604_800_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+])
+
+const MONTHS_PER_UNIT: ReadonlyMap<string, number> = new Map([
+  ['year', 12],
+  ['month', 1],
+])
+
+const CALENDAR_UNITS: ReadonlySet<string> = new Set(['year', 'month', ...CALENDAR_TO_UCUM.keys()])
+
+/** The calendar duration that a word names, in the singular; `undefined` for any other word. */
+export function calendarUnit(word: string): string | undefined {
+  const singular = word.endsWith('s') ? word.slice(0, -1) : word
+  return CALENDAR_UNITS.has(singular) ? singular : undefined
+}
+
+/** Reads `4 days`, `1.5 'mg'`, `10`; `undefined` for anything else. */
+export function parseQuantity(text: string): Quantity | undefined {
+  const match = /^([+-]?\d{1,30}(?:\.\d{1,30})?)(?:\s{0,9}'([^']{1,100})'|\s{1,9}([a-z]{3,12}))?$/.exec(text)
+  const value = parseDecimal(match?.[1] ?? '')
+  if (match === null || value === undefined) return undefined
+  const [, , ucum, word] = match
+  if (word === undefined) return { kind: 'quantity', value, unit: ucum ?? '1' }
+  const unit = calendarUnit(word)
+  return unit === undefined ? undefined : { kind: 'quantity', value, unit }
+}
+
+/** Writes a quantity as its literal. */
+export function quantityText({ value, unit }: Quantity): string {
+  if (!CALENDAR_UNITS.has(unit)) return `${decimalText(value)} '${unit}'`
+  return `${decimalText(value)} ${unit}${value.value === 1 ? '' : 's'}`
+}
+
+/** Compares two quantities; `undefined` when their units do not compare. Years and months compare only with each other. */
+export function compareQuantities(left: Quantity, right: Quantity, convert?: UnitConversion): number | undefined {
+  const factor = factorBetween(left.unit, right.unit, convert)
+  if (factor === undefined) return undefined
+  return decimal(left.value.value * factor, 10).value - decimal(right.value.value, 10).value
+}
+
+/** The quantity in another unit; `undefined` when it cannot be converted. */
+export function inUnit(quantity: Quantity, unit: string, convert?: UnitConversion): Quantity | undefined {
+  const factor = factorBetween(quantity.unit, unit, convert)
+  if (factor === undefined) return undefined
+  return factor === 1 ? { ...quantity, unit } : { ...quantity, unit, value: decimal(quantity.value.value * factor, 8) }
+}
+
+function factorBetween(left: string, right: string, convert: UnitConversion | undefined): number | undefined {
+  if (left === right) return 1
+  const [from, to] = [CALENDAR_TO_UCUM.get(left) ?? left, CALENDAR_TO_UCUM.get(right) ?? right]
+  const known = ratio(MONTHS_PER_UNIT, from, to) ?? ratio(MS_PER_UNIT, from, to)
+  if (known !== undefined || MONTHS_PER_UNIT.has(from) || MONTHS_PER_UNIT.has(to)) return known
+  return from === to ? 1 : convert?.(from, to)
+}
+
+function ratio(sizes: ReadonlyMap<string, number>, from: string, to: string): number | undefined {
+  const [numerator, denominator] = [sizes.get(from), sizes.get(to)]
+  return numerator === undefined || denominator === undefined ? undefined : numerator / denominator
+}

@@ -1,0 +1,123 @@
+/** The kinds of System date and time values. */
+export type TemporalKind = 'date' | 'dateTime' | 'time'
+
+/**
+ * A date or time with its precision. `fields` holds year, month, day, hour, minute, second in this order, only as many as are known
+ * (a time begins at the hour); seconds carry their fraction.
+ */
+export interface Temporal {
+  readonly kind: TemporalKind
+  readonly fields: readonly number[]
+  /** Digits of the fraction of the second; 0 when it has none. */
+  readonly fraction: number
+  /** Minutes east of UTC; absent when the value has no time zone. */
+  readonly offset?: number
+}
+
+/** Index in `fields` of each unit; in a time, subtract `HOUR`. */
+export const HOUR = 3
+
+const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/
+const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/
+const ZONE = /(?:Z|[+-]\d\d:\d\d)$/
+
+/** Reads a date of any precision; `undefined` when it is none, or no day of the calendar. */
+export function parseDate(text: string): Temporal | undefined {
+  const match = DATE.exec(text)
+  if (match === null) return undefined
+  const fields = known(match.slice(1, 4))
+  return isCalendarDate(fields) ? { kind: 'date', fields, fraction: 0 } : undefined
+}
+
+/** Reads `13:28:17.239`, with or without a leading `T`. */
+export function parseTime(text: string): Temporal | undefined {
+  const match = TIME.exec(text)
+  if (match === null) return undefined
+  const [, hour, minute, second, fraction] = match
+  const fields = known([hour, minute, second === undefined ? undefined : `${second}.${fraction ?? 0}`])
+  return isClockTime(fields) ? { kind: 'time', fields, fraction: fraction?.length ?? 0 } : undefined
+}
+
+/** Reads a date, or a date with a time of any precision and an optional zone. */
+export function parseDateTime(text: string): Temporal | undefined {
+  const [dayText = '', clockText = ''] = text.split('T', 2)
+  const date = parseDate(dayText)
+  if (date === undefined || text.length > dayText.length + 1 + clockText.length) return undefined
+  return clockText === '' ? { ...date, kind: 'dateTime' } : withTime(date, clockText)
+}
+
+function withTime(date: Temporal, text: string): Temporal | undefined {
+  const zone = ZONE.exec(text)?.[0]
+  const time = parseTime(zone === undefined ? text : text.slice(0, -zone.length))
+  if (time === undefined || date.fields.length < HOUR) return undefined
+  const fields = [...date.fields, ...time.fields]
+  return { kind: 'dateTime', fields, fraction: time.fraction, ...(zone !== undefined && { offset: offsetOf(zone) }) }
+}
+
+/** Writes the value as it would be in FHIR JSON. */
+export function temporalText({ kind, fields, fraction, offset }: Temporal): string {
+  const width = fraction > 0 ? fraction + 3 : 2
+  const texts = fields.map((field, i) => {
+    if (isSecond(kind, i)) return field.toFixed(fraction).padStart(width, '0')
+    return String(field).padStart(kind !== 'time' && i === 0 ? 4 : 2, '0')
+  })
+  if (kind === 'time') return texts.join(':')
+  const date = texts.slice(0, HOUR).join('-')
+  const time = texts.slice(HOUR).join(':')
+  return time === '' ? date : `${date}T${time}${offset === undefined ? '' : zoneText(offset)}`
+}
+
+/** A moment as dateTime to the millisecond, in UTC. */
+export function temporalOf(moment: Date): Temporal {
+  const fields = [
+    moment.getUTCFullYear(),
+    moment.getUTCMonth() + 1,
+    moment.getUTCDate(),
+    moment.getUTCHours(),
+    moment.getUTCMinutes(),
+    moment.getUTCSeconds() + moment.getUTCMilliseconds() / 1000,
+  ]
+  return { kind: 'dateTime', fields, fraction: 3, offset: 0 }
+}
+
+/** Milliseconds since 1970 of a dateTime, with unknown fields at their least. */
+export function epochMs({ fields, offset }: Temporal): number {
+  const [year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0] = fields
+  const moment = new Date(0)
+  moment.setUTCFullYear(year, month - 1, day)
+  return moment.getTime() + ((hour * 60 + minute - (offset ?? 0)) * 60 + second) * 1000
+}
+
+export function daysInMonth(year: number, month: number): number {
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+}
+
+function isSecond(kind: TemporalKind, index: number): boolean {
+  return index === (kind === 'time' ? 2 : 5)
+}
+
+function known(texts: readonly (string | undefined)[]): number[] {
+  return texts.filter((text) => text !== undefined).map(Number)
+}
+
+function isCalendarDate([year = 1, month = 1, day = 1]: readonly number[]): boolean {
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
+}
+
+function isClockTime([hour = 0, minute = 0, second = 0]: readonly number[]): boolean {
+  return hour < 24 && minute < 60 && second < 60
+}
+
+function offsetOf(zone: string): number {
+  if (zone === 'Z') return 0
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6))
+  return zone.startsWith('-') ? -minutes : minutes
+}
+
+function zoneText(offset: number): string {
+  if (offset === 0) return 'Z'
+  const minutes = Math.abs(offset)
+  const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'))
+  return `${offset < 0 ? '-' : '+'}${hour}:${minute}`
+}

@@ -1,0 +1,62 @@
+import { isObject, stringAt } from '../json/index.js'
+import { decimalOf } from './decimal.js'
+import { isNode, type Item, type SystemValue } from './item.js'
+import type { SystemType } from './model.js'
+import type { FhirNode } from './node.js'
+import type { Quantity } from './quantity.js'
+import { parseDate, parseDateTime, parseTime } from './temporal.js'
+
+const UCUM = 'http://unitsofmeasure.org'
+
+/** The System value of an item: primitives and quantities convert implicitly, complex elements have none. */
+export function toSystem(item: Item | undefined): SystemValue | undefined {
+  if (typeof item !== 'object') return item
+  if (isNode(item)) return systemOfNode(item)
+  return item.kind === 'type' ? undefined : item
+}
+
+/** The System value of an element; text that its type does not allow stays text. */
+export function systemOfNode(node: FhirNode): SystemValue | undefined {
+  const { value } = node
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'number') return node.type.system === 'Decimal' || !Number.isInteger(value) ? decimalOf(value) : value
+  if (typeof value === 'string') return systemOfText(value, node.type.system)
+  return node.type.system === 'Quantity' ? quantityOf(value) : undefined
+}
+
+/** The System type of a value. */
+export function systemTypeOf(value: SystemValue): SystemType {
+  switch (typeof value) {
+    case 'string':
+      return 'String'
+    case 'boolean':
+      return 'Boolean'
+    case 'number':
+      return 'Integer'
+    default:
+      return OBJECT_TYPES[value.kind]
+  }
+}
+
+const OBJECT_TYPES = { decimal: 'Decimal', quantity: 'Quantity', date: 'Date', dateTime: 'DateTime', time: 'Time' } as const
+
+function systemOfText(text: string, type: SystemType | undefined): SystemValue {
+  if (type === 'DateTime') return parseDateTime(text) ?? text
+  if (type === 'Date') return parseDate(text) ?? text
+  if (type === 'Time') return parseTime(text) ?? text
+  return text
+}
+
+/** A FHIR Quantity as System.Quantity. One with a comparator is no exact amount and has none. */
+function quantityOf(json: unknown): Quantity | undefined {
+  if (!isObject(json) || typeof json['value'] !== 'number' || stringAt(json, 'comparator') !== undefined) return undefined
+  const code = stringAt(json, 'code')
+  const unit = stringAt(json, 'system') === UCUM && code !== undefined ? ucumUnit(code) : (code ?? stringAt(json, 'unit') ?? '1')
+  return { kind: 'quantity', value: decimalOf(json['value']), unit }
+}
+
+/** Years and months of UCUM are no calendar durations, yet FHIR's mapping names them so. */
+function ucumUnit(code: string): string {
+  if (code === 'a') return 'year'
+  return code === 'mo' ? 'month' : code
+}

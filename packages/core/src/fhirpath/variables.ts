@@ -1,0 +1,39 @@
+import { quoted } from '../errors/index.js'
+import { codeOfConstant, codeOfItems, type Code } from './code.js'
+import { NOTHING, type Items } from './item.js'
+import { evaluationProblem } from './problem.js'
+import type { Scope } from './scope.js'
+
+const CONSTANTS: ReadonlyMap<string, string> = new Map([
+  ['ucum', 'http://unitsofmeasure.org'],
+  ['sct', 'http://snomed.info/sct'],
+  ['loinc', 'http://loinc.org'],
+])
+
+/** A variable by its name without `%`: FHIR's fixed ones, those of the context, and those of `defineVariable()`. */
+export function compileVariable(name: string): Code {
+  const constant = CONSTANTS.get(name) ?? canonicalOf(name)
+  return constant === undefined ? codeOfItems((scope) => valueOf(name, scope)) : codeOfConstant([constant])
+}
+
+/** `%vs-name` and `%ext-name` stand for canonicals of HL7. */
+function canonicalOf(name: string): string | undefined {
+  if (name.startsWith('vs-')) return `http://hl7.org/fhir/ValueSet/${name.slice(3)}`
+  return name.startsWith('ext-') ? `http://hl7.org/fhir/StructureDefinition/${name.slice(4)}` : undefined
+}
+
+function valueOf(name: string, scope: Scope): Items {
+  const { context, focus } = scope.run
+  const defined = scope.variables?.get(name) ?? context.variables?.get(name)
+  if (defined !== undefined) return defined
+  if (name === 'context') return focus
+  const resource = context.resource === undefined ? focus : [context.resource]
+  if (name === 'resource') return resource
+  if (name === 'rootResource') return context.rootResource === undefined ? resource : [context.rootResource]
+  throw evaluationProblem(`there is no variable ${quoted(`%${name}`)}`)
+}
+
+/** Defines a variable for the rest of the scope. */
+export function define(scope: Scope, name: string, value: Items): void {
+  scope.variables = new Map([...(scope.variables ?? []), [name, value.length === 0 ? NOTHING : value]])
+}
