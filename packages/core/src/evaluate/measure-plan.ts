@@ -55,19 +55,25 @@ export interface Stratifier extends Criterion {
 /**
  * Reads a Measure.
  *
- * @throws {OperationError} `too-costly` above 100 groups or 500 populations; `definition-required` for a missing criteria or expression;
+ * @throws {OperationError} `too-costly` above 100 groups or 500 populations, those of strata included; `definition-required` for a missing criteria or expression;
  *   `not-supported` for an absent language and for stratifiers by components.
  * @see https://hl7.org/fhir/R4/measure.html
  */
 export function planOf(measure: JsonObject): MeasurePlan {
   const groups = objectsAt(measure, 'group')
-  const populations = groups.reduce((sum, group) => sum + objectsAt(group, 'population').length + objectsAt(group, 'stratifier').length, 0)
+  const populations = groups.reduce((sum, group) => sum + populationsIn(group), 0)
   if (groups.length > MAX_GROUPS || populations > MAX_POPULATIONS) {
     throw new OperationError('too-costly', `The Measure has more than ${MAX_GROUPS} groups or ${MAX_POPULATIONS} populations.`, {
       expression: ['Measure.group'],
     })
   }
   return { groups: groups.map((group, index) => groupPlan(group, { measure, index })) }
+}
+
+/** Every stratifier has each population again, and a criterion of its own. */
+function populationsIn(group: JsonObject): number {
+  const stratifiers = objectsAt(group, 'stratifier').length
+  return objectsAt(group, 'population').length * (1 + stratifiers) + stratifiers
 }
 
 function groupPlan(group: JsonObject, { measure, index }: { readonly measure: JsonObject; readonly index: number }): GroupPlan {

@@ -60,8 +60,7 @@ export function membershipsOf(group: GroupPlan): readonly Membership[] {
   return kinds.map((kind, index) => membership(group, { kinds, index, rule: rules.get(kind) ?? { within: [] } }))
 }
 
-/** The kind of a population under a scoring. */
-export function kindOf(population: Population, { rules, scoring }: { readonly rules: ReadonlyMap<string, Rule>; readonly scoring: string }): string {
+function kindOf(population: Population, { rules, scoring }: { readonly rules: ReadonlyMap<string, Rule>; readonly scoring: string }): string {
   const kind = population.kinds.find((code) => rules.has(code))
   if (kind !== undefined) return kind
   if (population.kinds.includes('measure-observation')) {

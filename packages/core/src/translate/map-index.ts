@@ -4,14 +4,13 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js
 
 /** A ConceptMap made ready for lookups by code. */
 export interface MapIndex {
-  readonly url?: string
-  readonly version?: string
-  /** `url|version`. */
-  readonly canonical?: string
-  readonly status?: string
+  readonly url: string | undefined
+  readonly version: string | undefined
+  /** `url|version`; `undefined` without a url. */
+  readonly canonical: string | undefined
   /** Canonicals of the value sets that the map goes from and to. */
-  readonly source?: string
-  readonly target?: string
+  readonly source: string | undefined
+  readonly target: string | undefined
   readonly groups: readonly GroupIndex[]
 }
 
@@ -22,16 +21,16 @@ export interface GroupIndex {
   readonly forward: Direction
   /** From target to source; indexed when first used. */
   readonly backward: Direction
-  readonly unmapped?: JsonObject
+  readonly unmapped: JsonObject | undefined
 }
 
 /** A group's mappings seen from one of its two sides. */
 export interface Direction {
-  /** System of the codes that mappings are found by; absent when the map leaves it open. */
-  readonly from?: string
-  readonly fromVersion?: string
-  readonly to?: string
-  readonly toVersion?: string
+  /** System of the codes that mappings are found by; `undefined` when the map leaves it open. */
+  readonly from: string | undefined
+  readonly fromVersion: string | undefined
+  readonly to: string | undefined
+  readonly toVersion: string | undefined
   /** All mappings of a code, in the map's order. */
   readonly find: (code: string) => readonly Mapping[]
 }
@@ -49,8 +48,8 @@ const MAP_INDEX: CacheKind<MapIndex> = {
   make: (definition) => indexOf(definition.resource),
 }
 
-/** Measured over a map of 100,000 elements with one target and a display each, both directions indexed. */
-const BYTES_PER_ELEMENT = 800
+/** Measured over a map of 100,000 elements with one target and two displays each: what was parsed and both directions. */
+const BYTES_PER_ELEMENT = 500
 
 /** The index of a map, made once for each stored version. Parts of the map that have not the shape of R4 are passed over. */
 export function mapIndex(ctx: OperationContext, definition: Definition): MapIndex {
@@ -61,62 +60,60 @@ function indexOf(map: JsonObject): MapIndex {
   const url = stringAt(map, 'url')
   const version = stringAt(map, 'version')
   return {
-    ...texts(map, { status: 'status' }),
-    ...(url !== undefined && { url, canonical: formatCanonical(url, version) }),
-    ...(version !== undefined && { version }),
-    ...texts(map, { source: 'sourceUri', target: 'targetUri' }),
-    ...texts(map, { source: 'sourceCanonical', target: 'targetCanonical' }),
+    url,
+    version,
+    canonical: url === undefined ? undefined : formatCanonical(url, version),
+    source: stringAt(map, 'sourceCanonical') ?? stringAt(map, 'sourceUri'),
+    target: stringAt(map, 'targetCanonical') ?? stringAt(map, 'targetUri'),
     groups: objectsAt(map, 'group').map(groupIndex),
   }
 }
 
 function groupIndex(group: JsonObject): GroupIndex {
-  const elements = byCode(objectsAt(group, 'element').map((element) => [stringAt(element, 'code'), element]))
-  const unmapped = objectAt(group, 'unmapped')
-  let targets: ReadonlyMap<string, readonly Mapping[]> | undefined
+  const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) => stringAt(group, name))
+  const elements = elementsByCode(group)
+  let byTarget: ReadonlyMap<string, readonly Mapping[]> | undefined
   return {
     elements: elements.size,
     forward: {
-      ...texts(group, { from: 'source', fromVersion: 'sourceVersion', to: 'target', toVersion: 'targetVersion' }),
+      from: source,
+      fromVersion: sourceVersion,
+      to: target,
+      toVersion: targetVersion,
       find: (code) => (elements.get(code) ?? []).flatMap(mappingsOf),
     },
     backward: {
-      ...texts(group, { from: 'target', fromVersion: 'targetVersion', to: 'source', toVersion: 'sourceVersion' }),
-      find: (code) => (targets ??= byCode([...elements.values()].flat().flatMap(mappingsOf).map(withTargetCode))).get(code) ?? [],
+      from: target,
+      fromVersion: targetVersion,
+      to: source,
+      toVersion: sourceVersion,
+      find: (code) => (byTarget ??= mappingsByTarget(elements)).get(code) ?? [],
     },
-    ...(unmapped !== undefined && { unmapped }),
+    unmapped: objectAt(group, 'unmapped'),
   }
+}
+
+function elementsByCode(group: JsonObject): ReadonlyMap<string, readonly JsonObject[]> {
+  const found = new Map<string, JsonObject[]>()
+  for (const element of objectsAt(group, 'element')) add(found, stringAt(element, 'code'), element)
+  return found
+}
+
+function mappingsByTarget(elements: ReadonlyMap<string, readonly JsonObject[]>): ReadonlyMap<string, readonly Mapping[]> {
+  const found = new Map<string, Mapping[]>()
+  for (const same of elements.values()) {
+    for (const mapping of same.flatMap(mappingsOf)) add(found, stringAt(mapping.target, 'code'), mapping)
+  }
+  return found
+}
+
+function add<T>(found: Map<string, T[]>, code: string | undefined, value: T): void {
+  if (code === undefined) return
+  const same = found.get(code)
+  if (same === undefined) found.set(code, [value])
+  else same.push(value)
 }
 
 function mappingsOf(element: JsonObject): readonly Mapping[] {
   return objectsAt(element, 'target').map((target) => ({ element, target }))
-}
-
-function withTargetCode(mapping: Mapping): readonly [string | undefined, Mapping] {
-  return [stringAt(mapping.target, 'code'), mapping]
-}
-
-function byCode<T>(pairs: readonly (readonly [string | undefined, T])[]): ReadonlyMap<string, readonly T[]> {
-  const found = new Map<string, T[]>()
-  for (const [code, value] of pairs) {
-    if (code === undefined) continue
-    const same = found.get(code)
-    if (same === undefined) found.set(code, [value])
-    else same.push(value)
-  }
-  return found
-}
-
-/** The text members of an object under new names; those that are absent stay absent. */
-function texts<K extends string>(object: JsonObject, members: Readonly<Record<K, string>>): { readonly [name in K]?: string } {
-  const found: { [name in K]?: string } = {}
-  for (const name of keysOf(members)) {
-    const value = stringAt(object, members[name])
-    if (value !== undefined) found[name] = value
-  }
-  return found
-}
-
-function keysOf<K extends string>(object: Readonly<Record<K, string>>): readonly K[] {
-  return Object.keys(object).filter((key): key is K => Object.hasOwn(object, key))
 }

@@ -1,6 +1,6 @@
-import { checkpoint, type OperationContext } from '../context/index.js'
+import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { dependenciesMet } from './dependencies.js'
+import { dependenciesMet, factsOf, type Facts } from './dependencies.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
 import { mappingMatch } from './mapping-match.js'
 import { currentMap } from './maps.js'
@@ -11,7 +11,9 @@ import { unmappedRule } from './unmapped.js'
 /** One translation under way: what is wanted, what was found, and which map has seen which code. */
 interface Walk {
   readonly ctx: OperationContext
+  readonly pace: Pace
   readonly input: TranslateInput
+  readonly facts: Facts
   readonly matches: TranslateMatch[]
   /** Codes by map, so that a map reached on several ways, or in a cycle, answers for a code once. */
   readonly seen: Map<string | MapIndex, Set<SourceCode>>
@@ -27,7 +29,8 @@ interface Walk {
  *   chain does not exist; `definition-invalid` for an `unmapped` that cannot be followed.
  */
 export async function matchesIn(ctx: OperationContext, maps: readonly MapIndex[], { input, codes }: Wanted): Promise<readonly TranslateMatch[]> {
-  const walk: Walk = { ctx, input, matches: [], seen: new Map(), others: new Map() }
+  const facts = factsOf(input.dependencies ?? [])
+  const walk: Walk = { ctx, pace: createPace(ctx), input, facts, matches: [], seen: new Map(), others: new Map() }
   for (const map of maps) await walkMap(walk, map, { codes, depth: 1 })
   return walk.matches
 }
@@ -45,17 +48,38 @@ interface Step {
 }
 
 async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promise<void> {
+  walk.pace.check()
   const { reverse = false, targetSystem } = walk.input
   const fresh = unseen(walk, map, codes)
   const bySystem = Map.groupBy(fresh, (code) => code.system)
   for (const group of map.groups) {
-    checkpoint(walk.ctx)
     const direction = reverse ? group.backward : group.forward
     if (targetSystem !== undefined && direction.to !== targetSystem) continue
     const asked = direction.from === undefined ? fresh : (bySystem.get(direction.from) ?? [])
-    const rest = asked.filter((code) => fitsVersion(code, direction) && !addMappings(walk, map, { direction, code }))
+    const rest = await walkGroup(walk, map, { direction, codes: asked })
     if (!reverse) await walkUnmapped(walk, map, { group, codes: rest, depth })
   }
+}
+
+interface GroupStep {
+  readonly direction: Direction
+  readonly codes: readonly SourceCode[]
+}
+
+/** Adds what a group says about the codes. @returns Those that it says nothing about. */
+async function walkGroup(walk: Walk, map: MapIndex, { direction, codes }: GroupStep): Promise<readonly SourceCode[]> {
+  const rest: SourceCode[] = []
+  if (walk.pace.due()) await walk.pace.pause()
+  for (const code of codes) {
+    if (walk.pace.due()) await walk.pace.pause()
+    if (!fitsVersion(code, direction)) continue
+    const mappings = direction.find(code.code).filter(({ target }) => applies(walk, target))
+    for (const mapping of mappings) {
+      walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
+    }
+    if (mappings.length === 0) rest.push(code)
+  }
+  return rest
 }
 
 function fitsVersion({ version }: SourceCode, { fromVersion }: Direction): boolean {
@@ -69,18 +93,9 @@ function unseen(walk: Walk, map: MapIndex, codes: readonly SourceCode[]): readon
   return codes.filter((code) => !seen.has(code) && seen.add(code))
 }
 
-/** Adds what the group says about one code; false when it says nothing that applies. */
-function addMappings(walk: Walk, map: MapIndex, { direction, code }: { readonly direction: Direction; readonly code: SourceCode }): boolean {
-  const mappings = direction.find(code.code).filter(({ target }) => applies(walk.input, target))
-  for (const mapping of mappings) {
-    walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
-  }
-  return mappings.length > 0
-}
-
 /** In reverse, all that might be mapped is asked for: conditions count only when the request speaks of them. */
-function applies({ dependencies = [], reverse }: TranslateInput, target: Mapping['target']): boolean {
-  return (reverse === true && dependencies.length === 0) || dependenciesMet(target, dependencies)
+function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
+  return (input.reverse === true && facts.size === 0) || dependenciesMet(target, facts)
 }
 
 async function walkUnmapped(walk: Walk, map: MapIndex, { group, codes, depth }: Step & { readonly group: GroupIndex }): Promise<void> {
