@@ -11,6 +11,11 @@ export function addBit(bits: Bits, at: number): void {
   bits[word] = (bits[word] ?? 0) | (1 << (at & 31))
 }
 
+export function removeBit(bits: Bits, at: number): void {
+  const word = at >>> 5
+  bits[word] = (bits[word] ?? 0) & ~(1 << (at & 31))
+}
+
 export function hasBit(bits: Bits, at: number): boolean {
   return ((bits[at >>> 5] ?? 0) & (1 << (at & 31))) !== 0
 }

@@ -46,7 +46,8 @@ export function textHolds(value: string, comparison: TextComparison): boolean {
   }
 }
 
-function numberHolds(value: number, { op, operand }: NumberComparison): boolean {
+/** True when a present number satisfies the comparison. */
+export function numberHolds(value: number, { op, operand }: NumberComparison): boolean {
   switch (op) {
     case 'eq':
       return value === operand

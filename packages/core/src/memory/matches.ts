@@ -41,7 +41,7 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
 
 function entryRows({ table }: Scope, test: EntryTest): Bits {
   const rows = emptyBits(table.live().length * 32)
-  for (const row of table.param(test.param)?.rows(test) ?? []) addBit(rows, row)
+  table.param(test.param)?.collect(test.all, rows)
   return rows
 }
 
@@ -63,8 +63,8 @@ function rowsOfIds({ table }: Scope, ids: readonly string[]): Bits {
 function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { readonly from?: number; readonly to?: number }): Bits {
   const rows = emptyBits(table.live().length * 32)
   for (const row of membersOf(table.live())) {
-    const at = Date.parse(table.row(row)?.stored.lastUpdated ?? '')
-    if (at >= from && at <= to) addBit(rows, row)
+    const at = table.row(row)?.updated
+    if (at !== undefined && at >= from && at <= to) addBit(rows, row)
   }
   return rows
 }

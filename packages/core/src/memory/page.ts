@@ -1,7 +1,7 @@
 import { OperationError } from '../errors/index.js'
 import type { SearchPage, SearchQuery, SortKey } from '../storage/index.js'
 import { hasBit, membersOf, type Bits } from './bits.js'
-import { firstIndex } from './param-index.js'
+import { firstIndex } from './first-index.js'
 import type { ResourceTable, Row } from './resource-table.js'
 
 const DEFAULT_PAGE = 100
@@ -33,27 +33,29 @@ interface Cut {
 
 /** One row more than the limit, where there are so many. */
 function firstById(table: ResourceTable, rows: Bits, { after, limit }: Cut): readonly Row[] {
-  const numbers = table.byId()
-  const start = after === undefined ? 0 : firstIndex(numbers, (number) => (table.row(number)?.stored.id ?? '') > after.id)
   const found: Row[] = []
-  for (let index = start; index < numbers.length && found.length <= limit; index++) {
-    const number = numbers[index] ?? 0
+  for (const number of table.after(after?.id)) {
     const row = hasBit(rows, number) ? table.row(number) : undefined
     if (row !== undefined) found.push(row)
+    if (found.length > limit) break
   }
   return found
 }
 
+/** As `firstById`, in the order of the sort keys. Only so many rows are kept in order as are asked for. */
 function firstBySort(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut & { readonly sort: readonly SortKey[] }): readonly Row[] {
   const found: { readonly row: Row; readonly position: Position }[] = []
   for (const number of membersOf(rows)) {
     const row = table.row(number)
     if (row === undefined) continue
     const position = positionOf(row, sort)
-    if (after === undefined || comparePositions(position, after, sort) > 0) found.push({ row, position })
+    if (after !== undefined && comparePositions(position, after, sort) <= 0) continue
+    const last = found.length > limit ? found.at(-1) : undefined
+    if (last !== undefined && comparePositions(position, last.position, sort) >= 0) continue
+    found.splice(firstIndex(found.length, (index) => comparePositions(found[index]?.position ?? position, position, sort) > 0), 0, { row, position })
+    if (found.length > limit + 1) found.pop()
   }
-  found.sort((a, b) => comparePositions(a.position, b.position, sort))
-  return found.slice(0, limit + 1).map(({ row }) => row)
+  return found.map(({ row }) => row)
 }
 
 function positionOf(row: Row, sort: readonly SortKey[]): Position {

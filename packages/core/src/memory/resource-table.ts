@@ -1,11 +1,14 @@
 import type { IndexEntry, StoredResource } from '../storage/index.js'
-import { addBit, emptyBits, type Bits } from './bits.js'
+import { addBit, emptyBits, removeBit, type Bits } from './bits.js'
+import { createIdOrder, type IdOrder } from './id-order.js'
 import { createParamIndex, type ParamIndex } from './param-index.js'
 
 /** A current resource with what it is found by. */
 export interface Row {
   readonly stored: StoredResource
   readonly entries: readonly IndexEntry[]
+  /** `lastUpdated` in milliseconds since 1970. */
+  readonly updated: number
 }
 
 /** The resources of one type. Every put makes a new row; sets of resources are sets of row numbers. */
@@ -17,8 +20,8 @@ export interface ResourceTable {
   param(code: string): ParamIndex | undefined
   /** The rows that are current. Do not change it. */
   live(): Bits
-  /** Every row number in ascending order of ids; rows that are no longer current may be among them. */
-  byId(): readonly number[]
+  /** @yields The rows behind an id, or all, in ascending order of ids; rows that are no longer current may be among them. */
+  after(id: string | undefined): Iterable<number>
 }
 
 /** Rows that are no longer current are dropped when there are more of them than current ones, and more than this. */
@@ -32,19 +35,19 @@ export function createResourceTable(): ResourceTable {
   }
   return {
     put(row) {
+      dropRow(state, row.stored.id)
       addRow(state, row)
       compactIfDue()
     },
     delete(id) {
-      state.current.delete(id)
-      state.live = undefined
+      dropRow(state, id)
       compactIfDue()
     },
     find: (id) => state.current.get(id),
     row: (number) => state.rows[number],
     param: (code) => state.params.get(code),
-    live: () => (state.live ??= liveRows(state)),
-    byId: () => orderedById(state),
+    live: () => state.live,
+    after: (id) => state.order.after(id),
   }
 }
 
@@ -53,24 +56,40 @@ interface TableState {
   /** Row number by id. */
   readonly current: Map<string, number>
   readonly params: Map<string, ParamIndex>
-  live: Bits | undefined
-  ordered: number[]
-  orderedUpTo: number
+  readonly order: IdOrder
+  live: Bits
 }
 
 function emptyState(): TableState {
-  return { rows: [], current: new Map(), params: new Map(), live: undefined, ordered: [], orderedUpTo: 0 }
+  const rows: Row[] = []
+  const order = createIdOrder((row) => rows[row]?.stored.id ?? '')
+  return { rows, current: new Map(), params: new Map(), order, live: emptyBits(1_024) }
 }
 
 function addRow(state: TableState, row: Row): void {
   const number = state.rows.push(row) - 1
   state.current.set(row.stored.id, number)
-  state.live = undefined
+  state.order.add(number)
+  if (number >= state.live.length * 32) state.live = grown(state.live)
+  addBit(state.live, number)
   for (const entry of row.entries) {
     const index = state.params.get(entry.param) ?? createParamIndex()
     state.params.set(entry.param, index)
     index.add(number, entry)
   }
+}
+
+function dropRow(state: TableState, id: string): void {
+  const number = state.current.get(id)
+  if (number === undefined) return
+  removeBit(state.live, number)
+  state.current.delete(id)
+}
+
+function grown(bits: Bits): Bits {
+  const larger = new Uint32Array(bits.length * 2)
+  larger.set(bits)
+  return larger
 }
 
 function compacted(state: TableState): TableState {
@@ -80,18 +99,4 @@ function compacted(state: TableState): TableState {
     if (row !== undefined) addRow(fresh, row)
   }
   return fresh
-}
-
-function liveRows({ rows, current }: TableState): Bits {
-  const live = emptyBits(rows.length)
-  for (const number of current.values()) addBit(live, number)
-  return live
-}
-
-function orderedById(state: TableState): readonly number[] {
-  if (state.orderedUpTo === state.rows.length) return state.ordered
-  const idOf = (number: number): string => state.rows[number]?.stored.id ?? ''
-  for (; state.orderedUpTo < state.rows.length; state.orderedUpTo++) state.ordered.push(state.orderedUpTo)
-  state.ordered.sort((a, b) => (idOf(a) < idOf(b) ? -1 : Number(idOf(a) > idOf(b))))
-  return state.ordered
 }

@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import { checkLaidOut, storedResource, type WriteEntry, type WriteResult } from '../storage/index.js'
+import { checkLaidOut, storedResource, type PutEntry, type StoredResource, type WriteEntry, type WriteResult } from '../storage/index.js'
 import { createResourceTable, type ResourceTable } from './resource-table.js'
 
 /** What a memory storage holds. */
@@ -63,7 +63,11 @@ function apply({ tables, versions }: MemoryState, { entry, before, after }: Step
   const table = tables.get(entry.type) ?? createResourceTable()
   tables.set(entry.type, table)
   if (entry.op === 'delete') table.delete(entry.id)
-  else table.put({ stored: storedResource({ ...entry, versionId: String(after.number), lastUpdated: instant(after.at) }), entries: entry.entries })
+  else table.put({ stored: storedAs(entry, after), entries: entry.entries, updated: after.at })
+}
+
+function storedAs({ type, id, text }: PutEntry, { number, at }: LastVersion): StoredResource {
+  return storedResource({ type, id, text, versionId: String(number), lastUpdated: instant(at) })
 }
 
 function resultOf({ entry, before, after }: Step, now: Date): WriteResult {

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { putResource, type Condition, type IndexEntry, type Storage } from '../storage/index.js'
+import { memoryStorage } from './index.js'
+
+const EVERYTHING: Condition = { kind: 'and', conditions: [] }
+
+function entriesOf(value: number): readonly IndexEntry[] {
+  return [{ param: 'n', value: `v${value % 7}`, low: value, high: value + 0.5 }]
+}
+
+async function put(storage: Storage, id: string, value: number): Promise<void> {
+  await storage.write([putResource({ type: 'Basic', id, source: { resourceType: 'Basic' } }, () => entriesOf(value))])
+}
+
+describe('memoryStorage', () => {
+  it('holds the resources it is given, as version 1, with the entries of the indexer', async () => {
+    const resources = [
+      { resourceType: 'Patient', id: 'a', active: true },
+      { resourceType: 'ValueSet', id: 'v', url: 'http://x' },
+    ]
+    const storage = memoryStorage(resources, { now: () => new Date('2024-01-01T00:00:00Z') })
+    const patient = await storage.read('Patient', 'a')
+    expect(patient?.text).toBe('{"resourceType":"Patient","id":"a","meta":{"versionId":"1","lastUpdated":"2024-01-01T00:00:00.000Z"},"active":true}')
+    const where: Condition = { kind: 'entry', param: 'definition:url', all: [{ field: 'value', op: 'eq', operand: 'http://x' }] }
+    expect(await storage.count({ type: 'ValueSet', where })).toBe(1)
+    const indexed = memoryStorage(resources, { indexer: () => [{ param: 'p' }] })
+    expect(await indexed.count({ type: 'Patient', where: { kind: 'entry', param: 'p', all: [] } })).toBe(1)
+  })
+
+  it('refuses a given resource that cannot be stored', () => {
+    expect(() => memoryStorage([{ resourceType: 'Patient' }])).toThrow(expect.objectContaining({ code: 'resource-invalid' }))
+    expect(() => memoryStorage([{ resourceType: 'Nothing', id: 'a' }])).toThrow(expect.objectContaining({ code: 'resource-invalid' }))
+  })
+
+  it('does not see later changes of the objects it was given', async () => {
+    const given = { resourceType: 'Patient', id: 'a', name: [{ family: 'A' }] }
+    const storage = memoryStorage([given])
+    given.name[0] = { family: 'B' }
+    expect((await storage.read('Patient', 'a'))?.resource['name']).toEqual([{ family: 'A' }])
+  })
+
+  it('answers the same while its indexes grow, are sorted anew and shed replaced resources', async () => {
+    const storage = memoryStorage()
+    const current = new Map<string, number>()
+    const low: Condition = { kind: 'entry', param: 'n', all: [{ field: 'low', op: 'ge', operand: 2_500 }] }
+    const text: Condition = { kind: 'entry', param: 'n', all: [{ field: 'value', op: 'eq', operand: 'v3' }] }
+    for (let step = 0; step < 9_000; step++) {
+      const id = `r${(step * 7_919) % 3_001}`
+      if (step % 5 === 4) {
+        await storage.write([{ op: 'delete', type: 'Basic', id }])
+        current.delete(id)
+      } else {
+        await put(storage, id, step)
+        current.set(id, step)
+      }
+      if (step % 750 !== 0) continue
+      const values = [...current.values()]
+      expect(await storage.count({ type: 'Basic', where: low })).toBe(values.filter((value) => value >= 2_500).length)
+      expect(await storage.count({ type: 'Basic', where: text })).toBe(values.filter((value) => value % 7 === 3).length)
+      const page = await storage.search({ type: 'Basic', where: EVERYTHING, limit: 10_000 })
+      expect(page.items.map(({ id: found }) => found)).toEqual([...current.keys()].sort())
+    }
+  })
+})
