@@ -1,0 +1,162 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { writableText, type Comparison, type Condition, type IndexEntry, type SearchQuery, type SortKey, type Storage } from '../storage/index.js'
+import { memoryStorage } from './index.js'
+
+/** A resource of the model: what a plain scan looks at. */
+interface Item {
+  readonly type: string
+  readonly id: string
+  readonly entries: readonly IndexEntry[]
+  readonly updated: number
+}
+
+const TYPES = ['Patient', 'Group'] as const
+const TEXTS = ['', 'a', 'ab', 'b', 'é', '%', 'p1', 'p2'] as const
+const NUMBERS = [-1, 0, 1, 1.5, 2] as const
+
+const text = fc.constantFrom(...TEXTS)
+const number = fc.constantFrom(...NUMBERS)
+const type = fc.constantFrom(...TYPES)
+const param = fc.constantFrom('p', 'q', 'r')
+const id = fc.constantFrom('p1', 'p2', 'p3', 'P1', 'p-1', 'p.1')
+
+const entry: fc.Arbitrary<IndexEntry> = fc.record(
+  { param, system: fc.constantFrom('Patient', 'Group', 'a'), value: text, text, low: number, high: number },
+  { requiredKeys: ['param'] },
+)
+
+const comparison: fc.Arbitrary<Comparison> = fc.oneof(
+  fc.record({ field: fc.constantFrom('system', 'value', 'text'), op: fc.constantFrom('eq', 'prefix', 'contains', 'suffix'), operand: text }),
+  fc.record({ field: fc.constantFrom('system', 'value', 'text'), op: fc.constant('in'), operands: fc.array(text, { maxLength: 3 }) }),
+  fc.record({ field: fc.constantFrom('low', 'high'), op: fc.constantFrom('eq', 'lt', 'le', 'gt', 'ge'), operand: number }),
+  fc.record({ field: fc.constantFrom('system', 'value', 'text', 'low', 'high'), op: fc.constant('absent') }),
+)
+
+const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
+  condition: fc.oneof(
+    { maxDepth: 3 },
+    fc.record({ kind: fc.constant('entry'), param, all: fc.array(comparison, { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('id'), ids: fc.array(id, { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('lastUpdated'), from: fc.nat(20), to: fc.nat(20) }, { requiredKeys: ['kind'] }),
+    fc.record({ kind: fc.constantFrom('and', 'or'), conditions: fc.array(tie('condition'), { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('not'), condition: tie('condition') }),
+    fc.record({ kind: fc.constantFrom('refersTo', 'referredBy'), param, query: fc.record({ type, where: tie('condition') }) }),
+  ),
+}))
+
+const sortKey: fc.Arbitrary<SortKey> = fc.record({
+  param,
+  field: fc.constantFrom('value', 'text', 'low', 'high', 'lastUpdated', 'id'),
+  descending: fc.boolean(),
+})
+
+const query: fc.Arbitrary<SearchQuery> = fc.record({
+  type,
+  where: condition,
+  sort: fc.array(sortKey, { maxLength: 2 }),
+  limit: fc.integer({ min: 1, max: 4 }),
+})
+
+const step = fc.record({ op: fc.constantFrom('put', 'put', 'put', 'delete'), type, id, entries: fc.array(entry, { maxLength: 5 }) })
+
+describe('memoryStorage', () => {
+  it('answers every query as a plain scan over the resources does', async () => {
+    const scenario = fc.tuple(fc.array(step, { maxLength: 20 }), fc.array(query, { minLength: 1, maxLength: 6 }))
+    await fc.assert(
+      fc.asyncProperty(scenario, async ([steps, queries]) => {
+        let at = 0
+        const storage = memoryStorage([], { now: () => new Date(at) })
+        const items = new Map<string, Item>()
+        for (const { op, ...rest } of steps) {
+          at++
+          await apply(storage, op, rest)
+          items.delete(`${rest.type}/${rest.id}`)
+          if (op === 'put') items.set(`${rest.type}/${rest.id}`, { ...rest, updated: at })
+        }
+        for (const asked of queries) await expectSame(storage, [...items.values()], asked)
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+async function apply(storage: Storage, op: 'put' | 'delete', item: Omit<Item, 'updated'>): Promise<void> {
+  const source = { resourceType: item.type }
+  const put = { op: 'put', ...item, text: writableText(item.type, item.id, source) } as const
+  await storage.write([op === 'put' ? put : { op: 'delete', type: item.type, id: item.id }])
+}
+
+async function expectSame(storage: Storage, items: readonly Item[], asked: SearchQuery): Promise<void> {
+  const expected = items.filter((item) => item.type === asked.type && matches(items, item, asked.where))
+  expected.sort((a, b) => order(a, b, asked.sort ?? []))
+  expect(await storage.count(asked)).toBe(expected.length)
+  const found: string[] = []
+  let after: string | undefined
+  do {
+    const page = await storage.search({ ...asked, ...(after !== undefined && { after }) })
+    expect(page.items.length).toBeLessThanOrEqual(asked.limit ?? 100)
+    found.push(...page.items.map((item) => item.id))
+    after = page.next
+  } while (after !== undefined)
+  expect(found).toEqual(expected.map((item) => item.id))
+}
+
+function matches(items: readonly Item[], item: Item, where: Condition): boolean {
+  switch (where.kind) {
+    case 'entry':
+      return item.entries.some((one) => one.param === where.param && where.all.every((test) => holds(one, test)))
+    case 'and':
+      return where.conditions.every((part) => matches(items, item, part))
+    case 'or':
+      return where.conditions.some((part) => matches(items, item, part))
+    case 'not':
+      return !matches(items, item, where.condition)
+    case 'id':
+      return where.ids.includes(item.id)
+    case 'lastUpdated':
+      return item.updated >= (where.from ?? 0) && item.updated <= (where.to ?? Infinity)
+    default:
+      return items.some((other) => {
+        const [from, to] = where.kind === 'refersTo' ? [item, other] : [other, item]
+        const linked = from.entries.some((one) => one.param === where.param && one.system === to.type && one.value === to.id)
+        return linked && other.type === where.query.type && matches(items, other, where.query.where)
+      })
+  }
+}
+
+function holds(entryOf: IndexEntry, test: Comparison): boolean {
+  const value = entryOf[test.field]
+  if (value === undefined || test.op === 'absent') return value === undefined && test.op === 'absent'
+  if (test.op === 'in') return test.operands.some((operand) => operand === value)
+  const { operand } = test
+  const tests = {
+    eq: value === operand,
+    prefix: String(value).startsWith(String(operand)),
+    contains: String(value).includes(String(operand)),
+    suffix: String(value).endsWith(String(operand)),
+    lt: value < operand,
+    le: value <= operand,
+    gt: value > operand,
+    ge: value >= operand,
+  }
+  return tests[test.op]
+}
+
+function order(a: Item, b: Item, sort: readonly SortKey[]): number {
+  for (const key of sort) {
+    const [left, right] = [keyOf(a, key), keyOf(b, key)]
+    if (left === right) continue
+    if (left === undefined || right === undefined) return left === undefined ? 1 : -1
+    return left < right === key.descending ? 1 : -1
+  }
+  return a.id < b.id ? -1 : 1
+}
+
+function keyOf(item: Item, { param: code, field, descending }: SortKey): string | number | undefined {
+  if (field === 'id') return item.id
+  if (field === 'lastUpdated') return item.updated
+  const values = item.entries.flatMap((one) => (one.param === code && one[field] !== undefined ? [one[field]] : []))
+  values.sort((x, y) => (x < y ? -1 : Number(x > y)))
+  return descending ? values.at(-1) : values[0]
+}
