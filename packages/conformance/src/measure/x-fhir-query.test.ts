@@ -8,7 +8,6 @@ import { toNodeListener } from '@fhir-ops/handler/node'
 import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { createContext } from 'fhir-ops/context'
-import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
@@ -59,7 +58,6 @@ async function serve(storage: Storage): Promise<Served> {
     auth: 'off',
     defaultPolicy: 'allow-authenticated',
     indexer: createIndexer(parameters),
-    operations: [evaluateMeasureOperation],
   })
   server.on('request', toNodeListener(handler))
   return {

@@ -227,8 +227,8 @@ describe('the report of one subject', () => {
   })
 
   test('a query that names the patient is not narrowed further', async () => {
-    const named = measure([{ population: [population('a', 'Observation?subject=Patient/{{%patient.id}}'), population('b', 'Patient?_id={{%subject.id}}')] }])
-    expect(await counts(named, { subject: 'bea' })).toEqual([2, 1])
+    const named = measure([{ population: [population('a', 'Observation?subject=Patient/{{%patient.id}}'), population('b', 'Patient?_id={{%subject.id}}'), population('c', 'Organization?name={{%patient.id}}')] }])
+    expect(await counts(named, { subject: 'bea' })).toEqual([2, 1, 0])
     await expect(counts(named)).rejects.toMatchObject({ code: 'definition-invalid', message: expect.stringContaining('%patient.id') })
   })
 

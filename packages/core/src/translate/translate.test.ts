@@ -162,6 +162,11 @@ describe('unmapped', () => {
     expect(await codes(context(unmapped({ mode: 'fixed', code: 'temp' })), input)).not.toContain('temp')
   })
 
+  test('does not apply in a group that names no source system, as FHIR says', async () => {
+    const group = [{ target: TWO, element: [], unmapped: { mode: 'fixed', code: 'temp' } }]
+    expect(await codes(context(map({ group })), { url: MAP, coding: unknown })).toEqual([])
+  })
+
   test('another map is asked for the rest, and named as where the match comes from', async () => {
     const rest = map({ id: 'other', url: other, version: '3', group: [group(ONE, TWO, { unknown: ['u'] })] })
     const { matches } = await translate(context(unmapped({ mode: 'other-map', url: other }), rest), { url: MAP, coding: unknown })
