@@ -9,7 +9,10 @@ import type { Route } from './routes/route.js'
 import { FHIR_PATH, type Service } from './service.js'
 
 /** `Bot` is listed beside the types of FHIR. */
-type RestResource = Omit<CapabilityStatementRestResource, 'type'> & { readonly type: string }
+type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam'> & {
+  readonly type: string
+  readonly searchParam?: readonly { readonly name: string; readonly type: string }[]
+}
 
 const VERSION = '0.1.0'
 
@@ -35,22 +38,25 @@ export function capabilityStatement(service: Service, routes: readonly Route[]):
     rest: [
       {
         mode: 'server',
+        interaction: [{ code: 'batch' }],
         security: { service: [{ text: 'OAuth 2.0 bearer tokens' }] },
-        resource: resourceTypes().map((type) => resourceEntry(type, fhir)),
+        resource: resourceTypes().map((type) => resourceEntry(service, type, fhir)),
       },
     ],
   }
 }
 
-function resourceEntry(type: string, routes: readonly Route[]): RestResource {
+function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[]): RestResource {
   const own = routes.filter(({ types }) => types === undefined || types.includes(type))
   const operations = operationsOf(own)
+  const parameters = ctx.search?.parameters.of(type) ?? []
   return {
     type,
     interaction: own.flatMap(({ interaction }) => interactionOf(interaction)),
     versioning: 'versioned-update',
     conditionalRead: 'not-match',
     updateCreate: true,
+    ...(parameters.length > 0 && { searchParam: parameters.map(({ code, type: kind }) => ({ name: code, type: kind })) }),
     ...(operations.length > 0 && { operation: operations }),
   }
 }

@@ -22,7 +22,7 @@ export interface HandlerOptions extends AccessPolicy {
   readonly verifiers?: readonly TokenVerifier[]
   /** Default: every operation of the library. */
   readonly operations?: readonly Operation[]
-  /** What stored resources are found by. Default: definitions, by their url. */
+  /** What stored resources are found by. Default: the search parameters of the context; without them, definitions by their url. */
   readonly indexer?: Indexer
   readonly limits?: Partial<HandlerLimits>
   /** Realm of the challenges. Default `fhir-ops`. */

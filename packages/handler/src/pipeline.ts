@@ -5,13 +5,14 @@ import { authenticate } from './authenticate.js'
 import { dispatch } from './dispatch.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer, foreseen } from './failure.js'
+import { isBelowFhir } from './fhir-place.js'
 import { emptyAnswer, finished, withHeaders, type Answer } from './http/answer.js'
 import { withCors } from './http/cors.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
-import { parseTarget, type Target } from './http/target.js'
+import { parseTarget } from './http/target.js'
 import { allowOf, type Match, type Router } from './routes/router.js'
 import type { Family, Route } from './routes/route.js'
-import { FHIR_PATH, type Service } from './service.js'
+import type { Service } from './service.js'
 
 /** What the log line of a request says beside its answer. */
 interface Trace {
@@ -20,8 +21,6 @@ interface Trace {
   sub?: string | undefined
   error?: OperationError
 }
-
-const FHIR_SEGMENTS = FHIR_PATH.split('/').slice(1)
 
 /** Answers a request; it never rejects. */
 export async function respond(service: Service, router: Router, incoming: { request: HttpRequest; connection: Connection }): Promise<Answer> {
@@ -77,7 +76,7 @@ async function callerFor(service: Service, exchange: Exchange, open: Route | und
 }
 
 /** Nobody in particular: public routes ask for no rights. */
-const PUBLIC: Caller = { principal: undefined, decide: () => 'deny' }
+const PUBLIC: Caller = { principal: undefined, hides: false, decide: () => 'deny' }
 
 function publicRoute(match: Match | undefined, { method }: HttpRequest): Route | undefined {
   const route = method === 'GET' || method === 'HEAD' ? match?.routes.get('GET') : undefined
@@ -92,10 +91,6 @@ function optionsAnswer(match: Match | undefined): Answer {
 /** The user-information endpoint fails in OAuth's form, all others by OperationOutcome; needed before the URL is known to be well-formed. */
 function familyOf(target: string): Family {
   return /\/oauth2\/userinfo\/?(\?|$)/.test(target) ? 'userinfo' : 'fhir'
-}
-
-function isBelowFhir({ mount }: Service, { segments }: Target): boolean {
-  return [...mount, ...FHIR_SEGMENTS].every((segment, index) => segments[index] === segment)
 }
 
 /** The caller's id for the request, if it is a harmless one (HT-13). */

@@ -1,6 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { definitionEntries } from 'fhir-ops/content'
 import type { Operation } from 'fhir-ops/operation'
+import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
 import type { AccessPolicy } from './auth/caller.js'
@@ -55,7 +56,7 @@ export function createService(options: HandlerOptions): Service {
     access: { defaultPolicy, policy },
     verifiers: options.verifiers ?? [],
     operations: options.operations ?? OPERATIONS,
-    indexer: options.indexer ?? definitionEntries,
+    indexer: options.indexer ?? indexerOf(context, baseUrl),
     limits,
     realm: checkRealm(options.realm ?? 'fhir-ops'),
     isTokenRequiredAtUserInfo: options.userinfoMissingToken === 'invalid_request',
@@ -71,6 +72,10 @@ export function createService(options: HandlerOptions): Service {
 function checkPolicy(defaultPolicy: unknown): void {
   if (defaultPolicy === 'deny' || defaultPolicy === 'allow-authenticated') return
   throw new TypeError("defaultPolicy must be chosen: 'deny' or 'allow-authenticated'.")
+}
+
+function indexerOf({ search }: OperationContext, baseUrl: string): Indexer {
+  return search === undefined ? definitionEntries : createIndexer(search.parameters, { base: search.base ?? `${baseUrl}${FHIR_PATH}` })
 }
 
 function baseUrlOf(text: string): string {

@@ -25,11 +25,13 @@ export interface AccessPolicy {
 export interface Caller {
   /** Absent where no token is needed. */
   readonly principal: Principal | undefined
+  /** True when single resources may be hidden from this caller. */
+  readonly hides: boolean
   decide(action: Action, type: string, id?: string): Decision
 }
 
 /** A caller who needs no token: everything is allowed. */
-export const OPEN_CALLER: Caller = { principal: undefined, decide: () => 'allow' }
+export const OPEN_CALLER: Caller = { principal: undefined, hides: false, decide: () => 'allow' }
 
 /** The caller behind an accepted token (SC-04). */
 export function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy): Caller {
@@ -39,6 +41,7 @@ export function callerOf(principal: Principal, { defaultPolicy, policy }: Access
   const effective = !scoped && defaultPolicy === 'allow-authenticated' ? fallback : granted
   return {
     principal,
+    hides: policy !== undefined,
     decide(action, type, id) {
       if (!grants(effective, action, type)) return 'deny'
       return policy?.({ principal, action, type, id }) ?? 'allow'

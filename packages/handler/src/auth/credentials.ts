@@ -9,9 +9,9 @@ import type { Connection, HttpRequest } from '../http/http-request.js'
 export function bearerToken(request: HttpRequest, connection: Connection): string {
   if (authorizationLines(connection) > 1) throw malformedCredentials()
   const header = request.header('authorization')?.trim() ?? ''
-  const [scheme = '', token = '', ...others] = header.split(/[ \t]+/)
-  if (scheme.toLowerCase() !== 'bearer') throw new OperationError('token-missing', 'An access token is required.')
-  if (token === '' || others.length > 0 || token.includes(',') || header.includes('\t')) throw malformedCredentials()
+  if (!/^bearer(\s|$)/i.test(header)) throw new OperationError('token-missing', 'An access token is required.')
+  const token = /^bearer +([^\s,]+)$/i.exec(header)?.[1]
+  if (token === undefined) throw malformedCredentials()
   return token
 }
 

@@ -1,3 +1,4 @@
+import type { ServePart } from '../content/batch.js'
 import type { Service } from '../service.js'
 import { contentRoutes } from './content-routes.js'
 import { operationRoutes } from './operation-routes.js'
@@ -6,7 +7,7 @@ import { serviceRoutes } from './service-routes.js'
 import { sessionRoutes } from './session-routes.js'
 
 /** Every route of the service. The router, the CapabilityStatement and the documentation are made from it. */
-export function routeTable(service: Service): readonly Route[] {
-  const routes: Route[] = [...sessionRoutes(service), ...operationRoutes(service), ...contentRoutes(service)]
+export function routeTable(service: Service, servePart: ServePart): readonly Route[] {
+  const routes = [...sessionRoutes(service), ...operationRoutes(service), ...contentRoutes(service, servePart)]
   return [...routes, ...serviceRoutes(service, routes)]
 }

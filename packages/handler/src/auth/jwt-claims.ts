@@ -1,0 +1,83 @@
+import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { rejected, type ForeignToken } from 'fhir-ops/sessions'
+
+/** How the claims of a verified token are read. */
+export interface ClaimRules {
+  readonly issuer: string
+  /** Seconds by which clocks may differ. */
+  readonly clockTolerance: number
+  /** Claim that names the caller's project. */
+  readonly projectClaim?: string | undefined
+}
+
+/** A verified token with the moment that it is looked at. */
+export interface VerifiedClaims {
+  readonly payload: JsonObject
+  /** SHA-256 of the token. */
+  readonly digest: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Claims that only other kinds of token have: ID tokens, logout tokens, DPoP proofs, and tokens bound to a key. */
+const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events', 'htm', 'htu', 'ath', 'cnf']
+
+/** Claims about the user that are kept at first sight. */
+const USER_CLAIMS: readonly string[] = [
+  'name', 'given_name', 'family_name', 'preferred_username', 'middle_name', 'nickname', 'profile', 'picture', 'website', 'gender',
+  'birthdate', 'zoneinfo', 'locale', 'updated_at', 'email', 'email_verified', 'phone_number', 'phone_number_verified', 'address',
+]
+
+const LAST_TIME = 8.64e15
+
+/**
+ * Reads a token whose signature, issuer, audience and expiry hold already (TK-05).
+ *
+ * @throws {OperationError} `token-invalid`
+ */
+export function foreignTokenOf({ payload, digest, now }: VerifiedClaims, rules: ClaimRules): ForeignToken {
+  const { exp, iat } = timesOf(payload, now / 1_000 + rules.clockTolerance)
+  if (OTHER_KINDS.some((name) => Object.hasOwn(payload, name))) throw rejected('claims')
+  const client = stringAt(payload, 'client_id') ?? stringAt(payload, 'azp')
+  const project = rules.projectClaim === undefined ? undefined : stringAt(payload, rules.projectClaim)
+  return {
+    issuer: rules.issuer,
+    sub: subjectOf(payload),
+    sessionKey: sessionKeyOf(payload, digest),
+    issuedAt: iat * 1_000,
+    expiresAt: Math.min((exp + rules.clockTolerance) * 1_000, LAST_TIME),
+    scopes: scopesOf(payload),
+    claims: Object.fromEntries(USER_CLAIMS.filter((name) => Object.hasOwn(payload, name)).map((name) => [name, payload[name]])),
+    ...(client !== undefined && { client }),
+    ...(project !== undefined && { project }),
+  }
+}
+
+/** Seconds since 1970; neither issued nor valid from after `latest`. */
+function timesOf({ exp, iat, nbf = iat }: JsonObject, latest: number): { exp: number; iat: number } {
+  if (!isTime(exp) || !isTime(iat) || !isTime(nbf) || Math.max(iat, nbf) > latest) throw rejected('claims')
+  return { exp, iat }
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+function subjectOf(payload: JsonObject): string {
+  const sub = stringAt(payload, 'sub') ?? ''
+  if (!/^[\x21-\x7e]{1,255}$/.test(sub)) throw rejected('claims')
+  return sub
+}
+
+function sessionKeyOf(payload: JsonObject, digest: string): string {
+  const [jti, sid] = [stringAt(payload, 'jti'), stringAt(payload, 'sid')]
+  if (jti !== undefined && jti !== '') return `jti:${jti}`
+  return sid !== undefined && sid !== '' ? `sid:${sid}` : `token:${digest}`
+}
+
+/** `scope` of RFC 9068, or the list `scp` that some issuers send. */
+function scopesOf(payload: JsonObject): readonly string[] {
+  const { scope, scp } = payload
+  if (typeof scope === 'string') return scope.split(' ').filter((one) => one !== '')
+  return Array.isArray(scp) ? scp.filter((one) => typeof one === 'string') : []
+}

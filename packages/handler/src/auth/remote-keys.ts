@@ -1,0 +1,130 @@
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, objectsAt, stringAt } from 'fhir-ops/json'
+import { errors, type JSONWebKeySet } from 'jose'
+import { keySet, type KeySource } from './key-source.js'
+
+/** Where an issuer publishes its keys. */
+export interface RemoteKeysOptions {
+  readonly uri: string
+  /** Allows `http` on the loopback interface. */
+  readonly allowInsecureLoopback: boolean
+  readonly fetch: typeof fetch
+  /** Milliseconds of a clock that does not jump. */
+  readonly monotonic: () => number
+}
+
+const FRESH_MS = 10 * 60_000
+const STALE_MS = 24 * 3_600_000
+const COOLDOWN_MS = 30_000
+const RETRY_WITHOUT_KEYS_MS = 1_000
+const TIMEOUT_MS = 5_000
+const MAX_BYTES = 256 * 1024
+
+/**
+ * The keys of an issuer's JWKS address (TK-07): cached 10 minutes, fetched again at most every 30 seconds for an unknown `kid`, used up
+ * to 24 hours old while the issuer is down.
+ *
+ * @throws {TypeError} for an address that is not https.
+ */
+export function remoteKeys(options: RemoteKeysOptions): KeySource {
+  checkUri(options)
+  const cache = keyCache(options)
+  return {
+    async keyFor(header) {
+      const keys = await cache.current()
+      try {
+        return await keys.keyFor(header)
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        const newer = await cache.newer()
+        return newer.keyFor(header)
+      }
+    },
+  }
+}
+
+interface KeyCache {
+  /** @throws {OperationError} `unavailable` when there are none. */
+  current(): Promise<KeySource>
+  /** Keys fetched again, unless that was tried a moment ago. @throws {OperationError} `unavailable` when the last try failed. */
+  newer(): Promise<KeySource>
+}
+
+function keyCache(options: RemoteKeysOptions): KeyCache {
+  const { monotonic } = options
+  let kept: { readonly keys: KeySource; readonly at: number } | undefined
+  let tried: { readonly at: number; readonly failed: boolean } | undefined
+  let underWay: Promise<void> | undefined
+
+  const fetchKeys = async (): Promise<void> => {
+    try {
+      kept = { keys: keySet(await fetchSet(options)), at: monotonic() }
+      tried = { at: monotonic(), failed: false }
+    } catch {
+      // The issuer's failure shows as `unavailable` where its keys are needed; its text is nobody's business.
+      tried = { at: monotonic(), failed: true }
+    } finally {
+      underWay = undefined
+    }
+  }
+  const refresh = async (waitMs: number): Promise<void> => {
+    if (underWay === undefined && tried !== undefined && monotonic() - tried.at < waitMs) return
+    underWay ??= fetchKeys()
+    await underWay
+  }
+  const usable = (): KeySource => {
+    if (kept === undefined || monotonic() - kept.at > STALE_MS) throw unavailable()
+    return kept.keys
+  }
+  return {
+    async current() {
+      if (kept === undefined) await refresh(RETRY_WITHOUT_KEYS_MS)
+      else if (monotonic() - kept.at > FRESH_MS) await refresh(COOLDOWN_MS)
+      return usable()
+    },
+    async newer() {
+      await refresh(COOLDOWN_MS)
+      if (tried?.failed === true) throw unavailable()
+      return usable()
+    },
+  }
+}
+
+function unavailable(): OperationError {
+  return new OperationError('unavailable', "The token issuer's keys cannot be had at the moment.", { retryAfterSeconds: 5 })
+}
+
+async function fetchSet({ uri, fetch }: RemoteKeysOptions): Promise<JSONWebKeySet> {
+  const response = await fetch(uri, {
+    redirect: 'error',
+    headers: { accept: 'application/json, application/jwk-set+json' },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const text = await boundedText(response)
+  const body: unknown = JSON.parse(text)
+  if (!response.ok || !isObject(body)) throw new TypeError('The issuer gave no key set.')
+  const keys = objectsAt(body, 'keys').flatMap((key) => {
+    const kty = stringAt(key, 'kty')
+    return kty === undefined ? [] : [{ ...key, kty }]
+  })
+  return { keys }
+}
+
+async function boundedText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > MAX_BYTES) throw new TypeError('The key set is too long.')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function checkUri({ uri, allowInsecureLoopback }: RemoteKeysOptions): void {
+  const { protocol, hostname } = new URL(uri)
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback && allowInsecureLoopback)) return
+  throw new TypeError('jwksUri must be an https address.')
+}

@@ -1,0 +1,48 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import { dispatch } from './dispatch.js'
+import { isBelowFhir } from './fhir-place.js'
+import { failureAnswer, foreseen } from './failure.js'
+import type { Answer } from './http/answer.js'
+import type { HttpRequest } from './http/http-request.js'
+import { parseTarget } from './http/target.js'
+import type { Match, Router } from './routes/router.js'
+import type { Call } from './routes/route.js'
+import { FHIR_PATH, type Service } from './service.js'
+
+/** One entry of a batch: a request of its own, by the caller of the whole. */
+export interface Part {
+  readonly request: HttpRequest
+  readonly call: Call
+}
+
+/** Answers an entry of a batch by the route table; it never rejects. */
+export async function respondToPart(service: Service, router: Router, part: Part): Promise<Answer> {
+  try {
+    return await answerPart(service, router, part)
+  } catch (thrown) {
+    const error = foreseen(thrown, part.call.requestId)
+    return failureAnswer(error, { family: 'fhir', realm: service.realm, newId: service.ctx.newId })
+  }
+}
+
+async function answerPart(service: Service, router: Router, { request, call }: Part): Promise<Answer> {
+  const target = parseTarget(pathOf(service, request), service.limits)
+  const match = isBelowFhir(service, target) ? router(target.segments) : undefined
+  const { caller, connection, remoteHost, requestId, ctx } = call
+  refuseBatch(match)
+  const exchange = { request, connection, remoteHost, requestId, target, family: 'fhir', isFhir: true } as const
+  return dispatch(service, { exchange, match, caller, noteRoute: () => {}, partOf: ctx })
+}
+
+/** @throws {OperationError} `body-structure` for a url that is not relative to the FHIR base. */
+function pathOf({ mount }: Service, { target, method }: HttpRequest): string {
+  const isRelative = /^[A-Za-z$_][^:]*$/.test(target.split('?', 1)[0] ?? '')
+  if (method === '' || !isRelative) {
+    throw new OperationError('body-structure', `The entry has no request with a method and a relative url: ${quoted(target)}.`)
+  }
+  return ['', ...mount].join('/') + `${FHIR_PATH}/${target}`
+}
+
+function refuseBatch(match: Match | undefined): void {
+  if (match?.routes.get('POST')?.interaction === 'batch') throw new OperationError('not-supported', 'A batch cannot hold a batch.')
+}

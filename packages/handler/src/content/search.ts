@@ -1,0 +1,63 @@
+import { OperationError } from 'fhir-ops/errors'
+import { parseSearch, searchTypesOf, type ParsedSearch, type SearchOptions, type SearchPair } from 'fhir-ops/search'
+import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
+import { authorize, type Caller } from '../auth/caller.js'
+import { fhirText, type Answer } from '../http/answer.js'
+import { parseQuery } from '../http/target.js'
+import { param, type Call } from '../routes/route.js'
+import { FHIR_PATH, type Service } from '../service.js'
+import { searchsetText, type Searchset } from './searchset.js'
+
+const DEFAULT_PAGE = 100
+const MAX_PAGE = 1_000
+
+/** Parameters of the protocol, which select nothing. */
+const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
+
+/**
+ * Finds resources of a type (GET, and POST with a form). What is not understood is refused by name.
+ *
+ * @throws {OperationError} as `parseSearch`; `forbidden` unless the caller may search every type that the query looks at.
+ */
+export async function searchResources(service: Service, call: Call, options: SearchOptions): Promise<Answer> {
+  const type = param(call, 'type')
+  const pairs = searchPairs(call, service)
+  const parsed = await parseSearch(type, pairs, { ...options, base: options.base ?? `${service.baseUrl}${FHIR_PATH}` })
+  for (const searched of searchTypesOf(parsed.query)) authorize(call.caller, { action: 'search', type: searched })
+  const query = inReach(parsed.query, call.caller)
+  const searchset = parsed.countOnly ? await countOf(call, query) : await pageOf(call, { query, parsed })
+  return fhirText(200, bounded(searchsetText(searchset, { type, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call))
+}
+
+function searchPairs({ target, body }: Call, { limits }: Service): readonly SearchPair[] {
+  const form = body === undefined ? [] : parseQuery(body.text, limits)
+  return [...target.query, ...form].filter(([name]) => !PROTOCOL.has(name))
+}
+
+async function countOf({ ctx }: Call, query: SearchQuery): Promise<Searchset> {
+  return { items: [], total: await ctx.storage.count(query) }
+}
+
+async function pageOf(call: Call, { query, parsed }: { readonly query: SearchQuery; readonly parsed: ParsedSearch }): Promise<Searchset> {
+  const { ctx, caller } = call
+  const page = await ctx.storage.search({ ...query, limit: Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE) })
+  const items = page.items.filter((item) => isShown(caller, item))
+  const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
+  return { items, total, elements: parsed.elements, ...(page.next !== undefined && { next: page.next }) }
+}
+
+function isShown(caller: Caller, { type, id }: StoredResource): boolean {
+  return !caller.hides || caller.decide('search', type, id) === 'allow'
+}
+
+/** Callers with a project find the bots of that project only. */
+function inReach(query: SearchQuery, { principal }: Caller): SearchQuery {
+  if (query.type !== 'Bot' || principal?.project === undefined) return query
+  const own: Condition = { kind: 'entry', param: 'project', all: [{ field: 'value', op: 'eq', operand: principal.project }] }
+  return { ...query, where: { kind: 'and', conditions: [query.where, own] } }
+}
+
+function bounded(text: string, { ctx }: Call): string {
+  if (text.length <= ctx.limits.maxAnswerBytes) return text
+  throw new OperationError('too-costly', 'The page of results is too large; ask for fewer with _count.')
+}

@@ -1,0 +1,143 @@
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { searchParameters } from 'fhir-ops/search'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
+
+let running: RunningServer
+beforeAll(async () => {
+  const storage = memoryStorage()
+  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+  running = await startServer({ storage, context: createContext({ storage, search: { parameters } }) })
+  for (const [id, family] of [['a', 'Muster'], ['b', 'Muster'], ['c', 'Other']]) {
+    await post(`/Patient/${id}`, { resourceType: 'Patient', id, name: [{ family }], gender: 'female' }, 'PUT')
+  }
+  const value = '{"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"},"valueQuantity":{"value":1.50}}'
+  await post('/Observation/o', value, 'PUT')
+})
+afterAll(() => running.stop())
+
+const fhir = (path: string): string => `${running.base}/fhir/R4${path}`
+const get = (path: string, token = running.token): Promise<Reply> => send(fhir(path), { headers: { authorization: `Bearer ${token}` } })
+const post = (path: string, body: unknown, method = 'POST'): Promise<Reply> =>
+  send(fhir(path), { method, headers: fhirHeaders(running.token), body: typeof body === 'string' ? body : JSON.stringify(body) })
+const idsOf = ({ json }: Reply): unknown => (at(json, 'entry') as unknown[] | undefined)?.map((entry) => at(entry, 'resource', 'id'))
+
+describe('search', () => {
+  it('gives matches with total, full urls and a self link from the configured address', async () => {
+    const reply = await get('/Patient?family=muster&_pretty=true')
+    expect(reply.json).toMatchObject({
+      resourceType: 'Bundle',
+      type: 'searchset',
+      total: 2,
+      link: [{ relation: 'self', url: fhir('/Patient?family=muster') }],
+      entry: [{ fullUrl: fhir('/Patient/a'), search: { mode: 'match' } }, { fullUrl: fhir('/Patient/b') }],
+    })
+  })
+
+  it('is paged by next links', async () => {
+    const ids = []
+    for (let url: unknown = fhir('/Patient?_count=2'); typeof url === 'string'; ) {
+      const page: Reply = await send(url, { headers: { authorization: `Bearer ${running.token}` } })
+      ids.push(idsOf(page))
+      url = at(page.json, 'link', 1, 'url')
+    }
+    expect(ids).toEqual([['a', 'b'], ['c']])
+  })
+
+  it('takes a form by POST', async () => {
+    const headers = { authorization: `Bearer ${running.token}`, 'content-type': 'application/x-www-form-urlencoded' }
+    const reply = await send(fhir('/Patient/_search?gender=female'), { method: 'POST', headers, body: 'family=other' })
+    expect(idsOf(reply)).toEqual(['c'])
+  })
+
+  it.each(['_summary=count', '_count=0'])('%s gives the number only', async (query) => {
+    expect((await get(`/Patient?${query}`)).json).toMatchObject({ total: 3 })
+    expect((await get(`/Patient?${query}`)).text).not.toContain('entry')
+  })
+
+  it('_elements keeps what was asked for, and says so', async () => {
+    const reply = await get('/Observation?_elements=valueQuantity')
+    expect(reply.text).toContain('"valueQuantity":{"value":1.50}')
+    expect(at(reply.json, 'entry', 0, 'resource')).toEqual({
+      resourceType: 'Observation',
+      id: 'o',
+      meta: expect.objectContaining({ versionId: '1', tag: [expect.objectContaining({ code: 'SUBSETTED' })] }),
+      valueQuantity: { value: 1.5 },
+    })
+  })
+
+  it.each([
+    ['/Patient?nonsense=1', 400],
+    ['/Patient?constructor=1', 400],
+    ['/Patient?_count=x', 400],
+    ['/Patient?_count=-1', 400],
+    ['/Patient?_cursor=nonsense', 400],
+    ['/Patient?_include=*', 400],
+    ['/Patient?family=%ff', 400],
+    ['/constructor', 404],
+    ['/__proto__', 404],
+  ])('%s is refused', async (path, status) => {
+    const reply = await get(path)
+    expect([reply.status, at(reply.json, 'resourceType')]).toEqual([status, 'OperationOutcome'])
+  })
+
+  it('SC-03 needs the right to search every type that a chain looks at', async () => {
+    const { token } = await running.sessions.create({ user: 'bob', scopes: ['user/Observation.rs'] })
+    expect((await get('/Observation?status=final', token)).status).toBe(200)
+    expect((await get('/Observation?subject:Patient.family=muster', token)).status).toBe(403)
+    expect(idsOf(await get('/Observation?subject:Patient.family=muster'))).toEqual(['o'])
+  })
+})
+
+describe('batch', () => {
+  const batch = (...entry: unknown[]): Promise<Reply> => post('', { resourceType: 'Bundle', type: 'batch', entry })
+  const request = (method: string, url: string, resource?: unknown): unknown => ({ request: { method, url }, resource })
+
+  it('answers each entry by itself', async () => {
+    const reply = await batch(
+      request('PUT', 'Patient/batched', { resourceType: 'Patient', id: 'batched' }),
+      request('GET', 'Patient/batched'),
+      request('GET', 'Patient/nobody'),
+      request('PATCH', 'Patient/batched'),
+      request('POST', 'Patient', { resourceType: 'Observation' }),
+      request('GET', 'Patient?family=other&_summary=count'),
+      request('DELETE', 'Patient/batched'),
+      'nonsense',
+    )
+    expect(reply.status).toBe(200)
+    expect((at(reply.json, 'entry') as unknown[]).map((entry) => at(entry, 'response', 'status'))).toEqual(['201', '200', '404', '405', '400', '200', '204', '400'])
+    expect(at(reply.json, 'entry', 0, 'response', 'etag')).toBe('W/"1"')
+    expect(at(reply.json, 'entry', 2, 'response', 'outcome', 'issue', 0, 'code')).toBe('not-found')
+    expect(at(reply.json, 'entry', 5, 'resource', 'total')).toBe(1)
+  })
+
+  it('keeps the digits of numbers', async () => {
+    const body = '{"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"PUT","url":"Basic/n"},"resource":{"resourceType":"Basic","id":"n","x":1.10}}]}'
+    expect((await post('', body)).text).toContain('"x":1.10')
+  })
+
+  it('is allowed what its caller is allowed', async () => {
+    const { token } = await running.sessions.create({ user: 'bob', scopes: ['user/Patient.r'] })
+    const body = JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry: [request('GET', 'Patient/a'), request('DELETE', 'Patient/a')] })
+    const reply = await send(fhir(''), { method: 'POST', headers: fhirHeaders(token), body })
+    expect((at(reply.json, 'entry') as unknown[]).map((entry) => at(entry, 'response', 'status'))).toEqual(['200', '403'])
+  })
+
+  it.each(['../../auth/me', '/auth/me', 'http://evil.example/x', '//evil.example', '', 'x/../..', 'Patient/%ff', 'x/..'])('cannot leave the FHIR base: %s', async (url) => {
+    const reply = await batch({ request: { method: 'GET', url } }, request('POST', url, { resourceType: 'Bundle', type: 'batch' }))
+    const statuses = (at(reply.json, 'entry') as unknown[]).map((entry) => Number(at(entry, 'response', 'status')))
+    expect(statuses.every((status) => [400, 404, 405, 422].includes(status)), String(statuses)).toBe(true)
+  })
+
+  it.each([
+    [{ resourceType: 'Bundle', type: 'transaction' }, 422, 'not-supported'],
+    [{ resourceType: 'Bundle', type: 'collection' }, 400, 'structure'],
+    [{ resourceType: 'Bundle', type: 'batch', entry: {} }, 400, 'structure'],
+    [{ resourceType: 'Patient' }, 400, 'structure'],
+  ])('refuses %j', async (body, status, code) => {
+    const reply = await post('', body)
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([status, code])
+  })
+})
