@@ -7,8 +7,8 @@ export interface IdOrder {
   after(id: string | undefined): Generator<number, void, undefined>
 }
 
-/** So many rows are kept apart before they are sorted into the rest. */
-const MAX_APART = 1_000
+/** This part of what is sorted may be kept apart before it is sorted in. */
+const PART_APART = 1 / 64
 
 /** @param idOf The id of a row. */
 export function createIdOrder(idOf: (row: number) => string): IdOrder {
@@ -17,7 +17,7 @@ export function createIdOrder(idOf: (row: number) => string): IdOrder {
   const byId = (a: number, b: number): number => (idOf(a) < idOf(b) ? -1 : Number(idOf(a) > idOf(b)))
   const tidy = (): void => {
     apart.sort(byId)
-    if (apart.length <= MAX_APART) return
+    if (apart.length <= sorted.length * PART_APART) return
     sorted = sorted.concat(apart).sort(byId)
     apart = []
   }

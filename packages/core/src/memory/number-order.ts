@@ -8,8 +8,8 @@ export interface NumberOrder {
   positions(comparison: NumberComparison): readonly ArrayLike<number>[]
 }
 
-/** So many entries are looked at one by one before they are sorted in. */
-const MAX_UNSORTED = 2_000
+/** This part of what is sorted may be added, and is looked at one by one, before it is sorted in. */
+const UNSORTED_PART = 1 / 16
 
 export function createNumberOrder(field: NumberComparison['field'], entries: readonly IndexEntry[]): NumberOrder {
   let sorted: SortedNumbers = { values: new Float64Array(), positions: new Uint32Array() }
@@ -17,7 +17,7 @@ export function createNumberOrder(field: NumberComparison['field'], entries: rea
   return {
     positions(comparison) {
       let added = numbersFrom(field, entries, upTo)
-      if (added.length > MAX_UNSORTED) {
+      if (added.length > sorted.values.length * UNSORTED_PART) {
         sorted = merged(sorted, inOrder(added))
         upTo = entries.length
         added = []
