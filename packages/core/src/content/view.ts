@@ -46,9 +46,14 @@ export function newestOf(definitions: readonly Definition[]): Definition | undef
   )
 }
 
-/** Orders versions: numeric segments as numbers, others as text, an absent version first. */
+/**
+ * Orders versions: numeric segments as numbers, others as text, an absent version first. A date is older than a number with points, as
+ * terminologies that were published by date went over to such numbers and never back.
+ */
 export function compareVersions(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  if (isDate(a) && isPointed(b)) return -1
+  if (isPointed(a) && isDate(b)) return 1
   const left = a.split(/[.\-+]/)
   const right = b.split(/[.\-+]/)
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
@@ -56,6 +61,14 @@ export function compareVersions(a: string | undefined, b: string | undefined): n
     if (order !== 0) return order
   }
   return 0
+}
+
+function isDate(version: string): boolean {
+  return /^\d{4}-\d{2}(?:-\d{2})?$/.test(version)
+}
+
+function isPointed(version: string): boolean {
+  return /^\d+(?:\.\d+)+$/.test(version)
 }
 
 function compareSegments(a: string | undefined, b: string | undefined): number {

@@ -1,8 +1,8 @@
 import { OperationError } from '../errors/index.js'
 import type { OperationContext } from '../context/index.js'
-import type { JsonObject } from '../json/index.js'
 import {
   activeCodes,
+  definedValueSet,
   demandedSupplements,
   filterWords,
   findValueSet,
@@ -10,12 +10,14 @@ import {
   makePlan,
   membersOf,
   nameOf,
+  readValueSet,
   refusal,
   terminologyScope,
   withImports,
   type Members,
   type Segment,
   type TerminologyScope,
+  type ValueSetDefinition,
   type ValueSetPlan,
 } from '../terminology/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
@@ -41,12 +43,12 @@ import { matching } from './text-filter.js'
  */
 export async function expand(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
   refuseLongFilter(ctx, input)
-  const resource = await valueSetOf(ctx, input)
-  const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(resource)]
+  const valueSet = await valueSetOf(ctx, input)
+  const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
-  const plan = await makePlan(scope, resource)
+  const plan = await makePlan(scope, valueSet)
   const members = membersOf(scope, plan)
-  const languages = languagesFor(input.languages ?? {}, resource)
+  const languages = languagesFor(input.languages ?? {}, valueSet.resource)
   const words = filterWords(input.filter ?? '')
   const active = input.activeOnly === true ? members.segments.map(activeCodes) : members.segments
   const segments = words.length === 0 ? active : active.map((segment) => matching(segment, words))
@@ -65,11 +67,11 @@ export async function expand(ctx: OperationContext, input: ExpandInput): Promise
   }
 }
 
-async function valueSetOf(ctx: OperationContext, input: ExpandInput): Promise<JsonObject> {
-  if (input.valueSet !== undefined) return input.valueSet
+async function valueSetOf(ctx: OperationContext, input: ExpandInput): Promise<ValueSetDefinition> {
+  if (input.valueSet !== undefined) return readValueSet(input.valueSet)
   if (input.url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
   const found = await findValueSet(ctx, input.url, input.valueSetVersion)
-  if (found !== undefined) return found.resource
+  if (found !== undefined) return definedValueSet(ctx.cache, found)
   const asked = input.valueSetVersion === undefined ? input.url : `${input.url}|${input.valueSetVersion}`
   throw refusal('Unable_to_resolve_value_Set_', { valueSet: asked }, { code: 'not-found' })
 }

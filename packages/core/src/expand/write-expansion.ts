@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { ConceptText } from '../terminology/index.js'
 import { designationExtensions } from './entry-extensions.js'
 import type { EntryProperty, Expansion, ExpansionEntry } from './expansion.js'
@@ -6,8 +6,11 @@ import type { EntryProperty, Expansion, ExpansionEntry } from './expansion.js'
 const LATER = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSet.expansion'
 const UNCLOSED = 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed'
 
+/** Not repeated: what is known about the status of what was used is told by the parameters of the expansion. */
+const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
+
 /** What of a value set stands in its expansion. */
-const KEPT = ['extension', 'language', 'url', 'version', 'name', 'title', 'status', 'experimental', 'date', 'publisher', 'description'] as const
+const KEPT = ['language', 'url', 'version', 'name', 'title', 'status', 'experimental'] as const
 
 /** What is made for each answer. */
 export interface Stamp {
@@ -20,9 +23,11 @@ export interface Stamp {
 export function writeExpansion(expansion: Expansion, stamp: Stamp): JsonObject {
   const { resource } = expansion.valueSet
   const kept = KEPT.filter((member) => Object.hasOwn(resource, member)).map((member) => [member, resource[member]] as const)
+  const own = objectsAt(resource, 'extension').filter((item) => stringAt(item, 'url') !== STANDARDS_STATUS)
   const extension = [...unclosed(expansion.unclosed), ...expansion.properties.map(declaredProperty)]
   return {
     resourceType: 'ValueSet',
+    ...(own.length > 0 && { extension: own }),
     ...Object.fromEntries(kept),
     expansion: {
       ...(extension.length > 0 && { extension }),

@@ -22,8 +22,16 @@ export {
 export { terminologyScope, type ScopeOptions, type TerminologyScope } from './scope.js'
 export { statusNotes, systemNotes, type StatusNote } from './status-check.js'
 export { unknownSystemValues } from './unknown-system.js'
+export { definedValueSet } from './value-set/defined-value-set.js'
 export { findValueSet } from './value-set/find-value-set.js'
 export { makePlan } from './value-set/make-plan.js'
+export {
+  membershipIn,
+  type CodeInQuestion,
+  type Membership,
+  type MembershipOptions,
+  type MembershipQuestion,
+} from './value-set/membership.js'
 export { activeCodes, membersOf, type Members } from './value-set/members.js'
 export { withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
 export { conceptsOf, withCodes, type Segment } from './value-set/segment.js'

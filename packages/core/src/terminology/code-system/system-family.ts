@@ -60,6 +60,8 @@ export interface SystemChoice {
   /** Absent when the system, or the version, is unknown. */
   readonly provider?: CodeSystemProvider
   readonly origin: VersionOrigin
+  /** The version that the include states. */
+  readonly stated?: string
   /** As it was written in the include or the parameter; absent for the newest. */
   readonly wished?: string
   /** Set when the version does not match what `check-system-version` demands. */
@@ -86,6 +88,7 @@ export function chooseVersion(family: SystemFamily, { include, value, rules }: C
     family,
     origin,
     ...(provider !== undefined && { provider }),
+    ...(include !== undefined && { stated: include }),
     ...(version !== undefined && { wished: version }),
     ...(violates !== undefined && { violates }),
   }

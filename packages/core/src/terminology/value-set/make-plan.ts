@@ -1,11 +1,12 @@
 import { canonicalOf, compareVersions, formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
-import { objectAt, stringAt, type JsonObject } from '../../json/index.js'
+import { objectAt } from '../../json/index.js'
 import { escaped } from '../messages.js'
 import { refusal } from '../refusal.js'
 import type { TerminologyScope } from '../scope.js'
 import type { Filter } from '../filter/operator.js'
 import { expansionParameterText } from './expansion-parameter.js'
+import { definedValueSet } from './defined-value-set.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { nameOf, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
@@ -14,10 +15,10 @@ import { nameOf, readValueSet, type ConceptSetDefinition, type ValueSetDefinitio
  * Looks up everything that a value set refers to. A value set that is imported on several ways is looked up once.
  *
  * @throws {OperationError} `unprocessable` for a circle of imports; `too-costly` when imports go deeper than `maxImportDepth`;
- *   `content-not-found` for an unknown import; `definition-invalid` for a value set that defines nothing or a filter without value.
+ *   `definition-invalid` for a value set that defines nothing or a filter without value.
  */
-export function makePlan(scope: TerminologyScope, resource: JsonObject): Promise<ValueSetPlan> {
-  return planOf({ scope, made: new Map(), path: [] }, keyOf(resource), resource)
+export function makePlan(scope: TerminologyScope, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
+  return planOf({ scope, made: new Map(), path: [], owner: '' }, valueSet.canonical ?? '', valueSet)
 }
 
 interface Making {
@@ -26,6 +27,8 @@ interface Making {
   readonly made: Map<string, ValueSetPlan>
   /** The value sets that are being made, outermost first. */
   readonly path: readonly Step[]
+  /** Name of the innermost of them. */
+  readonly owner: string
 }
 
 interface Step {
@@ -34,16 +37,16 @@ interface Step {
   readonly valueSet: ValueSetDefinition
 }
 
-async function planOf(making: Making, key: string, resource: JsonObject): Promise<ValueSetPlan> {
+async function planOf(making: Making, key: string, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
   const { scope, made, path } = making
   const known = made.get(key)
   if (known !== undefined) return known
-  const valueSet = readValueSet(resource)
+  const { resource } = valueSet
   refuseCircle(path, { key, valueSet })
   if (path.length >= scope.ctx.limits.maxImportDepth) throw tooDeep(valueSet)
   if (objectAt(resource, 'compose') === undefined && objectAt(resource, 'expansion') === undefined) throw undefinedSet(valueSet)
   scope.pace.check()
-  const inner = { scope, made, path: [...path, { key, valueSet }] }
+  const inner = { scope, made, path: [...path, { key, valueSet }], owner: nameOf(valueSet) }
   const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
   const includes = await eachPlan(inner, inVersionOrder(valueSet.includes), 'include')
   const match = expansionParameterText(resource, 'versionsMatch')
@@ -71,28 +74,37 @@ async function eachPlan(
 
 async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, path: string): Promise<ConceptSetPlan> {
   const imports: ValueSetPlan[] = []
-  for (const canonical of definition.imports) imports.push(await importedPlan(making, canonical))
+  const missing: string[] = []
+  for (const stated of definition.imports) {
+    const canonical = pinned(making.scope, stated)
+    const plan = await importedPlan(making, canonical)
+    if (plan === undefined) missing.push(canonical)
+    else imports.push(plan)
+  }
   return {
+    owner: making.owner,
     definition,
     imports,
+    missing,
     filters: definition.filters.map((filter, i) => statedFilter(definition, filter, `${path}.filter[${i}]`)),
     ...(definition.system !== undefined && { family: await making.scope.family(definition.system) }),
   }
 }
 
-async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan> {
-  const { scope, path } = making
-  const importer = path.at(-1)
+/** The canonical with the version that the request wants where the import states none. */
+function pinned(scope: TerminologyScope, stated: string): string {
+  const { url, version } = canonicalOf(stated)
+  return stated.startsWith('#') ? stated : formatCanonical(url, version ?? scope.rules.valueSets.get(url))
+}
+
+async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan | undefined> {
+  const importer = making.path.at(-1)
   if (canonical.startsWith('#')) {
     const contained = importer === undefined ? undefined : containedValueSet(importer.valueSet.resource, canonical.slice(1))
-    if (contained === undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: canonical })
-    return planOf(making, `${importer?.key}${canonical}`, contained)
+    return contained === undefined ? undefined : planOf(making, `${importer?.key}${canonical}`, readValueSet(contained))
   }
-  const { url, version = scope.rules.valueSets.get(url) } = canonicalOf(canonical)
-  const found = await findValueSet(scope.ctx, url, version)
-  if (found !== undefined) return planOf(making, formatCanonical(found.url, found.version), found.resource)
-  if (version === undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: url })
-  throw refusal('VS_EXP_IMPORT_UNK_PINNED', { valueSet: url, version })
+  const found = await findValueSet(making.scope.ctx, canonical)
+  return found === undefined ? undefined : planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
 }
 
 function statedFilter(definition: ConceptSetDefinition, filter: ConceptSetDefinition['filters'][number], path: string): Filter {
@@ -107,11 +119,6 @@ function refuseCircle(path: readonly Step[], { key, valueSet }: Step): void {
   if (start < 0) return
   const circle = path.slice(start).map((step) => escaped(nameOf(step.valueSet)))
   throw refusal('VALUESET_CIRCULAR_REFERENCE', { valueSet: nameOf(valueSet), path: circle.join(', ') })
-}
-
-function keyOf(resource: JsonObject): string {
-  const url = stringAt(resource, 'url')
-  return url === undefined ? '' : formatCanonical(url, stringAt(resource, 'version'))
 }
 
 function tooDeep(valueSet: ValueSetDefinition): OperationError {

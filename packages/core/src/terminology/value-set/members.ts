@@ -1,3 +1,4 @@
+import { canonicalOf } from '../../content/index.js'
 import { and, andNot, bitmapFrom } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
@@ -7,8 +8,9 @@ import { refusal } from '../refusal.js'
 import { unknownSystemValues } from '../unknown-system.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
+import { keepsVersions } from './selection.js'
 import { sameSystem, within, without, type Segment } from './segment.js'
-import { nameOf, type ListedCode } from './value-set.js'
+import type { ListedCode } from './value-set.js'
 
 /** All codes of a value set, without any object for a code. */
 export interface Members {
@@ -22,7 +24,7 @@ export interface Members {
 /**
  * Works out the codes of a value set.
  *
- * @throws {OperationError} `content-not-found` for an unknown code system or version; `unprocessable` for a version that a check forbids;
+ * @throws {OperationError} `content-not-found` for an unknown import, code system or version; `unprocessable` for a version that a check forbids;
  *   `not-supported` for a filter that is not understood or a code system whose codes cannot be listed.
  */
 export function membersOf(scope: TerminologyScope, plan: ValueSetPlan): Members {
@@ -47,8 +49,8 @@ function evaluated(evaluation: Evaluation, plan: ValueSetPlan): Outcome {
   const known = evaluation.done.get(plan)
   if (known !== undefined) return known
   evaluation.scope.pace.check()
-  const included = union(plan.includes.map((part) => partSegments(evaluation, plan, part)), plan.versionsMatch === true)
-  const rest = plan.excludes.reduce((left, part) => excluded(left, partSegments(evaluation, plan, part), keepsVersions(plan, part)), included)
+  const included = union(plan.includes.map((part) => partSegments(evaluation, part)), plan.versionsMatch === true)
+  const rest = plan.excludes.reduce((left, part) => excluded(left, partSegments(evaluation, part), keepsVersions(plan, part)), included)
   const outcome = plan.valueSet.activeOnly ? { ...rest, segments: rest.segments.map(activeCodes) } : rest
   evaluation.done.set(plan, outcome)
   return outcome
@@ -79,12 +81,8 @@ function excluded(left: Outcome, part: readonly Segment[], sameVersionOnly: bool
   return { segments: rest, merged: left.merged || sizeOf(rest) < sizeOf(exact) }
 }
 
-/** An exclude takes equal codes of every version, unless the value set or a list of codes with a version says otherwise. */
-function keepsVersions(plan: ValueSetPlan, { definition }: ConceptSetPlan): boolean {
-  return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
-}
-
-function partSegments(evaluation: Evaluation, plan: ValueSetPlan, part: ConceptSetPlan): readonly Segment[] {
+function partSegments(evaluation: Evaluation, part: ConceptSetPlan): readonly Segment[] {
+  refuseMissing(part)
   const imported = part.imports.map((value) => evaluated(evaluation, value).segments)
   if (part.family === undefined) {
     const [first = [], ...others] = imported
@@ -93,7 +91,14 @@ function partSegments(evaluation: Evaluation, plan: ValueSetPlan, part: ConceptS
   const choice = chooseVersion(part.family, { include: part.definition.version, rules: evaluation.scope.rules })
   const provider = usableProvider(choice)
   evaluation.systems.push(choice)
-  return imported.reduce(within, [systemSegment(provider, plan, part)])
+  return imported.reduce(within, [systemSegment(provider, part)])
+}
+
+function refuseMissing({ missing: [first] }: ConceptSetPlan): void {
+  if (first === undefined) return
+  const { url, version } = canonicalOf(first)
+  if (version === undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: first })
+  throw refusal('VS_EXP_IMPORT_UNK_PINNED', { valueSet: url, version })
 }
 
 function usableProvider(choice: SystemChoice): CodeSystemProvider {
@@ -106,8 +111,8 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
   throw refusal('VALUESET_VERSION_CHECK', { system: family.url, version: provider.header.version ?? '', required: violates })
 }
 
-function systemSegment(provider: CodeSystemProvider, plan: ValueSetPlan, part: ConceptSetPlan): Segment {
-  const sets = part.filters.map((filter) => conceptsFor(provider, filter, nameOf(plan.valueSet)))
+function systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Segment {
+  const sets = part.filters.map((filter) => conceptsFor(provider, filter, part.owner))
   const { concepts } = part.definition
   if (concepts === undefined) return { provider, codes: allOf(provider, sets) }
   const listed = new Map(concepts.flatMap((entry) => placed(provider, entry)))
@@ -131,9 +136,7 @@ function sizeOf(segments: readonly Segment[]): number {
 }
 
 function onceEach(systems: readonly SystemChoice[]): readonly SystemChoice[] {
-  return systems.filter(
-    (choice, i) => systems.findIndex((other) => isSame(other, choice)) === i,
-  )
+  return systems.filter((choice, i) => systems.findIndex((other) => isSame(other, choice)) === i)
 }
 
 function isSame(a: SystemChoice, b: SystemChoice): boolean {

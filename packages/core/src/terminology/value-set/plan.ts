@@ -15,11 +15,15 @@ export interface ValueSetPlan {
 
 /** One include or exclude, looked up. */
 export interface ConceptSetPlan {
+  /** Name of the value set that it stands in, for messages. */
+  readonly owner: string
   readonly definition: ConceptSetDefinition
   /** Absent for an include of value sets alone. */
   readonly family?: SystemFamily
   readonly filters: readonly Filter[]
   readonly imports: readonly ValueSetPlan[]
+  /** Imports that are not known, each as `url|version` or url. */
+  readonly missing: readonly string[]
 }
 
 /** The plan and all plans that it imports, each once, importers first. */

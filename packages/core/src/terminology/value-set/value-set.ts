@@ -20,6 +20,8 @@ export interface ConceptSetDefinition {
   readonly system?: string
   readonly version?: string
   readonly concepts?: readonly ListedCode[]
+  /** The listed code that is written exactly so. */
+  readonly listed: (code: string) => ListedCode | undefined
   readonly filters: readonly StatedFilter[]
   /** Canonicals of imported value sets, or `#id` of a contained one. */
   readonly imports: readonly string[]
@@ -64,6 +66,7 @@ function readConceptSet(element: JsonObject): ConceptSetDefinition {
   const listed = objectsAt(element, 'concept').flatMap(listedCode)
   const imports = element['valueSet']
   return {
+    listed: lookupIn(listed),
     filters: objectsAt(element, 'filter').map(readFilter),
     imports: Array.isArray(imports) ? imports.filter((item) => typeof item === 'string') : [],
     ...(system !== undefined && { system }),
@@ -87,17 +90,18 @@ function readFilter(element: JsonObject): StatedFilter {
   }
 }
 
+function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode | undefined {
+  let byCode: ReadonlyMap<string, ListedCode> | undefined
+  return (code) => (byCode ??= new Map(listed.map((entry) => [entry.code, entry]))).get(code)
+}
+
+/** One include for each version of each code system in an expansion that a value set carries in place of a compose. */
 function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[] {
-  const bySystem = new Map<string, { system: string; version?: string; concepts: ListedCode[]; filters: []; imports: [] }>()
-  const open = [...objectsAt(objectAt(resource, 'expansion'), 'contains')]
-  for (const entry of open) {
-    open.push(...objectsAt(entry, 'contains'))
-    const [system, version, code] = ['system', 'version', 'code'].map((member) => stringAt(entry, member))
-    if (system === undefined || code === undefined) continue
-    const key = formatCanonical(system, version)
-    const include = bySystem.get(key) ?? { system, ...(version !== undefined && { version }), concepts: [], filters: [], imports: [] }
-    include.concepts.push({ code, concept: { ...entry, contains: undefined } })
-    bySystem.set(key, include)
-  }
-  return [...bySystem.values()]
+  const entries = [...objectsAt(objectAt(resource, 'expansion'), 'contains')]
+  for (const entry of entries) entries.push(...objectsAt(entry, 'contains'))
+  const bySystem = Map.groupBy(entries, (entry) => formatCanonical(stringAt(entry, 'system') ?? '', stringAt(entry, 'version')))
+  return Array.from(bySystem.values(), (concept) => {
+    const [first] = concept
+    return readConceptSet({ system: first?.['system'], version: first?.['version'], concept })
+  })
 }

@@ -1,0 +1,22 @@
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { conceptsFor } from '../filter/concepts-for.js'
+import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
+import type { ListedCode } from './value-set.js'
+
+/** True when the list of codes, if there is one, and all filters accept the concept. Imports are not looked at. */
+export function selects(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): boolean {
+  if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return false
+  return part.filters.every((filter) => conceptsFor(provider, filter, part.owner).has(concept))
+}
+
+/** The concept's entry in the list of codes of an include. */
+export function listedConcept(provider: CodeSystemProvider, { definition }: ConceptSetPlan, concept: number): ListedCode | undefined {
+  const exact = definition.listed(provider.code(concept))
+  if (exact !== undefined || provider.header.caseSensitive) return exact
+  return definition.concepts?.find(({ code }) => provider.find(code) === concept)
+}
+
+/** An exclude takes equal codes of every version, unless the value set, or a list of codes with a version, says otherwise. */
+export function keepsVersions(plan: ValueSetPlan, { definition }: ConceptSetPlan): boolean {
+  return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
+}

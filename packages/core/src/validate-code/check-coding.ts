@@ -1,0 +1,112 @@
+import {
+  membershipIn,
+  type CodeSystemProvider,
+  type LanguageList,
+  type Membership,
+  type SystemFamily,
+  type TerminologyScope,
+  type ValueSetPlan,
+} from '../terminology/index.js'
+import { conceptFindings, type ConceptFindings } from './check-concept.js'
+import { relativeSystem, unknownCode, unusableSystem } from './check-system.js'
+import { versionFindings, type VersionFindings } from './check-version.js'
+import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
+import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+
+/** What a coding is checked against. */
+export interface CodingCheck {
+  readonly scope: TerminologyScope
+  readonly plan: ValueSetPlan
+  readonly input: ValidateInValueSetInput
+  readonly languages: LanguageList | undefined
+}
+
+/** What was found out about one coding. */
+export interface CodingResult {
+  readonly coding: GivenCoding
+  readonly state: Membership['state']
+  readonly issues: readonly ValidationIssue[]
+  /** Code systems that are not known. */
+  readonly unknown: readonly string[]
+  /** The version of the code system that was used. */
+  readonly provider?: CodeSystemProvider | undefined
+  readonly findings?: ConceptFindings | undefined
+}
+
+/** Checks one coding against a value set: membership, versions, code and display. */
+export async function checkCoding(check: CodingCheck, coding: GivenCoding): Promise<CodingResult> {
+  const { scope, plan, input } = check
+  const { system } = coding
+  if (system === undefined) return withoutSystem(coding)
+  const options = { activeOnly: input.activeOnly, abstract: input.abstract }
+  const membership = membershipIn({ scope, code: { ...coding, system }, options }, plan)
+  if (input.membershipOnly === true) return { coding, state: membership.state === 'in' ? 'in' : 'out', issues: [], unknown: [] }
+  const family = await scope.family(system)
+  const versions = await systemFindings(check, coding, { membership, family })
+  const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
+  const about = provider === undefined ? undefined : codeFindings(check, coding, { provider, membership })
+  return {
+    coding,
+    state: membership.state,
+    issues: [...versions.issues, ...barredIssues(coding, membership), ...(about?.issues ?? [])],
+    unknown: versions.unknown,
+    provider,
+    findings: about?.findings,
+  }
+}
+
+interface Located {
+  readonly provider: CodeSystemProvider
+  readonly membership: Membership
+}
+
+function codeFindings(
+  { input, languages }: CodingCheck,
+  coding: GivenCoding,
+  { provider, membership }: Located,
+): Pick<CodingResult, 'issues' | 'findings'> {
+  const concept = membership.concept ?? provider.find(coding.code)
+  if (concept === undefined) return { issues: [unknownCode(coding, provider)] }
+  const valueSet = membership.state === 'in' ? membership.owner : undefined
+  const found = { provider, concept, listed: membership.listed, valueSet }
+  const findings = conceptFindings(coding, found, { languages, lenient: input.lenientDisplay === true })
+  return { issues: findings.issues, findings }
+}
+
+interface Looked {
+  readonly membership: Membership
+  readonly family: SystemFamily
+}
+
+async function systemFindings(check: CodingCheck, coding: GivenCoding, { membership, family }: Looked): Promise<VersionFindings> {
+  const relative = membership.state === 'in' ? [] : relativeSystem(coding)
+  const found = await unknownOrVersions(check, coding, { membership, family })
+  return { issues: [...relative, ...found.issues], unknown: found.unknown }
+}
+
+async function unknownOrVersions({ scope }: CodingCheck, coding: GivenCoding, { membership, family }: Looked): Promise<VersionFindings> {
+  const notAsked = membership.choices.length === 0 && family.provider(coding.version) === undefined
+  if (!family.unknown && !notAsked) return versionFindings(coding, membership.choices)
+  const wished = membership.choices.find((choice) => choice.wished !== undefined)?.wished
+  return unusableSystem(scope.ctx, { ...coding, version: coding.version ?? wished }, family)
+}
+
+/** The version to report when that of the include is not known: the coding's own, else the one that the request prefers. */
+function versionToReport({ version }: GivenCoding, { membership, family }: Looked, { scope }: CodingCheck): CodeSystemProvider | undefined {
+  const own = version === undefined ? undefined : family.provider(version)
+  if (own !== undefined) return own
+  if (membership.choices.length === 0) return version === undefined ? family.provider() : undefined
+  const { fallback, check } = scope.rules
+  return family.provider(fallback.get(family.url) ?? check.get(family.url)) ?? family.provider()
+}
+
+function barredIssues({ code, system = '', path }: GivenCoding, { barred }: Membership): readonly ValidationIssue[] {
+  if (barred === undefined) return []
+  const id = barred === 'inactive' ? 'STATUS_CODE_WARNING_CODE' : 'ABSTRACT_CODE_NOT_ALLOWED'
+  return [issueOf(id, { code, system }, { at: placeIn(path, 'code') })]
+}
+
+function withoutSystem(coding: GivenCoding): CodingResult {
+  const issue = issueOf('Coding_has_no_system__cannot_validate', {}, coding.path === '' ? {} : { at: coding.path })
+  return { coding, state: 'out', issues: [issue], unknown: [] }
+}

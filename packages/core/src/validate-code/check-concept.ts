@@ -1,0 +1,88 @@
+import { formatCanonical } from '../content/index.js'
+import { objectsAt, stringAt } from '../json/index.js'
+import {
+  conceptTexts,
+  shownText,
+  type CodeSystemProvider,
+  type ConceptStatus,
+  type LanguageList,
+  type ListedCode,
+} from '../terminology/index.js'
+import { displayIssues } from './check-display.js'
+import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+import type { GivenCoding } from './validate-input.js'
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition'
+
+/** The concept that a coding names, in the version that counts. */
+export interface FoundConcept {
+  readonly provider: CodeSystemProvider
+  readonly concept: number
+  readonly listed?: ListedCode | undefined
+  /** Name of the value set in which it is listed. */
+  readonly valueSet?: string | undefined
+}
+
+/** How its texts are compared. */
+export interface TextOptions {
+  readonly languages: LanguageList | undefined
+  readonly lenient: boolean
+}
+
+/** What is known about a concept that exists. */
+export interface ConceptFindings {
+  readonly issues: readonly ValidationIssue[]
+  readonly display?: string
+  /** The code as the system writes it, when the coding writes it otherwise. */
+  readonly normalizedCode?: string
+  readonly status: ConceptStatus
+}
+
+/** Looks at display, spelling and status of a concept. */
+export function conceptFindings(coding: GivenCoding, found: FoundConcept, options: TextOptions): ConceptFindings {
+  const { provider, concept, listed } = found
+  const code = provider.code(concept)
+  const texts = conceptTexts(provider, concept, listed)
+  const status = provider.status(concept)
+  const { language } = provider.header
+  const shown = shownText(texts, options.languages)?.value ?? texts.find((text) => text.main)?.value
+  return {
+    issues: [
+      ...displayIssues(coding, { code, texts, language, ...options }),
+      ...spellingIssues(coding, provider, code),
+      ...statusIssues(coding, status),
+      ...listedIssues(coding, found),
+    ],
+    status,
+    ...(shown !== undefined && { display: shown }),
+    ...(code !== coding.code && { normalizedCode: code }),
+  }
+}
+
+function spellingIssues(coding: GivenCoding, { header }: CodeSystemProvider, code: string): readonly ValidationIssue[] {
+  if (code === coding.code) return []
+  const values = { given: coding.code, code, system: formatCanonical(header.url, header.version) }
+  return [issueOf('CODE_CASE_DIFFERENCE', values, { at: placeIn(coding.path, 'code') })]
+}
+
+function statusIssues({ code, path }: GivenCoding, { inactive, status = 'inactive' }: ConceptStatus): readonly ValidationIssue[] {
+  if (inactive) {
+    const text = status === 'inactive' ? status : `${status} and inactive`
+    return [issueOf('INACTIVE_CONCEPT_FOUND', { code, status: text }, { at: path === '' ? 'code' : path })]
+  }
+  return status === 'deprecated' ? [issueOf('DEPRECATED_CONCEPT_FOUND', { code }, { at: placeIn(path, 'code') })] : []
+}
+
+function listedIssues({ code, system = '', path }: GivenCoding, { listed, valueSet }: FoundConcept): readonly ValidationIssue[] {
+  if (listed === undefined || valueSet === undefined || !isDeprecated(listed)) return []
+  return [issueOf('CONCEPT_DEPRECATED_IN_VALUESET', { code, system, valueSet }, { at: placeIn(path, 'code') })]
+}
+
+function isDeprecated({ concept }: ListedCode): boolean {
+  return objectsAt(concept, 'extension').some((extension) => {
+    const url = stringAt(extension, 'url')
+    if (url === `${BASE}/valueset-deprecated`) return extension['valueBoolean'] !== false
+    const status = stringAt(extension, 'valueCode')
+    return url === `${BASE}/structuredefinition-standards-status` && (status === 'deprecated' || status === 'withdrawn')
+  })
+}

@@ -1,0 +1,79 @@
+import { escaped, isWanted, shownText, type ConceptText, type LanguageList } from '../terminology/index.js'
+import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+import type { GivenCoding } from './validate-input.js'
+
+/** What a display is compared with. */
+export interface DisplayQuestion {
+  /** The code as the system writes it. */
+  readonly code: string
+  readonly texts: readonly ConceptText[]
+  readonly languages: LanguageList | undefined
+  /** Language of the code system. */
+  readonly language: string | undefined
+  readonly lenient: boolean
+}
+
+/** Says what is wrong about the display of a coding; nothing when it has none or a right one. */
+export function displayIssues(coding: GivenCoding, question: DisplayQuestion): readonly ValidationIssue[] {
+  const given = coding.display
+  if (given === undefined || question.texts.length === 0) return []
+  const { texts, languages } = question
+  const allowed = texts.filter((text) => text.outdated === undefined && fits(text, languages))
+  if (allowed.some(({ value }) => same(value, given))) return []
+  const outdated = texts.find((text) => text.outdated !== undefined && same(text.value, given))
+  if (outdated !== undefined) return [outdatedIssue(coding, question, outdated)]
+  return [allowed.length > 0 ? wrongIssue(coding, question, allowed) : otherLanguageIssue(coding, question)]
+}
+
+/** A text without language is right in every language. */
+function fits(text: ConceptText, languages: LanguageList | undefined): boolean {
+  return languages === undefined || languages.tags.length === 0 || text.language === undefined || isWanted(languages, text.language)
+}
+
+function wrongIssue(coding: GivenCoding, question: DisplayQuestion, allowed: readonly ConceptText[]): ValidationIssue {
+  const given = coding.display ?? ''
+  const blanks = allowed.some(({ value }) => same(withoutBlanks(value), withoutBlanks(given)))
+  const id = blanks ? 'Display_Name_WS_for__should_be_one_of__instead_of' : 'Display_Name_for__should_be_one_of__instead_of'
+  return issueOf(id, { ...named(coding, question), choices: choices(allowed) }, displayAt(coding, question))
+}
+
+/** No text is known in the languages asked for: a text in the language of the code system will do. */
+function otherLanguageIssue(coding: GivenCoding, question: DisplayQuestion): ValidationIssue {
+  const { texts, language } = question
+  const own = texts.filter((text) => text.outdated === undefined && (text.main || text.language === language))
+  const values = { ...named(coding, question), display: shownText(texts, undefined)?.value ?? '' }
+  if (own.some(({ value }) => same(value, coding.display ?? ''))) {
+    return issueOf('NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_OK', values, { at: placeIn(coding.path, 'display') })
+  }
+  return issueOf('NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_ERR', values, displayAt(coding, question))
+}
+
+function outdatedIssue(coding: GivenCoding, question: DisplayQuestion, { outdated = '' }: ConceptText): ValidationIssue {
+  const current = question.texts.filter((text) => text.outdated === undefined && (text.main || text.language === question.language))
+  const list = current.map(({ value }) => `"${escaped(value)}"`).sort()
+  const values = { ...named(coding, question), status: outdated, choices: [...new Set(list)].join(',') }
+  return issueOf('INACTIVE_DISPLAY_FOUND', values, { at: placeIn(coding.path, 'display') })
+}
+
+function named(coding: GivenCoding, { code, languages }: DisplayQuestion): Record<'given' | 'system' | 'code' | 'languages', string> {
+  const list = languages === undefined ? '' : languages.text.split(',').map((item) => item.split(';')[0]?.trim() ?? '').join(', ')
+  return { given: coding.display ?? '', system: coding.system ?? '', code, languages: list === '' ? '--' : escaped(list) }
+}
+
+function displayAt(coding: GivenCoding, { lenient }: DisplayQuestion): { at: string; severity?: 'warning' } {
+  return { at: placeIn(coding.path, 'display'), ...(lenient && { severity: 'warning' }) }
+}
+
+function choices(allowed: readonly ConceptText[]): string {
+  const list = [...new Set(allowed.map(({ value, language }) => `'${escaped(value)}'${language === undefined ? '' : ` (${escaped(language)})`}`))]
+  return list.length === 1 ? (list[0] ?? '') : `one of ${list.length} choices: ${list.join(' or ')}`
+}
+
+/** Displays are compared without regard to upper and lower case. */
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+function withoutBlanks(text: string): string {
+  return text.trim().replace(/\s+/gu, ' ')
+}

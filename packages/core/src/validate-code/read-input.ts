@@ -1,0 +1,107 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import type { OperationRequest } from '../operation/index.js'
+import type { ParameterReader } from '../parameters/index.js'
+import { readLanguages, readVersionRules } from '../terminology/index.js'
+import type {
+  GivenCoding,
+  GivenValue,
+  ValidateInCodeSystemInput,
+  ValidateInValueSetInput,
+  ValidateOptions,
+} from './validate-input.js'
+
+/** Reads the inputs of `ValueSet/$validate-code`. @throws {OperationError} as `readOptions`; `not-found` for an unknown id. */
+export async function readValueSetInput(
+  ctx: OperationContext,
+  request: OperationRequest,
+  reader: ParameterReader,
+): Promise<ValidateInValueSetInput> {
+  const input = {
+    ...readOptions(request, reader),
+    url: reader.text('url'),
+    valueSet: reader.resource('valueSet') ?? (await storedDefinition(ctx, request)),
+    valueSetVersion: reader.text('valueSetVersion'),
+    inferSystem: reader.boolean('inferSystem', 'implySystem'),
+    membershipOnly: reader.boolean('valueset-membership-only'),
+  }
+  if (input.url !== undefined || input.valueSet !== undefined) return input
+  throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set.', { expression: ['url'] })
+}
+
+/** Reads the inputs of `CodeSystem/$validate-code`. @throws {OperationError} as `readOptions`; `not-found` for an unknown id. */
+export async function readCodeSystemInput(
+  ctx: OperationContext,
+  request: OperationRequest,
+  reader: ParameterReader,
+): Promise<ValidateInCodeSystemInput> {
+  return {
+    ...readOptions(request, reader),
+    url: reader.text('url', 'system'),
+    version: reader.text('version', 'systemVersion'),
+    codeSystem: reader.resource('codeSystem') ?? (await storedDefinition(ctx, request)),
+  }
+}
+
+/**
+ * Reads what both kinds of validation share.
+ *
+ * @throws {OperationError} `parameter-required` without a code; `source-ambiguous` for more than one of code, coding and codeableConcept;
+ *   `parameter-unsupported` for `context` and `date`; `parameter-value` and `parameter-invalid` for malformed inputs.
+ */
+function readOptions(request: OperationRequest, reader: ParameterReader): ValidateOptions {
+  reader.refuse('context', 'date')
+  return {
+    value: readValue(reader),
+    lenientDisplay: reader.boolean('lenient-display-validation'),
+    abstract: reader.boolean('abstract'),
+    activeOnly: reader.boolean('activeOnly'),
+    useSupplement: reader.texts('useSupplement'),
+    languages: readLanguages(reader, request),
+    rules: readVersionRules(reader),
+  }
+}
+
+function readValue(reader: ParameterReader): GivenValue {
+  const given = [readConcept(reader), readCoding(reader), readCode(reader)].filter((value) => value !== undefined)
+  const [value, other] = given
+  if (other !== undefined) throw new OperationError('source-ambiguous', 'Only one of code, coding and codeableConcept may be given.')
+  if (value !== undefined && value.codings.length > 0) return value
+  throw new OperationError(
+    'parameter-required',
+    'Unable to find code to validate (looked for coding | codeableConcept | code+system | code+inferSystem in parameters)',
+    { issue: 'invalid' },
+  )
+}
+
+function readConcept(reader: ParameterReader): GivenValue | undefined {
+  const concept = reader.object('codeableConcept')
+  if (concept === undefined) return undefined
+  const codings = objectsAt(concept, 'coding').flatMap((coding, i) => givenCoding(coding, `CodeableConcept.coding[${i}]`))
+  return { kind: 'codeableConcept', codings, concept }
+}
+
+function readCoding(reader: ParameterReader): GivenValue | undefined {
+  const coding = reader.object('coding')
+  return coding === undefined ? undefined : { kind: 'coding', codings: givenCoding(coding, 'Coding') }
+}
+
+function readCode(reader: ParameterReader): GivenValue | undefined {
+  const [system, version, display] = [reader.text('system'), reader.text('systemVersion'), reader.freeText('display')]
+  const code = reader.text('code')
+  return code === undefined ? undefined : { kind: 'code', codings: [{ code, system, version, display, path: '' }] }
+}
+
+function givenCoding(coding: JsonObject, path: string): readonly GivenCoding[] {
+  const [system, version, code, display] = ['system', 'version', 'code', 'display'].map((member) => stringAt(coding, member))
+  return code === undefined ? [] : [{ code, system, version, display, path }]
+}
+
+async function storedDefinition(ctx: OperationContext, { type, id }: OperationRequest): Promise<JsonObject | undefined> {
+  if (id === undefined) return undefined
+  ctx.authorize?.('read', type, id)
+  const stored = await ctx.storage.read(type, id)
+  if (stored === undefined) throw new OperationError('not-found', `There is no ${type} with the id ${quoted(id)}.`)
+  return stored.resource
+}

@@ -1,0 +1,85 @@
+import { canonicalOf } from '../content/index.js'
+import { forRequest, type OperationContext } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { stringAt } from '../json/index.js'
+import {
+  chooseVersion,
+  languagesFor,
+  systemNotes,
+  terminologyScope,
+  type LanguageList,
+  type TerminologyScope,
+} from '../terminology/index.js'
+import { conceptFindings } from './check-concept.js'
+import { unknownCode, unusableSystem } from './check-system.js'
+import type { CodingResult } from './check-coding.js'
+import { statusMessage } from './status-issue.js'
+import type { GivenCoding, ValidateInCodeSystemInput } from './validate-input.js'
+import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+import type { Validation } from './validation.js'
+import { shownCoding } from './shown-coding.js'
+
+/**
+ * Tells whether a code is in a code system, and whether it is used rightly.
+ *
+ * @returns What is wrong about the code, an unknown code system included, is in the issues; it is no error of the operation.
+ * @throws {OperationError} `parameter-required` when no code system is named.
+ * @see https://hl7.org/fhir/R4/codesystem-operation-validate-code.html
+ */
+export async function validateInCodeSystem(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
+  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
+  const scope = await terminologyScope(own, {
+    supplements: input.useSupplement ?? [],
+    ...(input.rules !== undefined && { rules: input.rules }),
+  })
+  const check = { scope, input, languages: languagesFor(input.languages ?? {}) }
+  const results: CodingResult[] = []
+  for (const coding of input.value.codings) results.push(await oneCoding(check, named(input, coding)))
+  return answer(input, results)
+}
+
+interface SystemCheck {
+  readonly scope: TerminologyScope
+  readonly input: ValidateInCodeSystemInput
+  readonly languages: LanguageList | undefined
+}
+
+/** The coding with the system and version that the request names beside it. */
+function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCoding {
+  const { url, version } = canonicalOf(input.url ?? stringAt(input.codeSystem, 'url') ?? coding.system ?? '')
+  if (url === '') throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
+  return { ...coding, system: url, version: coding.version ?? input.version ?? version }
+}
+
+async function oneCoding({ scope, input, languages }: SystemCheck, coding: GivenCoding): Promise<CodingResult> {
+  const family = await scope.family(coding.system ?? '')
+  const provider = coding.version === undefined ? chooseVersion(family, { rules: scope.rules }).provider : family.provider(coding.version)
+  if (provider === undefined) return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, coding, family)) }
+  const concept = provider.find(coding.code)
+  if (concept === undefined) {
+    return { coding, state: provider.header.complete ? 'out' : 'in', issues: [unknownCode(coding, provider)], unknown: [], provider }
+  }
+  const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
+  const abstract = input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []
+  const notes = systemNotes(provider).map(statusMessage)
+  return { coding, state: abstract.length > 0 ? 'out' : 'in', issues: [...abstract, ...findings.issues, ...notes], unknown: [], provider, findings }
+}
+
+function abstractIssue({ code, system = '', path }: GivenCoding): ValidationIssue {
+  return issueOf('ABSTRACT_CODE_NOT_ALLOWED', { code, system }, { at: placeIn(path, 'code') })
+}
+
+function answer({ value }: ValidateInCodeSystemInput, results: readonly CodingResult[]): Validation {
+  const issues = results.flatMap((one) => one.issues)
+  const isGood = results.some(({ state }) => state === 'in') && !issues.some(({ severity }) => severity === 'error')
+  const shown = value.kind === 'codeableConcept' ? results.find(({ state }) => state === 'in') : results[0]
+  const unknownSystems = isGood ? [] : [...new Set(results.flatMap(({ unknown }) => unknown))]
+  return {
+    result: isGood,
+    issues,
+    ...(shown !== undefined && shownCoding(shown)),
+    concept: value.concept,
+    unknownSystems,
+    causedByUnknown: true,
+  }
+}

@@ -1,0 +1,108 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import {
+  definedValueSet,
+  demandedSupplements,
+  escaped,
+  findValueSet,
+  languagesFor,
+  makePlan,
+  nameOf,
+  readValueSet,
+  refusal,
+  statusNotes,
+  terminologyScope,
+  withImports,
+  type ValueSetDefinition,
+} from '../terminology/index.js'
+import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
+import { inferredSystem, isIssue } from './infer-system.js'
+import { shownCoding } from './shown-coding.js'
+import { statusMessage } from './status-issue.js'
+import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
+import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+import type { Validation } from './validation.js'
+
+/**
+ * Tells whether a code is in a value set, and whether it is used rightly.
+ *
+ * @param ctx Where definitions come from. Definitions that came with a request are added by `forRequest`.
+ * @returns What is wrong about the code is in the issues; it is no error of the operation.
+ * @throws {OperationError} `not-found` for an unknown value set; `content-not-found` for a supplement that must be used and does not exist;
+ *   `unprocessable` for a circle of imports; `definition-invalid` and `not-supported` for a value set that cannot be used.
+ * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html
+ */
+export async function validateInValueSet(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
+  const valueSet = await valueSetOf(ctx, input)
+  const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
+  const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
+  const plan = await makePlan(scope, valueSet)
+  const check = { scope, plan, input, languages: languagesFor(input.languages ?? {}, valueSet.resource) }
+  const missing = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap((part) => part.missing))
+  if (missing[0] !== undefined) return withoutImport(input, missing[0])
+  const results: CodingResult[] = []
+  for (const coding of input.value.codings) results.push(await oneCoding(check, coding))
+  return answer(check, results)
+}
+
+async function valueSetOf(ctx: OperationContext, input: ValidateInValueSetInput): Promise<ValueSetDefinition> {
+  if (input.valueSet !== undefined) return readValueSet(input.valueSet)
+  if (input.url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
+  const found = await findValueSet(ctx, input.url, input.valueSetVersion)
+  if (found !== undefined) return definedValueSet(ctx.cache, found)
+  const asked = input.valueSetVersion === undefined ? input.url : `${input.url}|${input.valueSetVersion}`
+  throw refusal('Unable_to_resolve_value_Set_', { valueSet: asked }, { code: 'not-found' })
+}
+
+async function oneCoding(check: CodingCheck, coding: GivenCoding): Promise<CodingResult> {
+  if (coding.system !== undefined || check.input.inferSystem !== true) return checkCoding(check, coding)
+  const inferred = inferredSystem(check, coding)
+  return isIssue(inferred) ? { coding, state: 'out', issues: [inferred], unknown: [] } : checkCoding(check, inferred)
+}
+
+function answer(check: CodingCheck, results: readonly CodingResult[]): Validation {
+  const { kind, concept } = check.input.value
+  const ok = (['in', 'unknown'] as const).find((state) => results.some((one) => one.state === state)) ?? 'out'
+  const issues = distinct([
+    ...results.flatMap((one) => [...one.issues, ...notInSet(check, one)]),
+    ...(kind === 'codeableConcept' && ok === 'out' ? [noneInSet(check)] : []),
+    ...statusIssues(check, results),
+  ])
+  const result = ok === 'in' && !issues.some(({ severity }) => severity === 'error')
+  const shown = kind === 'codeableConcept' ? results.find(({ state }) => state === 'in') : results[0]
+  const unknownSystems = result ? [] : [...new Set(results.flatMap(({ unknown }) => unknown))]
+  return { result, issues, ...(shown !== undefined && shownCoding(shown)), concept, unknownSystems, causedByUnknown: ok !== 'out' }
+}
+
+function notInSet({ input, plan }: CodingCheck, { coding, state }: CodingResult): readonly ValidationIssue[] {
+  if (state !== 'out') return []
+  const values = { coding: codingText(input.inferSystem === true ? { ...coding, system: undefined } : coding), valueSet: nameOf(plan.valueSet) }
+  const severity = input.value.kind === 'codeableConcept' ? ({ severity: 'information', type: 'this-code-not-in-vs' } as const) : {}
+  return [issueOf('None_of_the_provided_codes_are_in_the_value_set_one', values, { at: placeIn(coding.path, 'code'), ...severity })]
+}
+
+function noneInSet({ plan }: CodingCheck): ValidationIssue {
+  return issueOf('TX_GENERAL_CC_ERROR_MESSAGE', { valueSet: nameOf(plan.valueSet) })
+}
+
+function codingText({ system = '', version, code, display }: GivenCoding): string {
+  const where = version === undefined ? escaped(system) : `${escaped(system)}|${escaped(version)}`
+  return `${where}#${escaped(code)}${display === undefined ? '' : ` ('${escaped(display)}')`}`
+}
+
+function statusIssues({ plan, input }: CodingCheck, results: readonly CodingResult[]): readonly ValidationIssue[] {
+  if (input.membershipOnly === true) return []
+  const providers = results.flatMap(({ provider }) => provider ?? [])
+  return statusNotes(plan, providers).map(statusMessage)
+}
+
+function withoutImport({ value }: ValidateInValueSetInput, valueSet: string): Validation {
+  const [coding] = value.codings
+  const shown = value.kind === 'codeableConcept' || coding === undefined ? {} : { code: coding.code, system: coding.system }
+  const issues = [issueOf('Unable_to_resolve_value_Set_', { valueSet })]
+  return { result: false, issues, ...shown, concept: value.concept, unknownSystems: [], causedByUnknown: false }
+}
+
+function distinct(issues: readonly ValidationIssue[]): readonly ValidationIssue[] {
+  return [...new Map(issues.map((issue) => [`${issue.text} ${issue.expression?.[0]}`, issue])).values()]
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '../json/index.js'
+import type { AskedLanguages, VersionRules } from '../terminology/index.js'
+
+/** A code to validate, and where it stands in the request. */
+export interface GivenCoding {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+  readonly code: string
+  readonly display?: string | undefined
+  /** FHIRPath of the coding in issues: `Coding`, `CodeableConcept.coding[0]`, empty for separate parameters. */
+  readonly path: string
+}
+
+/** What is validated: separate parameters, a Coding, or a CodeableConcept, of which one coding must be good and none bad. */
+export interface GivenValue {
+  readonly kind: 'code' | 'coding' | 'codeableConcept'
+  readonly codings: readonly GivenCoding[]
+  /** The CodeableConcept as it was given. */
+  readonly concept?: JsonObject
+}
+
+/** Options that both kinds of validation share. */
+export interface ValidateOptions {
+  readonly value: GivenValue
+  /** A wrong display is a warning. */
+  readonly lenientDisplay?: boolean | undefined
+  /** False: abstract codes are not valid. */
+  readonly abstract?: boolean | undefined
+  readonly activeOnly?: boolean | undefined
+  /** Canonicals of supplements that must be used. */
+  readonly useSupplement?: readonly string[] | undefined
+  readonly languages?: AskedLanguages | undefined
+  readonly rules?: VersionRules | undefined
+}
+
+/** Validation against a value set. One of `valueSet` and `url` names it. */
+export interface ValidateInValueSetInput extends ValidateOptions {
+  readonly valueSet?: JsonObject | undefined
+  readonly url?: string | undefined
+  readonly valueSetVersion?: string | undefined
+  /** Take the system from the value set when the code comes without. */
+  readonly inferSystem?: boolean | undefined
+  /** Say whether the code is in the value set, and nothing about display and code system. */
+  readonly membershipOnly?: boolean | undefined
+}
+
+/** Validation against a code system. */
+export interface ValidateInCodeSystemInput extends ValidateOptions {
+  /** Canonical of the code system; that of the coding when absent. */
+  readonly url?: string | undefined
+  readonly version?: string | undefined
+  readonly codeSystem?: JsonObject | undefined
+}

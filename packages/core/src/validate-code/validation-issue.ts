@@ -1,0 +1,37 @@
+import type { OutcomeIssue } from '../errors/index.js'
+import { messageKind, messageText, type MessageId, type MessageValues } from '../terminology/index.js'
+
+/** One finding about a code. */
+export interface ValidationIssue extends OutcomeIssue {
+  /** True when the answer's `message` tells it too. */
+  readonly told: boolean
+}
+
+/** How an issue differs from its row in the table of messages. */
+export interface IssueOptions {
+  /** FHIRPath of the element; absent when it is about the whole. */
+  readonly at?: string
+  readonly severity?: OutcomeIssue['severity']
+  readonly type?: string
+}
+
+/** Makes an issue from the table of messages. An issue that was made a warning is still told; one made an information is not. */
+export function issueOf(id: MessageId, values: MessageValues, options: IssueOptions = {}): ValidationIssue {
+  const kind = messageKind(id)
+  const type = options.type ?? kind.type
+  const severity = options.severity ?? kind.severity
+  return {
+    severity,
+    code: kind.code,
+    text: messageText(id, values),
+    messageId: id,
+    told: kind.told && (severity !== 'information' || kind.severity === 'information'),
+    ...(type !== undefined && { txIssue: type }),
+    ...(options.at !== undefined && { expression: [options.at] }),
+  }
+}
+
+/** The FHIRPath of a member of a coding; the coding itself when `member` is empty. */
+export function placeIn(path: string, member: string): string {
+  return path === '' || member === '' ? `${path}${member}` : `${path}.${member}`
+}
