@@ -1,8 +1,8 @@
 import { quoted } from '../errors/index.js'
 import type { TypeSpecifier } from './ast.js'
 import { codeOfItems, codeOfTruth, type Code } from './code.js'
-import { isNode, type Item } from './item.js'
-import { isSubtype, UNTYPED_MODEL, type SystemType, type TypeModel } from './model.js'
+import { isNode, type Item, type SystemValue } from './item.js'
+import { isSubtype, type SystemType, type TypeModel } from './model.js'
 import { evaluationProblem } from './problem.js'
 import { systemTypeOf } from './to-system.js'
 
@@ -35,21 +35,20 @@ export function asType(operand: Code, type: TypeSpecifier, model: TypeModel): Co
 }
 
 /**
- * The test for a type. A name without namespace is a FHIR type where the model knows one, else a System type.
+ * The test for a type. A name without namespace is a FHIR type where the model knows one, else a System type; nothing is of a System
+ * type that does not exist.
  *
- * @throws {OperationError} `fhirpath-invalid` for a name that is neither.
+ * @throws {OperationError} `fhirpath-invalid` for any other name that is neither.
  */
 export function typeTest({ namespace, name }: TypeSpecifier, model: TypeModel): (item: Item) => boolean {
-  const isFhir = namespace === undefined ? model.type(name) !== undefined : namespace === 'FHIR'
-  const isSystem = SYSTEM_TYPES.has(name) && (namespace === undefined || namespace === 'System')
-  const isKnown = model === UNTYPED_MODEL ? isFhir || isSystem : (isFhir && model.type(name) !== undefined) || isSystem
-  if (!isKnown) throw evaluationProblem(`there is no type ${quoted(namespace === undefined ? name : `${namespace}.${name}`)}`)
-  return (item) => {
-    if (isNode(item)) return isFhir && isSubtype(model, item.type, name)
-    return isSystem && typeof item !== 'object' ? systemTypeOf(item) === name : isSystem && isSystemObject(item, name)
+  const isFhir = namespace !== 'System' && model.type(name) !== undefined
+  const isSystem = SYSTEM_TYPES.has(name) && namespace !== 'FHIR'
+  if (!isFhir && !isSystem && namespace !== 'System') {
+    throw evaluationProblem(`there is no type ${quoted(namespace === undefined ? name : `${namespace}.${name}`)}`)
   }
+  return (item) => (isNode(item) ? isFhir && isSubtype(model, item.type, name) : isSystem && isSystemValue(item) && systemTypeOf(item) === name)
 }
 
-function isSystemObject(item: Item, name: string): boolean {
-  return typeof item === 'object' && item.kind !== 'node' && item.kind !== 'type' && systemTypeOf(item) === name
+function isSystemValue(item: Item): item is SystemValue {
+  return typeof item !== 'object' || (item.kind !== 'node' && item.kind !== 'type')
 }

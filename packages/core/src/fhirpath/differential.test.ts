@@ -127,9 +127,14 @@ const theirCompiled = new Map<string, Theirs>()
 
 function theirPath(base: string, expression: string): Theirs {
   const key = `${base} ${expression}`
-  const path = theirCompiled.get(key) ?? (fhirpath.compile({ base, expression }, r4, { traceFn: () => {} }) as unknown as Theirs)
+  const path = theirCompiled.get(key) ?? compileTheirs(base, expression)
   theirCompiled.set(key, path)
   return path
+}
+
+function compileTheirs(base: string, expression: string): Theirs {
+  const run: unknown = fhirpath.compile({ base, expression }, r4, { traceFn: () => {} })
+  return run as Theirs
 }
 
 function theirs({ expression }: Constraint, node: FhirNode, scope: Surroundings): Outcome {

@@ -3,7 +3,7 @@ import { numberOf } from './compare.js'
 import { placesOf, roundTo } from './decimal.js'
 import { equal1 } from './equality.js'
 import { isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue } from './item.js'
-import { compareQuantities, type UnitConversion } from './quantity.js'
+import { inUnit, type Quantity, type UnitConversion } from './quantity.js'
 import { spend, type Run } from './scope.js'
 import { sameTemporal } from './temporal-compare.js'
 import { toSystem } from './to-system.js'
@@ -41,9 +41,20 @@ function equivalentValues(left: SystemValue, right: SystemValue, convert: UnitCo
   if (typeof left === 'string' && typeof right === 'string') return normalised(left) === normalised(right)
   const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)]
   if (leftNumber !== undefined && rightNumber !== undefined) return equivalentNumbers(leftNumber, rightNumber)
-  if (isQuantity(left) && isQuantity(right)) return compareQuantities(left, right, convert) === 0
+  if (isQuantity(left) && isQuantity(right)) return equivalentQuantities(left, right, convert)
   if (isTemporal(left) && isTemporal(right)) return sameTemporal(left, right)
   return left === right
+}
+
+/** Amounts are rounded as numbers are; a calendar year or month is equivalent to the definite one. */
+function equivalentQuantities(left: Quantity, right: Quantity, convert: UnitConversion | undefined): boolean {
+  const converted = inUnit(inDefiniteUnit(right), inDefiniteUnit(left).unit, convert)
+  return converted !== undefined && equivalentNumbers(left.value.value, converted.value.value)
+}
+
+function inDefiniteUnit(quantity: Quantity): Quantity {
+  if (quantity.unit === 'a') return { ...quantity, unit: 'year' }
+  return quantity.unit === 'mo' ? { ...quantity, unit: 'month' } : quantity
 }
 
 /** Numbers are rounded to the places of the less precise one. */

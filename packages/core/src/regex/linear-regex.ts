@@ -7,6 +7,7 @@ import { Work } from './work.js'
 
 /** A regular expression whose time grows linearly with the text, whatever the pattern. Not safe to share between threads. */
 export interface LinearRegex {
+  readonly pattern: string
   /** Whether some part of the text matches. @throws {OperationError} `too-costly` beyond 50 million steps. */
   test(text: string): boolean
   /** Whether the text as a whole matches. @throws {OperationError} `too-costly`. */
@@ -32,6 +33,7 @@ export function compileRegex(pattern: string, options: RegexOptions = {}): Linea
   let search: LazyDfa | undefined
   let whole: LazyDfa | undefined
   return {
+    pattern,
     test: (text) => (search ??= new LazyDfa(program, 'anywhere')).accepts(text),
     matchesWhole: (text) => (whole ??= new LazyDfa(program, 'whole')).accepts(text),
     replaceAll: (text, substitution) => replaceAll(program, text, substitution),

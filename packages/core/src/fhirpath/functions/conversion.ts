@@ -19,6 +19,7 @@ export const CONVERSION_FUNCTIONS: readonly FunctionDefinition[] = [
     compile: ({ input, args: [criterion, then, otherwise] }) =>
       codeOfItems((scope) => {
         const items = input.items(scope)
+        singleItem('iif', items)
         const inner = { ...scope, focus: items }
         return (criterion?.truth(inner) === true ? then : otherwise)?.items(inner) ?? NOTHING
       }),

@@ -1,7 +1,9 @@
-import { codeOfItems, codeOfTruth, truthOf, type Code } from '../code.js'
+import { codeOfItems, codeOfTruth, type Code } from '../code.js'
 import { distinct, itemSet } from '../item-set.js'
 import type { Items } from '../item.js'
+import { evaluationProblem } from '../problem.js'
 import type { Scope } from '../scope.js'
+import { toSystem } from '../to-system.js'
 import { itemsFunction, truthFunction, type FunctionDefinition } from './definition.js'
 import { someItem } from './iteration.js'
 
@@ -21,9 +23,9 @@ export const EXISTENCE_FUNCTIONS: readonly FunctionDefinition[] = [
   },
   { name: 'not', arity: [0, 0], compile: ({ input }) => codeOfTruth((scope) => negation(input, scope)) },
   { name: 'count', arity: [0, 0], compile: ({ input }) => ({ ...codeOfItems((scope) => [input.count(scope)]), count: () => 1 }) },
-  truthFunction('allTrue', [0, 0], (input) => truths(input).every((truth) => truth === true)),
+  truthFunction('allTrue', [0, 0], (input) => truths(input).every((truth) => truth)),
   truthFunction('anyTrue', [0, 0], (input) => truths(input).includes(true)),
-  truthFunction('allFalse', [0, 0], (input) => truths(input).every((truth) => truth === false)),
+  truthFunction('allFalse', [0, 0], (input) => truths(input).every((truth) => !truth)),
   truthFunction('anyFalse', [0, 0], (input) => truths(input).includes(false)),
   truthFunction('subsetOf', [1, 1], (input, [other = []], scope) => isSubset(scope, input, other)),
   truthFunction('supersetOf', [1, 1], (input, [other = []], scope) => isSubset(scope, other, input)),
@@ -36,8 +38,12 @@ function negation(input: Code, scope: Scope): boolean | undefined {
   return truth === undefined ? undefined : !truth
 }
 
-function truths(items: Items): readonly (boolean | undefined)[] {
-  return items.map((item) => truthOf([item]))
+function truths(items: Items): readonly boolean[] {
+  return items.map((item) => {
+    const value = toSystem(item)
+    if (typeof value !== 'boolean') throw evaluationProblem('only Booleans can be all or any true')
+    return value
+  })
 }
 
 function isSubset(scope: Scope, items: Items, of: Items): boolean {

@@ -74,7 +74,7 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
     const by = textArgument('replaceMatches', substitution?.items(scope))
     if (text === undefined || regex === undefined || by === undefined) return NOTHING
     spend(scope.run, (text.length * (by.length + 1)) >> 3)
-    return [regex.replaceAll(text, by)]
+    return [regex.pattern === '' ? text : regex.replaceAll(text, by)]
   })
 }
 
