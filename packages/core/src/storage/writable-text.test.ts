@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isObject } from '../json/index.js'
+import { putResource, storedResource, writableText } from './index.js'
+
+const LAID_OUT: readonly (readonly [title: string, source: string | { [name: string]: unknown }, text: string])[] = [
+  ['an object', { resourceType: 'Patient', active: true }, '{"resourceType":"Patient","id":"a","meta":{},"active":true}'],
+  ['type, id and meta first', '{"active":true,"id":"other","meta":{"source":"s"},"resourceType":"Patient"}', '{"resourceType":"Patient","id":"a","meta":{"source":"s"},"active":true}'],
+  ['digits', '{"resourceType":"Patient","x":1.50,"y":[1E2,9007199254740993,-0.0]}', '{"resourceType":"Patient","id":"a","meta":{},"x":1.50,"y":[1E2,9007199254740993,-0.0]}'],
+  ['no version of the sender', '{"resourceType":"Patient","meta":{"versionId":"7","tag":[{"code":"t"}],"lastUpdated":"2020"}}', '{"resourceType":"Patient","id":"a","meta":{"tag":[{"code":"t"}]}}'],
+  ['no blanks between tokens', ' {\n"resourceType" : "Patient" ,\t"x" : [ 1 , { "y z" : " , } ] " } ]\r\n}\n', '{"resourceType":"Patient","id":"a","meta":{},"x":[1,{"y z":" , } ] "}]}'],
+  ['quotes and backslashes', String.raw`{"resourceType":"Patient","x":"\"\\","y":"\\\"]}","z":{"\"":"\\\\"}}`, String.raw`{"resourceType":"Patient","id":"a","meta":{},"x":"\"\\","y":"\\\"]}","z":{"\"":"\\\\"}}`],
+  ['escaped names', String.raw`{"resource\u0054ype":"Pati\u0065nt","\u0069d":"x"}`, '{"resourceType":"Patient","id":"a","meta":{}}'],
+]
+
+const REFUSED: readonly (readonly [title: string, type: string, id: string, source: string | { [name: string]: unknown }, code: string])[] = [
+  ['another type', 'Patient', 'a', { resourceType: 'Group' }, 'resource-invalid'],
+  ['no type', 'Patient', 'a', {}, 'resource-invalid'],
+  ['a type that is no string', 'Patient', 'a', { resourceType: ['Patient'] }, 'resource-invalid'],
+  ['an unknown type', 'Nothing', 'a', { resourceType: 'Nothing' }, 'resource-invalid'],
+  ['a type named as a property of objects', 'constructor', 'a', { resourceType: 'constructor' }, 'resource-invalid'],
+  ['an abstract type', 'DomainResource', 'a', { resourceType: 'DomainResource' }, 'resource-invalid'],
+  ['no id', 'Patient', '', { resourceType: 'Patient' }, 'resource-invalid'],
+  ['a long id', 'Patient', 'a'.repeat(65), { resourceType: 'Patient' }, 'resource-invalid'],
+  ['an id with a slash', 'Patient', 'a/b', { resourceType: 'Patient' }, 'resource-invalid'],
+  ['an id with a line end', 'Patient', 'a\n', { resourceType: 'Patient' }, 'resource-invalid'],
+  ['an array', 'Patient', 'a', '[]', 'resource-invalid'],
+  ['null', 'Patient', 'a', 'null', 'resource-invalid'],
+  ['no JSON', 'Patient', 'a', '{"resourceType":"Patient"', 'body-invalid'],
+  ['a meta that is no object', 'Patient', 'a', { resourceType: 'Patient', meta: [] }, 'resource-invalid'],
+  ['a member twice', 'Patient', 'a', '{"resourceType":"Patient","resourceType":"Patient"}', 'resource-invalid'],
+  ['a member of meta twice', 'Patient', 'a', '{"resourceType":"Patient","meta":{"tag":[],"tag":[]}}', 'resource-invalid'],
+]
+
+describe('writableText', () => {
+  it.each(LAID_OUT)('lays out %s', (_, source, text) => {
+    expect(writableText('Patient', 'a', source)).toBe(text)
+  })
+
+  it.each(REFUSED)('refuses %s', (_, type, id, source, code) => {
+    expect(() => writableText(type, id, source)).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('takes every form of id', () => {
+    for (const id of ['a', 'A-9.z', '-', '.', '0'.repeat(64)]) expect(writableText('Bot', id, { resourceType: 'Bot' })).toContain(`"id":"${id}"`)
+  })
+
+  it('keeps every other member of any JSON object, however it is spaced', () => {
+    const names = fc.string({ unit: 'binary' }).filter((name) => !['resourceType', 'id', 'meta', '__proto__'].includes(name))
+    fc.assert(
+      fc.property(fc.dictionary(names, fc.jsonValue()), fc.constantFrom('', ' ', '\n\t'), (members, space) => {
+        const source = { resourceType: 'Patient', ...members }
+        const text = writableText('Patient', 'a', JSON.stringify(source, undefined, space))
+        expect(text).toBe(writableText('Patient', 'a', source))
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify({ ...source, id: 'a', meta: {} })))
+      }),
+    )
+  })
+
+  it('takes time in proportion to the text', () => {
+    const text = JSON.stringify({ resourceType: 'Binary', data: '\\"'.repeat(1_000_000), x: Array.from({ length: 100_000 }, () => ({})) })
+    expect(writableText('Binary', 'a', text)).toHaveLength(text.length + '"id":"a","meta":{},'.length)
+  })
+})
+
+describe('storedResource', () => {
+  it('stamps version and time into the text, with and without other members of meta', () => {
+    const row = { type: 'Patient', id: 'a', versionId: '3', lastUpdated: '2024-01-01T00:00:00.000Z' }
+    const plain = storedResource({ ...row, text: writableText('Patient', 'a', { resourceType: 'Patient' }) })
+    expect(plain.text).toBe('{"resourceType":"Patient","id":"a","meta":{"versionId":"3","lastUpdated":"2024-01-01T00:00:00.000Z"}}')
+    const tagged = storedResource({ ...row, text: writableText('Patient', 'a', { resourceType: 'Patient', meta: { tag: [] } }) })
+    expect(tagged.resource['meta']).toEqual({ versionId: '3', lastUpdated: '2024-01-01T00:00:00.000Z', tag: [] })
+    expect(tagged.resource).toBe(tagged.resource)
+  })
+})
+
+describe('putResource', () => {
+  it('makes a write entry with the entries of the indexer', () => {
+    const indexer = (resource: object): { param: string; value: string }[] => [{ param: 'seen', value: isObject(resource) ? String(resource['id']) : '' }]
+    const put = putResource({ type: 'Patient', id: 'a', source: '{"resourceType":"Patient"}', ifVersion: null }, indexer)
+    expect(put).toEqual({
+      op: 'put',
+      type: 'Patient',
+      id: 'a',
+      text: '{"resourceType":"Patient","id":"a","meta":{}}',
+      entries: [{ param: 'seen', value: 'a' }],
+      ifVersion: null,
+    })
+    expect(putResource({ type: 'Patient', id: 'a', source: { resourceType: 'Patient' } }, indexer)).not.toHaveProperty('ifVersion')
+  })
+})
