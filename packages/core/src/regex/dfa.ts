@@ -1,6 +1,6 @@
 import type { Instruction, Program } from './program.js'
 import { EDGE, holds, sideOf, type Side } from './position.js'
-import { Work } from './work.js'
+import { spendWork, type Work } from './work.js'
 
 const ASCII = 128
 const MAX_CACHED_ADDRESSES = 200_000
@@ -9,7 +9,7 @@ const MAX_CACHED_ADDRESSES = 200_000
 export type Anchoring = 'anywhere' | 'whole'
 
 /** A set of automaton addresses reached so far, with the transitions that are already known. */
-interface State {
+export interface State {
   readonly kernel: readonly number[]
   readonly before: Side
   readonly ascii: (State | undefined)[]
@@ -18,97 +18,99 @@ interface State {
   accepts: boolean | undefined
 }
 
+/** An automaton with the states that were built so far, and kept until there are too many. */
+export interface LazyDfa {
+  readonly program: Program
+  readonly anchoring: Anchoring
+  /** Stands for every state in which a match is found. */
+  readonly accepted: State
+  /** The round in which an address was last met. */
+  readonly marks: Uint32Array
+  round: number
+  states: Map<string, State>
+  addresses: number
+}
+
+/** Makes an automaton that has no states yet. */
+export function lazyDfa(program: Program, anchoring: Anchoring): LazyDfa {
+  const marks = new Uint32Array(program.code.length)
+  return { program, anchoring, accepted: newState([], EDGE), marks, round: 0, states: new Map(), addresses: 0 }
+}
+
 /**
- * Simulates the automaton with states that are built when they are first reached and kept until there are too many.
- * Time is linear in the text, whatever the pattern.
+ * Whether the automaton finds a match in the text, in time linear in the text.
+ *
+ * @throws {OperationError} `too-costly`.
  */
-export class LazyDfa {
-  readonly #program: Program
-  readonly #anchoring: Anchoring
-  readonly #accepted: State = newState([], EDGE)
-  readonly #marks: Uint32Array
-  #mark = 0
-  #states = new Map<string, State>()
-  #addresses = 0
-
-  constructor(program: Program, anchoring: Anchoring) {
-    this.#program = program
-    this.#anchoring = anchoring
-    this.#marks = new Uint32Array(program.code.length)
+export function accepts(dfa: LazyDfa, text: string): boolean {
+  const work: Work = { steps: 0 }
+  let state = stateOf(dfa, [dfa.program.start], EDGE)
+  for (let at = 0; at < text.length; at++) {
+    const code = codePointIn(text, at)
+    if (code > 0xffff) at += 1
+    state = known(state, code) ?? step(dfa, state, { code, work })
+    if (state === dfa.accepted) return true
+    if (state.kernel.length === 0) return false
   }
+  state.accepts ??= closure(dfa, state, { after: EDGE, work }) === undefined
+  return state.accepts
+}
 
-  /** @throws {OperationError} `too-costly`. */
-  accepts(text: string): boolean {
-    const work = new Work()
-    let state = this.#state([this.#program.start], EDGE)
-    for (let at = 0; at < text.length; at++) {
-      const code = codePointIn(text, at)
-      if (code > 0xffff) at += 1
-      state = known(state, code) ?? this.#step(state, code, work)
-      if (state === this.#accepted) return true
-      if (state.kernel.length === 0) return false
-    }
-    state.accepts ??= this.#closure(state, EDGE, work) === undefined
-    return state.accepts
-  }
+function step(dfa: LazyDfa, state: State, { code, work }: { code: number; work: Work }): State {
+  const next = target(dfa, state, { code, work })
+  if (code < ASCII) state.ascii[code] = next
+  else if (state.wide.size < ASCII) state.wide.set(code, next)
+  return next
+}
 
-  #step(state: State, code: number, work: Work): State {
-    const next = this.#target(state, code, work)
-    if (code < ASCII) state.ascii[code] = next
-    else if (state.wide.size < ASCII) state.wide.set(code, next)
-    return next
+function target(dfa: LazyDfa, state: State, { code, work }: { code: number; work: Work }): State {
+  const reached = closure(dfa, state, { after: sideOf(code), work })
+  if (reached === undefined) return dfa.accepted
+  dfa.round += 1
+  const kernel: number[] = []
+  for (const instruction of reached) {
+    if (instruction.op === 'char' && instruction.test(code)) enter(dfa, kernel, instruction.next)
   }
+  if (dfa.anchoring === 'anywhere') enter(dfa, kernel, dfa.program.start)
+  return stateOf(dfa, kernel, sideOf(code))
+}
 
-  #target(state: State, code: number, work: Work): State {
-    const closure = this.#closure(state, sideOf(code), work)
-    if (closure === undefined) return this.#accepted
-    this.#mark += 1
-    const kernel: number[] = []
-    for (const instruction of closure) {
-      if (instruction.op === 'char' && instruction.test(code)) this.#enter(kernel, instruction.next)
-    }
-    if (this.#anchoring === 'anywhere') this.#enter(kernel, this.#program.start)
-    return this.#state(kernel, sideOf(code))
-  }
+function enter(dfa: LazyDfa, kernel: number[], address: number): void {
+  if (dfa.marks[address] === dfa.round) return
+  dfa.marks[address] = dfa.round
+  kernel.push(address)
+}
 
-  #enter(kernel: number[], address: number): void {
-    if (this.#marks[address] === this.#mark) return
-    this.#marks[address] = this.#mark
-    kernel.push(address)
+/** Everything reachable without a character when `after` comes next; `undefined` when that is a match. */
+function closure(dfa: LazyDfa, state: State, { after, work }: { after: Side; work: Work }): readonly Instruction[] | undefined {
+  dfa.round += 1
+  const stack = [...state.kernel]
+  const reached: Instruction[] = []
+  for (let address = stack.pop(); address !== undefined; address = stack.pop()) {
+    const instruction = dfa.program.code[address]
+    if (instruction === undefined || dfa.marks[address] === dfa.round) continue
+    dfa.marks[address] = dfa.round
+    reached.push(instruction)
+    if (instruction.op === 'match' && (after === EDGE || dfa.anchoring === 'anywhere')) return undefined
+    pushNext(stack, instruction, { before: state.before, after })
   }
+  spendWork(work, reached.length)
+  return reached
+}
 
-  /** Everything reachable without a character when `after` comes next; `undefined` when that is a match. */
-  #closure(state: State, after: Side, work: Work): readonly Instruction[] | undefined {
-    this.#mark += 1
-    const seen = this.#marks
-    const stack = [...state.kernel]
-    const reached: Instruction[] = []
-    for (let address = stack.pop(); address !== undefined; address = stack.pop()) {
-      const instruction = this.#program.code[address]
-      if (instruction === undefined || seen[address] === this.#mark) continue
-      seen[address] = this.#mark
-      reached.push(instruction)
-      if (instruction.op === 'match' && (after === EDGE || this.#anchoring === 'anywhere')) return undefined
-      pushNext(stack, instruction, { before: state.before, after })
-    }
-    work.add(reached.length)
-    return reached
+function stateOf(dfa: LazyDfa, kernel: readonly number[], before: Side): State {
+  const addresses = [...kernel].sort((a, b) => a - b)
+  const key = `${before}:${addresses.join()}`
+  const found = dfa.states.get(key)
+  if (found !== undefined) return found
+  dfa.addresses += addresses.length + ASCII
+  if (dfa.addresses > MAX_CACHED_ADDRESSES) {
+    dfa.states = new Map()
+    dfa.addresses = addresses.length + ASCII
   }
-
-  #state(kernel: readonly number[], before: Side): State {
-    const addresses = [...kernel].sort((a, b) => a - b)
-    const key = `${before}:${addresses.join()}`
-    const known = this.#states.get(key)
-    if (known !== undefined) return known
-    this.#addresses += addresses.length + ASCII
-    if (this.#addresses > MAX_CACHED_ADDRESSES) {
-      this.#states = new Map()
-      this.#addresses = addresses.length + ASCII
-    }
-    const state = newState(addresses, before)
-    this.#states.set(key, state)
-    return state
-  }
+  const state = newState(addresses, before)
+  dfa.states.set(key, state)
+  return state
 }
 
 /** Reads a code unit first, which is enough for nearly every character. */

@@ -1,9 +1,9 @@
-import { LazyDfa } from './dfa.js'
+import { accepts, lazyDfa, type LazyDfa } from './dfa.js'
 import { parseRegex, type RegexOptions } from './parse.js'
 import { findMatch } from './pike.js'
 import { compileProgram, type Program } from './program.js'
 import { parseSubstitution } from './substitution.js'
-import { Work } from './work.js'
+import type { Work } from './work.js'
 
 /** A regular expression whose time grows linearly with the text, whatever the pattern. Not safe to share between threads. */
 export interface LinearRegex {
@@ -34,15 +34,15 @@ export function compileRegex(pattern: string, options: RegexOptions = {}): Linea
   let whole: LazyDfa | undefined
   return {
     pattern,
-    test: (text) => (search ??= new LazyDfa(program, 'anywhere')).accepts(text),
-    matchesWhole: (text) => (whole ??= new LazyDfa(program, 'whole')).accepts(text),
+    test: (text) => accepts((search ??= lazyDfa(program, 'anywhere')), text),
+    matchesWhole: (text) => accepts((whole ??= lazyDfa(program, 'whole')), text),
     replaceAll: (text, substitution) => replaceAll(program, text, substitution),
   }
 }
 
 function replaceAll(program: Program, text: string, substitution: string): string {
   const write = parseSubstitution(substitution, program)
-  const work = new Work()
+  const work: Work = { steps: 0 }
   let result = ''
   let from = 0
   let copied = 0

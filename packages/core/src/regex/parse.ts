@@ -1,7 +1,7 @@
 import type { ParsedRegex, RegexNode } from './ast.js'
 import { range } from './char-class.js'
 import { codeOf, parseClass, parseEscape } from './parse-class.js'
-import { PatternReader } from './pattern-reader.js'
+import { patternReader, type PatternReader } from './pattern-reader.js'
 
 const MAX_PATTERN = 1_000
 const MAX_DEPTH = 64
@@ -19,7 +19,7 @@ export interface RegexOptions {
  * @throws {OperationError} `regex-unsupported` for what is malformed, too long, or not possible in linear time.
  */
 export function parseRegex(pattern: string, options: RegexOptions = {}): ParsedRegex {
-  const reader = new PatternReader(pattern)
+  const reader = patternReader(pattern)
   if (pattern.length > MAX_PATTERN) throw reader.refuse(`it is longer than ${MAX_PATTERN} characters`)
   const state: ParserState = { reader, dotAll: options.dotAll === true, groups: 0, names: new Map(), depth: 0 }
   const root = parseChoice(state)

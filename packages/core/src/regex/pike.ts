@@ -1,6 +1,6 @@
 import { holds, sideOf, type Side } from './position.js'
 import type { Program } from './program.js'
-import type { Work } from './work.js'
+import { spendWork, type Work } from './work.js'
 
 /** Where the groups of a match lie: begin and end of group `i` at `2i` and `2i + 1`, -1 for a group that took no part. */
 export type Captures = readonly number[]
@@ -29,7 +29,7 @@ export function findMatch(program: Program, text: string, { from, work }: { from
     const code = codePointAt(text, at)
     if (found === undefined) threads.push({ address: program.start, captures: unset(program) })
     const reached = spread(program, threads, { at, before: sideOf(before), after: sideOf(code) })
-    work.add(reached.length + 1)
+    spendWork(work, reached.length + 1)
     const step = advance(program, reached, code)
     found = step.found ?? found
     threads = step.threads
