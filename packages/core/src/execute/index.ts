@@ -1,1 +1,12 @@
-export {}
+export { execute, type ExecuteContext, type ExecuteInput } from './execute.js'
+export type { BotAnswer } from './answer.js'
+export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot } from './bots.js'
+export { botEntries, readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'
+export type { BotAddress } from './find-bot.js'
+export type { BotCapabilities, BotContext, BotEvent, BotFunction, BotStorage, TextMap } from './bot-function.js'
+export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, type BotInput, type BotQuery } from './input.js'
+export { writeBotOutput, type BotHttpAnswer } from './output.js'
+export { botResponse, isBotResponse, type BotResponse, type BotResponseOptions } from './response.js'
+export { DEFAULT_BOT_LIMITS, type BotLimits } from './limits.js'
+export type { BotLogLevel, BotRuntime, BotTask } from './runtime.js'
+export type { BotContentType, ParseJson } from './content-types/content-type.js'

@@ -17,6 +17,7 @@ describe('reading', () => {
     ['MSH-2', '^~\\&'],
     ['MSH-3', 'LAB'],
     ['MSH-9.2', 'A01'],
+    ['MSH.9.2', 'A01'],
     ['PID-3', '12345'],
     ['PID-3.4.2', '1.2.3'],
     ['PID-3[2]', '999'],
@@ -105,7 +106,7 @@ describe('reading', () => {
     expect(() => parseHl7(text + more)).toThrow(expect.objectContaining({ code: 'too-costly' }))
   })
 
-  test.each(['PID', 'PID-0', 'PID-1.0', 'PID.3', 'PID-3[0]', 'pid-3', 'PID-3.1.1.1', '', '__proto__', 'PID-99999'])('%j is no path', (path) => {
+  test.each(['PID', 'PID-0', 'PID-1.0', 'PID3', 'PID-3[0]', 'pid-3', 'PID-3.1.1.1', '', '__proto__', 'PID-99999'])('%j is no path', (path) => {
     expect(() => parseHl7(ADT).get(path)).toThrow(TypeError)
   })
 })

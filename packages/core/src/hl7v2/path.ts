@@ -9,11 +9,11 @@ export interface Hl7Path {
   readonly subcomponent: number
 }
 
-const PATH = /^([A-Z][A-Z0-9]{2})(?:\[(\d{1,5})\])?-(\d{1,4})(?:\[(\d{1,4})\])?(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?$/
+const PATH = /^([A-Z][A-Z0-9]{2})(?:\[(\d{1,5})\])?[-.](\d{1,4})(?:\[(\d{1,4})\])?(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?$/
 
 /**
- * Reads a path like `PID-3[2].4.1`: segment, `[occurrence]`, field, `[repetition]`, component, subcomponent. What is left out is 1, as
- * HL7 lets a receiver that expects less structure read the first part.
+ * Reads a path like `PID-3[2].4.1` or `PID.3[2].4.1`: segment, `[occurrence]`, field, `[repetition]`, component, subcomponent. What is
+ * left out is 1, as HL7 lets a receiver that expects less structure read the first part.
  *
  * @throws {TypeError} When the path has another form or a number is 0.
  */

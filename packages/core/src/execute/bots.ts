@@ -1,0 +1,65 @@
+import type { BotRecord } from './bot.js'
+import type { BotFunction } from './bot-function.js'
+import { createGate, type Gate } from './gate.js'
+import { DEFAULT_BOT_LIMITS, type BotLimits } from './limits.js'
+import type { BotLogLevel, BotRuntime } from './runtime.js'
+
+/** A function of the host that is called as a bot. It is trusted and runs in the host's process. */
+export interface HostBot extends Omit<BotRecord, 'identifier'> {
+  readonly identifier?: BotRecord['identifier']
+  readonly run: BotFunction
+}
+
+/** A line of the operator's log; control characters in `text` are escaped. */
+export interface BotLogEntry {
+  readonly level: BotLogLevel
+  readonly botId: string
+  readonly requestId: string
+  /** At most 8,192 characters. */
+  readonly text: string
+}
+
+export interface BotOptions {
+  /** They hide stored bots of the same id. */
+  readonly hostBots?: readonly HostBot[]
+  /** Runs stored bots, for example `botSandbox()`; without one they answer `not-supported`. */
+  readonly runtime?: BotRuntime
+  readonly limits?: Partial<BotLimits>
+  /** How many bots run at once; stored ones never more than the runtime's `concurrency`. Default 8. */
+  readonly maxConcurrentBots?: number
+  /** How many more may wait for their turn; beyond that `throttled`. Default 32. */
+  readonly maxQueuedBots?: number
+  /** Adds a failed bot's own message to the answer as `diagnostics`. Default false. */
+  readonly exposeBotErrors?: boolean
+  /** Takes what bots log and why they failed. Nothing is kept when absent. */
+  readonly onLog?: (entry: BotLogEntry) => void
+}
+
+/** The bots of a process: its host functions, the runtime of stored ones, and their bounds. Made once, shared by all calls. */
+export interface Bots {
+  readonly host: readonly (BotRecord & { readonly run: BotFunction })[]
+  readonly runtime: BotRuntime | undefined
+  readonly limits: BotLimits
+  readonly exposeErrors: boolean
+  readonly onLog: (entry: BotLogEntry) => void
+  readonly hostGate: Gate
+  readonly runtimeGate: Gate
+}
+
+/** @throws {TypeError} When two host functions have one id. */
+export function createBots(options: BotOptions = {}): Bots {
+  const limits = { ...DEFAULT_BOT_LIMITS, ...options.limits }
+  const concurrent = options.maxConcurrentBots ?? 8
+  const gate = { concurrent, queued: options.maxQueuedBots ?? 32, waitMs: limits.timeoutMs }
+  const host = (options.hostBots ?? []).map((bot) => ({ ...bot, identifier: bot.identifier ?? [] }))
+  if (new Set(host.map(({ id }) => id)).size < host.length) throw new TypeError('Two host bots have the same id.')
+  return {
+    host,
+    runtime: options.runtime,
+    limits,
+    exposeErrors: options.exposeBotErrors ?? false,
+    onLog: options.onLog ?? (() => {}),
+    hostGate: createGate(gate),
+    runtimeGate: createGate({ ...gate, concurrent: Math.min(concurrent, options.runtime?.concurrency ?? concurrent) }),
+  }
+}

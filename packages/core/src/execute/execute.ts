@@ -1,0 +1,91 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { answerOf, type BotAnswer } from './answer.js'
+import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
+import type { Bots } from './bots.js'
+import { BOT_CONTENT_TYPES } from './content-types/registry.js'
+import { findBot, type BotAddress, type FoundBot } from './find-bot.js'
+import { exceedsBytes } from './limits.js'
+import { logText } from './log-text.js'
+import { runHostBot } from './run-host-bot.js'
+import type { BotLogLevel, BotTask } from './runtime.js'
+
+/** What an execution works with beside the context of every operation. */
+export interface ExecuteContext extends OperationContext {
+  readonly bots: Bots
+}
+
+export interface ExecuteInput {
+  readonly bot: BotAddress
+  /** `event.input`: text, object, resource, map or `Hl7Message`. */
+  readonly input: unknown
+  /** Media type of the input. Derived from its value when absent. */
+  readonly contentType?: string
+  /** Default `POST`. */
+  readonly method?: 'GET' | 'POST'
+  readonly query?: TextMap
+  /** All request headers, by lower-case name; the bot gets those few that say nothing about who calls. */
+  readonly headers?: TextMap
+  /** Default a new id. */
+  readonly requestId?: string
+  /** The project that the caller's token names; only bots of that project are reached then. */
+  readonly project?: string
+  /** What the bot may do beside computing, with the rights of the caller. Default nothing. */
+  readonly capabilities?: BotCapabilities
+}
+
+const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
+
+/**
+ * Runs a bot, a function of the host or stored code, on an input. Bots have their own time limit, `bots.limits.timeoutMs`; the
+ * operation's deadline does not bound them.
+ *
+ * @throws {OperationError} `not-found`, `multiple-matches` or `parameter-value` when no one bot is meant; `throttled` when too many run;
+ *   `bot-failed`, `bot-timeout` or `bot-too-costly` when it gives no answer, with its own message as `diagnostics` only where
+ *   `exposeBotErrors` is set; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
+ */
+export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<BotAnswer> {
+  const { bots, signal } = ctx
+  const bot = await findBot(ctx, input.bot, { bots, project: input.project })
+  const event = eventOf(ctx, bot, input)
+  const log = (level: BotLogLevel, text: string) => bots.onLog({ level, botId: bot.id, requestId: event.requestId, text: logText([text]) })
+  const task = { event, capabilities: input.capabilities ?? {}, limits: bots.limits, log, signal }
+  try {
+    return answerOf(await returnedBy(bot, bots, task), bots.limits)
+  } catch (error) {
+    throw reported(error, bots, log)
+  }
+}
+
+function eventOf(ctx: ExecuteContext, bot: FoundBot, input: ExecuteInput): BotEvent {
+  const headers = input.headers ?? {}
+  return {
+    input: input.input,
+    contentType: input.contentType ?? mediaTypeOf(input.input),
+    method: input.method ?? 'POST',
+    query: input.query ?? textMap([]),
+    headers: textMap(PASSED_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))),
+    bot: { id: bot.id },
+    requestId: input.requestId ?? ctx.newId(),
+  }
+}
+
+function mediaTypeOf(input: unknown): string {
+  return BOT_CONTENT_TYPES.find(({ write }) => write(input) !== undefined)?.mediaType ?? 'application/json'
+}
+
+function returnedBy(bot: FoundBot, bots: Bots, task: Omit<BotTask, 'code'>): Promise<unknown> {
+  if ('run' in bot) return bots.hostGate.run(() => runHostBot({ ...task, run: bot.run }), task.signal)
+  const { runtime, limits } = bots
+  if (runtime === undefined) throw new OperationError('not-supported', 'This server runs no stored bots.')
+  if (exceedsBytes(bot.code, limits.sourceBytes)) throw new OperationError('bot-too-costly', `The bot's source is longer than ${limits.sourceBytes} bytes.`)
+  return bots.runtimeGate.run(() => runtime.run({ ...task, code: bot.code }), task.signal)
+}
+
+/** Writes a bot's failure to the log, and takes the bot's own words out of the error unless they may be shown. */
+function reported(error: unknown, { exposeErrors }: Bots, log: BotTask['log']): unknown {
+  if (!(error instanceof OperationError) || !error.code.startsWith('bot-')) return error
+  const { diagnostics, cause } = error.detail
+  log('error', diagnostics === undefined ? error.message : `${error.message} ${diagnostics}`)
+  return new OperationError(error.code, error.message, { cause, ...(exposeErrors && diagnostics !== undefined && { diagnostics }) })
+}

@@ -1,0 +1,62 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { textMap, type TextMap } from './bot-function.js'
+import { BOT_CONTENT_TYPES } from './content-types/registry.js'
+import type { ParseJson } from './content-types/content-type.js'
+import { uniquePairs } from './unique-pairs.js'
+
+/** The input of a bot as it came with a request. */
+export interface BotInput {
+  readonly contentType: string
+  readonly input: unknown
+}
+
+/** The query of a call: what addresses the bot, and what is meant for it. */
+export interface BotQuery {
+  /** `system|value`, when given. */
+  readonly identifier?: string
+  /** All other parameters; for a GET they are the bot's input. */
+  readonly query: TextMap
+}
+
+/** The media type of what a GET passes to a bot. */
+export const QUERY_CONTENT_TYPE = 'application/x-www-form-urlencoded'
+
+/**
+ * Reads the body of a POST by its Content-Type (INTERFACE.md 4.6): strict UTF-8, a leading byte order mark is skipped.
+ *
+ * @param contentType The header as sent; `charset` may only be UTF-8.
+ * @param parseJson The strict parser of the host; throws `body-invalid`.
+ * @throws {OperationError} `media-type-unsupported`, `body-invalid` or `body-structure`.
+ */
+export function readBotInput(contentType: string | undefined, bytes: Uint8Array, parseJson: ParseJson): BotInput {
+  const [mediaType = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const kind = BOT_CONTENT_TYPES.find((one) => one.mediaType === mediaType)
+  if (kind === undefined || !parameters.every(isUtf8OrOther)) {
+    throw new OperationError('media-type-unsupported', `Bots do not read the Content-Type ${quoted(contentType ?? '')}.`)
+  }
+  return { contentType: kind.mediaType, input: kind.read(decoded(bytes), parseJson) }
+}
+
+/**
+ * Reads the decoded query of a call. `access_token` is never passed on.
+ *
+ * @throws {OperationError} `parameter-invalid` when a name is repeated.
+ */
+export function readBotQuery(pairs: Iterable<readonly [string, string]>): BotQuery {
+  const unique = uniquePairs([...pairs], 'parameter-invalid')
+  const identifier = unique.find(([name]) => name === 'identifier')?.[1]
+  const query = textMap(unique.filter(([name]) => name !== 'identifier' && name !== 'access_token'))
+  return { query, ...(identifier !== undefined && { identifier }) }
+}
+
+function isUtf8OrOther(parameter: string): boolean {
+  return !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter)
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new OperationError('body-invalid', 'The body is not UTF-8.')
+  }
+}

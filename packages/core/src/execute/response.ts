@@ -1,0 +1,47 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject } from '../json/index.js'
+
+const brand: unique symbol = Symbol('BotResponse')
+
+/** What a bot answers when its value alone does not say it all. */
+export interface BotResponse {
+  readonly [brand]: true
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+export interface BotResponseOptions {
+  /** From 200 to 299 or from 400 to 499. Default 200, or 204 without a body. */
+  readonly status?: number
+  /** Only Content-Language, ETag, Last-Modified, Location and Retry-After. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** As what a bot returns by itself. */
+  readonly body?: unknown
+}
+
+const HEADERS: ReadonlySet<string> = new Set(['content-language', 'etag', 'last-modified', 'location', 'retry-after'])
+
+/** Makes the answer of a bot that chooses its status or headers. They are checked when the bot has ended. */
+export function botResponse(options: BotResponseOptions): BotResponse {
+  const nothing = options.body === undefined || options.body === null
+  return { [brand]: true, status: options.status ?? (nothing ? 204 : 200), headers: options.headers ?? {}, body: options.body }
+}
+
+/** True for what `botResponse` gave. */
+export function isBotResponse(value: unknown): value is BotResponse {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
+}
+
+/** @throws {OperationError} `bot-failed` for a status or header that a bot may not set. */
+export function checkResponse({ status, headers }: BotResponse): void {
+  const family = Number.isInteger(status) ? Math.floor(status / 100) : 0
+  if (family !== 2 && family !== 4) throw new OperationError('bot-failed', 'The bot answered with a status that is neither 2xx nor 4xx.')
+  if (!isObject(headers)) throw new OperationError('bot-failed', 'The bot answered with headers that are no object.')
+  for (const [name, value] of Object.entries(headers)) {
+    if (!HEADERS.has(name.toLowerCase())) throw new OperationError('bot-failed', `The bot set the header ${quoted(name)}, which bots may not set.`)
+    if (typeof value !== 'string' || !/^[\x20-\x7e]{0,1024}$/.test(value)) {
+      throw new OperationError('bot-failed', `The bot set the header ${quoted(name)} to a value that is no short printable text.`)
+    }
+  }
+}
