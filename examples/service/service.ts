@@ -31,7 +31,7 @@ export async function createService(baseUrl: string): Promise<{ readonly handler
   const indexer = createIndexer(parameters)
   const storage = memoryStorage([COLOURS, ALL_COLOURS], { indexer })
   const sessions = createSessions({ store: memorySessionStore() })
-  const context = createContext({ storage, definitions: [r4Definitions()] })
+  const context = createContext({ storage, definitions: [r4Definitions()], search: { parameters }, types: r4TypeModel() })
   const handler = createHandler({ context, sessions, indexer, baseUrl, defaultPolicy: 'deny' })
   const { token } = await sessions.create({ user: 'me', scopes: ['openid', 'system/*.cruds'] })
   return { handler, token }

@@ -15,11 +15,12 @@ const upstreamToken = process.env['UPSTREAM_TOKEN']
 
 // Resources stay on the other server; translate, expand, validate and evaluate run here.
 const storage = httpStorage({ baseUrl: upstream, ...(upstreamToken !== undefined && { token: upstreamToken }) })
+const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
 const sessions = createSessions({ store: memorySessionStore() })
 const handler = createHandler({
-  context: createContext({ storage, definitions: [r4Definitions()] }),
+  context: createContext({ storage, definitions: [r4Definitions()], search: { parameters }, types: r4TypeModel() }),
   sessions,
-  indexer: createIndexer(searchParameters(r4SearchParameters(), r4TypeModel())),
+  indexer: createIndexer(parameters),
   baseUrl: url,
   defaultPolicy: 'deny',
 })
