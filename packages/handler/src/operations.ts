@@ -1,7 +1,25 @@
+import { closureOperation } from 'fhir-ops/closure'
 import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { expandOperation } from 'fhir-ops/expand'
+import { lookupOperation } from 'fhir-ops/lookup'
 import type { Operation } from 'fhir-ops/operation'
+import { subsumesOperation } from 'fhir-ops/subsumes'
 import { translateOperation } from 'fhir-ops/translate'
+import {
+  batchValidateCodeOperation,
+  codeSystemValidateCodeOperation,
+  valueSetValidateCodeOperation,
+} from 'fhir-ops/validate-code'
 
 /** Every operation of the library that is mounted by its descriptor alone. */
-export const OPERATIONS: readonly Operation[] = [evaluateMeasureOperation, expandOperation, translateOperation]
+export const OPERATIONS: readonly Operation[] = [
+  batchValidateCodeOperation,
+  closureOperation,
+  codeSystemValidateCodeOperation,
+  evaluateMeasureOperation,
+  expandOperation,
+  lookupOperation,
+  subsumesOperation,
+  translateOperation,
+  valueSetValidateCodeOperation,
+]

@@ -1,1 +1,5 @@
-export {}
+export { lookup } from './lookup.js'
+export type { LookupInput } from './lookup-input.js'
+export type { LookedUpConcept, LookedUpProperty } from './looked-up.js'
+export { lookupOperation } from './operation.js'
+export { writeLookup } from './write-lookup.js'

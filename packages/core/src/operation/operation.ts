@@ -34,7 +34,8 @@ export interface Operation {
   /** With the dollar sign. */
   readonly name: `$${string}`
   readonly types: readonly string[] | 'any'
-  readonly levels: readonly ('type' | 'instance')[]
+  /** `system` is the base itself (`[base]/$closure`), where the type of a request is empty. */
+  readonly levels: readonly ('system' | 'type' | 'instance')[]
   readonly methods: readonly ('GET' | 'POST')[]
   /** Canonical of the OperationDefinition, for the CapabilityStatement. */
   readonly definition: string

@@ -5,7 +5,7 @@ import { authorizeAny, type Wish } from '../auth/caller.js'
 import { fhirAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { needsOf } from './operation-needs.js'
-import { param, type Call, type Route } from './route.js'
+import type { Call, Route } from './route.js'
 
 /** The routes of every operation that is mounted by its descriptor: each method at each level. */
 export function operationRoutes(service: Service): readonly Route[] {
@@ -15,16 +15,18 @@ export function operationRoutes(service: Service): readonly Route[] {
 }
 
 interface Place {
-  readonly level: 'type' | 'instance'
+  readonly level: Operation['levels'][number]
   readonly method: 'GET' | 'POST'
 }
+
+const PLACES: Readonly<Record<Place['level'], string>> = { system: '', type: ':type/', instance: ':type/:id/' }
 
 function operationRoute(service: Service, operation: Operation, { level, method }: Place): Route {
   const needs = needsOf(operation.name)
   return {
     method,
-    path: `${FHIR_PATH}/:type/${level === 'instance' ? ':id/' : ''}${operation.name}`,
-    types: operation.types === 'any' ? undefined : operation.types,
+    path: `${FHIR_PATH}/${PLACES[level]}${operation.name}`,
+    types: operation.types === 'any' || level === 'system' ? undefined : operation.types,
     access: 'token',
     body: method === 'GET' ? 'none' : bodyKindOf(operation),
     needs: needs.text,
@@ -37,7 +39,7 @@ function operationRoute(service: Service, operation: Operation, { level, method 
 
 /** The type of the path stands in where a need names none; the id of the path belongs to its type. */
 function wishFor({ action, type }: { action: Wish['action']; type?: string }, call: Call): Wish {
-  const own = param(call, 'type')
+  const own = call.params.get('type') ?? ''
   const id = type === undefined || type === own ? call.params.get('id') : undefined
   return { action, type: type ?? own, ...(id !== undefined && { id }) }
 }
@@ -53,7 +55,7 @@ async function runOperation(service: Service, operation: Operation, { call, meth
 
 function operationRequest(operation: Operation, call: Call, method: Place['method']): OperationRequest {
   const { request, params, body } = call
-  const type = param(call, 'type')
+  const type = call.params.get('type') ?? ''
   return {
     type,
     id: params.get('id'),

@@ -1,0 +1,78 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { newEntries } from './new-entries.js'
+import { readClosure, writeClosure, type ClosureConcept, type ClosureEntry, type ClosureState, type KeptState } from './closure-state.js'
+
+/** What to do with a closure table: make it anew (neither concepts nor version), add concepts, or tell what is new since a version. */
+export interface ClosureInput {
+  readonly name: string
+  readonly concepts?: readonly ClosureConcept[] | undefined
+  readonly since?: string | undefined
+}
+
+/** The rows that the caller should add to its copy of the table. */
+export interface ClosureResult {
+  readonly name: string
+  /** Version of the table after the call, for `since`. */
+  readonly version: string
+  readonly entries: readonly ClosureEntry[]
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Maintains a closure table: which of the codes that were ever added are below which others. The table is kept in the storage under its
+ * name, for every caller that knows the name.
+ *
+ * @throws {OperationError} `not-found` for a table that was not made, and for an unknown code or code system; `parameter-value` for a version
+ *   that the table never had; `parameter-invalid` for concepts and version together.
+ * @see https://hl7.org/fhir/R4/conceptmap-operation-closure.html
+ */
+export async function closure(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
+  const concepts = input.concepts ?? []
+  if (concepts.length > 0 && input.since !== undefined) {
+    throw new OperationError('parameter-invalid', 'Concepts and version cannot be given together.', { expression: ['version'] })
+  }
+  if (input.since !== undefined) return replayed((await existing(ctx, input.name)).state, input.since)
+  return concepts.length === 0 ? started(ctx, input.name) : added(ctx, input.name, concepts)
+}
+
+async function started(ctx: OperationContext, name: string): Promise<ClosureResult> {
+  await writeClosure(ctx, { name, version: 0, concepts: [], entries: [] })
+  return { name, version: '0', entries: [] }
+}
+
+async function existing(ctx: OperationContext, name: string): Promise<KeptState> {
+  const kept = await readClosure(ctx, name)
+  if (kept !== undefined) return kept
+  throw new OperationError('not-found', `There is no closure table ${quoted(name)}; it is made by a call without concepts.`)
+}
+
+function replayed({ name, version, entries }: ClosureState, since: string): ClosureResult {
+  const from = /^\d{1,9}$/.test(since) ? Number(since) : Number.NaN
+  if (!(from <= version)) {
+    throw new OperationError('parameter-value', `The closure table never had the version ${quoted(since)}.`, { expression: ['version'] })
+  }
+  return { name, version: String(version), entries: entries.filter((entry) => entry.since > from) }
+}
+
+/** Tries again when another request has added to the table in between. */
+async function added(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<ClosureResult> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await addedOnce(ctx, name, concepts)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof OperationError) || error.code !== 'version-conflict') throw error
+    }
+  }
+}
+
+async function addedOnce(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<ClosureResult> {
+  const { state, versionId } = await existing(ctx, name)
+  const version = state.version + 1
+  const found = await newEntries(ctx, state.concepts, concepts)
+  const entries = found.entries.map((entry) => ({ ...entry, since: version }))
+  const next = { name, version, concepts: [...state.concepts, ...found.concepts], entries: [...state.entries, ...entries] }
+  await writeClosure(ctx, next, versionId)
+  return { name, version: String(version), entries }
+}

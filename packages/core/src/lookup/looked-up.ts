@@ -1,0 +1,28 @@
+import type { ConceptText } from '../terminology/index.js'
+
+/** A property of a concept. */
+export interface LookedUpProperty {
+  readonly code: string
+  /** Name of the `value[x]` and what it holds. */
+  readonly value: readonly [string, unknown]
+  /** Display of the concept that a `parent` or `child` is. */
+  readonly description?: string
+}
+
+/** What is known about a concept. */
+export interface LookedUpConcept {
+  readonly system: string
+  readonly version?: string
+  /** Name of the code system. */
+  readonly name: string
+  /** As the code system writes it. */
+  readonly code: string
+  readonly display?: string
+  readonly definition?: string
+  readonly abstract: boolean
+  /** All texts but the display shown; the code system's own display among them when it has a language. */
+  readonly designations: readonly ConceptText[]
+  readonly properties: readonly LookedUpProperty[]
+  /** Canonicals of the supplements that were used. */
+  readonly supplements: readonly string[]
+}

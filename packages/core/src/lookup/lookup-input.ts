@@ -1,0 +1,18 @@
+import type { JsonObject } from '../json/index.js'
+import type { AskedLanguages, VersionRules } from '../terminology/index.js'
+
+/** Which concept to look up, and what to tell about it. */
+export interface LookupInput {
+  /** Url of the code system. */
+  readonly system: string
+  readonly version?: string | undefined
+  readonly code: string
+  /** Properties to tell, `*` for all. Without any, only what every concept has. */
+  readonly properties?: readonly string[] | undefined
+  /** Canonicals of supplements that must be used. */
+  readonly useSupplement?: readonly string[] | undefined
+  readonly languages?: AskedLanguages | undefined
+  readonly rules?: VersionRules | undefined
+  /** The CodeSystem itself, used in place of a stored one of the same url and version. */
+  readonly codeSystem?: JsonObject | undefined
+}

@@ -1,0 +1,68 @@
+import { formatCanonical } from '../content/index.js'
+import { forRequest, type OperationContext } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { stringAt } from '../json/index.js'
+import {
+  chooseVersion,
+  conceptTexts,
+  escaped,
+  languagesFor,
+  refusal,
+  shownText,
+  terminologyScope,
+  unknownSystemValues,
+  type CodeSystemProvider,
+  type ConceptText,
+} from '../terminology/index.js'
+import type { LookedUpConcept } from './looked-up.js'
+import type { LookupInput } from './lookup-input.js'
+import { conceptProperties } from './properties.js'
+
+/**
+ * Tells what a code system and its supplements say about a code.
+ *
+ * @throws {OperationError} `not-found` for an unknown code, code system or version; `content-not-found` for an unknown supplement.
+ * @see https://hl7.org/fhir/R4/codesystem-operation-lookup.html
+ */
+export async function lookup(ctx: OperationContext, input: LookupInput): Promise<LookedUpConcept> {
+  const provider = await providerFor(ctx, input)
+  const concept = provider.find(input.code)
+  if (concept === undefined) throw unknownConcept(input, provider)
+  const { header } = provider
+  const texts = conceptTexts(provider, concept)
+  const shown = shownText(texts, languagesFor(input.languages ?? {})) ?? texts.find(({ main }) => main)
+  const [definition] = provider.sources(concept).flatMap((source) => stringAt(source.concept, 'definition') ?? [])
+  return {
+    system: header.url,
+    ...(header.version !== undefined && { version: header.version }),
+    name: header.name ?? formatCanonical(header.url, header.version),
+    code: provider.code(concept),
+    ...(shown !== undefined && { display: shown.value }),
+    ...(definition !== undefined && { definition }),
+    abstract: provider.status(concept).abstract,
+    designations: texts.filter(isDesignation),
+    properties: conceptProperties(provider, concept, input.properties ?? []),
+    supplements: provider.supplements,
+  }
+}
+
+async function providerFor(ctx: OperationContext, input: LookupInput): Promise<CodeSystemProvider> {
+  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
+  const supplements = input.useSupplement ?? []
+  const scope = await terminologyScope(own, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
+  const family = await scope.family(input.system)
+  const { provider, wished } = chooseVersion(family, { include: input.version, rules: scope.rules })
+  if (provider !== undefined) return provider
+  const [id, values] = unknownSystemValues(family, wished, 'validated')
+  throw refusal(id, values, { code: 'not-found' })
+}
+
+function unknownConcept({ code }: LookupInput, { header }: CodeSystemProvider): OperationError {
+  const version = header.version === undefined ? '' : ` version ${escaped(header.version)}`
+  return new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${escaped(header.url)}${version}`)
+}
+
+/** The display is told apart; it is a designation too when its language is known. */
+function isDesignation({ main, language }: ConceptText): boolean {
+  return !main || language !== undefined
+}

@@ -1,0 +1,47 @@
+import { forRequest, type OperationContext } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { stringAt } from '../json/index.js'
+import type { Operation } from '../operation/index.js'
+import { parameterReader, type ParameterReader } from '../parameters/index.js'
+import { ignoreUnknown, readLanguages, readTxResources, readVersionRules } from '../terminology/index.js'
+import { lookup } from './lookup.js'
+import type { LookupInput } from './lookup-input.js'
+import { writeLookup } from './write-lookup.js'
+
+/** `CodeSystem/$lookup` as the handler mounts it. */
+export const lookupOperation: Operation = {
+  name: '$lookup',
+  types: ['CodeSystem'],
+  levels: ['type'],
+  methods: ['GET', 'POST'],
+  definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
+  async run(base, request) {
+    const reader = parameterReader(request.parameters)
+    const ctx: OperationContext = forRequest(base, { resources: readTxResources(reader) })
+    const input = readLookupInput(reader, request)
+    ignoreUnknown(request, reader)
+    return { status: 200, resource: writeLookup(await lookup(ctx, input)) }
+  },
+}
+
+/** @throws {OperationError} `parameter-required` without code and system; `source-ambiguous` for code and coding together. */
+function readLookupInput(reader: ParameterReader, request: Parameters<typeof readLanguages>[1]): LookupInput {
+  reader.refuse('date')
+  const coding = reader.object('coding')
+  const plain = reader.text('code')
+  if (coding !== undefined && plain !== undefined) throw new OperationError('source-ambiguous', 'Only one of code and coding may be given.')
+  const code = plain ?? stringAt(coding, 'code')
+  const system = reader.text('system') ?? stringAt(coding, 'system')
+  if (code === undefined || system === undefined) {
+    throw new OperationError('parameter-required', 'The concept must be named by code and system, or by coding.', { expression: ['code'] })
+  }
+  return {
+    system,
+    code,
+    version: reader.text('version') ?? stringAt(coding, 'version'),
+    properties: reader.texts('property'),
+    useSupplement: reader.texts('useSupplement'),
+    languages: readLanguages(reader, request),
+    rules: readVersionRules(reader),
+  }
+}

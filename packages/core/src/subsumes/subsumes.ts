@@ -1,0 +1,52 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import {
+  chooseVersion,
+  refusal,
+  terminologyScope,
+  unknownSystemValues,
+  type CodeSystemProvider,
+  type VersionRules,
+} from '../terminology/index.js'
+
+/** Two codes of one code system. */
+export interface SubsumesInput {
+  /** Url of the code system. */
+  readonly system: string
+  readonly version?: string | undefined
+  readonly codeA: string
+  readonly codeB: string
+  readonly rules?: VersionRules | undefined
+}
+
+/** How A stands to B. */
+export type SubsumptionOutcome = 'equivalent' | 'subsumes' | 'subsumed-by' | 'not-subsumed'
+
+/**
+ * Tells whether one code is above, below or the same as another in the hierarchy of their code system.
+ *
+ * @throws {OperationError} `not-found` for an unknown code, code system or version.
+ * @see https://hl7.org/fhir/R4/codesystem-operation-subsumes.html
+ */
+export async function subsumes(ctx: OperationContext, input: SubsumesInput): Promise<SubsumptionOutcome> {
+  const scope = await terminologyScope(ctx, input.rules === undefined ? {} : { rules: input.rules })
+  const family = await scope.family(input.system)
+  const { provider, wished } = chooseVersion(family, { include: input.version, rules: scope.rules })
+  if (provider === undefined) {
+    const [id, values] = unknownSystemValues(family, wished, 'validated')
+    throw refusal(id, values, { code: 'not-found' })
+  }
+  return outcomeOf(provider, placeOf(provider, input.codeA), placeOf(provider, input.codeB))
+}
+
+function placeOf(provider: CodeSystemProvider, code: string): number {
+  const place = provider.find(code)
+  if (place !== undefined) return place
+  throw new OperationError('not-found', `Unable to find code ${quoted(code)} in ${quoted(provider.header.url)}.`)
+}
+
+function outcomeOf({ hierarchy }: CodeSystemProvider, a: number, b: number): SubsumptionOutcome {
+  if (a === b) return 'equivalent'
+  if (hierarchy.isWithin(b, a)) return 'subsumes'
+  return hierarchy.isWithin(a, b) ? 'subsumed-by' : 'not-subsumed'
+}
