@@ -22,7 +22,7 @@ export async function revoke(services: SessionServices, { principal, loginId }: 
   if (session?.sub !== principal.sub) {
     const reason = session === undefined ? 'unknown' : 'other-subject'
     await services.audit({ ...auditOf(principal, origin), loginId: undefined, type: 'revoke-denied', outcome: 'refused', reason })
-    throw new OperationError('not-found', `No session with the login id ${quoted(loginId)}.`)
+    throw new OperationError('not-found', 'There is no such session.')
   }
   if (loginId === principal.loginId) return logout(services, principal, origin)
   const ended = await endSession(services, session, 'revoked')

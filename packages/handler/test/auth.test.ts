@@ -1,0 +1,187 @@
+import { connect } from 'node:net'
+import { createSessions, type AuditEvent } from 'fhir-ops/sessions'
+import { memorySessionStore } from 'fhir-ops/memory'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { at, send, startServer, USER, type Reply, type RunningServer, type Sending } from './running-server.js'
+
+let running: RunningServer
+beforeAll(async () => {
+  running = await startServer()
+})
+afterAll(() => running.stop())
+
+const A = 'Bearer realm="fhir-ops"'
+const badRequest = (path: string): string =>
+  `Bearer realm="fhir-ops", error="invalid_request", error_description="Bad OAuth2 request${path === '/oauth2/userinfo' ? ' at UserInfo Endpoint' : ''}"`
+const C =
+  'Bearer realm="fhir-ops", error="invalid_token", error_description="Access token is expired, disabled, or deleted, or the user has globally signed out."'
+
+/** Every kind of endpoint; also paths and methods that there are not, since credentials come before routing. */
+const ENDPOINTS: readonly (readonly [string, string])[] = [
+  ['GET', '/oauth2/userinfo'],
+  ['POST', '/oauth2/userinfo'],
+  ['POST', '/oauth2/logout'],
+  ['POST', '/auth/revoke'],
+  ['GET', '/auth/me'],
+  ['GET', '/fhir/R4/Patient/1'],
+  ['PUT', '/fhir/R4/Patient/1'],
+  ['POST', '/fhir/R4/ConceptMap/$translate'],
+  ['GET', '/fhir/R4/ValueSet/$expand'],
+  ['POST', '/fhir/R4/Measure/1/$evaluate-measure'],
+  ['POST', '/fhir/R4/Patient/$validate'],
+  ['POST', '/fhir/R4/Bot/1/$execute'],
+  ['GET', '/fhir/R4/Bot/$execute'],
+  ['POST', '/fhir/R4'],
+  ['POST', '/fhir/R4/metadata'],
+  ['DELETE', '/auth/me'],
+  ['GET', '/nowhere'],
+  ['GET', '/fhir/R4/constructor/1'],
+]
+
+const endpoints = ENDPOINTS.map(([method, path]) => ({ method, path, name: `${method} ${path}` }))
+
+describe.each(endpoints)('credentials at $name', ({ method, path }) => {
+  const ask = (sending: Sending = {}, query = ''): Promise<Reply> => send(`${running.base}${path}${query}`, { method, ...sending })
+  const expectChallenge = (reply: Reply, status: number, challenge: string): void => {
+    expect([reply.status, reply.headers['www-authenticate']]).toEqual([status, challenge])
+    const isUserInfo = path === '/oauth2/userinfo'
+    if (!isUserInfo) expect(at(reply.json, 'issue', 0, 'code')).toBe('login')
+    else if (challenge === A) expect(reply.text).toBe('')
+    else expect(at(reply.json, 'error')).toBe(status === 400 ? 'invalid_request' : 'invalid_token')
+  }
+
+  it.each([
+    ['AUTH-01 no header', {}],
+    ['AUTH-01 an empty header', { authorization: '' }],
+    ['AUTH-02 Basic', { authorization: 'Basic YTpi' }],
+    ['AUTH-02 BearerX', { authorization: 'BearerX abc' }],
+    ['AUTH-02 a bare token', { authorization: 'fo_abc' }],
+    ['AUTH-14 cookies and other headers', { cookie: 'access_token=x', 'x-access-token': 'x', 'proxy-authorization': 'Bearer x' }],
+    ['AUTH-13 a form body', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ])('%s: 401 without error', async (_name, headers) => {
+    expectChallenge(await ask({ headers }), 401, A)
+  })
+
+  it.each([
+    ['AUTH-03 nothing after the scheme', { authorization: 'Bearer' }],
+    ['AUTH-04 two words', { authorization: 'Bearer a b' }],
+    ['AUTH-04 joined by a comma', { authorization: 'Bearer a,b' }],
+    ['AUTH-04 a tab', { authorization: 'Bearer\ta' }],
+    ['AUTH-12 two headers', { authorization: ['Bearer a', 'Bearer a'] }],
+  ])('%s: 400', async (_name, headers) => {
+    const lines = Object.entries(headers).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]))
+    expectChallenge(await ask({ headers: ['Host', 'localhost', ...lines] }), 400, badRequest(path))
+  })
+
+  it('AUTH-12 two equal headers with a good token: 400', async () => {
+    const line = ['Authorization', `Bearer ${running.token}`]
+    expectChallenge(await ask({ headers: ['Host', 'localhost', ...line, ...line] }), 400, badRequest(path))
+  })
+
+  it.each(['x', 'fo_x', 'a.b.c', 'é', '__proto__', 'null', 'fo_'.repeat(3_000), 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4ifQ.'])(
+    'AUTH-05 the word %.20j: 401 invalid_token',
+    async (token) => {
+      expectChallenge(await ask({ headers: { authorization: `Bearer ${Buffer.from(token).toString('latin1')}` } }), 401, C)
+    },
+  )
+
+  it('AUTH-07 AUTH-08 a token in the query: 400, with or without a header', async () => {
+    expectChallenge(await ask({}, `?access_token=${running.token}`), 400, badRequest(path))
+    const headers = { authorization: `Bearer ${running.token}` }
+    expectChallenge(await ask({ headers }, '?a=b&access%5Ftoken='), 400, badRequest(path))
+  })
+
+  it('AUTH-09 an expired token: 401, exactly as for an unknown one', async () => {
+    const clock = { time: Date.now() }
+    const sessions = createSessions({ store: memorySessionStore(), now: () => new Date(clock.time) })
+    const other = await startServer({ sessions })
+    const { token } = await sessions.create({ user: 'ann', ttl: 60 })
+    clock.time += 61_000
+    const replies = [token, `${token}x`].map((one) => send(`${other.base}${path}`, { method, headers: { authorization: `Bearer ${one}` } }))
+    const [expired, unknown] = await Promise.all(replies)
+    await other.stop()
+    expect(varying(expired!)).toEqual(varying(unknown!))
+    expectChallenge(expired!, 401, C)
+  })
+})
+
+/** A reply without what is different every time. */
+function varying({ status, headers, text }: Reply): unknown {
+  const { date: _date, 'x-request-id': _id, ...others } = headers
+  return { status, headers: others, text: text.replace(/"id":"[^"]+"/, '') }
+}
+
+describe('accepted credentials', () => {
+  it.each(['Bearer ', 'bearer ', 'BEARER ', 'Bearer   '])('AUTH-10 AUTH-11 %j', async (scheme) => {
+    const reply = await send(`${running.base}/oauth2/userinfo`, { headers: { authorization: `${scheme}${running.token}` } })
+    expect(reply.status).toBe(200)
+  })
+
+  it.each([
+    ['GET', '/fhir/R4/metadata', 200],
+    ['HEAD', '/fhir/R4/metadata', 200],
+    ['OPTIONS', '/fhir/R4/Patient/1', 204],
+    ['OPTIONS', '/auth/me', 204],
+    ['GET', '/healthz', 200],
+    ['GET', '/readyz', 200],
+  ])('are not needed for %s %s', async (method, path, status) => {
+    expect((await send(`${running.base}${path}`, { method })).status).toBe(status)
+  })
+
+  it('with the option, userinfo answers 400 to a missing token, and no other endpoint does', async () => {
+    const other = await startServer({ userinfoMissingToken: 'invalid_request', realm: 'my realm' })
+    const statuses = await Promise.all(['/oauth2/userinfo', '/auth/me'].map(async (path) => (await send(`${other.base}${path}`)).status))
+    const { headers } = await send(`${other.base}/auth/me`)
+    await other.stop()
+    expect([statuses, headers['www-authenticate']]).toEqual([[400, 401], 'Bearer realm="my realm"'])
+  })
+
+  it("with auth 'off', only the FHIR part is open, and a token in the URL is refused all the same", async () => {
+    const other = await startServer({ auth: 'off' })
+    const paths = ['/fhir/R4/Patient/1', '/fhir/R4/Patient/1?access_token=x', '/oauth2/userinfo', '/auth/me', '/nowhere', '/fhir/R4/../../auth/me']
+    const statuses = await Promise.all(paths.map(async (path) => (await send(`${other.base}${path}`)).status))
+    await other.stop()
+    expect(statuses).toEqual([404, 400, 401, 401, 401, 401])
+  })
+})
+
+describe('LIM-01 before a token is accepted', () => {
+  it('no byte of the body is asked for', async () => {
+    const socket = connect(running.port, '127.0.0.1')
+    socket.write('POST /auth/revoke HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n')
+    const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
+    socket.destroy()
+    expect(answer).toMatch(/^HTTP\/1.1 401 /)
+    expect(answer).toMatch(/connection: close/i)
+  })
+
+  it('a body is asked for once the token is accepted', async () => {
+    const socket = connect(running.port, '127.0.0.1')
+    const head = `POST /auth/revoke HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${running.token}\r\nContent-Type: application/json`
+    socket.write(`${head}\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`)
+    const next = (): Promise<string> => new Promise((resolve) => socket.once('data', (data) => resolve(String(data))))
+    expect(await next()).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write('{}')
+    expect(await next()).toMatch(/^HTTP\/1.1 400 /)
+    socket.destroy()
+  })
+})
+
+describe('audit', () => {
+  it('AU-01 says why a token was not accepted, and where one leaked, without the token', async () => {
+    const events: AuditEvent[] = []
+    const sessions = createSessions({ store: memorySessionStore(), onAudit: (event) => void events.push(event) })
+    const other = await startServer({ sessions })
+    const { token } = await sessions.create({ user: USER })
+    await sessions.disableUser('ann')
+    await send(`${other.base}/auth/me`, { headers: { authorization: `Bearer ${token}`, 'x-request-id': 'mine' } })
+    await send(`${other.base}/auth/me?access_token=${token}`)
+    await other.stop()
+    const refused = events.filter(({ type }) => type.startsWith('token-'))
+    expect(refused).toMatchObject([
+      { type: 'token-rejected', reason: 'user-disabled', requestId: 'mine', remoteHost: '127.0.0.1' },
+      { type: 'token-in-url', outcome: 'refused' },
+    ])
+    expect(JSON.stringify(events)).not.toContain(token)
+  })
+})

@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { callerOf } from '../src/auth/caller.js'
+import { grants, isFhirScope, parseScope, type Action } from '../src/auth/scopes.js'
+
+const ACTIONS: readonly Action[] = ['create', 'read', 'update', 'delete', 'search']
+const lettersOf = (scope: string): string => {
+  const granted = parseScope(scope)?.actions ?? new Set<Action>()
+  return ACTIONS.filter((action) => granted.has(action)).map((action) => action.charAt(0)).join('')
+}
+
+describe('SC-02 a scope', () => {
+  it.each([
+    ['user/Patient.r', 'r'],
+    ['system/Patient.cruds', 'cruds'],
+    ['system/*.rs', 'rs'],
+    ['user/Patient.read', 'rs'],
+    ['user/Patient.write', 'cud'],
+    ['user/*.*', 'cruds'],
+    ['system/Bot.cud', 'cud'],
+  ])('%s grants %s', (scope, letters) => {
+    expect([...lettersOf(scope)].sort()).toEqual([...letters].sort())
+  })
+
+  it.each([
+    'user/Patient.', 'user/Patient.sr', 'user/Patient.rr', 'user/Patient.rx', 'user/Patient.READ', 'User/Patient.r', 'user/patient.r', 'user/Nonsense.r', 'user/constructor.r',
+    'user/__proto__.r', 'patient/Patient.r', 'patient/*.cruds', 'user/Observation.rs?category=laboratory', 'user/Patient.r ', ' user/Patient.r', 'user/Patient.r\n', 'user/**.r',
+    'user/Patient', 'Patient.r', 'openid', '', 'user/Patient.read.write', 'system//Patient.r', 'system/*',
+  ])('%j grants nothing', (scope) => {
+    expect(lettersOf(scope)).toBe('')
+  })
+
+  it('* covers reading Bots, not writing them', () => {
+    const all = [parseScope('system/*.cruds')!]
+    expect(ACTIONS.filter((action) => grants(all, action, 'Bot'))).toEqual(['read', 'search'])
+    expect(grants([parseScope('system/Bot.u')!], 'update', 'Bot')).toBe(true)
+  })
+
+  it('never grants what no letter of it says, whatever its text', () => {
+    const piece = fc.constantFrom('user/', 'system/', 'patient/', 'Patient', '*', 'Bot', '.', 'c', 'r', 'u', 'd', 's', 'read', 'write', '?', 'x=y', ' ')
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')), (scope) => {
+        const granted = parseScope(scope)
+        if (granted === undefined) return true
+        const [, permissions = ''] = scope.split('.')
+        const words: Record<string, string> = { read: 'rs', write: 'cud', '*': 'cruds' }
+        const allowed = words[permissions] ?? permissions
+        return [...granted.actions].every((action) => allowed.includes(action.charAt(0))) && isFhirScope(scope)
+      }),
+    )
+  })
+})
+
+describe('SC-04 the policy', () => {
+  const principal = (...scopes: string[]): Parameters<typeof callerOf>[0] => ({ sub: 'ann', loginId: 'l', scopes, claims: {}, expiresAt: 0 })
+  it.each([
+    [['openid'], 'deny', 'deny'],
+    [['openid'], 'allow-authenticated', 'allow'],
+    [['openid', 'patient/*.cruds'], 'allow-authenticated', 'deny'],
+    [['openid', 'user/Patient.sr'], 'allow-authenticated', 'deny'],
+    [['user/Patient.r'], 'deny', 'allow'],
+    [['user/Observation.r'], 'allow-authenticated', 'deny'],
+  ] as const)('the scopes %j under %s: %s', (scopes, defaultPolicy, expected) => {
+    expect(callerOf(principal(...scopes), { defaultPolicy }).decide('read', 'Patient')).toBe(expected)
+  })
+
+  it('allow-authenticated does not allow to write Bots', () => {
+    expect(callerOf(principal(), { defaultPolicy: 'allow-authenticated' }).decide('create', 'Bot')).toBe('deny')
+  })
+
+  it("a host's own rule narrows and never widens", () => {
+    const allowAll = callerOf(principal('user/Patient.r'), { defaultPolicy: 'deny', policy: () => 'allow' })
+    expect(allowAll.decide('update', 'Patient')).toBe('deny')
+    const hideOne = callerOf(principal('user/Patient.r'), { defaultPolicy: 'deny', policy: ({ id }) => (id === 'secret' ? 'hide' : 'allow') })
+    expect([hideOne.decide('read', 'Patient', 'secret'), hideOne.decide('read', 'Patient', 'x')]).toEqual(['hide', 'allow'])
+  })
+})
