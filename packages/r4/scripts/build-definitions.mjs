@@ -15,7 +15,6 @@ const definitions = readdirSync(SOURCE)
   .sort()
   .map((file) => JSON.parse(readFileSync(join(SOURCE, file), 'utf8')))
 
-const searchParameters = definitions.filter(({ resourceType }) => resourceType === 'SearchParameter')
 writeFileSync(join(DIST, 'definitions.pack'), packOf(definitions.map(strip)))
 writeFileSync(join(DIST, 'types.json'), JSON.stringify(typeTable(definitions)))
-writeFileSync(join(DIST, 'search-parameters.json'), JSON.stringify(searchParameterTable(searchParameters)))
+writeFileSync(join(DIST, 'search-parameters.json'), JSON.stringify(searchParameterTable(definitions)))

@@ -10,6 +10,10 @@ export interface PublishedSearchParameter {
   readonly expression?: string
   readonly target?: readonly string[]
   readonly component?: readonly { readonly definition: string; readonly expression: string }[]
+  /** Of a token parameter, by type: the code system of the `code` elements that it looks at, where the release binds them to one. */
+  readonly systems?: Readonly<Record<string, string>>
+  /** True when a reference parameter looks at canonicals only. */
+  readonly canonical?: boolean
 }
 
 /** The 1,400 search parameters of FHIR 4.0.1, ordered by url. */

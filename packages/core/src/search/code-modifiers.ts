@@ -1,17 +1,14 @@
-import { OperationError, quoted } from '../errors/index.js'
 import type { Condition } from '../storage/index.js'
 import { anyOf } from './conditions.js'
 import { splitUnescaped, unescaped } from './escapes.js'
-import type { FilterScope } from './filter-scope.js'
+import { unsupportedName, type FilterScope } from './filter-scope.js'
 import { invalidValue, type Ask } from './kinds/kind.js'
 import type { CodeGroup, CodeQuestion } from './search-options.js'
 
 /** Parses `:in`, `:not-in`, `:above` and `:below` of a token parameter; the codes come from `options.codesOf`. */
 export async function parseCodes(scope: FilterScope, { param, modifier }: { param: string; modifier: string }, asks: readonly Ask[]): Promise<Condition> {
   const { codesOf } = scope.options
-  if (codesOf === undefined) {
-    throw new OperationError('search-unsupported', `Search parameter ${quoted(scope.sent)} needs codes, which are not to be had here.`, { expression: [scope.sent] })
-  }
+  if (codesOf === undefined) throw unsupportedName(scope, 'needs codes, which are not to be had here')
   const conditions: Condition[] = []
   for (const ask of asks) conditions.push(codeCondition(param, await codesOf(questionOf(modifier, ask))))
   return modifier === 'not-in' ? { kind: 'not', condition: anyOf(conditions) } : anyOf(conditions)
@@ -24,7 +21,7 @@ function questionOf(modifier: string, ask: Ask): CodeQuestion {
   return { modifier: modifier === 'above' ? 'above' : 'below', system, code }
 }
 
-/** An element of type `code` is indexed without its system, so that a token without system matches by its code alone. */
+/** A `code` whose system the definitions do not tell is indexed without one: it matches by the code alone. */
 function codeCondition(param: string, groups: readonly CodeGroup[]): Condition {
   return anyOf(
     groups.flatMap(({ system, codes }): readonly Condition[] => [

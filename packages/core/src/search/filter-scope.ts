@@ -16,11 +16,16 @@ export function invalidName({ sent }: FilterScope, problem: string): OperationEr
   return new OperationError('search-invalid', `Search parameter ${quoted(sent)} ${problem}.`, { expression: [sent] })
 }
 
+/** The error for what FHIR knows and this does not offer. */
+export function unsupportedName({ sent }: FilterScope, problem: string): OperationError {
+  return new OperationError('search-unsupported', `Search parameter ${quoted(sent)} ${problem}.`, { expression: [sent] })
+}
+
 /** Parameters of FHIR that are not offered. */
 const UNSUPPORTED: ReadonlySet<string> = new Set(['_content', '_filter', '_list', '_query', '_text', '_type', 'near', 'phonetic', 'relationship'])
 
 /** The error for a parameter that the type does not have, or that is not offered. */
-export function unknownParameter({ sent, type }: FilterScope, code: string): OperationError {
-  if (UNSUPPORTED.has(code)) return new OperationError('search-unsupported', `Search parameter ${quoted(sent)} is not supported.`, { expression: [sent] })
-  return new OperationError('search-invalid', `Search parameter ${quoted(sent)} is not known: ${type} has no ${quoted(code)}.`, { expression: [sent] })
+export function unknownParameter(scope: FilterScope, code: string): OperationError {
+  if (UNSUPPORTED.has(code)) return unsupportedName(scope, 'is not supported')
+  return invalidName(scope, `is not known: ${scope.type} has no ${quoted(code)}`)
 }

@@ -1,7 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isResourceType, type Condition, type SearchQuery } from '../storage/index.js'
 import { anyOf } from './conditions.js'
-import { invalidName, unknownParameter, type FilterScope } from './filter-scope.js'
+import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import type { SearchOptions } from './search-options.js'
 import type { SearchParameter } from './search-parameters.js'
 import { parseTerm } from './term.js'
@@ -43,6 +43,7 @@ function referenceParameter(scope: FilterScope, code: string): SearchParameter {
   const parameter = scope.options.parameters.find(scope.type, code)
   if (parameter === undefined) throw unknownParameter(scope, code)
   if (parameter.type !== 'reference') throw invalidName(scope, `follows ${quoted(code)}, which is no reference`)
+  if (parameter.canonical) throw unsupportedName(scope, `follows ${quoted(code)}, which refers by canonical`)
   return parameter
 }
 

@@ -142,6 +142,21 @@ describe('createIndexer', () => {
     expect(entries(resource, param)).toEqual(expected)
   })
 
+  it('gives codes the system that the definitions tell, and codings their own', () => {
+    const rows = [
+      { url: 'u', code: 'c', base: ['Patient', 'Person'], type: 'token', expression: 'Patient.gender | Person.gender', systems: { Patient: 'http://s' } },
+      { url: 'v', code: 'm', base: ['Patient'], type: 'token', expression: 'Patient.maritalStatus', systems: { Patient: 'http://s' } },
+    ]
+    const indexed = createIndexer(searchParameters(rows, { type: () => undefined }))
+    expect(indexed({ resourceType: 'Patient', gender: 'male', maritalStatus: { coding: [{ code: 'M' }] } })).toEqual([])
+    const typed = createIndexer(searchParameters(rows, publishedTypes()))
+    expect(typed({ resourceType: 'Patient', gender: 'male', maritalStatus: { coding: [{ code: 'M' }] } })).toEqual([
+      { param: 'c', system: 'http://s', value: 'male' },
+      { param: 'm', value: 'M' },
+    ])
+    expect(typed({ resourceType: 'Person', gender: 'male' })).toEqual([{ param: 'c', value: 'male' }])
+  })
+
   it('gives equal entries once', () => {
     const coding = { system: 'http://s', code: '1' }
     expect(entries({ resourceType: 'Condition', code: { coding: [coding, coding] } }, 'code')).toHaveLength(1)

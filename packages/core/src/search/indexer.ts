@@ -32,23 +32,23 @@ interface IndexScope {
 function entriesOf(scope: IndexScope, parameter: SearchParameter, resource: JsonObject): readonly IndexEntry[] {
   const values = scope.selector.ofResource(resource, parameter.expression)
   if (parameter.components.length > 0) return withCode(parameter.code, values.flatMap((value) => tuplesOf(scope, parameter, value)))
-  const entries = withCode(parameter.code, values.flatMap((value) => fieldsOf(scope, parameter.type, value)))
+  const entries = withCode(parameter.code, values.flatMap((value) => fieldsOf(scope, parameter, value)))
   if (parameter.type !== 'reference') return entries
-  return [...entries, ...withCode(`${parameter.code}:identifier`, values.flatMap((value) => identifierOf(scope, value)))]
+  return [...entries, ...withCode(`${parameter.code}:identifier`, values.flatMap(identifierOf))]
 }
 
-function fieldsOf({ base }: IndexScope, type: string, value: Value): readonly EntryFields[] {
-  return kindOf(type)?.fields(value.json, base) ?? []
+function fieldsOf({ base }: IndexScope, { type, system }: Pick<SearchParameter, 'type' | 'system'>, value: Value): readonly EntryFields[] {
+  return kindOf(type)?.fields(value.json, { base, system }) ?? []
 }
 
-function identifierOf(scope: IndexScope, { json }: Value): readonly EntryFields[] {
+function identifierOf({ json }: Value): readonly EntryFields[] {
   const identifier = isObject(json) ? objectAt(json, 'identifier') : undefined
-  return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : (kindOf('token')?.fields(identifier, scope.base) ?? [])
+  return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : (kindOf('token')?.fields(identifier, {}) ?? [])
 }
 
 function tuplesOf(scope: IndexScope, { components }: SearchParameter, value: Value): readonly EntryFields[] {
   const values = components.map(({ type, expression }) =>
-    scope.selector.ofValue(value, expression).flatMap((part) => fieldsOf(scope, type, part)),
+    scope.selector.ofValue(value, expression).flatMap((part) => fieldsOf(scope, { type, system: undefined }, part)),
   )
   return tupleFields(components, values)
 }

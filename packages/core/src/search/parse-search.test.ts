@@ -216,6 +216,12 @@ describe('parseSearch', () => {
     await parseSearch('Patient', pairs.slice(1), { parameters })
   })
 
+  it('does not follow canonicals', async () => {
+    const row = { url: 'u', code: 'q', base: ['Basic'], type: 'reference', expression: 'Basic.q', target: ['Questionnaire'], canonical: true }
+    const search = parseSearch('Basic', [['q.name', 'x']], { parameters: searchParameters([row], { type: () => undefined }) })
+    await expect(search).rejects.toMatchObject({ code: 'search-unsupported' })
+  })
+
   it('follows as many references as it may, and not one more', async () => {
     const chain = (length: number): string => `Observation?${'focus:Observation.'.repeat(length)}code=1`
     await parse(chain(8))

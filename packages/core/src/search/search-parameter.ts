@@ -12,6 +12,10 @@ export interface SearchParameterRow {
   readonly target?: readonly string[]
   /** Of a composite: the url of each component's parameter, and the FHIRPath from a match of `expression` to its value. */
   readonly component?: readonly { readonly definition: string; readonly expression: string }[]
+  /** Of a token parameter, by type: the code system of the `code` elements that it looks at. FHIR leaves it out of the resource. */
+  readonly systems?: Readonly<Record<string, string>>
+  /** True when a reference parameter looks at canonicals only, which no chain can follow. */
+  readonly canonical?: boolean
 }
 
 /** The search parameters of a release, as the definitions pack ships them. SearchParameter resources fit as they are. */

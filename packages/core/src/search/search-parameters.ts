@@ -23,6 +23,10 @@ export interface SearchParameter {
   readonly targets: readonly string[]
   /** Empty unless the parameter is a composite. */
   readonly components: readonly SearchComponent[]
+  /** Code system of the `code` elements that a token parameter looks at. */
+  readonly system: string | undefined
+  /** True when a reference parameter looks at canonicals only. */
+  readonly canonical: boolean
 }
 
 /** The parameters that resources are indexed and searched by. */
@@ -77,6 +81,8 @@ function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchP
     expression,
     targets: onlyTarget === undefined ? targetsOf(row) : [onlyTarget],
     components: componentsOf(row, urls),
+    system: row.systems !== undefined && Object.hasOwn(row.systems, type) ? row.systems[type] : undefined,
+    canonical: row.canonical === true,
   }
 }
 

@@ -3,7 +3,7 @@ import { isResourceType, type Condition } from '../storage/index.js'
 import { parseCodes } from './code-modifiers.js'
 import { anyOf, entryCondition } from './conditions.js'
 import { splitUnescaped } from './escapes.js'
-import { invalidName, unknownParameter, type FilterScope } from './filter-scope.js'
+import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import { tupleTests } from './kinds/composite.js'
 import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
@@ -78,7 +78,5 @@ const UNSUPPORTED: ReadonlySet<string> = new Set(['of-type', 'text', 'above', 'b
 
 function refusedModifier(scope: FilterScope, type: string, modifier: string): OperationError {
   if (!UNSUPPORTED.has(modifier)) return invalidName(scope, `has the modifier ${quoted(modifier)}, which a ${type} parameter does not take`)
-  return new OperationError('search-unsupported', `Search parameter ${quoted(scope.sent)} has the modifier ${quoted(modifier)}, which is not supported.`, {
-    expression: [scope.sent],
-  })
+  return unsupportedName(scope, `has the modifier ${quoted(modifier)}, which is not supported`)
 }

@@ -19,13 +19,21 @@ export interface Ask {
   readonly now: number
 }
 
+/** What is known beside a value that is indexed. */
+export interface IndexHints {
+  /** Address of this server, without a slash at its end. */
+  readonly base?: string | undefined
+  /** Code system of `code` elements. */
+  readonly system?: string | undefined
+}
+
 /** Alternatives, each of which lists what must hold for one entry. */
 export type Alternatives = readonly (readonly Comparison[])[]
 
 /** Everything about one kind of search parameter (R4 SearchParameter.type). */
 export interface SearchKind {
   /** What a value in a resource is found by. Values of other shapes give nothing. */
-  readonly fields: (value: unknown, base: string | undefined) => readonly EntryFields[]
+  readonly fields: (value: unknown, hints: IndexHints) => readonly EntryFields[]
   /** Modifiers beside `missing` and those that stand for codes. */
   readonly modifiers: readonly string[]
   /** True when `not` may stand behind the parameter. */

@@ -2,7 +2,7 @@ import { canonicalOf } from '../../content/index.js'
 import { isObject, isString, stringAt } from '../../json/index.js'
 import { isResourceId, isResourceType, type Comparison } from '../../storage/index.js'
 import { unescaped } from '../escapes.js'
-import { invalidValue, type Alternatives, type Ask, type EntryFields, type SearchKind } from './kind.js'
+import { invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
 
 export const referenceKind: SearchKind = {
   fields: referenceFields,
@@ -27,7 +27,7 @@ export function localReference(reference: string, base: string | undefined): Loc
 }
 
 /** Entries of a Reference, a canonical, a uri, or a resource that stands in its place. A reference that leads nowhere is only there. */
-function referenceFields(value: unknown, base: string | undefined): readonly EntryFields[] {
+function referenceFields(value: unknown, { base }: IndexHints): readonly EntryFields[] {
   const text = isObject(value) ? stringAt(value, 'reference') : value
   if (isString(text)) return text.startsWith('#') ? [{}] : addressFields(text, base)
   if (!isObject(value)) return []

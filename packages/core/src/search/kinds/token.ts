@@ -2,7 +2,7 @@ import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } fr
 import type { Comparison } from '../../storage/index.js'
 import { splitUnescaped, unescaped } from '../escapes.js'
 import { fold } from '../fold.js'
-import { invalidValue, type Ask, type EntryFields, type SearchKind } from './kind.js'
+import { invalidValue, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
 import { foldedText } from './string.js'
 
 export const tokenKind: SearchKind = {
@@ -26,8 +26,9 @@ export function tokenTest(ask: Ask): readonly Comparison[] {
 }
 
 /** Entries of a Coding, CodeableConcept, Identifier, ContactPoint, code, string, id or boolean. */
-function tokenFields(value: unknown): readonly EntryFields[] {
-  if (isString(value) || typeof value === 'boolean') return [{ value: String(value) }]
+function tokenFields(value: unknown, { system }: IndexHints = {}): readonly EntryFields[] {
+  if (isString(value)) return [coded({ system, code: value })]
+  if (typeof value === 'boolean') return [{ value: String(value) }]
   if (!isObject(value)) return []
   if (Array.isArray(value['coding'])) return conceptFields(value)
   if (stringAt(value, 'value') !== undefined) return isContactPoint(value) ? contactFields(value) : [identifierFields(value)]
@@ -35,7 +36,7 @@ function tokenFields(value: unknown): readonly EntryFields[] {
 }
 
 function conceptFields(concept: JsonObject): readonly EntryFields[] {
-  const codings = objectsAt(concept, 'coding').flatMap(tokenFields)
+  const codings = objectsAt(concept, 'coding').flatMap((coding) => tokenFields(coding))
   const text = stringAt(concept, 'text')
   return text === undefined ? codings : [...codings, coded({ text })]
 }
