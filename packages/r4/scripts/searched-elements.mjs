@@ -52,12 +52,15 @@ function elementAt(types, path) {
 
 /** The one code system of the value set that a `code` is bound to. */
 function impliedSystem(element, valueSets) {
-  const binding = element?.type?.length === 1 && element.type[0].code === 'code' ? element.binding : undefined
-  if (binding?.strength !== 'required') return undefined
-  const [include, ...others] = valueSets.get(binding.valueSet.split('|', 1)[0])?.compose.include ?? []
+  const valueSet = isOnly(element, ['code']) && element.binding?.strength === 'required' ? element.binding.valueSet : ''
+  const [include, ...others] = valueSets.get(valueSet.split('|', 1)[0])?.compose.include ?? []
   return others.length === 0 ? include?.system : undefined
 }
 
 function isCanonical(element) {
-  return element?.type?.length === 1 && ['canonical', 'uri'].includes(element.type[0].code)
+  return isOnly(element, ['canonical', 'uri'])
+}
+
+function isOnly(element, types) {
+  return element?.type?.length === 1 && types.includes(element.type[0].code)
 }
