@@ -41,18 +41,20 @@ interface MemberStep {
 }
 
 function memberStep(name: string, model: TypeModel): MemberStep {
+  const pushStep = (into: Item[], item: Item): void => {
+    if (!isNode(item)) pushTypeInfo(into, item, name)
+    else if (name === 'value' && item.type.kind === 'primitive') pushValue(into, item)
+    else pushChildren(model, item, { name, into })
+  }
   return {
     items(scope, input) {
-      if (input.length === 0) return NOTHING
-      const into: FhirNode[] = []
-      const values: Item[] = []
-      for (const item of input) {
-        if (!isNode(item)) pushTypeInfo(values, item, name)
-        else if (name === 'value' && item.type.kind === 'primitive') pushValue(values, item)
-        else pushChildren(model, item, { name, into })
-      }
+      const [only] = input
+      if (only === undefined) return NOTHING
+      const into: Item[] = []
+      if (input.length === 1) pushStep(into, only)
+      else for (const item of input) pushStep(into, item)
       spend(scope.run, input.length + into.length)
-      return values.length === 0 ? into : [...values, ...into]
+      return into
     },
     count(scope, input) {
       const [only] = input

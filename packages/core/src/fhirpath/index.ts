@@ -17,7 +17,7 @@ export {
   type TypeModel,
   type TypeParts,
 } from './model.js'
-export { pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode } from './node.js'
+export { pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
 export { parseFhirPath } from './parser.js'
 export type { Quantity, UnitConversion } from './quantity.js'
 export { temporalText, type Temporal, type TemporalKind } from './temporal.js'

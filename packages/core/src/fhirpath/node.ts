@@ -16,6 +16,11 @@ export interface FhirNode {
   readonly index: number
 }
 
+/** Where nodes are added: a list of nodes, or of items among which they are. */
+export interface NodeSink {
+  push(node: FhirNode): unknown
+}
+
 /** The node of a whole resource, or of a value of the given type. */
 export function rootNode(model: TypeModel, value: unknown, typeName?: string): FhirNode {
   const name = typeName ?? (isObject(value) ? stringAt(value, 'resourceType') : undefined)
@@ -24,7 +29,7 @@ export function rootNode(model: TypeModel, value: unknown, typeName?: string): F
 }
 
 /** Adds the children of `node` with a FHIRPath name to `into`, in document order. */
-export function pushChildren(model: TypeModel, node: FhirNode, { name, into }: { name: string; into: FhirNode[] }): void {
+export function pushChildren(model: TypeModel, node: FhirNode, { name, into }: { name: string; into: NodeSink }): void {
   const slots = node.type.elements.get(name)
   if (slots === undefined) {
     if (hasUntyped(node, name)) pushSlot(model, node, { slot: untypedSlot(name, node.value), into })
@@ -43,7 +48,7 @@ export function countChildren(node: FhirNode, name: string): number {
 }
 
 /** Adds all children of `node` to `into`, in document order; members that the type does not have are passed over. */
-export function pushAllChildren(model: TypeModel, node: FhirNode, into: FhirNode[]): void {
+export function pushAllChildren(model: TypeModel, node: FhirNode, into: NodeSink): void {
   for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into })
 }
 
@@ -62,39 +67,45 @@ export function pathOf(node: FhirNode): string {
   return `${pathOf(parent)}.${slot.name}${index < 0 ? '' : `[${index}]`}${choice}`
 }
 
-/** Makes the nodes of one slot of `node`. */
-export function pushSlot(model: TypeModel, node: FhirNode, { slot, into }: { slot: ElementSlot; into: FhirNode[] }): void {
-  const value = memberOf(node, slot.jsonName)
-  const extra = isStructure(value) ? undefined : memberOf(node, slot.siblingName)
+/** Adds the nodes of one slot of `node` to `into`. */
+export function pushSlot(model: TypeModel, parent: FhirNode, { slot, into }: { slot: ElementSlot; into: NodeSink }): void {
+  const value = memberOf(parent, slot.jsonName)
+  const extra = isStructure(value) ? undefined : memberOf(parent, slot.siblingName)
   if (value === undefined && extra === undefined) return
-  if (!Array.isArray(value) && !Array.isArray(extra)) {
-    into.push(childNode(model, { node, slot, index: slot.isCollection ? 0 : -1 }, { value, extra }))
+  if (Array.isArray(value) || Array.isArray(extra)) {
+    pushList(model, { parent, slot, into }, { values: listOf(value), extras: listOf(extra) })
     return
   }
-  const values: readonly unknown[] = Array.isArray(value) ? value : []
-  const extras: readonly unknown[] = Array.isArray(extra) ? extra : []
-  const length = Math.max(values.length, extras.length)
-  for (let i = 0; i < length; i++) into.push(childNode(model, { node, slot, index: i }, { value: values[i], extra: extras[i] }))
+  const type = concreteType(model, slot, value)
+  into.push({ kind: 'node', value, extra: isObject(extra) ? extra : undefined, type, slot, parent, index: slot.isCollection ? 0 : -1 })
 }
 
 interface Place {
-  readonly node: FhirNode
+  readonly parent: FhirNode
   readonly slot: ElementSlot
-  readonly index: number
+  readonly into: NodeSink
 }
 
-function childNode(model: TypeModel, { node, slot, index }: Place, json: { value: unknown; extra: unknown }): FhirNode {
-  const value = json.value ?? undefined
-  return {
-    kind: 'node',
-    value,
-    extra: isObject(json.extra) ? json.extra : undefined,
-    type: concreteType(model, slot, value),
-    slot,
-    parent: node,
-    index,
+interface Lists {
+  readonly values: readonly unknown[]
+  readonly extras: readonly unknown[]
+}
+
+function pushList(model: TypeModel, { parent, slot, into }: Place, { values, extras }: Lists): void {
+  const length = Math.max(values.length, extras.length)
+  for (let index = 0; index < length; index++) {
+    const value = values[index] ?? undefined
+    const extra = extras[index]
+    const type = concreteType(model, slot, value)
+    into.push({ kind: 'node', value, extra: isObject(extra) ? extra : undefined, type, slot, parent, index })
   }
 }
+
+function listOf(json: unknown): readonly unknown[] {
+  return Array.isArray(json) ? json : NO_LIST
+}
+
+const NO_LIST: readonly unknown[] = []
 
 /** A resource tells its own type; everything else has the type of its slot. */
 function concreteType(model: TypeModel, slot: ElementSlot, value: unknown): TypeDefinition {
