@@ -8,6 +8,9 @@ import { parseTerm } from './term.js'
 
 const MAX_CHAIN = 8
 
+/** Most ways through the types along a chain that names none. */
+const MAX_BRANCHES = 64
+
 /** Parses a parameter that selects resources: `code:modifier`, a chain `subject:Patient.name`, or `_has:Observation:subject:code`. */
 export async function parseFilter(scope: FilterScope, name: string, value: string): Promise<Condition> {
   if (name.startsWith('_has:')) return parseHas(scope, name, value)
@@ -31,9 +34,11 @@ async function parseChain(scope: FilterScope, { head, rest }: { readonly head: s
   if (more.length > 0 || rest === '') throw invalidName(scope, 'is no chain of parameters')
   const parameter = referenceParameter(scope, code)
   const types = type === undefined ? chainTypes(scope, parameter, rest) : [chainType(scope, parameter, type)]
+  const branches = scope.branches * types.length
+  if (branches > MAX_BRANCHES) throw invalidName(scope, `may lead over more than ${MAX_BRANCHES} ways: name the types`)
   const conditions: Condition[] = []
   for (const target of types) {
-    const query: SearchQuery = { type: target, where: await parseFilter(deeper(scope, target), rest, value) }
+    const query: SearchQuery = { type: target, where: await parseFilter({ ...deeper(scope, target), branches }, rest, value) }
     conditions.push({ kind: 'refersTo', param: parameter.code, query })
   }
   return anyOf(conditions)

@@ -176,6 +176,7 @@ const INVALID: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_summary=some', '_summary'],
   ['Patient?_total=all', '_total'],
   ['Patient?_elements=a b', '_elements'],
+  [`Task?${'owner._has:Task:owner:'.repeat(3)}_id=1`, 'ways'],
   [`Observation?${'patient._has:Observation:patient:'.repeat(5)}code=1`, 'references'],
 ]
 

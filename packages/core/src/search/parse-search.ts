@@ -29,7 +29,7 @@ export async function parseSearch(type: string, pairs: Iterable<SearchPair>, opt
   const controls = readControls(type, all.filter(([name]) => isControl(name)), options.parameters)
   const { sort, limit, after, ...shown } = controls
   const conditions: Condition[] = []
-  for (const [name, value] of filters) conditions.push(await parseFilter({ type, options, depth: 0, sent: name }, name, value))
+  for (const [name, value] of filters) conditions.push(await parseFilter({ type, options, depth: 0, branches: 1, sent: name }, name, value))
   return {
     query: {
       type,

@@ -11,7 +11,7 @@
  * | date | | | | milliseconds since 1970, both inclusive; an open end is the first or last time that `Date` knows |
  * | number | | | | the number, twice; for a Range its bounds, an open end is the smallest or largest number |
  * | quantity | unit's system | unit's code, or in an entry of its own the unit's text | | as number |
- * | composite | of the first component | of the first component | of the second: token or unit as `system\|code` | of the second |
+ * | composite | of the first component | of the first component | of the second: folded text; token or unit in an entry for each of `code`, `system\|code`, `system\|`, `\|code` that fits | of the second; of three, the second and third number |
  */
 export interface IndexEntry {
   /** Code of the search parameter, with a suffix where one parameter needs several kinds (`code:identifier`). */
