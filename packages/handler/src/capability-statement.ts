@@ -5,6 +5,7 @@ import type {
   CapabilityStatementRestResourceOperation,
 } from 'fhir/r4.js'
 import { resourceTypes } from 'fhir-ops/storage'
+import { terminologyCapabilities } from 'fhir-ops/terminology'
 import type { Route } from './routes/route.js'
 import { FHIR_PATH, type Service } from './service.js'
 
@@ -15,6 +16,7 @@ type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam'
 }
 
 const VERSION = '0.1.0'
+const RELEASED = '2026-01-01'
 
 /** What the service can do, made from the route table. */
 export function capabilityStatement(service: Service, routes: readonly Route[]): Omit<CapabilityStatement, 'rest'> & { readonly rest: readonly object[] } {
@@ -28,10 +30,10 @@ export function capabilityStatement(service: Service, routes: readonly Route[]):
     name: 'FhirOps',
     title: 'fhir-ops',
     status: 'active',
-    date: '2026-01-01',
+    date: RELEASED,
     kind: 'instance',
     instantiates: ['http://hl7.org/fhir/CapabilityStatement/terminology-server'],
-    software: { name: 'fhir-ops', version: VERSION, releaseDate: '2026-01-01' },
+    software: { name: 'fhir-ops', version: VERSION, releaseDate: RELEASED },
     implementation: { description: 'fhir-ops', url: `${service.baseUrl}${FHIR_PATH}` },
     fhirVersion: '4.0.1',
     format: ['application/fhir+json', 'application/json'],
@@ -39,6 +41,7 @@ export function capabilityStatement(service: Service, routes: readonly Route[]):
       {
         mode: 'server',
         interaction: [{ code: 'batch' }],
+        operation: operationsOf(fhir.filter(isSystemLevel)),
         security: { service: [{ text: 'OAuth 2.0 bearer tokens' }] },
         resource: resourceTypes().map((type) => resourceEntry(service, type, fhir)),
       },
@@ -46,8 +49,14 @@ export function capabilityStatement(service: Service, routes: readonly Route[]):
   }
 }
 
+/** What the terminology operations can do. */
+export function terminologyStatement({ baseUrl }: Service): ReturnType<typeof terminologyCapabilities> {
+  const url = `${baseUrl}${FHIR_PATH}/metadata?mode=terminology`
+  return terminologyCapabilities({ url, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED })
+}
+
 function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[]): RestResource {
-  const own = routes.filter(({ types }) => types === undefined || types.includes(type))
+  const own = routes.filter((route) => !isSystemLevel(route) && (route.types === undefined || route.types.includes(type)))
   const operations = operationsOf(own)
   const parameters = ctx.search?.parameters.of(type) ?? []
   return {
@@ -59,6 +68,10 @@ function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[])
     ...(parameters.length > 0 && { searchParam: parameters.map(({ code, type: kind }) => ({ name: code, type: kind })) }),
     ...(operations.length > 0 && { operation: operations }),
   }
+}
+
+function isSystemLevel({ path }: Route): boolean {
+  return path.startsWith(`${FHIR_PATH}/$`)
 }
 
 function interactionOf(interaction: Route['interaction']): CapabilityStatementRestResourceInteraction[] {

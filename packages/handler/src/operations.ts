@@ -5,11 +5,9 @@ import { lookupOperation } from 'fhir-ops/lookup'
 import type { Operation } from 'fhir-ops/operation'
 import { subsumesOperation } from 'fhir-ops/subsumes'
 import { translateOperation } from 'fhir-ops/translate'
-import {
-  batchValidateCodeOperation,
-  codeSystemValidateCodeOperation,
-  valueSetValidateCodeOperation,
-} from 'fhir-ops/validate-code'
+import { validateOperation } from 'fhir-ops/validate'
+import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/validate-code'
+import { versionsOperation } from './versions-operation.js'
 
 /** Every operation of the library that is mounted by its descriptor alone. */
 export const OPERATIONS: readonly Operation[] = [
@@ -21,5 +19,7 @@ export const OPERATIONS: readonly Operation[] = [
   lookupOperation,
   subsumesOperation,
   translateOperation,
+  validateOperation,
   valueSetValidateCodeOperation,
+  versionsOperation,
 ]

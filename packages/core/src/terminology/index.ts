@@ -1,4 +1,5 @@
 export { and, andNot, bitmapFrom, members, or, type Bitmap } from './bitmap.js'
+export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
 export { CONCEPT_PROPERTIES, type ConceptStatus } from './code-system/concept-status.js'
 export type { Hierarchy } from './code-system/hierarchy.js'
 export { propertyText, propertyValue } from './code-system/property-value.js'

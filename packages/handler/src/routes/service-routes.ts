@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { capabilityStatement } from '../capability-statement.js'
+import { capabilityStatement, terminologyStatement } from '../capability-statement.js'
 import { fhirAnswer, jsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Call, Route } from './route.js'
@@ -16,7 +16,8 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
 
 async function metadata(service: Service, routes: readonly Route[], { target }: Call): Promise<Answer> {
   const mode = target.query.find(([name]) => name === 'mode')?.[1] ?? 'full'
-  if (mode !== 'full' && mode !== 'normative') throw new OperationError('parameter-value', 'The mode must be full.')
+  if (mode === 'terminology') return fhirAnswer(200, terminologyStatement(service))
+  if (mode !== 'full' && mode !== 'normative') throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
   return fhirAnswer(200, capabilityStatement(service, routes))
 }
 

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../json/index.js'
+import { BUILT_IN_SYSTEMS } from './code-system/built-in.js'
+
+/** Who offers the terminology operations. */
+export interface CapabilitiesOptions {
+  /** Address of the resource. */
+  readonly url: string
+  readonly version: string
+  readonly name: string
+  readonly title: string
+  /** Date of the release, `YYYY-MM-DD`. */
+  readonly date: string
+}
+
+/** Inputs of `$expand`; those that R4 does not define are known from the terminology ecosystem. */
+const EXPANSION_PARAMETERS = [
+  'activeOnly',
+  'check-system-version',
+  'count',
+  'default-valueset-version',
+  'designation',
+  'displayLanguage',
+  'excludeNested',
+  'filter',
+  'force-system-version',
+  'includeDefinition',
+  'includeDesignations',
+  'offset',
+  'property',
+  'system-version',
+  'tx-resource',
+  'url',
+  'useSupplement',
+  'valueSet',
+  'valueSetVersion',
+] as const
+
+/** What the terminology operations can do: the answer to `metadata?mode=terminology`. @see https://hl7.org/fhir/R4/terminologycapabilities.html */
+export function terminologyCapabilities(options: CapabilitiesOptions): JsonObject {
+  return {
+    resourceType: 'TerminologyCapabilities',
+    ...options,
+    status: 'active',
+    kind: 'instance',
+    software: { name: options.title, version: options.version },
+    ...(BUILT_IN_SYSTEMS.size > 0 && { codeSystem: Array.from(BUILT_IN_SYSTEMS.keys(), (uri) => ({ uri })) }),
+    expansion: {
+      hierarchical: true,
+      paging: true,
+      incomplete: false,
+      parameter: EXPANSION_PARAMETERS.map((name) => ({ name })),
+      textFilter: 'Every word of the filter must start a word of the display, a designation or the code; case and accents do not matter.',
+    },
+    codeSearch: 'all',
+    validateCode: { translations: true },
+    translation: { needsMap: false },
+    closure: { translation: false },
+  }
+}
