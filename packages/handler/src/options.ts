@@ -1,4 +1,5 @@
 import type { OperationContext } from 'fhir-ops/context'
+import type { Bots } from 'fhir-ops/execute'
 import type { Operation } from 'fhir-ops/operation'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
@@ -24,6 +25,10 @@ export interface HandlerOptions extends AccessPolicy {
   readonly operations?: readonly Operation[]
   /** What stored resources are found by. Default: the search parameters of the context; without them, definitions by their url. */
   readonly indexer?: Indexer
+  /** `Bot/$execute` is offered when present. */
+  readonly bots?: Bots
+  /** Gives bots `context.storage`, with the rights of their caller. Default false. */
+  readonly grantBotStorage?: boolean
   readonly limits?: Partial<HandlerLimits>
   /** Realm of the challenges. Default `fhir-ops`. */
   readonly realm?: string

@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { definitionEntries } from 'fhir-ops/content'
+import { botEntries, type Bots } from 'fhir-ops/execute'
 import type { Operation } from 'fhir-ops/operation'
 import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
@@ -28,6 +29,8 @@ export interface Service {
   readonly verifiers: readonly TokenVerifier[]
   readonly operations: readonly Operation[]
   readonly indexer: Indexer
+  readonly bots: Bots | undefined
+  readonly grantBotStorage: boolean
   readonly limits: HandlerLimits
   readonly realm: string
   readonly isTokenRequiredAtUserInfo: boolean
@@ -57,6 +60,8 @@ export function createService(options: HandlerOptions): Service {
     verifiers: options.verifiers ?? [],
     operations: options.operations ?? OPERATIONS,
     indexer: options.indexer ?? indexerOf(context, baseUrl),
+    bots: options.bots,
+    grantBotStorage: options.grantBotStorage ?? false,
     limits,
     realm: checkRealm(options.realm ?? 'fhir-ops'),
     isTokenRequiredAtUserInfo: options.userinfoMissingToken === 'invalid_request',
@@ -75,7 +80,8 @@ function checkPolicy(defaultPolicy: unknown): void {
 }
 
 function indexerOf({ search }: OperationContext, baseUrl: string): Indexer {
-  return search === undefined ? definitionEntries : createIndexer(search.parameters, { base: search.base ?? `${baseUrl}${FHIR_PATH}` })
+  if (search !== undefined) return createIndexer(search.parameters, { base: search.base ?? `${baseUrl}${FHIR_PATH}` })
+  return (resource) => (resource['resourceType'] === 'Bot' ? botEntries(resource) : definitionEntries(resource))
 }
 
 function baseUrlOf(text: string): string {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
 import { rejectionReason } from 'fhir-ops/sessions'
-import { CompactSign, exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose'
+import { CompactSign, exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jwtVerifier, type JwtVerifierOptions } from '../src/index.js'
 import { keySet } from '../src/auth/key-source.js'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 const verifier = (change: Partial<Record<string, unknown>> = {}): ReturnType<typeof jwtVerifier> =>
-  jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, keys: [publicJwk], now: () => new Date(NOW), ...change } as JwtVerifierOptions)
+  jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, keys: [publicJwk], now: () => new Date(NOW), ...change })
 
 interface Minting {
   readonly claims?: Record<string, unknown>
@@ -33,7 +33,7 @@ interface Minting {
 
 function mint({ claims = {}, header = {}, key = privateKey }: Minting = {}): Promise<string> {
   const payload = { iss: ISSUER, aud: AUDIENCE, sub: 'ann', iat: SECONDS, exp: SECONDS + 60, jti: 'j1', scope: 'openid user/Patient.r', ...claims }
-  return new SignJWT(payload as JWTPayload).setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', ...header }).sign(key)
+  return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', ...header }).sign(key)
 }
 
 const part = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')

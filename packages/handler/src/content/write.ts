@@ -5,6 +5,7 @@ import { notFound } from '../auth/caller.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
+import { checkBot } from './bot-check.js'
 import { isReached } from './reach.js'
 import { versionHeaders } from './read.js'
 
@@ -45,6 +46,7 @@ interface Place {
 }
 
 async function put(service: Service, call: Call, { type, id, ifVersion }: Place): Promise<Answer> {
+  if (type === 'Bot') checkBot({ ...resourceOf(call), id }, call.caller, service.bots?.limits)
   const entry = putResource({ type, id, source: call.body?.text ?? '', ifVersion }, service.indexer)
   const [result] = await call.ctx.storage.write([entry])
   if (result === undefined) throw new TypeError('The storage gave no result for a write.')

@@ -1,14 +1,14 @@
-import type { HandlerLimits } from '../limits.js'
-import { decodeUtf8, readBytes } from '../http/body-bytes.js'
-import { checkDeclaredLength } from '../http/body-bytes.js'
+import { BOT_CONTENT_TYPES } from 'fhir-ops/execute'
+import { checkDeclaredLength, decodeUtf8, readBytes } from '../http/body-bytes.js'
 import type { HttpRequest } from '../http/http-request.js'
 import { readJsonBody } from '../http/json-body.js'
 import { checkContentType, mediaTypeOf } from '../http/media-types.js'
+import type { HandlerLimits } from '../limits.js'
 import type { CallBody } from './route.js'
 
 /** How a route takes its body. */
 interface BodyReading {
-  /** Allowed media types; empty for all, which the route checks itself. */
+  /** Allowed media types. */
   readonly mediaTypes: readonly string[]
   readonly optional?: boolean
   readonly json?: boolean
@@ -25,8 +25,8 @@ const BODY_KINDS = {
   json: { mediaTypes: ['application/json'], json: true },
   'optional-json': { mediaTypes: ['application/json'], json: true, optional: true },
   'optional-form': { mediaTypes: [FORM], optional: true },
-  /** Whatever a bot reads. */
-  bot: { mediaTypes: [] },
+  /** Whatever a bot reads; it is decoded by its type. */
+  bot: { mediaTypes: BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType) },
 } as const satisfies Record<string, BodyReading>
 
 /** `none`: a body is left unread. */
@@ -36,7 +36,7 @@ export type BodyKind = keyof typeof BODY_KINDS | 'none'
 export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: number): void {
   const reading = readingOf(kind)
   if (reading === undefined || isAbsent(request, reading)) return
-  if (reading.mediaTypes.length > 0) checkContentType(request, reading.mediaTypes)
+  checkContentType(request, reading.mediaTypes)
   checkDeclaredLength(request, maxBytes)
 }
 

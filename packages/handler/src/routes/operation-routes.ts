@@ -1,5 +1,5 @@
-import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { OperationError } from 'fhir-ops/errors'
+import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { fhirAnswer, type Answer } from '../http/answer.js'
@@ -81,7 +81,8 @@ function bodyParameters({ body }: Call, type: string): readonly Parameter[] {
   const resourceType = body.json['resourceType']
   if (resourceType === 'Parameters') return parametersOf(body.json)
   if (resourceType === type) return []
-  throw new OperationError('body-structure', `The body must be a Parameters resource or a ${type}.`, { expression: ['resourceType'] })
+  const expected = ['Parameters', type].filter((name) => name !== '').join(' or ')
+  throw new OperationError('body-structure', `The resourceType of the body must be ${expected}.`, { expression: ['resourceType'] })
 }
 
 function isStrict(prefer: string | undefined): boolean {

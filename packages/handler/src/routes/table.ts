@@ -1,5 +1,6 @@
 import type { ServePart } from '../content/batch.js'
 import type { Service } from '../service.js'
+import { botRoutes } from './bot-routes.js'
 import { contentRoutes } from './content-routes.js'
 import { operationRoutes } from './operation-routes.js'
 import type { Route } from './route.js'
@@ -8,6 +9,6 @@ import { sessionRoutes } from './session-routes.js'
 
 /** Every route of the service. The router, the CapabilityStatement and the documentation are made from it. */
 export function routeTable(service: Service, servePart: ServePart): readonly Route[] {
-  const routes = [...sessionRoutes(service), ...operationRoutes(service), ...contentRoutes(service, servePart)]
+  const routes = [...sessionRoutes(service), ...operationRoutes(service), ...botRoutes(service), ...contentRoutes(service, servePart)]
   return [...routes, ...serviceRoutes(service, routes)]
 }

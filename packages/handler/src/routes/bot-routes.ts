@@ -1,0 +1,117 @@
+import { OperationError } from 'fhir-ops/errors'
+import { execute, QUERY_CONTENT_TYPE, readBotInput, readBotQuery, writeBotOutput, type BotAddress, type BotInput, type BotQuery, type Bots } from 'fhir-ops/execute'
+import { authorize } from '../auth/caller.js'
+import { botStorage } from '../content/bot-storage.js'
+import type { Answer } from '../http/answer.js'
+import { readJson } from '../http/json-body.js'
+import { FHIR_PATH, type Service } from '../service.js'
+import type { Call, Method, Route } from './route.js'
+
+/** `Bot/$execute` (INTERFACE.md 4.6), when the service has bots. */
+export function botRoutes(service: Service): readonly Route[] {
+  const { bots } = service
+  if (bots === undefined) return []
+  const paths = [`${FHIR_PATH}/:type/:id/$execute`, `${FHIR_PATH}/:type/$execute`]
+  return paths.flatMap((path) => [botRoute(service, bots, { path, method: 'POST' }), botRoute(service, bots, { path, method: 'GET' })])
+}
+
+function botRoute(service: Service, bots: Bots, { path, method }: { readonly path: string; readonly method: Method }): Route {
+  return {
+    method,
+    path,
+    types: ['Bot'],
+    access: 'token',
+    body: method === 'POST' ? 'bot' : 'none',
+    needs: 'Bot.r',
+    summary: 'Runs a bot',
+    operation: { name: '$execute', definition: `${service.baseUrl}${FHIR_PATH}/OperationDefinition/Bot-execute` },
+    negotiates: true,
+    withoutHead: true,
+    ownTimeLimit: true,
+    authorize: ({ caller, params }) => authorize(caller, { action: 'read', type: 'Bot', id: params.get('id') }),
+    run: (call) => runBot(service, bots, call),
+  }
+}
+
+async function runBot(service: Service, bots: Bots, call: Call): Promise<Answer> {
+  try {
+    const answer = await executed(service, bots, call)
+    await audited(service, call, { type: 'bot-executed', outcome: 'success' })
+    return answer
+  } catch (error) {
+    const reason = error instanceof OperationError ? error.code : 'unforeseen'
+    await audited(service, call, { type: 'bot-stopped', outcome: 'refused', reason })
+    throw error
+  }
+}
+
+async function executed(service: Service, bots: Bots, call: Call): Promise<Answer> {
+  const { request, requestId, caller, ctx, target } = call
+  const query = readBotQuery(target.query)
+  const { input, contentType } = inputOf(service, call, query)
+  const project = caller.principal?.project
+  const answer = await execute(
+    { ...ctx, bots },
+    {
+      bot: addressOf(call, query),
+      input,
+      contentType,
+      method: call.body === undefined ? 'GET' : 'POST',
+      query: query.query,
+      headers: passedHeaders(call),
+      requestId,
+      capabilities: service.grantBotStorage ? { storage: botStorage(service, call) } : {},
+      ...(project !== undefined && { project }),
+    },
+  )
+  const { status, headers, body } = writeBotOutput(answer, request.header('accept'))
+  return { status, headers: Object.entries(headers), ...(body !== undefined && { body }) }
+}
+
+function inputOf({ limits }: Service, { request, body }: Call, query: BotQuery): BotInput {
+  if (body === undefined) return { input: query.query, contentType: QUERY_CONTENT_TYPE }
+  return readBotInput(request.header('content-type'), body.bytes, (text) => readJson(text, limits))
+}
+
+/** @throws {OperationError} `parameter-required` without id and identifier; `parameter-invalid` with both. */
+function addressOf({ params }: Call, { identifier }: BotQuery): BotAddress {
+  const id = params.get('id')
+  if (id !== undefined && identifier !== undefined) {
+    throw new OperationError('parameter-invalid', 'A bot is addressed by its id or by an identifier, not by both.', { expression: ['identifier'] })
+  }
+  if (id !== undefined) return { id }
+  if (identifier !== undefined) return { identifier }
+  throw new OperationError('parameter-required', 'Parameter identifier is missing: it names the bot as system|value.', { expression: ['identifier'] })
+}
+
+/** Headers that a bot may see; which of them it sees in the end is for the engine to say. */
+const PASSED = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
+
+function passedHeaders({ request }: Call): Record<string, string> {
+  const present = PASSED.flatMap((name): [string, string][] => {
+    const value = request.header(name)
+    return value === undefined ? [] : [[name, value]]
+  })
+  return Object.fromEntries(present)
+}
+
+interface BotEvent {
+  readonly type: 'bot-executed' | 'bot-stopped'
+  readonly outcome: 'success' | 'refused'
+  readonly reason?: string
+}
+
+function audited(service: Service, { caller, requestId, remoteHost, params }: Call, event: BotEvent): Promise<void> {
+  const { sub, client, loginId } = caller.principal ?? {}
+  return service.sessions.audit({
+    ...event,
+    sub,
+    client,
+    loginId,
+    requestId,
+    remoteHost,
+    operation: '$execute',
+    resourceType: 'Bot',
+    resourceId: params.get('id'),
+  })
+}

@@ -1,0 +1,236 @@
+import { createContext } from 'fhir-ops/context'
+import { botResponse, createBots, type BotContext, type BotEvent, type BotRuntime, type BotTask } from 'fhir-ops/execute'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { searchParameters } from 'fhir-ops/search'
+import { createSessions, type AuditEvent } from 'fhir-ops/sessions'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { at, FULL_SCOPES, send, startServer, type Reply, type RunningServer } from './running-server.js'
+
+const identifier = [{ system: 'urn:bots', value: 'echo' }]
+const events: AuditEvent[] = []
+const tasks: BotTask[] = []
+/** Stands where the sandbox is: it gives the source back, so that a test sees what would have run. */
+const runtime: BotRuntime = {
+  concurrency: 2,
+  async run(task) {
+    tasks.push(task)
+    return task.code
+  },
+  async close() {},
+}
+
+let running: RunningServer
+beforeAll(async () => {
+  const sessions = createSessions({ store: memorySessionStore(), onAudit: (event) => void events.push(event) })
+  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+  running = await startServer({
+    sessions,
+    context: createContext({ storage: memoryStorage(), search: { parameters } }),
+    grantBotStorage: true,
+    bots: createBots({
+      runtime,
+      limits: { sourceBytes: 1_000, timeoutMs: 2_000 },
+      hostBots: [
+        { id: 'echo', identifier, run: (event: BotEvent) => ({ ...event }) },
+        { id: 'text', run: () => 'plain <b>text</b>' },
+        { id: 'nothing', run: () => undefined },
+        { id: 'teapot', run: () => botResponse({ status: 418, headers: { 'Retry-After': '5' }, body: { a: 1 } }) },
+        { id: 'fails', run: () => { throw new Error('secret words') } },
+        { id: 'reads', run: (event: BotEvent, { storage }: BotContext) => storage?.read(String(at(event.input, 'type')), String(at(event.input, 'id'))) },
+        { id: 'searches', run: (event: BotEvent, { storage }: BotContext) => storage?.search(String(at(event.input, 'query'))) },
+        { id: 'writes', run: (event: BotEvent, { storage }: BotContext) => storage?.write(event.input as never) },
+      ],
+    }),
+  })
+})
+afterAll(() => running.stop())
+
+const fhir = (path: string): string => `${running.base}/fhir/R4${path}`
+const run = (path: string, { type, body, token = running.token, accept }: { type?: string; body?: string | Uint8Array; token?: string; accept?: string } = {}): Promise<Reply> =>
+  send(fhir(path), {
+    method: type === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, ...(type !== undefined && { 'content-type': type }), ...(accept !== undefined && { accept }) },
+    ...(body !== undefined && { body }),
+  })
+const putBot = (id: string, change: object = {}, token = running.token): Promise<Reply> =>
+  send(fhir(`/Bot/${id}`), {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' },
+    body: JSON.stringify({ resourceType: 'Bot', id, code: `code of ${id}`, ...change }),
+  })
+const tokenFor = async (project?: string, scopes: readonly string[] = FULL_SCOPES): Promise<string> =>
+  (await running.sessions.create({ user: 'bob', scopes, ...(project !== undefined && { project }) })).token
+
+describe('execute (INTERFACE.md 4.6)', () => {
+  it.each([
+    ['text/plain', '{"a":1}', '{"a":1}'],
+    ['application/json; charset=utf-8', '{"a":{"b":[1,2]}}', { a: { b: [1, 2] } }],
+    ['application/x-www-form-urlencoded', 'a=1&b=x+y%21', { a: '1', b: 'x y!' }],
+    ['application/fhir+json', '{"resourceType":"Patient","active":true}', { resourceType: 'Patient', active: true }],
+  ])('POST %s is parsed by its type', async (type, body, input) => {
+    for (const path of ['/Bot/echo/$execute', '/Bot/$execute?identifier=urn:bots%7Cecho']) {
+      const reply = await run(path, { type, body })
+      expect([reply.status, at(reply.json, 'input'), at(reply.json, 'method')]).toEqual([200, input, 'POST'])
+    }
+  })
+
+  it('POST of an HL7 v2 message', async () => {
+    const reply = await run('/Bot/echo/$execute', { type: 'x-application/hl7-v2+er7', body: 'MSH|^~\\&|A|B\rPID|1' })
+    expect([reply.status, at(reply.json, 'contentType')]).toEqual([200, 'x-application/hl7-v2+er7'])
+  })
+
+  it('GET passes the query as a map, without identifier', async () => {
+    const byId = await run('/Bot/echo/$execute?a=1&b=%C3%A9&__proto__=x')
+    expect(at(byId.json, 'input')).toEqual(JSON.parse('{"a":"1","b":"é","__proto__":"x"}'))
+    const byIdentifier = await run('/Bot/$execute?identifier=urn:bots|echo&a=1')
+    expect([at(byIdentifier.json, 'input'), at(byIdentifier.json, 'method')]).toEqual([{ a: '1' }, 'GET'])
+  })
+
+  it('BO-13 the bot sees neither the token nor other headers that tell who calls', async () => {
+    const reply = await run('/Bot/echo/$execute', { type: 'text/plain', body: 'x' })
+    expect(reply.text).not.toContain(running.token)
+    expect(at(reply.json, 'headers')).toEqual({ 'content-type': 'text/plain' })
+  })
+
+  it.each([
+    ['/Bot/text/$execute', 200, 'text/plain; charset=utf-8', 'plain <b>text</b>'],
+    ['/Bot/nothing/$execute', 204, undefined, ''],
+    ['/Bot/teapot/$execute', 418, 'application/json; charset=utf-8', '{"a":1}'],
+  ])('%s answers by what it returns', async (path, status, type, text) => {
+    const reply = await run(path)
+    expect([reply.status, reply.headers['content-type'], reply.text, reply.headers['x-content-type-options']]).toEqual([status, type, text, 'nosniff'])
+  })
+
+  it.each([
+    ['BO-05 no bar', '/Bot/$execute?identifier=echo', 400],
+    ['BO-05 two bars', '/Bot/$execute?identifier=a|b|c', 400],
+    ['BO-05 no value', '/Bot/$execute?identifier=a|', 400],
+    ['BO-05 twice', '/Bot/$execute?identifier=urn:bots|echo&identifier=urn:bots|echo', 400],
+    ['BO-05 none', '/Bot/$execute', 400],
+    ['BO-05 both id and identifier', '/Bot/echo/$execute?identifier=urn:bots|echo', 400],
+    ['BO-05 unknown', '/Bot/$execute?identifier=urn:bots|nobody', 404],
+    ['BO-08 repeated keys', '/Bot/echo/$execute?a=1&a=2', 400],
+    ['unknown id', '/Bot/nobody/$execute', 404],
+    ['an id like a member', '/Bot/constructor/$execute', 404],
+    ['another type', '/Patient/echo/$execute', 404],
+    ['failing', '/Bot/fails/$execute', 422],
+  ])('%s', async (_name, path, status) => {
+    const reply = await run(path)
+    expect([reply.status, at(reply.json, 'resourceType')]).toEqual([status, 'OperationOutcome'])
+    expect(reply.text).not.toContain('secret words')
+  })
+
+  it.each([
+    ['BO-10 malformed JSON', 'application/json', '{"a":1,}', 400],
+    ['BO-10 a list', 'application/json', '[]', 400],
+    ['BO-10 a member twice', 'application/json', '{"a":1,"a":2}', 400],
+    ['BO-10 __proto__', 'application/json', '{"__proto__":{}}', 400],
+    ['BO-10 too deep', 'application/json', '{"a":'.repeat(200) + '1' + '}'.repeat(200), 400],
+    ['BO-11 another type', 'application/xml', '<a/>', 415],
+    ['BO-12 no HL7', 'x-application/hl7-v2+er7', 'PID|1', 400],
+    ['a wrong charset', 'text/plain; charset=latin1', 'x', 415],
+    ['no UTF-8', 'text/plain', Uint8Array.of(0xff), 400],
+  ])('%s: %s', async (_name, type, body, status) => {
+    expect((await run('/Bot/echo/$execute', { type, body })).status).toBe(status)
+  })
+
+  it('HEAD is 405, since running a bot has effects', async () => {
+    const reply = await send(fhir('/Bot/echo/$execute'), { method: 'HEAD', headers: { authorization: `Bearer ${running.token}` } })
+    expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, POST'])
+  })
+
+  it('SC-03 needs Bot.r', async () => {
+    expect((await run('/Bot/text/$execute', { token: await tokenFor(undefined, ['user/Patient.cruds']) })).status).toBe(403)
+    expect((await run('/Bot/text/$execute', { token: await tokenFor(undefined, ['user/Bot.r']) })).status).toBe(200)
+  })
+
+  it('AU-01 leaves a record of each run and each failure, without their content', async () => {
+    events.length = 0
+    await run('/Bot/echo/$execute?secret=value')
+    await run('/Bot/fails/$execute')
+    expect(events).toMatchObject([
+      { type: 'bot-executed', operation: '$execute', resourceId: 'echo', sub: 'ann' },
+      { type: 'bot-stopped', reason: 'bot-failed', resourceId: 'fails' },
+    ])
+    expect(JSON.stringify(events)).not.toContain('value')
+  })
+})
+
+describe('stored bots', () => {
+  it('run in the runtime with their source', async () => {
+    expect((await putBot('stored')).status).toBe(201)
+    expect((await run('/Bot/stored/$execute')).text).toBe('code of stored')
+  })
+
+  it.each([
+    [{ runtime: 'host' }, 400],
+    [{ runtime: 'constructor' }, 400],
+    [{ code: undefined }, 400],
+    [{ code: 'x'.repeat(1_001) }, 422],
+    [{ extra: 1 }, 400],
+    [{ identifier: [{ system: 'a' }] }, 400],
+  ])('are refused with %j', async (change, status) => {
+    expect((await putBot('refused', change)).status).toBe(status)
+  })
+
+  it('cannot hide a function of the host', async () => {
+    await putBot('text')
+    expect((await run('/Bot/text/$execute')).text).toBe('plain <b>text</b>')
+  })
+
+  it('are written only with a scope for Bot by name', async () => {
+    for (const scope of ['system/*.cruds', 'user/*.*', 'openid']) expect((await putBot('x', {}, await tokenFor(undefined, [scope]))).status).toBe(403)
+    expect((await putBot('x', {}, await tokenFor(undefined, ['system/Bot.cud']))).status).toBe(201)
+  })
+
+  it('BO-06 with one identifier: 412 naming the ids, and within a project the one that is there', async () => {
+    const shared = [{ system: 'urn:x', value: 'shared' }]
+    await putBot('one', { identifier: shared, project: 'p1' })
+    await putBot('two', { identifier: shared, project: 'p2' })
+    const path = '/Bot/$execute?identifier=urn:x|shared'
+    const several = await run(path)
+    expect([several.status, at(several.json, 'issue', 0, 'code')]).toEqual([412, 'multiple-matches'])
+    expect(several.text).toMatch(/one.*two/)
+    expect((await run(path, { token: await tokenFor('p2') })).text).toBe('code of two')
+    expect((await run(path, { token: await tokenFor('p3') })).status).toBe(404)
+  })
+
+  it('of another project do not exist for the caller', async () => {
+    await putBot('theirs', { project: 'p1', identifier: [{ system: 'urn:x', value: 'theirs' }] })
+    const token = await tokenFor('p2')
+    const authorization = `Bearer ${token}`
+    const statuses = [
+      (await run('/Bot/theirs/$execute', { token })).status,
+      (await run('/Bot/theirs', { token })).status,
+      (await putBot('theirs', { project: 'p2' }, token)).status,
+      (await send(fhir('/Bot/theirs'), { method: 'DELETE', headers: { authorization } })).status,
+      (await putBot('mine', { project: 'p1' }, token)).status,
+      (await putBot('mine', { project: 'p2' }, token)).status,
+    ]
+    expect(statuses).toEqual([404, 404, 404, 404, 403, 201])
+    const found = await run('/Bot?_summary=false', { token })
+    expect((at(found.json, 'entry') as unknown[]).map((entry) => at(entry, 'resource', 'project'))).toEqual(['p2', 'p2'])
+    expect((await run('/Bot/theirs')).status).toBe(200)
+  })
+})
+
+describe('SC-05 the storage of a bot', () => {
+  const json = (value: unknown): { type: string; body: string } => ({ type: 'application/json', body: JSON.stringify(value) })
+  it('has the rights of its caller, and none on Bots', async () => {
+    const scopes = ['user/Bot.r', 'user/Patient.cru', 'user/Observation.s']
+    const token = await tokenFor(undefined, scopes)
+    const made = await run('/Bot/writes/$execute', { ...json({ resourceType: 'Patient', id: 'made', gender: 'other' }), token })
+    expect([made.status, at(made.json, 'meta', 'versionId')]).toEqual([200, '1'])
+    expect(at((await run('/Bot/reads/$execute', { ...json({ type: 'Patient', id: 'made' }), token })).json, 'gender')).toBe('other')
+    expect((await run('/Bot/searches/$execute', { ...json({ query: 'Observation?status=final' }), token })).json).toEqual([])
+    const refused = await Promise.all([
+      run('/Bot/searches/$execute', { ...json({ query: 'Patient' }), token }),
+      run('/Bot/reads/$execute', { ...json({ type: 'Observation', id: 'x' }), token }),
+      run('/Bot/reads/$execute', json({ type: 'Bot', id: 'stored' })),
+      run('/Bot/writes/$execute', json({ resourceType: 'Bot', id: 'stored', code: 'x' })),
+      run('/Bot/searches/$execute', json({ query: 'Bot' })),
+    ])
+    expect(refused.map(({ status }) => status).every((status) => status === 403 || status === 422)).toBe(true)
+  })
+})
