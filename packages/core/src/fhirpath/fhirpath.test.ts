@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { r4Model } from '../../test/fhirpath/r4.js'
 import { OperationError } from '../errors/index.js'
+import { FUNCTIONS } from './functions/registry.js'
 import {
   compileFhirPath,
   isNode,
@@ -312,6 +314,7 @@ describe('what has no answer is an error with a code', () => {
     ['nesting', () => compileFhirPath('('.repeat(65) + '1' + ')'.repeat(65))],
     ['length', () => compileFhirPath(Array.from({ length: 1_500 }, () => '1').join('+'))],
     ['steps', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(7)}1${')'.repeat(7)}`)],
+    ['patterns', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(4)}'${'a'.repeat(400)}'.matches('(a?){1000}b')${')'.repeat(4)}`)],
     ['endless repeat', () => run('1.repeat($this + 1)')],
     ['endless text', () => run(`'${'x'.repeat(100)}'.select(${Array.from({ length: 30 }, () => '($this & $this)').join(').select(')})`)],
   ])('the budget of %s', (_, action) => {
@@ -395,6 +398,13 @@ describe('the host', () => {
     const convertUnit = (from: string, to: string) => (from === 'g' && to === 'mg' ? 1000 : from === 'mg' && to === 'g' ? 0.001 : undefined)
     expect(run("1 'g' = 1000 'mg'", { host: { convertUnit } })).toEqual([true])
   })
+})
+
+test('the documentation lists every function', () => {
+  const page = readFileSync(new URL('../../../../docs/fhirpath.md', import.meta.url), 'utf8')
+  const listed = new Set(page.match(/[A-Za-z]+/g))
+  const names = [...FUNCTIONS.keys()].filter((name) => !/^(?:to|convertsTo)[A-Z]/.test(name) || name === 'toChars')
+  expect(names.filter((name) => !listed.has(name))).toEqual([])
 })
 
 test('without a model elements are found by their JSON names', () => {

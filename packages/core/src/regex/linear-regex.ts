@@ -8,6 +8,8 @@ import type { Work } from './work.js'
 /** A regular expression whose time grows linearly with the text, whatever the pattern. Not safe to share between threads. */
 export interface LinearRegex {
   readonly pattern: string
+  /** Size of the automaton: a character of text costs at most so many steps, and usually one. */
+  readonly states: number
   /** Whether some part of the text matches. @throws {OperationError} `too-costly` beyond 50 million steps. */
   test(text: string): boolean
   /** Whether the text as a whole matches. @throws {OperationError} `too-costly`. */
@@ -34,6 +36,7 @@ export function compileRegex(pattern: string, options: RegexOptions = {}): Linea
   let whole: LazyDfa | undefined
   return {
     pattern,
+    states: program.code.length,
     test: (text) => accepts((search ??= lazyDfa(program, 'anywhere')), text),
     matchesWhole: (text) => accepts((whole ??= lazyDfa(program, 'whole')), text),
     replaceAll: (text, substitution) => replaceAll(program, text, substitution),

@@ -38,8 +38,9 @@ function toUrlBase64(text: string): string {
 
 function fromBase64(text: string): string | undefined {
   const plain = text.replaceAll('-', '+').replaceAll('_', '/')
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.replace(/=+$/, '').length % 4 === 1) return undefined
-  const padded = plain.replace(/=+$/, '').padEnd(Math.ceil(plain.replace(/=+$/, '').length / 4) * 4, '=')
+  const digits = /^([A-Za-z0-9+/]*)={0,2}$/.exec(plain)?.[1]
+  if (digits === undefined || digits.length % 4 === 1) return undefined
+  const padded = digits.padEnd(Math.ceil(digits.length / 4) * 4, '=')
   return textOfBytes(Uint8Array.from(atob(padded), (char) => char.charCodeAt(0)))
 }
 

@@ -43,6 +43,11 @@ export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
   { name: 'replaceMatches', arity: [2, 2], compile: replaceMatches },
 ]
 
+/** Steps for running a pattern once: a thousand of the automaton count as one. */
+function costOf(regex: LinearRegex, text: string): number {
+  return (text.length * regex.states) >> 10
+}
+
 function withText<T>(name: string, argument: Items | undefined, apply: (text: string) => T): T | undefined {
   const text = textArgument(name, argument)
   return text === undefined ? undefined : apply(text)
@@ -61,7 +66,7 @@ function matching({ input, args: [pattern] }: Call, test: (regex: LinearRegex, t
     const text = textArgument('matches', input.items(scope))
     const regex = regexOf(scope)
     if (text === undefined || regex === undefined) return undefined
-    spend(scope.run, text.length >> 3)
+    spend(scope.run, costOf(regex, text))
     return test(regex, text)
   })
 }
@@ -73,7 +78,7 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
     const regex = regexOf(scope)
     const by = textArgument('replaceMatches', substitution?.items(scope))
     if (text === undefined || regex === undefined || by === undefined) return NOTHING
-    spend(scope.run, (text.length * (by.length + 1)) >> 3)
+    spend(scope.run, costOf(regex, text) + ((text.length * (by.length + 1)) >> 3))
     return [regex.pattern === '' ? text : regex.replaceAll(text, by)]
   })
 }
