@@ -5,8 +5,13 @@ import { unsupportedName, type FilterScope } from './filter-scope.js'
 import { invalidValue, type Ask } from './kinds/kind.js'
 import type { CodeGroup, CodeQuestion } from './search-options.js'
 
+interface CodeTerm {
+  readonly param: string
+  readonly modifier: string
+}
+
 /** Parses `:in`, `:not-in`, `:above` and `:below` of a token parameter; the codes come from `options.codesOf`. */
-export async function parseCodes(scope: FilterScope, { param, modifier }: { param: string; modifier: string }, asks: readonly Ask[]): Promise<Condition> {
+export async function parseCodes(scope: FilterScope, { param, modifier }: CodeTerm, asks: readonly Ask[]): Promise<Condition> {
   const { codesOf } = scope.options
   if (codesOf === undefined) throw unsupportedName(scope, 'needs codes, which are not to be had here')
   const conditions: Condition[] = []

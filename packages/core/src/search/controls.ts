@@ -24,7 +24,7 @@ export function isControl(name: string): boolean {
 /** Reads the parameters that shape the result. Each may come once. */
 export function readControls(type: string, pairs: readonly (readonly [string, string])[], parameters: SearchParameters): SearchControls {
   const refused = pairs.find(([name]) => !SUPPORTED.has(name))
-  if (refused !== undefined) throw new OperationError('search-unsupported', `Search parameter ${quoted(refused[0])} is not supported.`, { expression: [refused[0]] })
+  if (refused !== undefined) throw unsupported(refused[0], 'is not supported')
   const values = new Map(pairs)
   if (values.size < pairs.length) throw new OperationError('search-invalid', 'A search parameter that shapes the result is given twice.')
   const count = readCount(values.get('_count'))
@@ -40,7 +40,12 @@ export function readControls(type: string, pairs: readonly (readonly [string, st
 }
 
 function invalid(name: string, value: string, expected: string): OperationError {
-  return new OperationError('search-invalid', `Search parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`, { expression: [name] })
+  const message = `Search parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`
+  return new OperationError('search-invalid', message, { expression: [name] })
+}
+
+function unsupported(name: string, problem: string): OperationError {
+  return new OperationError('search-unsupported', `Search parameter ${quoted(name)} ${problem}.`, { expression: [name] })
 }
 
 function readCount(value: string | undefined): number | undefined {
@@ -52,7 +57,7 @@ function readSummary(value: string | undefined): boolean {
   if (value === undefined || value === 'false') return false
   if (value === 'count') return true
   if (!['true', 'text', 'data'].includes(value)) throw invalid('_summary', value, 'true, text, data, count or false')
-  throw new OperationError('search-unsupported', `Search parameter '_summary' is supported with the values count and false only.`, { expression: ['_summary'] })
+  throw unsupported('_summary', 'is supported with the values count and false only')
 }
 
 function readTotal(value: string | undefined): Pick<ParsedSearch, 'total'> {
@@ -80,6 +85,6 @@ function sortKey(type: string, key: string, parameters: SearchParameters): SortK
   const parameter = parameters.find(type, param)
   if (parameter === undefined) throw invalid('_sort', key, `a search parameter of ${type}`)
   const kind = kindOf(parameter.type)
-  if (kind === undefined) throw new OperationError('search-unsupported', `Sorting by ${quoted(param)} is not supported.`, { expression: ['_sort'] })
+  if (kind === undefined) throw unsupported('_sort', `cannot sort by ${quoted(param)}`)
   return { param, field: kind.sortField(descending), descending }
 }

@@ -1,4 +1,4 @@
-import { OperationError, quoted } from '../errors/index.js'
+import { quoted } from '../errors/index.js'
 import { isResourceType, type Condition, type SearchQuery } from '../storage/index.js'
 import { anyOf } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
@@ -29,7 +29,13 @@ async function parseHas(scope: FilterScope, name: string, value: string): Promis
   return { kind: 'referredBy', param: parameter.code, query: { type, where } }
 }
 
-async function parseChain(scope: FilterScope, { head, rest }: { readonly head: string; readonly rest: string }, value: string): Promise<Condition> {
+interface ChainName {
+  /** The reference, with a type where one is named. */
+  readonly head: string
+  readonly rest: string
+}
+
+async function parseChain(scope: FilterScope, { head, rest }: ChainName, value: string): Promise<Condition> {
   const [code = '', type, ...more] = head.split(':')
   if (more.length > 0 || rest === '') throw invalidName(scope, 'is no chain of parameters')
   const parameter = referenceParameter(scope, code)
@@ -74,6 +80,6 @@ function isSearchable({ parameters }: SearchOptions, type: string, code: string)
 function deeper(scope: FilterScope, type: string): FilterScope {
   const depth = scope.depth + 1
   const most = scope.options.maxChain ?? MAX_CHAIN
-  if (depth > most) throw new OperationError('search-invalid', `Search parameter ${quoted(scope.sent)} follows more than ${most} references.`, { expression: [scope.sent] })
+  if (depth > most) throw invalidName(scope, `follows more than ${most} references`)
   return { ...scope, type, depth }
 }

@@ -40,9 +40,9 @@ export interface SearchParameters {
 
 /**
  * Reads a table of search parameters. What cannot be searched by is left out: `special` parameters, those without an expression,
- * `phonetic` (it compares sounds), `relationship` (R4 swaps its components), and composites whose tuples do not fit into index entries. `_profile`, `_security`, `_source`,
- * `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index. Of two rows for the same
- * code of a type the first counts.
+ * `phonetic` (it compares sounds), `relationship` (R4 swaps its components), and composites whose tuples do not fit into index entries.
+ * `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index. Of two
+ * rows for the same code of a type the first counts.
  *
  * @param model The types that the expressions speak of.
  */

@@ -1,4 +1,14 @@
-import { compileFhirPath, isNode, PENDING, rootNode, type CompiledPath, type FhirNode, type FhirPathHost, type Item, type TypeModel } from '../fhirpath/index.js'
+import {
+  compileFhirPath,
+  isNode,
+  PENDING,
+  rootNode,
+  type CompiledPath,
+  type FhirNode,
+  type FhirPathHost,
+  type Item,
+  type TypeModel,
+} from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
 import { localReference } from './kinds/reference.js'
 

@@ -7,6 +7,7 @@ import { invalidName, unknownParameter, unsupportedName, type FilterScope } from
 import { tupleTests } from './kinds/composite.js'
 import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
+import { tokenTest } from './kinds/token.js'
 import { parseId, parseLastUpdated } from './resource-terms.js'
 import type { SearchParameter } from './search-parameters.js'
 
@@ -49,7 +50,7 @@ function isCodeModifier({ type }: SearchParameter, modifier: string): boolean {
 function parseValues(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Condition {
   const modifier = asks[0]?.modifier
   if (modifier === 'identifier' && parameter.type === 'reference') {
-    return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:identifier`, kindOf('token')?.alternatives({ ...ask, modifier: undefined }) ?? [])))
+    return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:identifier`, [tokenTest(ask)])))
   }
   checkModifier(scope, parameter, modifier)
   const found = anyOf(asks.map((ask) => entryCondition(parameter.code, alternativesOf(parameter, ask))))
