@@ -1,0 +1,22 @@
+import { Command } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
+import { checkSqlite } from '@fhir-ops/sqlite'
+import { Exit } from '../exit.js'
+import type { Io } from '../io.js'
+
+/** `fhir-ops check`. */
+export function checkCommand(io: Io): Command {
+  return new Command('check')
+    .description('Look for damage in a SQLite file, without changing it. Exit status 1 when there is any.')
+    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .addHelpText('after', '\nExample:\n  fhir-ops check --storage sqlite:content.db')
+    .action((options: { readonly storage: string }) => check(options.storage, io))
+}
+
+async function check(storage: string, io: Io): Promise<void> {
+  if (!storage.startsWith('sqlite:')) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
+  const problems = await checkSqlite(storage.slice('sqlite:'.length))
+  for (const problem of problems) io.out(problem)
+  if (problems.length > 0) throw new Exit(1)
+  io.err('no damage found')
+}

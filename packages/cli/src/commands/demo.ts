@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { createSessions } from 'fhir-ops/sessions'
+import { demoClaims, FULL_SCOPES } from '../demo-user.js'
+import type { Io } from '../io.js'
+import { serve, type RunningServer } from '../serve.js'
+import { demoCalls } from './demo-calls.js'
+import { wholeNumber } from './options.js'
+import { interrupted, stop } from './serve.js'
+
+const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
+const DAY_SECONDS = 86_400
+
+/** `fhir-ops demo`. */
+export function demoCommand(io: Io): Command {
+  return new Command('demo')
+    .description('Serve sample content from a SQLite file and print a ready-to-paste call for each operation.')
+    .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumber(0), 8080)
+    .option('--file <file>', 'SQLite file; made and filled when it does not exist', '.fhir-ops/demo.db')
+    .addHelpText('after', '\nExample:\n  fhir-ops demo --port 8081')
+    .action((options: { readonly port: number; readonly file: string }) => demo(options, io))
+}
+
+async function demo({ port, file }: { readonly port: number; readonly file: string }, io: Io): Promise<void> {
+  const isNew = !existsSync(file)
+  await mkdir(dirname(file), { recursive: true })
+  const server = await serve({ host: '127.0.0.1', port, storage: `sqlite:${file}`, load: isNew ? [SAMPLE] : [] }, io)
+  const token = await demoToken(server)
+  io.out(`\nAccess token of the demo user, good for a day:\n\n  ${token}\n`)
+  for (const { title, command } of demoCalls(server.url, token)) io.out(`# ${title}\n${command}\n`)
+  io.out(`listening on ${server.url}`)
+  await interrupted()
+  await stop(server, io)
+}
+
+async function demoToken({ engine }: RunningServer): Promise<string> {
+  const sessions = createSessions({ store: engine.sessionStore })
+  const user = { sub: 'demo', ...demoClaims('demo') }
+  const { token } = await sessions.create({ user, scopes: FULL_SCOPES, userAgent: 'fhir-ops demo', ttl: DAY_SECONDS })
+  return token
+}

@@ -1,0 +1,54 @@
+import { Command } from 'commander'
+import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
+import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import type { Io } from '../io.js'
+import { jsonOption, loadOption, storageOption } from './options.js'
+import { asJson, idOf, runOperation } from './run-operation.js'
+import { table } from './table.js'
+
+interface EvaluateOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly periodStart: string
+  readonly periodEnd: string
+  readonly subject?: string
+  readonly json?: true
+}
+
+/** `fhir-ops evaluate`. */
+export function evaluateCommand(io: Io): Command {
+  return new Command('evaluate')
+    .description('Count the populations of a Measure over a period.')
+    .argument('<measure>', 'id of the Measure')
+    .requiredOption('--period-start <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
+    .requiredOption('--period-end <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
+    .option('--subject <reference>', 'report on one subject')
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  fhir-ops evaluate heart-rate-count --period-start 2026 --period-end 2026 --load packages/cli/sample',
+    )
+    .action((measure: string, options: EvaluateOptions) => evaluate(measure, options, io))
+}
+
+async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
+  const { periodStart, periodEnd, subject } = options
+  const call = {
+    operation: evaluateMeasureOperation,
+    type: 'Measure',
+    id: idOf('Measure', measure),
+    values: { periodStart, periodEnd, subject },
+  }
+  const report = await runOperation(call, options, io)
+  if (options.json) return io.out(asJson(report))
+  for (const line of table(objectsAt(report, 'group').flatMap(groupCells))) io.out(line)
+}
+
+function groupCells(group: JsonObject, index: number): readonly (readonly string[])[] {
+  return objectsAt(group, 'population').map((population) => {
+    const code = objectsAt(objectAt(population, 'code'), 'coding').map((coding) => stringAt(coding, 'code') ?? '')
+    return [`group ${index + 1}`, code.join(' '), String(population['count'])]
+  })
+}

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { Command, Option } from 'commander'
+import { forRequest } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { BOT_CONTENT_TYPES, createBots, execute, readBotInput, writeBotOutput, type BotAddress } from 'fhir-ops/execute'
+import { openEngine } from '../engine.js'
+import type { Io } from '../io.js'
+import { loadOption, storageOption, wholeNumber } from './options.js'
+
+interface ExecuteOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly input?: string
+  readonly contentType: string
+  readonly timeout?: number
+}
+
+/** `fhir-ops execute`. */
+export function executeCommand(io: Io): Command {
+  const contentTypes = BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType)
+  return new Command('execute')
+    .description('Run a stored bot. Its answer goes to standard output, its log to standard error.')
+    .argument('<bot>', 'id, or identifier as system|value')
+    .option('--input <file>', 'file with the input; standard input when absent')
+    .addOption(new Option('--content-type <type>', 'how the input is read').choices(contentTypes).default('application/json'))
+    .option('--timeout <ms>', 'time limit', wholeNumber(1))
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addHelpText('after', `\nExample:\n  echo '{"weightKg":61.5,"heightM":1.68}' | fhir-ops execute bmi --load packages/cli/sample`)
+    .action((bot: string, options: ExecuteOptions) => runBot(bot, options, io))
+}
+
+async function runBot(bot: string, options: ExecuteOptions, io: Io): Promise<void> {
+  const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await readFile(options.input)
+  const { input, contentType } = readBotInput(options.contentType, bytes, parseJson)
+  const runtime = botSandbox()
+  const engine = await openEngine(options, io)
+  try {
+    const limits = options.timeout === undefined ? {} : { limits: { timeoutMs: options.timeout } }
+    const bots = createBots({ runtime, ...limits, exposeBotErrors: true, onLog: ({ level, text }) => io.err(`${level}: ${text}`) })
+    const answer = await execute({ ...forRequest(engine.ctx, {}), bots }, { bot: addressOf(bot), input, contentType })
+    io.out(writeBotOutput(answer).body ?? '')
+  } finally {
+    await runtime.close()
+    await engine.close()
+  }
+}
+
+function addressOf(bot: string): BotAddress {
+  return bot.includes('|') ? { identifier: bot } : { id: bot }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new OperationError('body-invalid', 'The input is no JSON.', { cause })
+  }
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import type { Io } from '../io.js'
+import { checkCommand } from './check.js'
+import { demoCommand } from './demo.js'
+import { evaluateCommand } from './evaluate.js'
+import { executeCommand } from './execute.js'
+import { expandCommand } from './expand.js'
+import { loadCommand } from './load.js'
+import { serveCommand } from './serve.js'
+import { tokenCommand } from './token.js'
+import { translateCommand } from './translate.js'
+import { validateCommand } from './validate.js'
+
+/** Every command, in the order of `--help`. */
+export const COMMANDS: readonly ((io: Io) => Command)[] = [
+  demoCommand,
+  serveCommand,
+  loadCommand,
+  translateCommand,
+  expandCommand,
+  validateCommand,
+  evaluateCommand,
+  executeCommand,
+  tokenCommand,
+  checkCommand,
+]

@@ -1,0 +1,31 @@
+import { InvalidArgumentError, Option } from 'commander'
+
+/** `--storage`, the same for every command. */
+export function storageOption(standard = 'memory'): Option {
+  return new Option('--storage <storage>', 'memory, sqlite:FILE or http:URL').default(standard)
+}
+
+/** `--load`, repeatable. */
+export function loadOption(): Option {
+  return new Option('--load <path>', 'JSON, Bundle or NDJSON file (also .gz) or a folder of them; repeatable')
+    .argParser<readonly string[]>((path, before: readonly string[] | undefined) => [...(before ?? []), path])
+    .default([], 'nothing')
+}
+
+/** `--json`. */
+export function jsonOption(): Option {
+  return new Option('--json', 'print the FHIR resource instead of text')
+}
+
+/** Collects the values of a repeatable option. */
+export function repeated(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value]
+}
+
+/** A whole number from `least` on. */
+export function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    if (!/^\d{1,9}$/.test(text) || Number(text) < least) throw new InvalidArgumentError(`It must be a whole number from ${least} on.`)
+    return Number(text)
+  }
+}

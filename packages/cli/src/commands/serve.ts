@@ -1,0 +1,49 @@
+import { Command } from 'commander'
+import type { Io } from '../io.js'
+import { serve, type RunningServer } from '../serve.js'
+import { loadOption, storageOption, wholeNumber } from './options.js'
+
+interface ServeCommandOptions {
+  readonly host: string
+  readonly port: number
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly devToken?: string
+  readonly auth: boolean
+  readonly botTimeout?: number
+  readonly maxExpansion?: number
+}
+
+/** `fhir-ops serve`. */
+export function serveCommand(io: Io): Command {
+  return new Command('serve')
+    .description('Serve FHIR R4 at /fhir/R4 until interrupted. Prints one line `listening on URL` when ready.')
+    .option('--host <host>', 'interface to listen on', '127.0.0.1')
+    .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumber(0), 8080)
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .option('--dev-token <token>', 'accept this text as a token of a demo user with every scope (loopback only)')
+    .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
+    .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
+    .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
+    .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
+    .action(async ({ auth, ...options }: ServeCommandOptions) => {
+      const server = await serve({ ...options, open: !auth }, io)
+      io.out(`listening on ${server.url}`)
+      await interrupted()
+      await stop(server, io)
+    })
+}
+
+/** Resolves at the first SIGINT or SIGTERM. */
+export function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+}
+
+/** Stops in order; says so, because it may take some seconds. */
+export async function stop(server: RunningServer, io: Io): Promise<void> {
+  io.err('stopping')
+  await server.close()
+}

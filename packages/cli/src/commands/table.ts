@@ -1,0 +1,11 @@
+/** Rows as columns of equal width, two blanks apart; trailing blanks are cut. */
+export function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = []
+  for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}

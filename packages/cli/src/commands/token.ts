@@ -1,0 +1,115 @@
+import { Command } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
+import { createSessions } from 'fhir-ops/sessions'
+import { openEngine, type Engine } from '../engine.js'
+import type { Io } from '../io.js'
+import { demoClaims, FULL_SCOPES } from '../demo-user.js'
+import { repeated, wholeNumber } from './options.js'
+import { table } from './table.js'
+
+interface CreateOptions {
+  readonly storage: string
+  readonly user: string
+  readonly scope?: readonly string[]
+  readonly project?: string
+  readonly ttl: number
+  readonly json?: true
+}
+
+interface ListOptions {
+  readonly storage: string
+  readonly user: string
+  readonly json?: true
+}
+
+const DAY_SECONDS = 86_400
+
+/** `fhir-ops token`, with its subcommands. */
+export function tokenCommand(io: Io): Command {
+  return new Command('token')
+    .description('Make, list and revoke access tokens; works beside a running server on the same SQLite file.')
+    .addCommand(createCommand(io))
+    .addCommand(listCommand(io))
+    .addCommand(revokeCommand(io))
+    .addHelpText(
+      'after',
+      '\nExample:\n  fhir-ops token create --storage sqlite:content.db --user nurse-1 --scope openid --scope "system/*.rs"',
+    )
+}
+
+function createCommand(io: Io): Command {
+  return new Command('create')
+    .description('Print a new token. It is shown once and cannot be read again.')
+    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .option('--user <sub>', 'subject identifier; a new user gets all standard claims', 'demo')
+    .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, repeated)
+    .option('--project <project>', 'project that the token is bound to')
+    .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
+    .option('--json', 'print {token, loginId, expiresAt}')
+    .addHelpText('after', '\nExample:\n  fhir-ops token create --storage sqlite:content.db --json')
+    .action((options: CreateOptions) => withStored(options.storage, io, (engine) => create(engine, options, io)))
+}
+
+function listCommand(io: Io): Command {
+  return new Command('list')
+    .description('List the active sessions of a user, newest first.')
+    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .option('--user <sub>', 'subject identifier', 'demo')
+    .option('--json', 'print an array')
+    .addHelpText('after', '\nExample:\n  fhir-ops token list --storage sqlite:content.db --user nurse-1')
+    .action((options: ListOptions) => withStored(options.storage, io, (engine) => list(engine, options, io)))
+}
+
+function revokeCommand(io: Io): Command {
+  return new Command('revoke')
+    .description('End a session at once, in every process on the same storage.')
+    .argument('<loginId>', 'login id, as `token list` prints it')
+    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .addHelpText('after', '\nExample:\n  fhir-ops token revoke 6f1c... --storage sqlite:content.db')
+    .action((loginId: string, options: { readonly storage: string }) =>
+      withStored(options.storage, io, (engine) => revoke(engine, loginId, io)),
+    )
+}
+
+async function create(engine: Engine, options: CreateOptions, io: Io): Promise<void> {
+  const known = await engine.sessionStore.user(options.user)
+  const issued = await createSessions({ store: engine.sessionStore }).create({
+    user: known === undefined ? { sub: options.user, ...demoClaims(options.user) } : options.user,
+    scopes: options.scope ?? FULL_SCOPES,
+    userAgent: 'fhir-ops token',
+    ttl: options.ttl,
+    ...(options.project !== undefined && { project: options.project }),
+  })
+  if (options.json) io.out(JSON.stringify({ token: issued.token, loginId: issued.loginId, expiresAt: issued.expiresAt }))
+  else io.out(issued.token)
+}
+
+async function list(engine: Engine, options: ListOptions, io: Io): Promise<void> {
+  const sessions = await createSessions({ store: engine.sessionStore }).list(options.user)
+  const rows = sessions.map(({ loginId, scopes, createdAt, expiresAt }) => ({
+    loginId,
+    scopes: scopes.join(' '),
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: new Date(expiresAt).toISOString(),
+  }))
+  if (options.json) return io.out(JSON.stringify(rows))
+  for (const line of table(rows.map((row) => [row.loginId, row.createdAt, row.expiresAt, row.scopes]))) io.out(line)
+  io.err(`${rows.length} active sessions of ${options.user}`)
+}
+
+async function revoke(engine: Engine, loginId: string, io: Io): Promise<void> {
+  const ended = await createSessions({ store: engine.sessionStore }).delete(loginId)
+  if (!ended) throw new OperationError('not-found', `There is no session ${loginId}.`)
+  io.err('revoked')
+}
+
+async function withStored(storage: string, io: Io, work: (engine: Engine) => Promise<void>): Promise<void> {
+  if (!storage.startsWith('sqlite:'))
+    throw new OperationError('parameter-value', 'Tokens need a storage that outlives this command: --storage sqlite:FILE.')
+  const engine = await openEngine({ storage }, io)
+  try {
+    await work(engine)
+  } finally {
+    await engine.close()
+  }
+}

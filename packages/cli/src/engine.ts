@@ -1,0 +1,65 @@
+import { createContext, type Limits, type OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { createIndexer, searchParameters } from 'fhir-ops/search'
+import type { Indexer, SessionStore, Storage } from 'fhir-ops/storage'
+import { httpStorage } from '@fhir-ops/http'
+import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { openSqlite } from '@fhir-ops/sqlite'
+import type { Io } from './io.js'
+import { load } from './load/loader.js'
+import { reportLoad } from './load/report.js'
+
+/** What commands work with: a storage, the R4 definitions below it, and the sessions beside it. */
+export interface Engine {
+  readonly ctx: OperationContext
+  readonly indexer: Indexer
+  readonly sessionStore: SessionStore
+  readonly close: () => Promise<void>
+}
+
+export interface EngineOptions {
+  /** `memory`, `sqlite:FILE` or `http:URL`. */
+  readonly storage: string
+  readonly limits?: Partial<Limits>
+  /** Files and folders to load before anything else. */
+  readonly load?: readonly string[]
+}
+
+/** Opens the storage, loads what is to be loaded, with progress and refusals on `io.err`. */
+export async function openEngine(options: EngineOptions, io: Io): Promise<Engine> {
+  const opened = await openStorage(options.storage)
+  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+  const indexer = createIndexer(parameters)
+  const ctx = createContext({
+    storage: opened.storage,
+    definitions: [r4Definitions()],
+    search: { parameters },
+    types: r4TypeModel(),
+    ...(options.limits !== undefined && { limits: options.limits }),
+  })
+  if (options.load !== undefined && options.load.length > 0) {
+    const onProgress = (count: number): void => io.err(`… ${count} resources`)
+    reportLoad(await load(options.load, { storage: opened.storage, indexer, onProgress }), io)
+  }
+  return { ctx, indexer, sessionStore: opened.sessions, close: opened.close }
+}
+
+interface OpenedStorage {
+  readonly storage: Storage
+  readonly sessions: SessionStore
+  readonly close: () => Promise<void>
+}
+
+async function openStorage(option: string): Promise<OpenedStorage> {
+  if (option === 'memory') return beside(memoryStorage())
+  if (option.startsWith('sqlite:') && option.length > 'sqlite:'.length) return openSqlite(option.slice('sqlite:'.length))
+  if (/^https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option }))
+  if (/^http:https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option.slice('http:'.length) }))
+  throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE or http:URL, not ${option}.`)
+}
+
+/** A storage without sessions of its own: they live as long as the process. */
+function beside(storage: Storage): OpenedStorage {
+  return { storage, sessions: memorySessionStore(), close: () => storage.close() }
+}

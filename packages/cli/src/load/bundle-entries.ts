@@ -1,0 +1,24 @@
+import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+
+/** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is no JSON object. */
+export function bundleEntryTexts(text: string): readonly string[] | undefined {
+  if (!isObjectText(text)) return undefined
+  const bundle = membersOf(text)
+  if (bundle.get('resourceType') !== '"Bundle"') return undefined
+  return jsonItems(bundle.get('entry') ?? '[]').flatMap((entry) => membersOf(entry).get('resource') ?? [])
+}
+
+/** The scanner needs well-formed text; what is not, the loader refuses later with its place. */
+function isObjectText(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function membersOf(text: string): ReadonlyMap<string, string> {
+  return new Map(jsonMembers(text).map(({ name, value }) => [name, value]))
+}

@@ -1,0 +1,92 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { memoryStorage } from 'fhir-ops/memory'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { load } from './loader.js'
+import { entriesIn, sourcesIn } from './sources.js'
+
+let folder = ''
+const at = (name: string): string => join(folder, name)
+const patient = (id: string): string => JSON.stringify({ resourceType: 'Patient', id })
+const bundle = `{ "resourceType": "Bundle", "type": "collection", "entry": [
+  { "resource": { "resourceType": "Observation", "id": "o1", "valueQuantity": { "value": 1.50 } } }, { "fullUrl": "urn:x" } ] }`
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fhir-ops-load-'))
+  await mkdir(at('sub'))
+  await writeFile(at('a.ndjson'), `${patient('p1')}\n\n${patient('p2')}\r\n`)
+  await writeFile(at('b.ndjson.gz'), gzipSync(`${patient('p3')}\n`))
+  await writeFile(at('sub/c.json'), bundle)
+  await writeFile(at('sub/d.json.gz'), gzipSync(`\uFEFF${patient('p4')}`))
+  await writeFile(at('readme.txt'), 'not a resource')
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+async function placesOf(sources: AsyncIterable<{ readonly place: string }>): Promise<readonly string[]> {
+  const places: string[] = []
+  for await (const { place } of sources) places.push(place)
+  return places
+}
+
+async function loaded(...paths: readonly string[]) {
+  const storage = memoryStorage()
+  const summary = await load(paths, { storage, indexer: () => [] })
+  return { storage, summary }
+}
+
+describe('what is read of a folder', () => {
+  test('every loadable file below it, in the order of names, line by line', async () => {
+    expect(await placesOf(sourcesIn(folder))).toEqual(['a.ndjson:1', 'a.ndjson:3', 'b.ndjson.gz:1', 'c.json', 'd.json.gz'])
+  })
+
+  test('Bundles entry by entry when they are to be stored', async () => {
+    expect(await placesOf(entriesIn(at('sub/c.json')))).toEqual(['c.json entry[0]'])
+  })
+
+  test('a path that does not exist is named', async () => {
+    await expect(loaded(at('nothing'))).rejects.toMatchObject({ code: 'parameter-value', message: expect.stringContaining('nothing') })
+  })
+
+  test('a compressed file that is damaged ends the load with an error', async () => {
+    await writeFile(at('damaged.ndjson.gz'), 'no gzip')
+    await expect(loaded(at('damaged.ndjson.gz'))).rejects.toThrow()
+    await rm(at('damaged.ndjson.gz'))
+  })
+})
+
+describe('what is stored', () => {
+  test('all resources, counted by type', async () => {
+    const { summary } = await loaded(folder)
+    expect([summary.loaded, Object.fromEntries(summary.types), summary.refused]).toEqual([5, { Patient: 4, Observation: 1 }, []])
+  })
+
+  test('numbers keep their digits, also inside Bundles', async () => {
+    const { storage } = await loaded(folder)
+    expect((await storage.read('Observation', 'o1'))?.text).toContain('"value":1.50')
+  })
+
+  test('more resources than a batch holds', async () => {
+    await writeFile(at('many.ndjson'), Array.from({ length: 1201 }, (_, i) => patient(`m${i}`)).join('\n'))
+    expect((await loaded(at('many.ndjson'))).summary.loaded).toBe(1201)
+    await rm(at('many.ndjson'))
+  })
+})
+
+describe('what is refused', () => {
+  test.each([
+    ['no JSON', '{"resourceType":', 'This is no JSON.'],
+    ['no resourceType', '{"id":"x"}', 'no resourceType'],
+    ['no id', '{"resourceType":"Patient"}', 'no id'],
+    ['an unknown type', '{"resourceType":"Pationt","id":"x"}', "'Pationt'"],
+    ['a bad id', '{"resourceType":"Patient","id":"a b"}', "'a b'"],
+  ])('%s, with its place, while the others are loaded', async (_, line, reason) => {
+    await writeFile(at('bad.ndjson'), `${line}\n${patient('good')}`)
+    const { summary } = await loaded(at('bad.ndjson'))
+    expect(summary.loaded).toBe(1)
+    expect(summary.refused).toEqual([{ place: 'bad.ndjson:1', reason: expect.stringContaining(reason) }])
+    await rm(at('bad.ndjson'))
+  })
+})

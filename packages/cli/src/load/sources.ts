@@ -1,0 +1,67 @@
+import { createReadStream } from 'node:fs'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { createGunzip, gunzip } from 'node:zlib'
+import { OperationError } from 'fhir-ops/errors'
+import { bundleEntryTexts } from './bundle-entries.js'
+
+/** One resource as it stands in a file. */
+export interface Source {
+  readonly text: string
+  /** File with line or entry number, for messages. */
+  readonly place: string
+}
+
+const inflate = promisify(gunzip)
+
+/**
+ * The resources of a file or of all files below a folder, in the order of names.
+ * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` hold one resource each.
+ */
+export async function* sourcesIn(path: string): AsyncGenerator<Source> {
+  for (const file of await filesBelow(path)) {
+    if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
+    else yield { text: await textOf(file), place: basename(file) }
+  }
+}
+
+/** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle. */
+export async function* entriesIn(path: string): AsyncGenerator<Source> {
+  for await (const source of sourcesIn(path)) {
+    const entries = bundleEntryTexts(source.text)
+    if (entries === undefined) yield source
+    else yield* entries.map((text, index) => ({ text, place: `${source.place} entry[${index}]` }))
+  }
+}
+
+/** All loadable files of a path. A path that names one file gives it whatever it is called. */
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new OperationError('parameter-value', `There is no file or folder ${path}.`, { cause })
+  })
+  if (!found.isDirectory()) return [path]
+  const entries = await readdir(path, { withFileTypes: true })
+  const nested = entries
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .filter((entry) => entry.isDirectory() || /\.(nd)?json(\.gz)?$/.test(entry.name))
+    .map((entry) => filesBelow(join(path, entry.name)))
+  return (await Promise.all(nested)).flat()
+}
+
+async function* linesOf(file: string): AsyncGenerator<Source> {
+  const bytes = createReadStream(file)
+  const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
+  bytes.on('error', (error) => input.destroy(error))
+  let line = 0
+  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+    line += 1
+    if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}` }
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  const bytes = await readFile(file)
+  return (file.endsWith('.gz') ? await inflate(bytes) : bytes).toString('utf8').replace(/^\uFEFF/, '')
+}

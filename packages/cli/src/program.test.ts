@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { COMMANDS } from './commands/index.js'
+import { run } from './program.js'
+
+const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
+let folder = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fhir-ops-cli-'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+async function command(args: readonly string[], stdin = '') {
+  const out: string[] = []
+  const err: string[] = []
+  const status = await run(args, { out: (line) => out.push(line), err: (line) => err.push(line), stdin: async () => stdin })
+  return { status, out: out.join('\n'), err: err.join('\n') }
+}
+
+describe('help', () => {
+  test.each(COMMANDS.map((make) => make({ out: () => {}, err: () => {}, stdin: async () => '' }).name()))(
+    '%s has --help with an example',
+    async (name) => {
+      const { status, out } = await command([name, '--help'])
+      expect(status).toBe(0)
+      expect(out).toMatch(/Example:\n {2}.*fhir-ops/)
+    },
+  )
+
+  test.each(['create', 'list', 'revoke'])('token %s has --help with an example', async (name) => {
+    expect((await command(['token', name, '--help'])).out).toContain(`fhir-ops token ${name}`)
+  })
+})
+
+describe('wrong use', () => {
+  test.each([
+    ['an unknown command', ['expnd'], 2, 'expand'],
+    ['an unknown option', ['expand', 'u', '--filtr', 'x'], 2, '--filter'],
+    ['a missing argument', ['expand'], 2, 'url'],
+    ['a port that is no number', ['serve', '--port', 'x'], 2, 'whole number'],
+    ['an unknown storage', ['expand', 'u', '--storage', 'redis'], 1, 'sqlite:FILE'],
+    ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 1, 'loopback'],
+    ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 1, 'loopback'],
+    ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 1, 'sqlite:FILE'],
+  ])('%s is told with what helps', async (_, args, status, hint) => {
+    const result = await command(args)
+    expect([result.status, result.err]).toEqual([status, expect.stringContaining(hint)])
+  })
+})
+
+describe('operations over loaded content', () => {
+  const translate = ['translate', 'urgent', '--system', 'http://example.org/fhir/CodeSystem/visit-priority', '--load', SAMPLE]
+  const map = 'http://example.org/fhir/ConceptMap/visit-priority-to-act-priority'
+
+  test('translate prints a line for each match', async () => {
+    const { status, out, err } = await command([...translate, '--url', map])
+    expect([status, out]).toEqual([0, 'equivalent  http://terminology.hl7.org/CodeSystem/v3-ActPriority|UR  urgent'])
+    expect(err).toContain('loaded 14 resources')
+  })
+
+  test('translate prints Parameters as JSON', async () => {
+    const { out } = await command([...translate, '--map', 'visit-priority-to-act-priority', '--json'])
+    expect(JSON.parse(out)).toMatchObject({ resourceType: 'Parameters' })
+  })
+
+  test('translate exits with 1 when nothing matches', async () => {
+    const { status, out } = await command([...translate, '--url', map, '--target-system', 'http://example.org/other'])
+    expect([status, out]).toEqual([1, expect.stringContaining('urgent')])
+  })
+
+  test('translate names the map that does not exist', async () => {
+    expect(await command([...translate, '--url', 'http://nowhere'])).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('[not-found'),
+    })
+  })
+
+  test('expand prints codes and their number', async () => {
+    const { out, err } = await command(['expand', 'http://example.org/fhir/ValueSet/visit-priority', '--filter', 'urg', '--load', SAMPLE])
+    expect(out).toMatch(/^urgent {2}Urgent, same day {2}/)
+    expect(err).toContain('1 codes in all')
+  })
+
+  test('evaluate prints a count for each population', async () => {
+    const { out } = await command(['evaluate', 'heart-rate-count', '--period-start', '2026', '--period-end', '2026', '--load', SAMPLE])
+    expect(out).toBe('group 1  measure-population  3\ngroup 2  measure-population  3')
+  })
+})
+
+describe('validate', () => {
+  test('accepts the samples', async () => {
+    expect((await command(['validate', join(SAMPLE, 'patients.json')])).status).toBe(0)
+  })
+
+  test('reads standard input, names the place and exits with 1', async () => {
+    const { status, out } = await command(['validate'], '{"resourceType":"Patient","name":[{"family":"x","foo":"bar"}]}')
+    expect([status, out]).toEqual([1, 'stdin: error (structure): Invalid additional property "Patient.name[0].foo" at Patient.name[0].foo'])
+  })
+
+  test('prints one OperationOutcome a line as JSON', async () => {
+    const file = join(folder, 'two.ndjson')
+    await writeFile(file, '{"resourceType":"Patient"}\n{"resourceType":"Patient","active":"yes"}\n')
+    const { out } = await command(['validate', file, '--json'])
+    expect(out.split('\n').map((line) => JSON.parse(line).resourceType)).toEqual(['OperationOutcome', 'OperationOutcome'])
+  })
+})
+
+describe('a SQLite file', () => {
+  const storage = (): readonly string[] => ['--storage', `sqlite:${join(folder, 'content.db')}`]
+
+  test('is filled by load and read by other commands', async () => {
+    expect((await command(['load', SAMPLE, ...storage()])).status).toBe(0)
+    const { out } = await command(['expand', 'http://example.org/fhir/ValueSet/visit-priority', ...storage()])
+    expect(out.split('\n')).toHaveLength(6)
+    expect(await command(['check', ...storage()])).toMatchObject({ status: 0, err: 'no damage found' })
+  })
+
+  test('holds tokens that are made, listed and revoked', async () => {
+    const { out } = await command(['token', 'create', ...storage(), '--user', 'nurse', '--json'])
+    const issued: unknown = JSON.parse(out)
+    expect(issued).toEqual({ token: expect.stringMatching(/^fo_/), loginId: expect.any(String), expiresAt: expect.any(String) })
+    const loginId = JSON.parse(out).loginId
+    expect((await command(['token', 'list', ...storage(), '--user', 'nurse'])).out).toContain(loginId)
+    expect((await command(['token', 'revoke', loginId, ...storage()])).status).toBe(0)
+    expect((await command(['token', 'list', ...storage(), '--user', 'nurse', '--json'])).out).toBe('[]')
+    expect((await command(['token', 'revoke', 'nobody', ...storage()])).status).toBe(1)
+  })
+})

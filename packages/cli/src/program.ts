@@ -1,0 +1,45 @@
+import { Command, CommanderError } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
+import { terminal, type Io } from './io.js'
+import { COMMANDS } from './commands/index.js'
+import { Exit } from './exit.js'
+
+/**
+ * Runs one command line.
+ *
+ * @returns The exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use.
+ */
+export async function run(args: readonly string[], io: Io = terminal): Promise<number> {
+  try {
+    await program(io).parseAsync([...args], { from: 'user' })
+    return 0
+  } catch (error) {
+    return statusOf(error, io)
+  }
+}
+
+function program(io: Io): Command {
+  const root = new Command('fhir-ops')
+    .description('FHIR R4 operations: serve them, or run them here over a storage.')
+    .showHelpAfterError('(add --help for more)')
+    .addHelpText('after', '\nEvery command has --help with an example, for instance `fhir-ops serve --help`.')
+  for (const make of COMMANDS) root.addCommand(make(io))
+  return embedded(root, io)
+}
+
+/** Makes a command and those below it write to `io` and throw where commander would end the process. */
+function embedded(command: Command, io: Io): Command {
+  for (const inner of command.commands) embedded(inner, io)
+  return command.configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) }).exitOverride()
+}
+
+function statusOf(error: unknown, io: Io): number {
+  if (error instanceof Exit) return error.status
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof OperationError) {
+    const place = error.expression.length > 0 ? ` at ${error.expression.join(', ')}` : ''
+    io.err(`error: ${error.message} [${error.code}${place}]`)
+    return 1
+  }
+  throw error
+}
