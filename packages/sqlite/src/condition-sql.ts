@@ -8,7 +8,7 @@ type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>
 /** The keys of the matches, each once; no resource is read for them. */
 export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const keys = keysWhere(type, where)
-  return keys === undefined ? sql`${liveKeys(type)} AND ${meets(type, where, { key: sql`key` })}` : sql`SELECT DISTINCT key FROM (${keys})`
+  return keys === undefined ? sql`${keysOfType(type)} AND ${meets(type, where, { key: sql`key` })}` : sql`SELECT DISTINCT key FROM (${keys})`
 }
 
 /** The keys that meet a condition, from indexes; a key may come several times. `undefined` where no index gives them, as for a negation. */
@@ -86,16 +86,16 @@ function keysOfLeaf(type: string, leaf: Leaf): Sql {
   }
 }
 
-function liveKeys(type: string): Sql {
-  return sql`SELECT key FROM resource INDEXED BY resource_live WHERE type = ${type} AND live = 1`
+function keysOfType(type: string): Sql {
+  return sql`SELECT key FROM resource INDEXED BY resource_id WHERE type = ${type}`
 }
 
 function keysOfIds(type: string, ids: Sql): Sql {
-  return sql`${liveKeys(type)} AND id IN (${ids})`
+  return sql`${keysOfType(type)} AND id IN (${ids})`
 }
 
 function keysUpdated(type: string, { from = -Number.MAX_VALUE, to = Number.MAX_VALUE }: Extract<Leaf, { kind: 'lastUpdated' }>): Sql {
-  return sql`SELECT key FROM resource INDEXED BY resource_updated WHERE type = ${type} AND live = 1 AND updated BETWEEN ${from} AND ${to}`
+  return sql`SELECT key FROM resource INDEXED BY resource_updated WHERE type = ${type} AND updated BETWEEN ${from} AND ${to}`
 }
 
 function keysReferringTo(type: string, { param, query }: Extract<Leaf, { kind: 'refersTo' }>): Sql {

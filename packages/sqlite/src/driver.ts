@@ -50,9 +50,18 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
   }
 }
 
-/** Runs `work` in a transaction of its own. */
+/** Runs `work` in a transaction of its own, which waits for other writers. */
 export function transaction<T>(db: SqliteDriver, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE')
+  return within(db, 'BEGIN IMMEDIATE', work)
+}
+
+/** Runs reads that belong together on one state of the database. */
+export function snapshot<T>(db: SqliteDriver, work: () => T): T {
+  return within(db, 'BEGIN', work)
+}
+
+function within<T>(db: SqliteDriver, begin: string, work: () => T): T {
+  db.exec(begin)
   try {
     const result = work()
     db.exec('COMMIT')
@@ -60,16 +69,6 @@ export function transaction<T>(db: SqliteDriver, work: () => T): T {
   } finally {
     // After an error of its own (a full disk), SQLite may have rolled back already.
     if (db.inTransaction()) db.exec('ROLLBACK')
-  }
-}
-
-/** Runs reads that belong together on one state of the database. */
-export function snapshot<T>(db: SqliteDriver, work: () => T): T {
-  db.exec('BEGIN')
-  try {
-    return work()
-  } finally {
-    if (db.inTransaction()) db.exec('COMMIT')
   }
 }
 

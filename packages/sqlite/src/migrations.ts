@@ -5,7 +5,8 @@ import { sql } from './sql.js'
 /**
  * The schema, forward only: `user_version` of a file is the number of steps it has seen. A step that was released is never edited.
  *
- * - `resource`: one row per id that ever existed. Deletion keeps the row without its text, so that versions go on rising.
+ * - `resource`: the current version of every resource.
+ * - `deleted`: the last version of every id that has none, so that versions go on rising when it comes back.
  * - `param`: search parameters by type, as numbers.
  * - `entry`: what resources are found by, clustered by resource; the three indexes cover every test of a query, so that searches
  *   and counts read no resource that they do not return.
@@ -18,12 +19,18 @@ const MIGRATIONS: readonly string[] = [
     id TEXT NOT NULL,
     version INTEGER NOT NULL,
     updated INTEGER NOT NULL,
-    live INTEGER NOT NULL,
-    text TEXT,
-    UNIQUE (type, id)
+    text TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX resource_live ON resource (type, id) WHERE live = 1;
-  CREATE INDEX resource_updated ON resource (type, updated) WHERE live = 1;
+  CREATE UNIQUE INDEX resource_id ON resource (type, id);
+  CREATE INDEX resource_updated ON resource (type, updated);
+
+  CREATE TABLE deleted (
+    type TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    PRIMARY KEY (type, id)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE param (
     key INTEGER PRIMARY KEY,

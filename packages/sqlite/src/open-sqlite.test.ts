@@ -14,12 +14,12 @@ storageContract('SQLite with its threads', async (clock) => {
 
 sessionStoreContract('SQLite with its threads', async () => {
   const folder = await temporaryFolder()
-  const { sessions, close } = await openSqlite(folder.file('data.db'))
+  const db = await openSqlite(folder.file('data.db'))
   const dispose = async (): Promise<void> => {
-    await close()
+    await db.close()
     await folder.remove()
   }
-  return { store: sessions, dispose }
+  return { store: db.sessions, dispose }
 })
 
 describe('a database file', () => {

@@ -33,7 +33,7 @@ export const readResource: Command<{ readonly type: string; readonly id: string 
   name: 'read',
   lane: 'point',
   run(db: SqliteDriver, { type, id }) {
-    const row = db.get(sql`SELECT id, version, updated, text FROM resource WHERE type = ${type} AND id = ${id} AND live = 1`)
+    const row = db.get(sql`SELECT id, version, updated, text FROM resource WHERE type = ${type} AND id = ${id}`)
     return row && resourceRow(row)
   },
 }

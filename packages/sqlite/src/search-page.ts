@@ -61,7 +61,7 @@ function fewRows(query: SearchQuery): Sql {
 
 function rowsById({ type, where, sort }: SearchQuery): Sql {
   const each = (sort ?? []).length === 0
-  return sql`resource AS r INDEXED BY resource_live WHERE r.type = ${type} AND r.live = 1 AND ${meets(type, where, { key: sql`r.key`, each })}`
+  return sql`resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${meets(type, where, { key: sql`r.key`, each })}`
 }
 
 /** The resources of the found rows, in their order, until the page is long enough; at least one. */

@@ -11,91 +11,112 @@ export interface WriteArgs {
   readonly now: number
 }
 
-/** The row of an id, live or deleted, before a write. */
+/** The last version of an id before a write. */
 interface Before {
-  readonly key: number
   readonly version: number
   readonly updated: number
-  readonly live: boolean
+  /** Of the current resource; absent when it is deleted. */
+  readonly key?: number
 }
 
 /** Applies puts and deletions in order. */
 export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
   name: 'write',
   lane: 'write',
-  run: (db, { entries, now }) =>
-    entries.map((entry) => {
+  run(db, { entries, now }) {
+    const paramOf = paramNumbers(db)
+    return entries.map((entry) => {
       if (entry.op === 'put') checkLaidOut(entry)
-      const before = rowBefore(db, entry)
+      const before = versionBefore(db, entry)
       checkVersion(entry, before)
       // A clock that was set back must not make a resource older than it was.
       const updated = Math.max(now, before?.updated ?? now)
-      return entry.op === 'put' ? put(db, entry, { before, updated }) : remove(db, entry, { before, updated })
-    }),
+      const change = { before, updated, paramOf }
+      return entry.op === 'put' ? put(db, entry, change) : remove(db, entry, change)
+    })
+  },
 }
 
 interface Change {
   readonly before: Before | undefined
+  /** Milliseconds since 1970. */
   readonly updated: number
+  readonly paramOf: ParamNumbers
 }
 
-function put(db: SqliteDriver, entry: PutEntry, { before, updated }: Change): WriteResult {
+/** The number of a search parameter of a type. */
+type ParamNumbers = (type: string, name: string) => number
+
+function put(db: SqliteDriver, entry: PutEntry, { before, updated, paramOf }: Change): WriteResult {
   const { type, id, text } = entry
   const version = (before?.version ?? 0) + 1
-  const key = before?.key ?? addRow(db, entry, updated)
-  if (before !== undefined) {
-    db.run(sql`UPDATE resource SET version = ${version}, updated = ${updated}, live = 1, text = ${text} WHERE key = ${key}`)
-    dropEntries(db, before)
+  const key = before?.key ?? addRow(db, entry, { version, updated })
+  if (before?.key !== undefined) {
+    db.run(sql`UPDATE resource SET version = ${version}, updated = ${updated}, text = ${text} WHERE key = ${key}`)
+    db.run(sql`DELETE FROM entry WHERE resource = ${key}`)
+  } else if (before !== undefined) {
+    db.run(sql`DELETE FROM deleted WHERE type = ${type} AND id = ${id}`)
   }
-  addEntries(db, key, entry)
-  return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: before?.live !== true }
+  addEntries(db, entry, { resource: key, paramOf })
+  return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: before?.key === undefined }
 }
 
 function remove(db: SqliteDriver, { type, id }: DeleteEntry, { before, updated }: Change): WriteResult {
-  if (before?.live !== true) return { type, id, lastUpdated: instantOf(updated), created: false }
+  if (before?.key === undefined) return { type, id, lastUpdated: instantOf(updated), created: false }
   const version = before.version + 1
-  db.run(sql`UPDATE resource SET version = ${version}, updated = ${updated}, live = 0, text = NULL WHERE key = ${before.key}`)
-  dropEntries(db, before)
+  db.run(sql`DELETE FROM entry WHERE resource = ${before.key}`)
+  db.run(sql`DELETE FROM resource WHERE key = ${before.key}`)
+  db.run(sql`INSERT INTO deleted (type, id, version, updated) VALUES (${type}, ${id}, ${version}, ${updated})`)
   return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: false }
 }
 
-function rowBefore(db: SqliteDriver, { type, id }: WriteEntry): Before | undefined {
-  const row = db.get(sql`SELECT key, version, updated, live FROM resource WHERE type = ${type} AND id = ${id}`)
-  return row && { key: numberOf(row[0]), version: numberOf(row[1]), updated: numberOf(row[2]), live: row[3] === 1 }
+function versionBefore(db: SqliteDriver, { type, id }: WriteEntry): Before | undefined {
+  const current = db.get(sql`SELECT version, updated, key FROM resource WHERE type = ${type} AND id = ${id}`)
+  if (current !== undefined) return { version: numberOf(current[0]), updated: numberOf(current[1]), key: numberOf(current[2]) }
+  const deleted = db.get(sql`SELECT version, updated FROM deleted WHERE type = ${type} AND id = ${id}`)
+  return deleted && { version: numberOf(deleted[0]), updated: numberOf(deleted[1]) }
 }
 
 function checkVersion({ type, id, ifVersion }: WriteEntry, before: Before | undefined): void {
   if (ifVersion === undefined) return
-  const current = before?.live === true ? String(before.version) : null
+  const current = before?.key === undefined ? null : String(before.version)
   if (current === ifVersion) return
   const found = current === null ? 'does not exist' : `has version ${current}`
   const wanted = ifVersion === null ? 'it was to be created' : `version ${quoted(ifVersion)} was expected`
   throw new OperationError('version-conflict', `${type}/${id} ${found}, but ${wanted}.`)
 }
 
-function addRow(db: SqliteDriver, { type, id, text }: PutEntry, updated: number): number {
-  const added = sql`INSERT INTO resource (type, id, version, updated, live, text) VALUES (${type}, ${id}, 1, ${updated}, 1, ${text}) RETURNING key`
+function addRow(db: SqliteDriver, { type, id, text }: PutEntry, { version, updated }: { readonly version: number; readonly updated: number }): number {
+  const added = sql`INSERT INTO resource (type, id, version, updated, text) VALUES (${type}, ${id}, ${version}, ${updated}, ${text}) RETURNING key`
   return numberOf(db.get(added)?.[0])
-}
-
-function dropEntries(db: SqliteDriver, { key, live }: Before): void {
-  if (live) db.run(sql`DELETE FROM entry WHERE resource = ${key}`)
 }
 
 const ADD_ENTRY = 'INSERT INTO entry (resource, param, n, system, value, text, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
 
-function addEntries(db: SqliteDriver, resource: number, { type, entries }: PutEntry): void {
+interface EntryKeys {
+  readonly resource: number
+  readonly paramOf: ParamNumbers
+}
+
+function addEntries(db: SqliteDriver, { type, entries }: PutEntry, { resource, paramOf }: EntryKeys): void {
   const add = db.bind(ADD_ENTRY)
-  const params = new Map<string, number>()
-  entries.forEach((entry, n) => {
-    const param = params.get(entry.param) ?? paramKey(db, type, entry.param)
-    params.set(entry.param, param)
-    const { system = null, value = null, text = null, low = null, high = null } = entry
-    add(resource, param, n, system, value, text, low, high)
+  entries.forEach(({ param, system = null, value = null, text = null, low = null, high = null }, n) => {
+    add(resource, paramOf(type, param), n, system, value, text, low, high)
   })
 }
 
-function paramKey(db: SqliteDriver, type: string, name: string): number {
+/** Remembered for one write only, as the numbers that it makes go when it is rolled back. */
+function paramNumbers(db: SqliteDriver): ParamNumbers {
+  const numbers = new Map<string, number>()
+  return (type, name) => {
+    const key = `${type} ${name}`
+    const number = numbers.get(key) ?? paramNumber(db, type, name)
+    numbers.set(key, number)
+    return number
+  }
+}
+
+function paramNumber(db: SqliteDriver, type: string, name: string): number {
   const known = db.get(sql`SELECT key FROM param WHERE type = ${type} AND name = ${name}`)
   return numberOf((known ?? db.get(sql`INSERT INTO param (type, name) VALUES (${type}, ${name}) RETURNING key`))?.[0])
 }

@@ -1,0 +1,73 @@
+import { DatabaseSync } from 'node:sqlite'
+import type { Comparison, Condition, EntryTest, SearchQuery } from 'fhir-ops/storage'
+import { describe, expect, it } from 'vitest'
+import { basic } from '../test/entries.js'
+import { sqliteStorage } from './index.js'
+
+function entry(param: string, ...all: readonly Comparison[]): EntryTest {
+  return { kind: 'entry', param, all }
+}
+
+const CODE = entry('code', { field: 'system', op: 'eq', operand: 'http://loinc.org' }, { field: 'value', op: 'eq', operand: '1-1' })
+const DATE = entry('date', { field: 'low', op: 'ge', operand: 1 }, { field: 'high', op: 'le', operand: 2 })
+const INNER: SearchQuery = { type: 'Patient', where: CODE }
+
+const CONDITIONS: readonly (readonly [string, Condition])[] = [
+  ['a token', CODE],
+  ['a code of any system', entry('code', { field: 'value', op: 'eq', operand: '1-1' })],
+  ['any code of a system', entry('code', { field: 'system', op: 'eq', operand: 'http://loinc.org' })],
+  ['one of several codes', entry('code', { field: 'value', op: 'in', operands: ['a', 'b'] })],
+  ['a reference', entry('subject', { field: 'system', op: 'eq', operand: 'Patient' }, { field: 'value', op: 'eq', operand: 'a' })],
+  ['a uri', entry('url', { field: 'value', op: 'eq', operand: 'http://example.org' })],
+  ['a uri below another', entry('url', { field: 'value', op: 'prefix', operand: 'http://example.org/' })],
+  ['the start of a string', entry('name', { field: 'text', op: 'prefix', operand: 'ann' })],
+  ['a part of a string', entry('name', { field: 'text', op: 'contains', operand: 'ann' })],
+  ['a date', DATE],
+  ['a quantity', entry('value', { field: 'low', op: 'ge', operand: 1 }, { field: 'value', op: 'eq', operand: 'mg' })],
+  ['presence', entry('code')],
+  ['absence', { kind: 'not', condition: entry('code') }],
+  ['two conditions', { kind: 'and', conditions: [CODE, DATE] }],
+  ['one of two conditions', { kind: 'or', conditions: [CODE, DATE] }],
+  ['a chain', { kind: 'refersTo', param: 'subject', query: INNER }],
+  ['a reverse chain', { kind: 'referredBy', param: 'subject', query: INNER }],
+  ['ids', { kind: 'id', ids: ['a', 'b'] }],
+  ['a time of update', { kind: 'lastUpdated', from: 1, to: 2 }],
+  ['everything', { kind: 'and', conditions: [] }],
+]
+
+/** A database with a Basic in it, and the statements that were prepared on it. */
+async function watched() {
+  const db = new DatabaseSync(':memory:')
+  const statements: string[] = []
+  const storage = sqliteStorage({
+    exec: (sql) => db.exec(sql),
+    prepare(sql) {
+      statements.push(sql)
+      return db.prepare(sql)
+    },
+    close: () => db.close(),
+  })
+  await storage.write([basic('one')])
+  statements.length = 0
+  const plans = (): readonly string[] => statements.flatMap((sql) => db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map((row) => String(row['detail'])))
+  return { storage, plans }
+}
+
+describe('searches are answered from indexes', () => {
+  for (const [name, where] of CONDITIONS) {
+    it(`counting ${name} reads neither a resource nor an entry, only covering indexes`, async () => {
+      const { storage, plans } = await watched()
+      await storage.count({ type: 'Basic', where })
+      const read = plans().filter((step) => /^(SCAN|SEARCH) (resource|r|entry)\b/.test(step))
+      const allowed = /^SEARCH (resource|r|entry) USING (COVERING INDEX|INTEGER PRIMARY KEY \(rowid=\?\)|PRIMARY KEY)/
+      expect(read.length).toBeGreaterThan(0)
+      expect(read.filter((step) => !allowed.test(step))).toEqual([])
+    })
+
+    it(`a page of ${name} scans no table`, async () => {
+      const { storage, plans } = await watched()
+      await storage.search({ type: 'Basic', where })
+      expect(plans().filter((step) => /^SCAN (resource|r|entry)\b/.test(step))).toEqual([])
+    })
+  }
+})
