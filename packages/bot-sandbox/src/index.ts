@@ -1,1 +1,1 @@
-export {}
+export { botSandbox, type BotSandboxOptions } from './bot-sandbox.js'

@@ -1,0 +1,35 @@
+/** What the sandbox can ask of the worker around it. Nothing of it throws, and no bot gets hold of it. */
+export interface PreludeHost {
+  log(level: string, text: string): void
+  /** The answer comes by `SandboxApi.reply`. */
+  call(call: number, method: string, args: string): void
+  /** Ends the run with the JSON text of a `WireAnswer`. */
+  done(text: string): void
+  /** Ends the run: the bot threw, or gave what JSON cannot say. */
+  fail(text: string): void
+  /** Loads the HL7 part of the prelude at its first use. */
+  loadHl7(): Hl7Part
+}
+
+/** What the HL7 part of the prelude evaluates to. */
+export interface Hl7Part {
+  readonly parseHl7: (text: string) => unknown
+  readonly isHl7Message: (value: unknown) => boolean
+  readonly textOf: (message: unknown) => string
+}
+
+/** What the worker can ask of the sandbox. */
+export interface SandboxApi {
+  /** Calls the handler that the loaded code exports. `loaded` is the module, a promise of it, or what a script gave. */
+  start(loaded: unknown, event: string): void
+  reply(call: number, ok: boolean, text: string): void
+  /** Runs the next timer on a clock that does not wait: `none` when there is none, `late` when it is due beyond `limitMs`. */
+  nextTimer(limitMs: number): 'none' | 'ran' | 'late'
+  /** The text of something thrown. */
+  describe(error: unknown): string
+}
+
+export interface PreludeOptions {
+  readonly host: PreludeHost
+  readonly grants: Readonly<Record<string, readonly string[]>>
+}

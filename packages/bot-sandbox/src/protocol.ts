@@ -1,0 +1,70 @@
+import type { BotLimits, BotLogLevel } from 'fhir-ops/execute'
+
+/** One run, as it is sent to a worker. */
+export interface RunMessage {
+  readonly type: 'run'
+  readonly code: string
+  /** JSON text of a `WireEvent`. */
+  readonly event: string
+  /** The methods granted to the bot by the name of their capability. */
+  readonly grants: Grants
+  readonly limits: BotLimits
+}
+
+export type Grants = Readonly<Record<string, readonly string[]>>
+
+/** What the host answers to a `CallMessage`: JSON text of the result, or of `{code, message}`. */
+export interface ReplyMessage {
+  readonly type: 'reply'
+  readonly call: number
+  readonly ok: boolean
+  readonly text: string
+}
+
+/** The bot calls a method of a capability. */
+export interface CallMessage {
+  readonly type: 'call'
+  readonly call: number
+  /** For example `storage.read`. */
+  readonly method: string
+  /** JSON text of the list of arguments. */
+  readonly args: string
+}
+
+/** The worker can take a run. */
+export interface ReadyMessage {
+  readonly type: 'ready'
+}
+
+/** The run has ended. */
+export interface DoneMessage {
+  readonly type: 'done'
+  readonly outcome: Outcome
+  readonly log: readonly LogLine[]
+}
+
+export interface LogLine {
+  readonly level: BotLogLevel
+  readonly text: string
+}
+
+/** JSON text of a `WireAnswer`, or why there is none. */
+export type Outcome = { readonly text: string } | Failure
+
+export interface Failure {
+  readonly code: 'bot-failed' | 'bot-timeout' | 'bot-too-costly'
+  readonly message: string
+  /** The bot's own words. */
+  readonly diagnostics?: string
+}
+
+export type ToWorker = RunMessage | ReplyMessage
+export type FromWorker = ReadyMessage | CallMessage | DoneMessage
+
+/** An event as data. */
+export interface WireEvent {
+  /** The event but for an input that is no JSON. */
+  readonly event: object
+  /** Text of an HL7 message that is the input. */
+  readonly hl7?: string
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from 'tsup'
+
+// What is put into every fresh realm: scripts without imports, small because they are parsed for every run.
+export default defineConfig({
+  entry: { index: 'src/prelude/index.ts', hl7: 'src/prelude/hl7.ts' },
+  outDir: 'dist/prelude',
+  // The root paths lead to the sources of fhir-ops, of which only what the prelude uses is taken.
+  tsconfig: '../../tsconfig.json',
+  format: ['iife'],
+  globalName: 'prelude',
+  target: 'es2023',
+  platform: 'neutral',
+  splitting: false,
+  minify: true,
+  noExternal: [/.*/],
+  outExtension: () => ({ js: '.js' }),
+})
