@@ -10,5 +10,4 @@ export { botResponse, isBotResponse, type BotResponse, type BotResponseOptions }
 export { DEFAULT_BOT_LIMITS, type BotLimits } from './limits.js'
 export type { BotLogLevel, BotRuntime, BotTask } from './runtime.js'
 export { BOT_CONTENT_TYPES } from './content-types/registry.js'
-export { BOT_CONTENT_TYPES } from './content-types/registry.js'
 export type { BotContentType, ParseJson } from './content-types/content-type.js'
