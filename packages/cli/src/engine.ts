@@ -1,5 +1,6 @@
 import { createContext, type Limits, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { searchCodes } from 'fhir-ops/expand'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createIndexer, searchParameters } from 'fhir-ops/search'
 import type { Indexer, SessionStore, Storage } from 'fhir-ops/storage'
@@ -31,10 +32,10 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
   const opened = await openStorage(options.storage)
   const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
   const indexer = createIndexer(parameters)
-  const ctx = createContext({
+  const ctx: OperationContext = createContext({
     storage: opened.storage,
     definitions: [r4Definitions()],
-    search: { parameters },
+    search: { parameters, codesOf: searchCodes(() => ctx) },
     types: r4TypeModel(),
     ...(options.limits !== undefined && { limits: options.limits }),
   })
