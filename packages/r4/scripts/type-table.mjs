@@ -46,6 +46,7 @@ function shapeOf(element, definition) {
 function typesOf(element, definition) {
   if (element.contentReference !== undefined) return [element.contentReference.slice(element.contentReference.indexOf('#') + 1)]
   const nested = definition.snapshot.element.some(({ path }) => parentOf(path) === element.path)
+  if (element.path === 'Resource.id') return ['id']
   return nested ? [element.path] : [...new Set(element.type.map(typeName))]
 }
 

@@ -46,7 +46,8 @@ describe('r4Definitions', () => {
 describe('r4TypeModel', () => {
   test.each([
     ['Patient', 'deceasedBoolean', 'deceased', 'boolean'],
-    ['Patient', 'id', 'id', 'string'],
+    ['Patient', 'id', 'id', 'id'],
+    ['Patient.contact', 'id', 'id', 'string'],
     ['Patient.contact', 'name', 'name', 'HumanName'],
     ['Patient.contact', 'modifierExtension', 'modifierExtension', 'Extension'],
     ['Questionnaire.item', 'item', 'item', 'Questionnaire.item'],

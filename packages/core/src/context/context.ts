@@ -1,4 +1,5 @@
 import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
+import type { TypeModel } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { Storage } from '../storage/index.js'
@@ -13,6 +14,8 @@ export interface OperationContext {
   readonly cache: Cache
   /** How searches are read where content holds them, such as criteria of measures; these are refused when absent. */
   readonly search?: SearchOptions | undefined
+  /** The types of the release, which `validate` needs. */
+  readonly types?: TypeModel | undefined
   readonly limits: Limits
   readonly now: () => Date
   /** Random UUID, lower case. */
@@ -36,6 +39,8 @@ export interface ContextOptions {
   readonly cache?: Cache
   /** Search parameters, and what else searching needs. */
   readonly search?: SearchOptions
+  /** The types of the release, for example those of the R4 pack. */
+  readonly types?: TypeModel
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
   readonly newId?: () => string
@@ -48,6 +53,7 @@ export function createContext(options: ContextOptions): OperationContext {
     content: contentView([storageLayer(options.storage), ...(options.definitions ?? [])]),
     cache: options.cache ?? createCache(),
     search: options.search,
+    types: options.types,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     now: options.now ?? (() => new Date()),
     newId: options.newId ?? (() => crypto.randomUUID()),

@@ -1,4 +1,4 @@
-import { typeDefinition, type ElementSlot, type SystemType, type TypeDefinition, type TypeModel } from '../fhirpath/model.js'
+import { typeDefinition, type SlotParts, type SystemType, type TypeDefinition, type TypeModel } from '../fhirpath/model.js'
 import { objectAt, stringAt, type JsonObject } from '../json/index.js'
 
 /** What values of these types, and of types derived from them, are in FHIRPath. */
@@ -55,7 +55,7 @@ function kindOf(text: string | undefined): TypeDefinition['kind'] {
   return text === 'resource' ? 'resource' : 'complex'
 }
 
-function slotsOf(key: string, shape: string): readonly ElementSlot[] {
+function slotsOf(key: string, shape: string): readonly SlotParts[] {
   const isCollection = shape.endsWith('*')
   const isChoice = key.endsWith('[x]')
   const name = isChoice ? key.slice(0, -'[x]'.length) : key

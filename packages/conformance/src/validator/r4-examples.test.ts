@@ -1,0 +1,31 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
+import { sharedFolder } from '../shared-folder.js'
+
+const FOLDER = join(sharedFolder(), 'r4-examples')
+
+describe.skipIf(!existsSync(FOLDER))('the R4 example resources', () => {
+  test('have no errors outside the suspects', async () => {
+    const suspects = JSON.parse(readFileSync(join(FOLDER, 'suspects.json'), 'utf8')) as object
+    const ctx = createContext({ storage: memoryStorage(), definitions: [r4Definitions()], types: r4TypeModel() })
+    const faults: string[] = []
+    for (const line of exampleLines()) {
+      const { resourceType, id } = JSON.parse(line) as { resourceType: string; id: string }
+      const { findings } = await validate(ctx, { resource: line })
+      const errors = findings.filter(({ severity }) => severity === 'error' || severity === 'fatal')
+      if (Object.hasOwn(suspects, `${resourceType}/${id}`)) continue
+      faults.push(...errors.map(({ kind, expression, text }) => `${resourceType}/${id} ${kind} ${expression} ${text}`))
+    }
+    expect(faults).toEqual([])
+  }, 120_000)
+})
+
+function exampleLines(): readonly string[] {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ndjson'))
+  return files.flatMap((file) => readFileSync(join(FOLDER, file), 'utf8').split('\n')).filter((line) => line !== '')
+}

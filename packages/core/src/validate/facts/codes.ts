@@ -1,0 +1,119 @@
+import type { OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
+import type { Pending } from '../../fhirpath/index.js'
+import { stringAt } from '../../json/index.js'
+import {
+  definedValueSet,
+  findValueSet,
+  makePlan,
+  membershipIn,
+  terminologyScope,
+  withImports,
+  type SystemFamily,
+  type TerminologyScope,
+  type ValueSetPlan,
+} from '../../terminology/index.js'
+import { answers, type Questions } from './questions.js'
+import { specificationOf } from './specification.js'
+
+/** A code as it stands in a resource. Without system it is one of the value set's own. */
+export interface GivenCode {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+  readonly code: string
+}
+
+/** Whether a code is in a value set; `unknown` when that needs content that is not here. */
+export type Verdict = 'in' | 'out' | 'unknown'
+
+/** A value set that codes can be looked up in. */
+export interface CodeList {
+  /** `url|version`. */
+  readonly canonical: string
+  readonly title: string
+  readonly has: (code: GivenCode) => Verdict
+}
+
+/** What the walk knows of value sets and code systems. */
+export interface CodeFacts {
+  /** A value set by canonical; `undefined` when there is none that can be used. */
+  readonly valueSet: (canonical: string) => CodeList | undefined | Pending
+  /** The same for the value sets of FHIR's own types, which are looked up once. */
+  readonly baseValueSet: (canonical: string) => CodeList | undefined | Pending
+  readonly codeSystem: (url: string) => SystemFamily | Pending
+}
+
+/** Looks value sets and code systems up with the terminology engine. */
+export function codeFinder(ctx: OperationContext, questions: Questions): CodeFacts {
+  const { valueSets } = specificationOf(ctx)
+  const opened = lazily(() => terminologyScope(ctx))
+  const find = async (canonical: string): Promise<CodeList | undefined> => {
+    const definition = await findValueSet(ctx, canonical)
+    if (definition === undefined) return undefined
+    const scope = await opened()
+    return usable(async () => codeListOf(scope, await makePlan(scope, definedValueSet(ctx.cache, definition))))
+  }
+  const fetchBase = answers(questions, async (canonical) => {
+    const list = await find(canonical)
+    valueSets.set(canonical, list)
+    return list
+  })
+  return {
+    valueSet: answers(questions, find),
+    baseValueSet: (canonical) => (valueSets.has(canonical) ? valueSets.get(canonical) : fetchBase(canonical)),
+    codeSystem: answers(questions, async (url) => (await opened()).family(url)),
+  }
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}
+
+/** A value set whose definition is broken says nothing about codes. */
+async function usable<T>(make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make()
+  } catch (error) {
+    if (isAboutContent(error)) return undefined
+    throw error
+  }
+}
+
+function isAboutContent(error: unknown): boolean {
+  return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
+}
+
+function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
+  const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
+  const { resource, canonical } = plan.valueSet
+  const inSystem = (system: string, code: GivenCode): Verdict => verdictOf(scope, plan, { ...code, system })
+  return {
+    canonical: canonical ?? '',
+    title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
+    has: (code) => (code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)),
+  }
+}
+
+function best(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.includes('in')) return 'in'
+  return verdicts.includes('unknown') || verdicts.length === 0 ? 'unknown' : 'out'
+}
+
+function verdictOf(scope: TerminologyScope, plan: ValueSetPlan, code: GivenCode & { readonly system: string }): Verdict {
+  try {
+    const { state } = membershipIn({ scope, code, options: {} }, plan)
+    return state === 'unknown' ? listedVerdict(plan, code) : state
+  } catch (error) {
+    if (isAboutContent(error)) return 'unknown'
+    throw error
+  }
+}
+
+/** Where the code system has no content here, value sets that list their codes one by one still tell. */
+function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict {
+  const parts = plan.includes.filter(({ family }) => family?.url === system)
+  if (parts.length === 0 || plan.excludes.length > 0 || plan.includes.some(({ imports }) => imports.length > 0)) return 'unknown'
+  if (parts.some(({ definition }) => definition.listed(code) !== undefined)) return 'in'
+  return parts.every(({ definition, filters }) => definition.concepts !== undefined && filters.length === 0) ? 'out' : 'unknown'
+}

@@ -1,0 +1,34 @@
+import type { OperationContext } from '../../context/index.js'
+import type { CompiledPath, Pending, TypeModel } from '../../fhirpath/index.js'
+import type { Profile } from '../profile/element-rule.js'
+import { codeFinder, type CodeFacts } from './codes.js'
+import { expressionCompiler } from './expressions.js'
+import { profileFinder } from './profiles.js'
+import { createQuestions } from './questions.js'
+
+/** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
+export interface Facts extends CodeFacts {
+  /** The definition of a type of the release. */
+  readonly baseType: (type: string) => Profile | undefined | Pending
+  /** A StructureDefinition by canonical, with or without version; `undefined` when there is none. */
+  readonly profile: (canonical: string) => Profile | undefined | Pending
+  /**
+   * An invariant's expression, compiled once per cache.
+   *
+   * @throws {OperationError} `fhirpath-invalid` for one that is no FHIRPath.
+   */
+  readonly expression: (expression: string) => CompiledPath
+  /** Fetches what the walk asked for. False when it had all that it needed. */
+  readonly settle: () => Promise<boolean>
+}
+
+/** Makes the facts of one validation. */
+export function createFacts(ctx: OperationContext, model: TypeModel): Facts {
+  const questions = createQuestions()
+  return {
+    ...codeFinder(ctx, questions),
+    ...profileFinder(ctx, model, questions),
+    expression: expressionCompiler(ctx.cache, model),
+    settle: () => questions.settle(),
+  }
+}

@@ -1,0 +1,40 @@
+import { PENDING, type Pending } from '../../fhirpath/index.js'
+
+/**
+ * What one validation asks of the outside: definitions, membership in value sets. The walk over a resource is synchronous; a question
+ * without an answer yet is noted and answered `PENDING`, and once `settle` has fetched the answers the walk is done again.
+ */
+export interface Questions {
+  readonly note: (fetch: () => Promise<void>) => void
+  /** Fetches the answers to all noted questions. False when there was none. */
+  readonly settle: () => Promise<boolean>
+}
+
+/** Makes the questions of one validation. */
+export function createQuestions(): Questions {
+  let open: (() => Promise<void>)[] = []
+  return {
+    note: (fetch) => void open.push(fetch),
+    async settle() {
+      const noted = open
+      open = []
+      await Promise.all(noted.map((fetch) => fetch()))
+      return noted.length > 0
+    },
+  }
+}
+
+/** Answers by key, each fetched once. */
+export function answers<T>(questions: Questions, load: (key: string) => Promise<T>): (key: string) => T | Pending {
+  const known = new Map<string, { readonly answer: T }>()
+  const asked = new Set<string>()
+  return (key) => {
+    const found = known.get(key)
+    if (found !== undefined) return found.answer
+    if (!asked.has(key)) {
+      asked.add(key)
+      questions.note(async () => void known.set(key, { answer: await load(key) }))
+    }
+    return PENDING
+  }
+}

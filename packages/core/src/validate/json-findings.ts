@@ -1,0 +1,67 @@
+import type { JsonSlip, SlipKind } from '../json/index.js'
+import type { FindingKind } from './finding-kinds.js'
+import { FINDING_KINDS } from './finding-kinds.js'
+import type { Finding } from './finding.js'
+import type { Run } from './walk/run.js'
+
+interface SlipRow {
+  readonly kind: FindingKind
+  readonly text: (token: string) => string
+}
+
+const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
+  comment: { kind: 'json-comment', text: () => 'JSON has no comments.' },
+  'comma-missing': { kind: 'json-comma', text: () => 'A comma is missing.' },
+  'comma-extra': { kind: 'json-comma', text: () => 'There is a comma too many.' },
+  'name-unquoted': { kind: 'json-quotes', text: (token) => `The property name ${token} has no quotes.` },
+  'value-unquoted': { kind: 'json-quotes', text: (token) => `The value ${token} has no quotes.` },
+  'quote-single': { kind: 'json-quotes', text: () => 'JSON has double quotes, not single ones.' },
+  'duplicate-name': { kind: 'json-duplicate', text: (token) => `The property '${token}' is there more than once.` },
+  'number-form': { kind: 'json-number', text: (token) => `${token} is not how JSON writes a number.` },
+  'control-character': { kind: 'json-string', text: () => 'A string has a control character, which must be escaped.' },
+  'escape-invalid': { kind: 'json-string', text: (token) => `A string has an unknown escape ${token}.` },
+  unexpected: { kind: 'json-fatal', text: (token) => `The text is no JSON: there is an unexpected '${token}'.` },
+  unterminated: { kind: 'json-fatal', text: () => 'The text is no JSON: it ends too early.' },
+  'too-deep': { kind: 'json-fatal', text: () => 'The text has too many objects and arrays within each other.' },
+  'too-many': { kind: 'json-fatal', text: () => 'The text has too many members or faults.' },
+}
+
+const MAX_TOKEN = 100
+
+/** What a text says that cannot be read. */
+export function faultFinding(fault: JsonSlip): Finding {
+  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: textOf(fault) }
+}
+
+/** What JSON says that is no resource. */
+export function noResource(): Finding {
+  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: 'The content is no resource: an object with a resourceType is needed.' }
+}
+
+/** Reports the slips of a text that was read in spite of them. */
+export function reportSlips(run: Run, slips: readonly JsonSlip[]): void {
+  for (const slip of slips) {
+    const at = placeOf(slip)
+    run.sink.report(SLIPS[slip.kind].kind, run.root, { text: textOf(slip), ...(at !== '' && { at }) })
+  }
+}
+
+function textOf({ kind, token }: JsonSlip): string {
+  return SLIPS[kind].text(JSON.stringify(token.slice(0, MAX_TOKEN).toWellFormed()).slice(1, -1))
+}
+
+/** A slip in a list is an item's, other slips are those of the nearest object. */
+function placeOf({ kind, path, token }: JsonSlip): string {
+  if (kind === 'duplicate-name') return steps([...path, token])
+  const isItem = kind === 'value-unquoted' && typeof path.at(-1) === 'number'
+  return steps(isItem ? path : objectPath(path, kind))
+}
+
+function objectPath(path: readonly (string | number)[], kind: SlipKind): readonly (string | number)[] {
+  const isOfContainer = kind === 'comma-missing' || kind === 'comma-extra' || kind === 'comment' || kind === 'name-unquoted'
+  return isOfContainer ? path : path.slice(0, -1)
+}
+
+function steps(path: readonly (string | number)[]): string {
+  return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${step}`)).join('')
+}

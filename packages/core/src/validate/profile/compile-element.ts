@@ -1,0 +1,170 @@
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { corrected } from '../rules/constraint/corrections.js'
+import type { ProfileSource } from './compile-profile.js'
+import type { BindingRule, ConstraintRule, Discriminator, ElementRule, LimitRule, SlicingRule, TypeRule, ValueRule } from './element-rule.js'
+
+const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** A rule while its tree is being put together. */
+export type RuleDraft = Mutable<Omit<ElementRule, 'children' | 'required' | 'slices'>> & {
+  readonly contentReference: string | undefined
+  children: Map<string, RuleDraft>
+  readonly required: RuleDraft[]
+  readonly slices: RuleDraft[]
+}
+
+type Mutable<T> = { -readonly [key in keyof T]: T[key] }
+
+/** Compiles one ElementDefinition, without its children. */
+export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
+  const path = stringAt(element, 'path') ?? ''
+  const reference = stringAt(element, 'contentReference')
+  const choice = source.choiceAt(path)
+  const types = objectsAt(element, 'type').map(typeOf)
+  const value = valueOf(element)
+  return {
+    ...emptyRule(path, source),
+    id: stringAt(element, 'id') ?? path,
+    name: choice?.name ?? lastOf(path).replace('[x]', ''),
+    sliceName: stringAt(element, 'sliceName') ?? (choice && lastOf(path)),
+    ...cardinalityOf(element),
+    types: types.length === 0 && choice !== undefined ? [typeOf({ code: choice.type })] : types,
+    value,
+    hasLimits: Object.keys(value).some((key) => key !== 'fixed' && key !== 'pattern'),
+    bindings: bindingsOf(objectAt(element, 'binding')),
+    constraints: constraintsOf(element, source),
+    slicing: slicingOf(objectAt(element, 'slicing')),
+    contentReference: reference?.slice(reference.indexOf('#') + 1),
+  }
+}
+
+/** A rule that demands nothing, for an element that has none of its own. */
+export function emptyRule(path: string, source: ProfileSource): RuleDraft {
+  return {
+    id: path,
+    path,
+    profile: source.canonical,
+    isBase: source.isBase,
+    base: source.base,
+    name: lastOf(path).replace('[x]', ''),
+    sliceName: undefined,
+    min: 0,
+    max: Infinity,
+    types: [],
+    value: {},
+    hasLimits: false,
+    bindings: [],
+    constraints: [],
+    children: new Map(),
+    required: [],
+    slicing: undefined,
+    slices: [],
+    contentReference: undefined,
+  }
+}
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1)
+}
+
+function cardinalityOf({ min, max }: JsonObject): Pick<RuleDraft, 'min' | 'max'> {
+  return { min: typeof min === 'number' ? min : 0, max: typeof max !== 'string' || max === '*' ? Infinity : Number(max) }
+}
+
+function typeOf(type: JsonObject): TypeRule {
+  const code = stringAt(type, 'code') ?? ''
+  return {
+    code: code.startsWith(EXTENSION) ? code.slice(EXTENSION.length) : code,
+    profiles: textsAt(type, 'profile'),
+    targetProfiles: textsAt(type, 'targetProfile'),
+    aggregation: textsAt(type, 'aggregation'),
+  }
+}
+
+function textsAt(object: JsonObject, name: string): readonly string[] {
+  const list = object[name]
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
+}
+
+function valueOf(element: JsonObject): ValueRule {
+  const fixed = choiceAt(element, 'fixed')
+  const pattern = choiceAt(element, 'pattern')
+  const min = choiceAt(element, 'minValue')
+  const max = choiceAt(element, 'maxValue')
+  const { maxLength } = element
+  const minLength = extensionValue(element, 'minLength')
+  const maxDecimalPlaces = extensionValue(element, 'maxDecimalPlaces')
+  return {
+    ...(fixed !== undefined && { fixed: fixed.value }),
+    ...(pattern !== undefined && { pattern: pattern.value }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(typeof maxLength === 'number' && { maxLength }),
+    ...(typeof minLength === 'number' && { minLength }),
+    ...(typeof maxDecimalPlaces === 'number' && { maxDecimalPlaces }),
+  }
+}
+
+function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
+  const name = Object.keys(element).find((key) => key.startsWith(stem) && /^[A-Z]/.test(key.slice(stem.length)))
+  return name === undefined ? undefined : { type: name.slice(stem.length), value: element[name] }
+}
+
+function extensionValue(element: JsonObject, name: string): unknown {
+  const extension = objectsAt(element, 'extension').find((candidate) => candidate['url'] === EXTENSION + name)
+  const key = Object.keys(extension ?? {}).find((candidate) => candidate.startsWith('value'))
+  return key === undefined ? undefined : extension?.[key]
+}
+
+function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
+  if (binding === undefined) return []
+  const valueSet = stringAt(binding, 'valueSet')
+  const strength = stringAt(binding, 'strength')
+  const maximum = extensionValue(binding, 'elementdefinition-maxValueSet')
+  const rules: BindingRule[] = []
+  if (valueSet !== undefined && (strength === 'required' || strength === 'extensible' || strength === 'preferred')) {
+    rules.push({ strength, valueSet })
+  }
+  if (typeof maximum === 'string') rules.push({ strength: 'required', valueSet: maximum })
+  return rules
+}
+
+/** Leaves out what is checked for every element of the type anyway. */
+function constraintsOf(element: JsonObject, source: ProfileSource): readonly ConstraintRule[] {
+  const isRoot = !(stringAt(element, 'path') ?? '').includes('.')
+  const isInherited = (origin: string | undefined): boolean =>
+    origin !== undefined && origin !== source.url && source.isTypeUrl(origin) && !(source.isBase && isRoot)
+  return objectsAt(element, 'constraint')
+    .filter((constraint) => !isInherited(stringAt(constraint, 'source')) && !isBestPractice(constraint))
+    .flatMap(constraintOf)
+}
+
+function constraintOf(constraint: JsonObject): readonly ConstraintRule[] {
+  const expression = stringAt(constraint, 'expression')
+  if (expression === undefined) return []
+  const severity = constraint['severity'] === 'warning' ? 'warning' : 'error'
+  const [key = '', human = ''] = [stringAt(constraint, 'key'), stringAt(constraint, 'human')]
+  return [{ key, severity, human, expression: corrected(expression) }]
+}
+
+function isBestPractice(constraint: JsonObject): boolean {
+  return extensionValue(constraint, 'elementdefinition-bestpractice') === true
+}
+
+function slicingOf(slicing: JsonObject | undefined): SlicingRule | undefined {
+  if (slicing === undefined) return undefined
+  const rules = stringAt(slicing, 'rules')
+  return {
+    discriminators: objectsAt(slicing, 'discriminator').map(discriminatorOf),
+    rules: rules === 'closed' || rules === 'openAtEnd' ? rules : 'open',
+    ordered: slicing['ordered'] === true,
+  }
+}
+
+const DISCRIMINATORS: readonly Discriminator['type'][] = ['value', 'pattern', 'exists', 'type', 'profile', 'position']
+
+function discriminatorOf(discriminator: JsonObject): Discriminator {
+  const type = stringAt(discriminator, 'type')
+  return { type: DISCRIMINATORS.find((known) => known === type) ?? 'value', path: stringAt(discriminator, 'path') ?? '$this' }
+}
+

@@ -1,0 +1,124 @@
+import { formatCanonical } from '../../content/index.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
+import type { Profile } from './element-rule.js'
+import { emptyRule, ruleOf, type RuleDraft } from './compile-element.js'
+
+const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** The StructureDefinition that a compilation is about. */
+export interface ProfileSource {
+  readonly canonical: string
+  readonly url: string
+  readonly isBase: boolean
+  /** Canonical of the profile that a differential builds on. */
+  readonly base: string | undefined
+  /** True when the canonical is that of a type of the release, whose own rules are checked in any case. */
+  readonly isTypeUrl: (url: string) => boolean
+  /** What a path such as `Observation.valueQuantity` means, which names a type of a choice; `undefined` for other paths. */
+  readonly choiceAt: (path: string) => ChoicePath | undefined
+}
+
+/**
+ * Compiles a StructureDefinition, from its snapshot when it has one, else from its differential.
+ *
+ * @throws {OperationError} `definition-invalid` when it has neither.
+ */
+export function compileProfile(definition: JsonObject, model: TypeModel): Profile {
+  const url = stringAt(definition, 'url') ?? ''
+  const canonical = formatCanonical(url, stringAt(definition, 'version'))
+  const type = stringAt(definition, 'type') ?? ''
+  const isTypeUrl = (text: string): boolean => text.startsWith(TYPE_URL) && model.type(text.slice(TYPE_URL.length)) !== undefined
+  const snapshot = objectsAt(objectAt(definition, 'snapshot'), 'element')
+  const elements = snapshot.length > 0 ? snapshot : objectsAt(objectAt(definition, 'differential'), 'element')
+  if (elements.length === 0) throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has no elements.`)
+  const parent = stringAt(definition, 'baseDefinition')
+  const base = snapshot.length > 0 || parent === undefined || isTypeUrl(parent) ? undefined : parent
+  const isBase = stringAt(definition, 'derivation') !== 'constraint'
+  const source: ProfileSource = { canonical, url, isBase, base, isTypeUrl, choiceAt: (path) => choiceAt(model, path) }
+  const title = stringAt(definition, 'title') ?? stringAt(definition, 'name') ?? url
+  return { canonical, url, title, type, isBase, base, root: treeOf(elements, source) }
+}
+
+/** Puts the flat list of elements into a tree; the children of a slice follow the slice. */
+function treeOf(elements: readonly JsonObject[], source: ProfileSource): RuleDraft {
+  const root = emptyRule(rootPath(elements), source)
+  const open: RuleDraft[] = [root]
+  const byId = new Map<string, RuleDraft>([[root.path, root]])
+  for (const element of elements) {
+    const rule = ruleOf(element, source)
+    if (rule.path === root.path) Object.assign(root, { ...rule, children: root.children, slices: root.slices, required: root.required })
+    else placeUnder(open, rule, source)
+    if (!byId.has(rule.path)) byId.set(rule.path, rule)
+    byId.set(rule.id, rule)
+  }
+  for (const rule of new Set(byId.values())) finishReference(rule, byId)
+  finishRequired(root, new Set())
+  return root
+}
+
+function rootPath([first]: readonly JsonObject[]): string {
+  return (stringAt(first, 'path') ?? '').split('.', 1)[0] ?? ''
+}
+
+/** @param open The rules from the root down to the one placed last. */
+function placeUnder(open: RuleDraft[], rule: RuleDraft, source: ProfileSource): void {
+  while (open.length > 1 && !rule.path.startsWith(`${open.at(-1)?.path}.`)) open.pop()
+  const steps = rule.path.split('.')
+  for (let depth = open.length + 1; depth < steps.length; depth++) {
+    const implied = emptyRule(steps.slice(0, depth).join('.'), source)
+    open.push(placeIn(open.at(-1), implied, source))
+  }
+  open.push(placeIn(open.at(-1), rule, source))
+}
+
+/** Gives the rule that stands in the tree: an earlier one for the same element stays. */
+function placeIn(parent: RuleDraft | undefined, rule: RuleDraft, source: ProfileSource): RuleDraft {
+  if (parent === undefined) return rule
+  const group = parent.children.get(rule.name)
+  if (rule.sliceName === undefined) {
+    if (group !== undefined) return group
+    parent.children.set(rule.name, rule)
+    return rule
+  }
+  const sliced = group ?? { ...emptyRule(rule.path, source), name: rule.name }
+  if (group === undefined) parent.children.set(rule.name, sliced)
+  const outer = sliced.slices.find((slice) => rule.sliceName?.startsWith(`${slice.sliceName}/`))
+  const siblings = (outer ?? sliced).slices
+  siblings.push(rule)
+  return rule
+}
+
+function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>): void {
+  const target = rule.contentReference === undefined ? undefined : byId.get(rule.contentReference)
+  if (target === undefined || rule.children.size > 0) return
+  rule.children = target.children
+  rule.slicing ??= target.slicing
+}
+
+/** Lists what must be there, once all rules are; content references make the tree a graph. */
+function finishRequired(rule: RuleDraft, done: Set<RuleDraft>): void {
+  if (done.has(rule)) return
+  done.add(rule)
+  for (const child of rule.children.values()) {
+    for (const needed of [child, ...child.slices]) {
+      if (needed.min > 0) rule.required.push(needed)
+      finishRequired(needed, done)
+    }
+  }
+  for (const slice of rule.slices) finishRequired(slice, done)
+}
+
+type ChoicePath = { readonly name: string; readonly type: string }
+
+/** `Observation.valueQuantity` is a path of older definitions, and of short differentials, for a type slice of `Observation.value[x]`. */
+function choiceAt(model: TypeModel, path: string): ChoicePath | undefined {
+  const steps = path.split('.')
+  const slot = steps.slice(1).reduce<ElementSlot | undefined>((outer, step, index) => {
+    const type = index === 0 ? model.type(steps[0] ?? '') : outer && model.type(outer.type)
+    const name = step.replace('[x]', '')
+    return type?.members.get(name) ?? type?.elements.get(name)?.[0]
+  }, undefined)
+  return slot?.isChoice === true && slot.jsonName === steps.at(-1) ? { name: slot.name, type: slot.type } : undefined
+}

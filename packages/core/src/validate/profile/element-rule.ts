@@ -1,0 +1,101 @@
+import type { IssueSeverity } from '../../errors/index.js'
+
+/** What one ElementDefinition demands, in the form in which the walk uses it. */
+export interface ElementRule {
+  /** Element id, or the path when it has none; names the rule in texts. */
+  readonly id: string
+  readonly path: string
+  /** Canonical of the StructureDefinition, with its version when it has one. */
+  readonly profile: string
+  /** True when the StructureDefinition defines the type, false for profiles. */
+  readonly isBase: boolean
+  /** Canonical without version of the profile on which a differential builds; its slices of the same name are the same slices. */
+  readonly base: string | undefined
+  /** Last part of the path without `[x]`. */
+  readonly name: string
+  readonly sliceName: string | undefined
+  readonly min: number
+  /** `Infinity` for `*`. */
+  readonly max: number
+  readonly types: readonly TypeRule[]
+  readonly value: ValueRule
+  /** True when `value` limits size, length or precision. */
+  readonly hasLimits: boolean
+  readonly bindings: readonly BindingRule[]
+  readonly constraints: readonly ConstraintRule[]
+  /** By name without `[x]`. Empty when the type alone says what is inside. */
+  readonly children: ReadonlyMap<string, ElementRule>
+  /** The children and their slices that must be there at least once. */
+  readonly required: readonly ElementRule[]
+  readonly slicing: SlicingRule | undefined
+  readonly slices: readonly ElementRule[]
+}
+
+/** One `type` of an ElementDefinition. */
+export interface TypeRule {
+  readonly code: string
+  readonly profiles: readonly string[]
+  readonly targetProfiles: readonly string[]
+  readonly aggregation: readonly string[]
+}
+
+/** Demands on the value itself. */
+export interface ValueRule {
+  readonly fixed?: unknown
+  readonly pattern?: unknown
+  readonly min?: LimitRule
+  readonly max?: LimitRule
+  readonly maxLength?: number
+  readonly minLength?: number
+  readonly maxDecimalPlaces?: number
+}
+
+/** A `minValue[x]` or `maxValue[x]` with the name of its type. */
+export interface LimitRule {
+  readonly type: string
+  readonly value: unknown
+}
+
+/** A binding, also the one that the extension `maxValueSet` adds. */
+export interface BindingRule {
+  readonly strength: 'required' | 'extensible' | 'preferred'
+  readonly valueSet: string
+}
+
+/** An invariant. Best practices are not among them. */
+export interface ConstraintRule {
+  readonly key: string
+  readonly severity: IssueSeverity
+  readonly human: string
+  readonly expression: string
+}
+
+/** How a list is sliced. */
+export interface SlicingRule {
+  readonly discriminators: readonly Discriminator[]
+  readonly rules: 'open' | 'closed' | 'openAtEnd'
+  readonly ordered: boolean
+}
+
+/** @see https://hl7.org/fhir/R4/profiling.html#discriminator */
+export interface Discriminator {
+  readonly type: 'value' | 'pattern' | 'exists' | 'type' | 'profile' | 'position'
+  readonly path: string
+}
+
+/**
+ * A compiled StructureDefinition. One with a snapshot has all rules in its tree. One that has only a differential has the rules that it adds;
+ * those that it inherits are in the tree of `base`. Rules add up, so the walk applies both: no snapshot need be made.
+ */
+export interface Profile {
+  /** Canonical with version when it has one. */
+  readonly canonical: string
+  readonly url: string
+  readonly title: string
+  /** The type that it constrains or defines. */
+  readonly type: string
+  readonly isBase: boolean
+  readonly root: ElementRule
+  /** Canonical of the profile whose rules hold too; absent with a snapshot. */
+  readonly base: string | undefined
+}

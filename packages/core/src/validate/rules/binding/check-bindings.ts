@@ -1,0 +1,77 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import type { CodeList, GivenCode } from '../../facts/codes.js'
+import type { Finding } from '../../finding.js'
+import type { BindingRule, ElementRule } from '../../profile/element-rule.js'
+import type { Run } from '../../walk/run.js'
+import { codesOf } from './coded-value.js'
+
+interface Bound {
+  readonly binding: BindingRule
+  readonly rule: ElementRule
+}
+
+const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>> = {
+  required: 'error',
+  extensible: 'warning',
+  preferred: 'information',
+}
+
+/** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */
+export function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
+  if (bound.length === 0) return
+  const required = bound.filter(({ binding }) => binding.strength === 'required')
+  const codes = codesOf(node)
+  const done = new Set<string>()
+  for (const one of required.length > 0 ? required : bound) {
+    if (done.has(one.binding.valueSet)) continue
+    done.add(one.binding.valueSet)
+    checkBinding(run, node, { ...one, codes })
+  }
+}
+
+function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: Bound & { codes: readonly GivenCode[] }): void {
+  const list = rule.isBase ? run.facts.baseValueSet(binding.valueSet) : run.facts.valueSet(binding.valueSet)
+  if (list === PENDING) return
+  if (list === undefined) {
+    if (!rule.isBase) reportUnknown(run, node, { binding, rule })
+    return
+  }
+  if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
+  const verdicts = codes.map((code) => list.has(code))
+  if (!verdicts.every((verdict) => verdict === 'out')) return
+  run.sink.report('code-not-in-value-set', node, {
+    text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), from which a code ${demand(binding)}.`,
+    severity: SEVERITIES[binding.strength],
+    ...from(rule),
+  })
+}
+
+function reportUnknown(run: Run, node: FhirNode, { binding, rule }: Bound): void {
+  run.sink.report('value-set-unknown', node, { text: `The value set ${binding.valueSet} is not known here.`, ...from(rule) })
+}
+
+/** A concept that is only text satisfies no required binding. */
+function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: Bound & { list: CodeList }): void {
+  if (node.type.name !== 'CodeableConcept' || binding.strength === 'preferred' || !isObject(node.value)) return
+  run.sink.report('code-not-in-value-set', node, {
+    text: `There is no code, but one from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
+    severity: SEVERITIES[binding.strength],
+    ...from(rule),
+  })
+}
+
+function demand({ strength }: BindingRule): string {
+  if (strength === 'required') return 'is required'
+  return strength === 'extensible' ? 'should come unless none fits' : 'is preferred'
+}
+
+function shown({ system, code }: GivenCode): string {
+  return quoted(system === undefined ? code : `${system}#${code}`)
+}
+
+function from(rule: ElementRule): { profile?: string } {
+  return rule.isBase ? {} : { profile: rule.profile }
+}

@@ -1,0 +1,92 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { conceptTexts, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
+import type { Run } from '../../walk/run.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
+
+/** Checks a Coding by itself: its system is known, has the code, and the code has the display. */
+export function checkCoding(run: Run, node: FhirNode): void {
+  const { value } = node
+  const code = isObject(value) ? stringAt(value, 'code') : undefined
+  if (!isObject(value) || code === undefined) return
+  const system = stringAt(value, 'system')
+  if (system === undefined) {
+    run.sink.report('coding-system-missing', node, { text: 'A code without system has no defined meaning and cannot be checked.' })
+    return
+  }
+  if (!isAbsoluteUri(system)) {
+    run.sink.report('coding-system-form', node, { text: `The system ${quoted(system)} must be an absolute URI.`, at: 'system' })
+    return
+  }
+  const family = run.facts.codeSystem(system)
+  if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family })
+}
+
+interface CodeInSystem {
+  readonly coding: JsonObject
+  readonly code: string
+  readonly family: SystemFamily
+}
+
+function checkInSystem(run: Run, node: FhirNode, { coding, code, family }: CodeInSystem): void {
+  if (family.unknown) {
+    if (!isExternal(family.url)) run.sink.report('code-system-unknown', node, { text: `The code system ${quoted(family.url)} is not known here.`, at: 'system' })
+    return
+  }
+  const version = stringAt(coding, 'version')
+  const provider = family.provider(version)
+  if (provider === undefined) {
+    run.sink.report('code-system-version', node, { text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} is not known here; known: ${family.versions.join(', ')}.`, at: 'system' })
+    return
+  }
+  const concept = provider.find(code)
+  if (concept === undefined) reportUnknownCode(run, node, { code, provider })
+  else checkConcept(run, node, { coding, concept, provider })
+}
+
+function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
+  const { url, complete } = provider.header
+  run.sink.report('code-unknown', node, {
+    text: `The code system ${quoted(url)} has no code ${quoted(code)}.`,
+    severity: complete ? 'error' : 'warning',
+    at: 'code',
+  })
+}
+
+function checkConcept(run: Run, node: FhirNode, { coding, concept, provider }: { coding: JsonObject; concept: number; provider: CodeSystemProvider }): void {
+  const display = stringAt(coding, 'display')
+  const texts = conceptTexts(provider, concept).map(({ value }) => value)
+  if (display === undefined || texts.length === 0 || texts.some((text) => folded(text) === folded(display))) return
+  run.sink.report('display-wrong', node, {
+    text: `The display of ${quoted(provider.code(concept))} is not ${quoted(display)}; it is one of ${texts.slice(0, 5).map(quoted).join(', ')}.`,
+    at: 'display',
+  })
+}
+
+function folded(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, ' ').trim()
+}
+
+/** Code systems whose content nobody has without a licence or a service: silence is all that can be said. */
+const EXTERNAL: ReadonlySet<string> = new Set([
+  'http://snomed.info/sct',
+  'http://loinc.org',
+  'http://www.nlm.nih.gov/research/umls/rxnorm',
+  'http://unitsofmeasure.org',
+  'http://hl7.org/fhir/sid/cvx',
+  'http://hl7.org/fhir/sid/ndc',
+  'http://hl7.org/fhir/sid/icd-10',
+  'http://hl7.org/fhir/sid/icd-10-cm',
+  'http://hl7.org/fhir/sid/icd-9-cm',
+  'http://www.ama-assn.org/go/cpt',
+  'http://dicom.nema.org/resources/ontology/DCM',
+  'urn:ietf:bcp:13',
+  'urn:ietf:bcp:47',
+  'urn:iso:std:iso:3166',
+  'urn:iso:std:iso:4217',
+])
+
+function isExternal(url: string): boolean {
+  return EXTERNAL.has(url)
+}

@@ -1,0 +1,43 @@
+import { OperationError } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import type { ConstraintRule, ElementRule } from '../../profile/element-rule.js'
+import type { Run } from '../../walk/run.js'
+import { NATIVE_CONSTRAINTS } from './native.js'
+import { expressionContext } from './expression-context.js'
+
+/** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
+export function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  let done: Set<string> | undefined
+  for (const rule of rules) {
+    for (const constraint of rule.constraints) {
+      done ??= new Set()
+      const name = `${constraint.key} ${constraint.expression}`
+      if (done.has(name)) continue
+      done.add(name)
+      checkConstraint(run, node, { constraint, rule })
+    }
+  }
+}
+
+function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: { constraint: ConstraintRule; rule: ElementRule }): void {
+  const problem = problemOf(run, node, constraint)
+  if (problem === undefined) return
+  run.sink.report('invariant', node, {
+    text: `${constraint.key}: ${constraint.human}${problem}`,
+    severity: constraint.severity,
+    ...(!rule.isBase && { profile: rule.profile }),
+  })
+}
+
+/** What to add to the constraint's own words; `undefined` when it holds, or cannot be told yet. An expression that cannot be evaluated does not hold. */
+function problemOf(run: Run, node: FhirNode, { expression }: ConstraintRule): string | undefined {
+  const native = NATIVE_CONSTRAINTS.get(expression)
+  if (native !== undefined) return native(run, node) ? undefined : ''
+  try {
+    const result = run.facts.expression(expression).test(expressionContext(run, node), node)
+    return result === true || result === PENDING ? undefined : ''
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    return ` (The expression cannot be evaluated: ${error.message})`
+  }
+}

@@ -1,0 +1,37 @@
+import type { PrimitiveProblem } from './primitive-problem.js'
+
+const EQUALS = 61
+
+/** base64Binary: groups of four from the alphabet, at most two `=` at the end. White space is allowed with a warning. A loop, because the published expression backtracks. */
+export function base64Problem(text: string): PrimitiveProblem | undefined {
+  let digits = 0
+  let padding = 0
+  let spaces = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (isSpace(code)) spaces++
+    else if (code === EQUALS) padding++
+    else if (padding > 0 || !isDigit(code)) return invalid
+    else digits++
+  }
+  if (padding > 2 || (digits + padding) % 4 !== 0) return invalid
+  return spaces === 0 ? undefined : { kind: 'primitive-space', text: 'The base64 value contains white space.', severity: 'warning' }
+}
+
+const invalid: PrimitiveProblem = { kind: 'primitive-form', text: 'The value is not valid base64.' }
+
+/** Number of octets that a valid base64 text stands for. */
+export function base64Length(text: string): number {
+  let digits = 0
+  for (let i = 0; i < text.length; i++) if (isDigit(text.charCodeAt(i))) digits++
+  return Math.floor((digits * 3) / 4)
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13
+}
+
+/** `A-Z a-z 0-9 + /` */
+function isDigit(code: number): boolean {
+  return (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || (code >= 47 && code <= 57) || code === 43
+}

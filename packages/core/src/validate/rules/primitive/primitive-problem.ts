@@ -1,0 +1,9 @@
+import type { FindingKind } from '../../finding-kinds.js'
+import type { Finding } from '../../finding.js'
+
+/** What is wrong with the form of a value. With severity `warning` the value can be used. */
+export interface PrimitiveProblem {
+  readonly kind: FindingKind
+  readonly text: string
+  readonly severity?: Finding['severity']
+}

@@ -1,0 +1,45 @@
+import { quoted } from '../../../errors/index.js'
+import type { PrimitiveProblem } from './primitive-problem.js'
+
+const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9]\d*))+$/
+const UUID = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
+const SPACE = /\s/
+
+/** uri: no white space; what looks like a URN must be one. */
+export function uriProblem(text: string): PrimitiveProblem | undefined {
+  if (SPACE.test(text)) return wrong(text, 'URIs have no white space')
+  if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)
+  if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'it is no OID')
+  return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined
+}
+
+function uuidWarning(text: string): PrimitiveProblem | undefined {
+  if (UUID.test(text)) return undefined
+  if (!UUID.test(text.toLowerCase())) return wrong(text, 'it is no UUID')
+  return { kind: 'uri-form', text: `${quoted(text)} must be in lower case.`, severity: 'warning' }
+}
+
+/** canonical: an absolute uri with an optional version, or a fragment for what is contained. */
+export function canonicalProblem(text: string): PrimitiveProblem | undefined {
+  return uriProblem(text) ?? (text.startsWith('#') || isAbsoluteUri(text) ? undefined : wrong(text, 'a canonical must be absolute'))
+}
+
+/** oid: `urn:oid:` with digits and dots. */
+export function oidProblem(text: string): PrimitiveProblem | undefined {
+  return OID.test(text) ? undefined : wrong(text, 'it is no urn:oid:')
+}
+
+/** uuid: `urn:uuid:` with a lower-case UUID. */
+export function uuidProblem(text: string): PrimitiveProblem | undefined {
+  return UUID.test(text) ? undefined : wrong(text, 'it is no urn:uuid: in lower case')
+}
+
+/** True for a uri with a scheme. */
+export function isAbsoluteUri(text: string): boolean {
+  return SCHEME.test(text)
+}
+
+function wrong(text: string, why: string): PrimitiveProblem {
+  return { kind: 'uri-form', text: `${quoted(text)} is not a valid URI here: ${why}.` }
+}

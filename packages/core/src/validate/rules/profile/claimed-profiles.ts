@@ -1,0 +1,22 @@
+import { PENDING } from '../../../fhirpath/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectAt } from '../../../json/index.js'
+import type { Profile } from '../../profile/element-rule.js'
+import type { Run } from '../../walk/run.js'
+
+/** The profiles that a resource names in `meta.profile`; those that are not known get a warning. */
+export function claimedProfiles(run: Run, node: FhirNode): readonly Profile[] {
+  const claims = isObject(node.value) ? objectAt(node.value, 'meta')?.['profile'] : undefined
+  if (!Array.isArray(claims)) return []
+  return claims.flatMap((claim: unknown, index) => (typeof claim === 'string' ? claimed(run, node, { claim, index }) : []))
+}
+
+function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; index: number }): readonly Profile[] {
+  const profile = run.facts.profile(claim)
+  if (profile === PENDING) return []
+  if (profile === undefined) {
+    run.sink.report('profile-unknown', node, { text: `The profile ${claim} is not known here, so nothing of it is checked.`, at: `meta.profile[${index}]` })
+    return []
+  }
+  return [profile]
+}

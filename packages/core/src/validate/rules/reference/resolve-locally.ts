@@ -1,0 +1,67 @@
+import { pushChildren, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt } from '../../../json/index.js'
+import type { Run } from '../../walk/run.js'
+import { bundleIndex, type BundleEntry } from './bundle-index.js'
+
+/** The resource that a reference leads to without leaving what is validated: a contained resource, or an entry of the Bundle around it. */
+export function resolveLocally(run: Run, node: FhirNode, reference: string): FhirNode | undefined {
+  if (reference.startsWith('#')) return containedOf(run, node, reference.slice(1))
+  return entriesFor(run, node, reference)[0]?.resource
+}
+
+/** The text of a Reference, or of an element that is a canonical or uri itself. */
+export function referenceOf({ value }: FhirNode): string | undefined {
+  if (typeof value === 'string') return value
+  return isObject(value) ? stringAt(value, 'reference') : undefined
+}
+
+/** The contained resource with an id, or the container itself for `#`. */
+export function containedOf(run: Run, node: FhirNode, id: string): FhirNode | undefined {
+  const container = containerOf(node)
+  if (id === '') return container
+  const contained: FhirNode[] = []
+  pushChildren(run.model, container, { name: 'contained', into: contained })
+  return contained.find(({ value }) => isObject(value) && value['id'] === id)
+}
+
+/** The outermost resource that a node shares its contained resources with. */
+export function containerOf(node: FhirNode): FhirNode {
+  let current = node
+  while (current.parent !== undefined && (current.type.kind !== 'resource' || current.slot?.name === 'contained')) current = current.parent
+  return current
+}
+
+/** The entries of the Bundle around a node that an absolute or relative reference leads to, by the rules of fullUrl. */
+export function entriesFor(run: Run, node: FhirNode, reference: string): readonly BundleEntry[] {
+  const entry = entryAround(node)
+  if (entry?.parent === undefined) return []
+  const index = bundleIndex(run, entry.parent)
+  const plain = reference.split('#', 1)[0] ?? ''
+  const found = absoluteForms(plain, entry).flatMap((url) => index.byFullUrl.get(url) ?? [])
+  return found.filter((target) => hasVersion(target, plain))
+}
+
+/** The nearest `Bundle.entry` that a node is in. */
+export function entryAround(node: FhirNode): FhirNode | undefined {
+  let current: FhirNode | undefined = node
+  while (current !== undefined && !(current.slot?.name === 'entry' && current.parent?.type.name === 'Bundle')) current = current.parent
+  return current
+}
+
+const RESTFUL = /^(https?:\/\/.*\/)[A-Z][A-Za-z]+\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
+const HISTORY = /\/_history\/([A-Za-z0-9\-.]{1,64})$/
+
+function absoluteForms(reference: string, entry: FhirNode): readonly string[] {
+  const unversioned = reference.replace(HISTORY, '')
+  if (/^[a-z][a-z0-9+.-]*:/i.test(reference)) return unversioned === reference ? [reference] : [reference, unversioned]
+  const fullUrl = isObject(entry.value) ? stringAt(entry.value, 'fullUrl') : undefined
+  const base = RESTFUL.exec(fullUrl ?? '')?.[1]
+  return base === undefined ? [] : [base + unversioned]
+}
+
+function hasVersion({ resource }: BundleEntry, reference: string): boolean {
+  const version = HISTORY.exec(reference)?.[1]
+  if (version === undefined || !isObject(resource.value)) return true
+  const { meta } = resource.value
+  return !isObject(meta) || meta['versionId'] === undefined || meta['versionId'] === version
+}

@@ -1,0 +1,88 @@
+import type { FhirNode } from '../../../fhirpath/index.js'
+import type { ElementRule, SlicingRule } from '../../profile/element-rule.js'
+import type { ElementNodes } from '../../walk/visit-element.js'
+import type { Run } from '../../walk/run.js'
+import { checkCount } from '../cardinality/count.js'
+import { checkOrder, reportPlace } from './slice-findings.js'
+import { extensionUrl, isInSlice } from './slice-match.js'
+
+const BY_URL: SlicingRule = { discriminators: [{ type: 'value', path: 'url' }], rules: 'open', ordered: false }
+const BY_TYPE: SlicingRule = { discriminators: [{ type: 'type', path: '$this' }], rules: 'open', ordered: false }
+const BY_CONTENT: SlicingRule = { discriminators: [], rules: 'open', ordered: false }
+
+/** The rules of slices that each node is in. */
+export type SliceRules = Map<FhirNode, ElementRule[]>
+
+/** Sorts the nodes of an element into the slices of its rules. Reports what the slicing forbids, and slices of which there are too few or too many. */
+export function assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): SliceRules {
+  const assigned: SliceRules = new Map()
+  for (const rule of rules) if (rule.slices.length > 0) assignGroup(run, element, { group: rule, rules, assigned })
+  return assigned
+}
+
+interface Group {
+  /** The rule that has the slices. */
+  readonly group: ElementRule
+  /** All rules for the element. */
+  readonly rules: readonly ElementRule[]
+  readonly assigned: SliceRules
+}
+
+function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): void {
+  const bases = basesOf(group, rules)
+  const slicing = group.slicing ?? bases.find((base) => base.slicing !== undefined)?.slicing ?? impliedSlicing(element)
+  const places = element.nodes.map((node) => placesOf(run, node, { group, bases, slicing }))
+  for (const slice of group.slices) {
+    const nodes = element.nodes.filter((_, index) => places[index]?.includes(slice))
+    checkCount(run, element.parent, { rule: slice, count: nodes.length })
+    for (const node of nodes) addTo(assigned, node, slice)
+    if (slice.slices.length > 0) assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })
+  }
+  for (const [index, node] of element.nodes.entries()) reportPlace(run, node, { group, slicing, slices: places[index] ?? [] })
+  checkOrder(run, element.nodes, { group, slicing, places })
+}
+
+function addTo(assigned: SliceRules, node: FhirNode, slice: ElementRule): void {
+  const known = assigned.get(node)
+  if (known === undefined) assigned.set(node, [slice])
+  else known.push(slice)
+}
+
+/** The rules for the same element in profiles on which the group's profile builds. */
+function basesOf(group: ElementRule, rules: readonly ElementRule[]): readonly ElementRule[] {
+  const found: ElementRule[] = []
+  for (let base = group.base; base !== undefined; ) {
+    const url = base.split('|', 1)[0]
+    const rule = rules.find(({ profile }) => profile.split('|', 1)[0] === url)
+    if (rule !== undefined) found.push(rule)
+    base = rule?.base
+  }
+  return found
+}
+
+function impliedSlicing({ slot }: ElementNodes): SlicingRule {
+  if (slot.isChoice) return BY_TYPE
+  return slot.type === 'Extension' ? BY_URL : BY_CONTENT
+}
+
+interface Candidates {
+  readonly group: ElementRule
+  readonly bases: readonly ElementRule[]
+  readonly slicing: SlicingRule
+}
+
+function placesOf(run: Run, node: FhirNode, { group, bases, slicing }: Candidates): readonly ElementRule[] {
+  return group.slices.filter((slice) => {
+    if (isByUrl(slicing, node)) return extensionUrl(slice) === urlOf(node)
+    const same = bases.flatMap((base) => base.slices.filter(({ sliceName }) => sliceName === slice.sliceName))
+    return isInSlice(run, node, { slice: [slice, ...same], discriminators: slicing.discriminators })
+  })
+}
+
+function isByUrl({ discriminators: [only, second] }: SlicingRule, node: FhirNode): boolean {
+  return node.type.name === 'Extension' && only?.path === 'url' && second === undefined
+}
+
+function urlOf({ value }: FhirNode): unknown {
+  return typeof value === 'object' && value !== null && 'url' in value ? value.url : undefined
+}

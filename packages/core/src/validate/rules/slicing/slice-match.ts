@@ -1,0 +1,145 @@
+import { pushChildren, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import type { Discriminator, ElementRule } from '../../profile/element-rule.js'
+import { profileRoots } from '../../walk/profile-roots.js'
+import type { Run } from '../../walk/run.js'
+import { codedFits } from '../binding/coded-fits.js'
+import { conforms } from '../profile/conforms.js'
+import { referenceOf, resolveLocally } from '../reference/resolve-locally.js'
+import { contains, equals } from '../value/compare-json.js'
+import { discriminatorSteps, type Step } from './discriminator-path.js'
+
+/** The nodes and the slice's rules at one place of a discriminator's path. */
+interface Place {
+  readonly nodes: readonly FhirNode[]
+  readonly rules: readonly ElementRule[]
+}
+
+/**
+ * Whether a node is in a slice.
+ *
+ * @param slice The rules that make the slice: its own, and those of the same slice in profiles on which this one builds.
+ */
+export function isInSlice(run: Run, node: FhirNode, { slice, discriminators }: { slice: readonly ElementRule[]; discriminators: readonly Discriminator[] }): boolean {
+  if (discriminators.length === 0) return conforms(run, node, { rules: slice, key: slice.map(({ profile, id }) => `${profile}#${id}`).join() })
+  const answers = discriminators.map((discriminator) => {
+    const start: Place = { nodes: [node], rules: slice }
+    const place = discriminatorSteps(discriminator.path).reduce((at: Place, step) => stepTo(run, at, step), start)
+    return decision(run, place, discriminator)
+  })
+  return answers.includes(true) && !answers.includes(false)
+}
+
+function stepTo(run: Run, { nodes, rules }: Place, step: Step): Place {
+  switch (step.kind) {
+    case 'child':
+      return { nodes: childrenOf(run, nodes, step.name), rules: childRules(run, rules, step.name) }
+    case 'extension':
+      return {
+        nodes: childrenOf(run, nodes, 'extension').filter((node) => urlOf(node) === step.url),
+        rules: childRules(run, rules, 'extension').flatMap(({ slices }) => slices.filter((slice) => extensionUrl(slice) === step.url)),
+      }
+    case 'resolve':
+      return { nodes: nodes.flatMap((node) => resolveLocally(run, node, referenceOf(node) ?? '') ?? []), rules: targetRules(run, rules) }
+    case 'type':
+      return { nodes: nodes.filter((node) => node.type.name === step.type), rules: rules.flatMap((rule) => [rule, ...rule.slices.filter(({ types }) => types.some(({ code }) => code === step.type))]) }
+  }
+}
+
+function childrenOf(run: Run, nodes: readonly FhirNode[], name: string): readonly FhirNode[] {
+  const into: FhirNode[] = []
+  for (const node of nodes) pushChildren(run.model, node, { name, into })
+  return into
+}
+
+/** Rules with those of the one profile that each puts on its type. */
+function withTypeProfiles(run: Run, rules: readonly ElementRule[]): readonly ElementRule[] {
+  return rules.flatMap((rule) => [rule, ...rule.types.flatMap(({ profiles }) => (profiles.length === 1 ? profileRoots(run, profiles[0] ?? '') : []))])
+}
+
+function childRules(run: Run, rules: readonly ElementRule[], name: string): readonly ElementRule[] {
+  return withTypeProfiles(run, rules).flatMap((rule) => {
+    const child = rule.children.get(name)
+    return child === undefined ? [] : [child, ...child.slices.filter(({ types }) => types.length === 1 && child.id.endsWith('[x]'))]
+  })
+}
+
+function targetRules(run: Run, rules: readonly ElementRule[]): readonly ElementRule[] {
+  return withTypeProfiles(run, rules).flatMap((rule) => rule.types.flatMap(({ targetProfiles }) => targetProfiles.flatMap((target) => profileRoots(run, target))))
+}
+
+/** `undefined` when the rules say nothing about what the discriminator looks at. */
+function decision(run: Run, { nodes, rules }: Place, { type }: Discriminator): boolean | undefined {
+  switch (type) {
+    case 'exists':
+      return existence(nodes, rules)
+    case 'type':
+      return nodes.some((node) => rules.some((rule) => hasType(run, node, rule)))
+    case 'profile':
+      return rules.length === 0 ? undefined : nodes.some((node) => rules.every((rule) => fitsProfile(run, node, rule)))
+    case 'position':
+      return undefined
+    default:
+      return rules.some(({ max }) => max === 0) ? nodes.length === 0 : byValue(run, nodes, withTypeProfiles(run, rules))
+  }
+}
+
+function existence(nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {
+  if (rules.some(({ max }) => max === 0)) return nodes.length === 0
+  return rules.some(({ min }) => min > 0) ? nodes.length > 0 : undefined
+}
+
+function hasType(run: Run, node: FhirNode, { types, path }: ElementRule): boolean {
+  if (types.length === 0) return path === node.type.name
+  return types.some(({ code, profiles }) => {
+    if (code === node.type.name) return true
+    return code === 'Resource' && profiles.some((profile) => profileRoots(run, profile).some((root) => root.path === node.type.name))
+  })
+}
+
+function fitsProfile(run: Run, node: FhirNode, rule: ElementRule): boolean {
+  const canonicals = rule.types.flatMap(({ profiles }) => profiles)
+  if (canonicals.length === 0) return true
+  return canonicals.some((canonical) => {
+    const rules = profileRoots(run, canonical)
+    return rules.length > 0 && rules[0]?.path === node.type.name && conforms(run, node, { rules, key: canonical })
+  })
+}
+
+/** A rule for other types of a choice says nothing about a node. */
+function byValue(run: Run, nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {
+  const telling = rules.filter(tellsValue)
+  if (telling.length === 0) return undefined
+  return nodes.some((node) => {
+    const own = telling.filter(({ types }) => types.length === 0 || node.slot?.isChoice !== true || types.some(({ code }) => code === node.type.name))
+    return own.length > 0 && own.every((rule) => hasValue(run, node, rule))
+  })
+}
+
+function tellsValue(rule: ElementRule): boolean {
+  const { fixed, pattern } = rule.value
+  return fixed !== undefined || pattern !== undefined || rule.bindings.some(({ strength }) => strength === 'required') || [...rule.children.values()].some(tellsValue)
+}
+
+function hasValue(run: Run, node: FhirNode, rule: ElementRule): boolean {
+  const { fixed, pattern } = rule.value
+  if (fixed !== undefined) return equals(node.value, fixed)
+  if (pattern !== undefined) return contains(node.value, pattern)
+  return codedFits(run, node, rule) && [...rule.children.values()].every((child) => hasChild(run, node, child))
+}
+
+function hasChild(run: Run, node: FhirNode, child: ElementRule): boolean {
+  if (child.min === 0 || !tellsValue(child)) return true
+  return childrenOf(run, [node], child.name).some((inner) => hasValue(run, inner, child))
+}
+
+function urlOf({ value }: FhirNode): unknown {
+  return isObject(value) ? value['url'] : undefined
+}
+
+/** The url of the extensions in a slice: fixed in place, or that of the definition that the slice names. */
+export function extensionUrl(slice: ElementRule): string | undefined {
+  const fixed = slice.children.get('url')?.value.fixed
+  if (typeof fixed === 'string') return fixed
+  return slice.types[0]?.profiles[0]?.split('|', 1)[0]
+}

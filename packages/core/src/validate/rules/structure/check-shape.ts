@@ -1,0 +1,53 @@
+import type { ElementSlot } from '../../../fhirpath/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import type { JsonObject } from '../../../json/index.js'
+import type { Run } from '../../walk/run.js'
+
+/** A member of a node, as its holder has it. */
+export interface Member {
+  readonly slot: ElementSlot
+  readonly holder: JsonObject
+}
+
+/** Whether the member is an array or not as its element wants it, and nothing in it is empty. False when it cannot be looked into. */
+export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): boolean {
+  const value = own(holder, slot.jsonName)
+  const extra = own(holder, slot.siblingName)
+  return checkOne(run, node, { slot, value, at: slot.jsonName }) && checkOne(run, node, { slot, value: extra, at: slot.siblingName }) && checkItems(run, node, { slot, value, extra })
+}
+
+function own(holder: JsonObject, name: string): unknown {
+  return Object.hasOwn(holder, name) ? holder[name] : undefined
+}
+
+function checkOne(run: Run, node: FhirNode, { slot, value, at }: { slot: ElementSlot; value: unknown; at: string }): boolean {
+  if (value === undefined) return true
+  if (value === null) {
+    run.sink.report('null-not-allowed', node, { text: `'${at}' must not be null.`, at })
+    return false
+  }
+  if (Array.isArray(value) === slot.isCollection) return checkNotEmpty(run, node, { value, at })
+  if (slot.isCollection) run.sink.report('array-expected', node, { text: `'${at}' must be an array.`, at })
+  else run.sink.report('array-not-allowed', node, { text: `'${at}' must not be an array.`, at })
+  return false
+}
+
+function checkNotEmpty(run: Run, node: FhirNode, { value, at }: { value: unknown; at: string }): boolean {
+  if (!Array.isArray(value) || value.length > 0) return true
+  run.sink.report('empty-array', node, { text: `'${at}' must not be an empty array.`, at })
+  return false
+}
+
+/** An item may be null only where its sibling is not. */
+function checkItems(run: Run, node: FhirNode, { slot, value, extra }: { slot: ElementSlot; value: unknown; extra: unknown }): boolean {
+  const values: readonly unknown[] = Array.isArray(value) ? value : []
+  const extras: readonly unknown[] = Array.isArray(extra) ? extra : []
+  for (const [index, item] of (values.length > 0 ? values : extras).entries()) {
+    if (item !== null || (values.length > 0 && (extras[index] ?? null) !== null)) continue
+    run.sink.report('null-not-allowed', node, {
+      text: `Item ${index} of '${slot.jsonName}' has neither a value nor extensions.`,
+      at: `${slot.jsonName}[${index}]`,
+    })
+  }
+  return true
+}

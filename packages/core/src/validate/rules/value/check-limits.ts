@@ -1,0 +1,62 @@
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import type { ElementRule, LimitRule } from '../../profile/element-rule.js'
+import { numberTextOf } from '../../walk/number-text.js'
+import type { Run } from '../../walk/run.js'
+
+/** Checks length, decimal places, minimum and maximum of a value. */
+export function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
+  const { min, max } = rule.value
+  const tooLow = min !== undefined && order(node, min) < 0 ? `The value must be at least ${shown(min.value)}.` : undefined
+  const tooHigh = max !== undefined && order(node, max) > 0 ? `The value must be at most ${shown(max.value)}.` : undefined
+  for (const text of [lengthProblem(node, rule), placesProblem(run, node, rule), tooLow, tooHigh]) {
+    if (text !== undefined) run.sink.report('value-limit', node, { text, profile: rule.profile })
+  }
+}
+
+/** Zero also where the value cannot be compared with the limit. */
+function order({ type, value }: FhirNode, limit: LimitRule): number {
+  return type.name.toLowerCase() === limit.type.toLowerCase() ? (compareValues(value, limit.value) ?? 0) : 0
+}
+
+function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (maxLength !== undefined && value.length > maxLength) return `The text has ${value.length} characters, but at most ${maxLength} are allowed.`
+  if (minLength !== undefined && value.length < minLength) return `The text has ${value.length} characters, but at least ${minLength} are needed.`
+  return undefined
+}
+
+function placesProblem(run: Run, node: FhirNode, { value: { maxDecimalPlaces } }: ElementRule): string | undefined {
+  if (maxDecimalPlaces === undefined || typeof node.value !== 'number') return undefined
+  const places = decimalPlaces(numberTextOf(run, node, node.value))
+  return places > maxDecimalPlaces ? `The number has ${places} decimal places, but at most ${maxDecimalPlaces} are allowed.` : undefined
+}
+
+/** Decimal places of a number as it was written. */
+export function decimalPlaces(text: string): number {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
+  const point = mantissa.indexOf('.')
+  return Math.max(0, (point < 0 ? 0 : mantissa.length - point - 1) - Number(exponent))
+}
+
+/** Negative, zero or positive; `undefined` when the two cannot be compared. Dates are compared as far as both go. */
+export function compareValues(a: unknown, b: unknown): number | undefined {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (typeof a === 'string' && typeof b === 'string') return compareTimes(a, b)
+  return isObject(a) && isObject(b) && unitOf(a) === unitOf(b) ? compareValues(a['value'], b['value']) : undefined
+}
+
+function unitOf(quantity: JsonObject): string {
+  return `${stringAt(quantity, 'system')} ${stringAt(quantity, 'code') ?? stringAt(quantity, 'unit')}`
+}
+
+function compareTimes(a: string, b: string): number | undefined {
+  if (a.includes('T') && b.includes('T')) return Date.parse(a) - Date.parse(b)
+  const length = Math.min(a.split('T', 1)[0]?.length ?? 0, b.split('T', 1)[0]?.length ?? 0)
+  return a.slice(0, length).localeCompare(b.slice(0, length), 'en')
+}
+
+function shown(value: unknown): string {
+  if (!isObject(value)) return String(value)
+  return `${String(value['value'])} ${stringAt(value, 'unit') ?? stringAt(value, 'code') ?? ''}`.trim()
+}

@@ -1,0 +1,59 @@
+import { isObject, type JsonObject } from '../../../json/index.js'
+
+/** Where two values differ: steps below the node, and what is wrong there. */
+export interface Difference {
+  readonly at: string
+  readonly text: string
+}
+
+/** Whether two JSON values are equal in every part; the order of members does not matter. */
+export function equals(actual: unknown, expected: unknown): boolean {
+  return differencesOf(actual, expected, { at: '', isPattern: false }).length === 0
+}
+
+/** Whether a value has all that a pattern has. */
+export function contains(actual: unknown, pattern: unknown): boolean {
+  return differencesOf(actual, pattern, { at: '', isPattern: true }).length === 0
+}
+
+interface Comparison {
+  readonly at: string
+  readonly isPattern: boolean
+}
+
+/** Where a value departs from a fixed value or a pattern, each at the deepest element that differs. */
+export function differencesOf(actual: unknown, expected: unknown, comparison: Comparison): readonly Difference[] {
+  if (Array.isArray(expected)) return Array.isArray(actual) ? listDifferences(actual, expected, comparison) : [missing(comparison.at)]
+  if (isObject(expected)) return isObject(actual) ? memberDifferences(actual, expected, comparison) : [missing(comparison.at)]
+  if (actual === expected) return []
+  return [{ at: comparison.at, text: `The value must be ${JSON.stringify(expected)}, not ${JSON.stringify(actual)?.slice(0, 100)}.` }]
+}
+
+function missing(at: string): Difference {
+  return { at: parentOf(at), text: `'${at}' is required by a fixed value or pattern.` }
+}
+
+function parentOf(at: string): string {
+  return at.slice(0, Math.max(0, at.lastIndexOf('.')))
+}
+
+function memberDifferences(actual: JsonObject, expected: JsonObject, { at, isPattern }: Comparison): readonly Difference[] {
+  const found: Difference[] = []
+  for (const [name, value] of Object.entries(expected)) {
+    const place = at === '' ? name : `${at}.${name}`
+    if (Object.hasOwn(actual, name)) found.push(...differencesOf(actual[name], value, { at: place, isPattern }))
+    else found.push(missing(place))
+  }
+  if (isPattern) return found
+  const extra = Object.keys(actual).filter((name) => !Object.hasOwn(expected, name))
+  return [...found, ...extra.map((name) => ({ at: at === '' ? name : `${at}.${name}`, text: `'${name}' is not in the fixed value.` }))]
+}
+
+function listDifferences(actual: readonly unknown[], expected: readonly unknown[], { at, isPattern }: Comparison): readonly Difference[] {
+  if (isPattern) {
+    const absent = expected.filter((item) => !actual.some((candidate) => contains(candidate, item)))
+    return absent.map((item) => ({ at: parentOf(at), text: `'${at}' has no item with ${JSON.stringify(item).slice(0, 200)}.` }))
+  }
+  if (actual.length !== expected.length) return [{ at: parentOf(at), text: `'${at}' must have ${expected.length} items.` }]
+  return expected.flatMap((item, index) => differencesOf(actual[index], item, { at: `${at}[${index}]`, isPattern }))
+}

@@ -1,0 +1,95 @@
+import { createPace, type OperationContext } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { rootNode, type TypeModel } from '../fhirpath/index.js'
+import { isObject, parseJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
+import { createFacts } from './facts/facts.js'
+import type { Finding } from './finding.js'
+import { createSink } from './finding-sink.js'
+import { faultFinding, noResource, reportSlips } from './json-findings.js'
+import { requestedRules } from './rules/profile/requested-profiles.js'
+import type { Run } from './walk/run.js'
+import { visitNode } from './walk/visit-node.js'
+
+/** What `validate` is asked. */
+export interface ValidateInput {
+  /**
+   * The resource as JSON text, as what `parseJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
+   * duplicate names and places.
+   */
+  readonly resource: string | JsonSource | JsonObject
+  /** Canonicals of profiles that the resource must conform to, beside those that it names itself. */
+  readonly profiles?: readonly string[] | undefined
+}
+
+/** What `validate` says. */
+export interface ValidateResult {
+  /** True when no finding is an error. */
+  readonly valid: boolean
+  /** In document order: what concerns a node comes before what concerns its members. */
+  readonly findings: readonly Finding[]
+}
+
+const STEPS_BETWEEN_CHECKS = 256
+const MAX_WALKS = 32
+
+/**
+ * Validates a resource against the definitions of FHIR, the profiles that it claims and those that the caller names. Nothing is stored.
+ *
+ * @throws {OperationError} `profile-not-found` for a profile of the input that is not to be found; `definition-required` when the
+ *   context has no types.
+ * @see https://hl7.org/fhir/R4/resource-operation-validate.html
+ */
+export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
+  const source = sourceOf(input.resource)
+  const findings = source.fault === undefined ? await findingsOf(ctx, source, input) : [faultFinding(source.fault)]
+  return { valid: findings.every(({ severity }) => severity !== 'error' && severity !== 'fatal'), findings }
+}
+
+async function findingsOf(ctx: OperationContext, source: JsonSource, input: ValidateInput): Promise<readonly Finding[]> {
+  const model = typesOf(ctx)
+  const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
+  if (type === undefined) return [noResource()]
+  const facts = createFacts(ctx, model)
+  for (let walks = 0; walks < MAX_WALKS; walks++) {
+    const sink = createSink(ctx.limits.maxIssues)
+    const run = runOf(ctx, source, { model, facts, sink })
+    reportSlips(run, source.slips)
+    visitNode(run, run.root, requestedRules(run, input.profiles ?? []))
+    if (!(await facts.settle())) return sink.findings()
+  }
+  throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
+}
+
+function typesOf(ctx: OperationContext): TypeModel {
+  if (ctx.types === undefined) throw new OperationError('definition-required', 'Validation needs the types of a FHIR release.')
+  return ctx.types
+}
+
+function runOf(ctx: OperationContext, source: JsonSource, parts: Pick<Run, 'model' | 'facts' | 'sink'>): Run {
+  const pace = createPace(ctx)
+  let steps = 0
+  return {
+    ...parts,
+    root: rootNode(parts.model, source.value),
+    now: ctx.now(),
+    numberText: source.numberText,
+    isStructural: true,
+    visit: visitNode,
+    trials: new Map(),
+    bundles: new Map(),
+    contexts: new Map(),
+    step: () => {
+      if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
+    },
+  }
+}
+
+function sourceOf(resource: ValidateInput['resource']): JsonSource {
+  if (typeof resource === 'string') return parseJsonSource(resource)
+  if (isSource(resource)) return resource
+  return { value: resource, slips: [], numberText: () => undefined, positions: new Map() }
+}
+
+function isSource(resource: JsonSource | JsonObject): resource is JsonSource {
+  return typeof resource['numberText'] === 'function'
+}

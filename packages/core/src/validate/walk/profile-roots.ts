@@ -1,0 +1,23 @@
+import { PENDING } from '../../fhirpath/index.js'
+import type { ElementRule, Profile } from '../profile/element-rule.js'
+import type { Run } from './run.js'
+
+/** The root rules of a profile: its own, and those of the profiles on which it builds. Empty while it is not there, or not known. */
+export function profileRoots(run: Run, canonical: string): readonly ElementRule[] {
+  const profile = run.facts.profile(canonical)
+  return profile === undefined || profile === PENDING ? [] : rootsOf(run, profile)
+}
+
+/** The same for a profile that is at hand. */
+export function rootsOf(run: Run, profile: Profile): readonly ElementRule[] {
+  const roots = [profile.root]
+  const seen = new Set([profile.canonical])
+  for (let base = profile.base; base !== undefined; ) {
+    const next = run.facts.profile(base)
+    if (next === undefined || next === PENDING || seen.has(next.canonical)) break
+    seen.add(next.canonical)
+    roots.push(next.root)
+    base = next.base
+  }
+  return roots
+}

@@ -1,0 +1,44 @@
+import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel } from '../../fhirpath/index.js'
+import type { Facts } from '../facts/facts.js'
+import type { FindingSink } from '../finding-sink.js'
+import type { BundleIndex } from '../rules/reference/bundle-index.js'
+import type { ElementRule } from '../profile/element-rule.js'
+
+/** What stays the same while a resource is walked over. */
+export interface Run {
+  readonly model: TypeModel
+  readonly facts: Facts
+  readonly sink: FindingSink
+  /** The resource that is validated. */
+  readonly root: FhirNode
+  readonly now: Date
+  /** A number as it was written, when JavaScript would write it otherwise. */
+  readonly numberText: (parent: object, key: string | number) => string | undefined
+  /** False while it is only tried whether a node fits a profile: what FHIR's own types demand is said elsewhere. */
+  readonly isStructural: boolean
+  /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
+  readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
+  /** Results of trials whether a node fits a profile, by place and profile. */
+  readonly trials: Map<string, boolean>
+  /** What references can lead to in each Bundle, by the Bundle's object. */
+  readonly bundles: Map<object, BundleIndex>
+  /** What expressions work with in each resource, by the resource's node. */
+  readonly contexts: Map<FhirNode, FhirPathContext>
+  /** Counts a step; ends the walk when time is up. */
+  readonly step: () => void
+}
+
+/** Checks one node beyond what its ElementDefinitions say. */
+export type NodeCheck = (run: Run, node: FhirNode) => void
+
+/** The nearest resource that a node is in, or the node itself when it is one. */
+export function resourceOf(node: FhirNode): FhirNode {
+  let current = node
+  while (current.type.kind !== 'resource' && current.parent !== undefined) current = current.parent
+  return current
+}
+
+/** True for elements such as `Patient.contact`, whose type has no definition of its own. */
+export function isNested(type: TypeDefinition): boolean {
+  return type.name.includes('.')
+}

@@ -1,0 +1,52 @@
+import { pushSlot, type FhirNode } from '../../fhirpath/index.js'
+import type { ElementSlot } from '../../fhirpath/index.js'
+import { isObject, type JsonObject } from '../../json/index.js'
+import type { ElementRule } from '../profile/element-rule.js'
+import { checkMissing } from '../rules/cardinality/check-missing.js'
+import { checkShape } from '../rules/structure/check-shape.js'
+import { reportUnknownProperty } from '../rules/structure/unknown-property.js'
+import type { Run } from './run.js'
+import { visitElement } from './visit-element.js'
+
+const UNDERSCORE = 95
+
+/** Checks the members of a complex node, or the id and extensions of a primitive one, in the order in which they stand. */
+export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  const holder = isObject(node.value) ? node.value : node.extra
+  if (holder === undefined) return
+  checkMissing(run, { node, holder }, rules)
+  const choices = new Map<string, ElementSlot>()
+  for (const key of Object.keys(holder)) {
+    const slot = slotOf(run, node, { holder, key })
+    if (slot === undefined) continue
+    if (slot.isChoice) checkOnlyChoice(run, node, { slot, choices })
+    if (run.isStructural && !checkShape(run, node, { slot, holder })) continue
+    const nodes: FhirNode[] = []
+    pushSlot(run.model, node, { slot, into: nodes })
+    visitElement(run, { parent: node, slot, nodes }, rules)
+  }
+}
+
+/** The slot that a key names; `undefined` for what is unknown, and for the `_name` beside a `name`, which is dealt with there. */
+function slotOf(run: Run, node: FhirNode, { holder, key }: { holder: JsonObject; key: string }): ElementSlot | undefined {
+  const slot = node.type.members.get(key)
+  if (slot !== undefined) return slot
+  if (key === 'resourceType' && node.type.kind === 'resource') return undefined
+  if (key.charCodeAt(0) === UNDERSCORE) {
+    const name = key.slice(1)
+    const sibling = node.type.members.get(name)
+    if (sibling !== undefined && run.model.type(sibling.type)?.kind === 'primitive') return Object.hasOwn(holder, name) ? undefined : sibling
+  }
+  if (run.isStructural) reportUnknownProperty(run, node, key)
+  return undefined
+}
+
+function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: ElementSlot; choices: Map<string, ElementSlot> }): void {
+  const other = choices.get(slot.name)
+  choices.set(slot.name, slot)
+  if (other === undefined || !run.isStructural) return
+  run.sink.report('several-choices', node, {
+    text: `Only one of '${other.jsonName}' and '${slot.jsonName}' may be given.`,
+    at: slot.jsonName,
+  })
+}

@@ -1,0 +1,39 @@
+import type { FhirNode } from '../../fhirpath/index.js'
+import { isObject } from '../../json/index.js'
+import type { ElementRule } from '../profile/element-rule.js'
+import { checkBindings } from '../rules/binding/check-bindings.js'
+import { checkConstraints } from '../rules/constraint/check-constraints.js'
+import { checkPrimitive } from '../rules/primitive/check-primitive.js'
+import { CHECKS_BY_TYPE } from '../rules/registry.js'
+import { checkValue } from '../rules/value/check-value.js'
+import { rulesOf } from './rules-of.js'
+import type { Run } from './run.js'
+import { visitMembers } from './visit-members.js'
+
+/**
+ * Checks a node and all below it: first the node itself, then its members in document order.
+ *
+ * @param rules What the parent's rules say about this element; the rules of its type and of profiles on the type are added here.
+ */
+export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (run.sink.isFull || (node.value === undefined && node.extra === undefined)) return
+  run.step()
+  const all = rulesOf(run, node, rules)
+  if (run.isStructural && !checkOwn(run, node)) return
+  for (const rule of all) checkValue(run, node, rule)
+  checkBindings(run, node, all)
+  checkConstraints(run, node, all)
+  visitMembers(run, node, all)
+}
+
+/** What holds for every node of the type. False when the node has not the form that further rules need. */
+function checkOwn(run: Run, node: FhirNode): boolean {
+  if (node.type.kind === 'primitive') {
+    if (node.value !== undefined && !checkPrimitive(run, node)) return false
+  } else if (!isObject(node.value)) {
+    run.sink.report('object-expected', node, { text: `An object is expected here, not a ${typeof node.value}.` })
+    return false
+  }
+  for (const check of CHECKS_BY_TYPE.get(node.type.name) ?? []) check(run, node)
+  return true
+}
