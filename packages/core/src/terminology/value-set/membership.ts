@@ -23,6 +23,8 @@ export interface MembershipOptions {
   readonly activeOnly?: boolean | undefined
   /** False: abstract codes do not count. Default true. */
   readonly abstract?: boolean | undefined
+  /** True: what an include lists is believed even when its code system is not known. */
+  readonly trustLists?: boolean | undefined
 }
 
 /** Whether a code is in a value set, and what was seen on the way. */
@@ -109,7 +111,7 @@ function inSystem({ scope, code }: Asking, part: ConceptSetPlan, bars: Membershi
   if (part.family?.url !== code.system) return OUT
   const choice = chooseVersion(part.family, { include: part.definition.version, value: code.version, rules: scope.rules })
   const { provider } = choice
-  if (provider === undefined) return { state: 'unknown', choices: [choice] }
+  if (provider === undefined) return { state: withoutSystem(part, code, bars), choices: [choice] }
   const concept = provider.find(code.code)
   const tried = { provider, choices: [choice] }
   if (concept === undefined) return { ...tried, state: isOpen(provider, part) ? 'in' : 'out' }
@@ -118,6 +120,12 @@ function inSystem({ scope, code }: Asking, part: ConceptSetPlan, bars: Membershi
   if (!selects(provider, part, concept)) return { ...found, state: 'out' }
   const barred = barrier(provider.status(concept), bars)
   return barred === undefined ? { ...found, state: 'in' } : { ...found, state: 'out', barred }
+}
+
+/** What can be told without the code system. */
+function withoutSystem({ definition, filters }: ConceptSetPlan, { code }: CodeInQuestion, { trustLists }: MembershipOptions): Membership['state'] {
+  if (trustLists !== true || definition.concepts === undefined || filters.length > 0) return 'unknown'
+  return definition.listed(code) === undefined ? 'out' : 'in'
 }
 
 /** Unknown codes of a fragment may exist all the same, so they are in a set of all codes. */
@@ -144,8 +152,8 @@ interface Exclusion {
 }
 
 function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Membership['state'] {
-  const unbarred = { ...asking, options: {}, done: asking.doneForExcludes }
-  const { state, provider } = inPart(unbarred, part, {})
+  const unbarred = { ...asking, options: { trustLists: asking.options.trustLists }, done: asking.doneForExcludes }
+  const { state, provider } = inPart(unbarred, part, unbarred.options)
   if (state !== 'in' || provider === undefined || included.provider === undefined) return state
   return sameSystem(provider, included.provider) || !keepsVersions(plan, part) ? 'in' : 'out'
 }

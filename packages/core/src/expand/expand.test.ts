@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
+import type { JsonObject } from '../json/index.js'
+import { languageList } from '../terminology/index.js'
+import { expand } from './expand.js'
+import type { ExpandInput } from './expand-input.js'
+import type { ExpansionEntry } from './expansion.js'
+
+const ALL = valueSet('all', { include: [{ system: cs('living') }] })
+const CATS = valueSet('cats', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a', value: 'cat' }] }] }, { version: '2.0.0' })
+const PETS = valueSet('pets', {
+  include: [{ system: cs('living'), concept: [{ code: 'dog', display: 'Good dog' }, { code: 'unicorn' }, { code: 'cat' }] }],
+})
+const ctx = contextOf(LIVING, ALL, CATS, PETS)
+
+/** Codes, with what is below them in brackets. */
+function shape(entries: readonly ExpansionEntry[]): string {
+  return entries.map(({ code, contains }) => (contains.length === 0 ? code : `${code}(${shape(contains)})`)).join(' ')
+}
+
+async function shapeOf(input: ExpandInput): Promise<string> {
+  return shape((await expand(ctx, input)).contains)
+}
+
+describe('nesting', () => {
+  it.each([
+    ['a whole code system', { url: vs('all') }, 'animal(cat(lion) dog duck) plant'],
+    ['a branch', { url: vs('cats') }, 'cat(lion)'],
+    ['without inactive codes', { url: vs('cats'), activeOnly: true }, 'cat'],
+    ['none when it is not wanted', { url: vs('all'), excludeNested: true }, 'animal cat lion dog duck plant'],
+    ['none on a page', { url: vs('all'), count: 3 }, 'animal cat lion'],
+    ['none from an offset on', { url: vs('all'), offset: 4 }, 'duck plant'],
+    ['none of a list of codes, which keeps its order', { url: vs('pets') }, 'dog cat'],
+    ['none of a whole code system that is filtered by text', { url: vs('all'), filter: 'd' }, 'dog duck'],
+    ['of a branch that is filtered by text', { url: vs('cats'), filter: 'l' }, 'lion'],
+  ])('%s', async (_, input, expected) => {
+    expect(await shapeOf(input)).toBe(expected)
+  })
+
+  it('hands the children of a missing code to the code above', async () => {
+    const valueSetInline = valueSet('inline', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'descendent-of', value: 'animal' }] }] })
+    expect(await shapeOf({ valueSet: valueSetInline })).toBe('cat(lion) dog duck')
+  })
+})
+
+describe('a text filter', () => {
+  it.each([
+    ['du', 'duck'],
+    ['wild duck', 'duck'],
+    ['WILD', 'duck'],
+    ['uck', ''],
+    ['katze', 'cat'],
+    ['cat', 'cat'],
+    ['   ', 'animal(cat(lion) dog duck) plant'],
+    ['%', ''],
+    ['.*', ''],
+    ['d_g', ''],
+    ['\\', ''],
+    ['constructor', ''],
+  ])('%j finds %j', async (filter, expected) => {
+    expect(await shapeOf({ url: vs('all'), filter })).toBe(expected)
+  })
+
+  it('orders by exact code, exact display, start of the display, place and length', async () => {
+    const concepts = [
+      { code: '1', display: 'A long word for heart' },
+      { code: '2', display: 'Hearty meal' },
+      { code: '3', display: 'Old heart' },
+      { code: '4', display: 'Heart' },
+      { code: 'heart', display: 'Something else' },
+      { code: '6', display: 'Heart failure' },
+    ]
+    const ranking = contextOf(codeSystem('hearts', concepts), valueSet('hearts', { include: [{ system: cs('hearts') }] }))
+    const { contains } = await expand(ranking, { url: vs('hearts'), filter: 'HEART' })
+    expect(shape(contains)).toBe('heart 4 2 6 3 1')
+    const second = await expand(ranking, { url: vs('hearts'), filter: 'HEART', offset: 2, count: 2 })
+    expect([shape(second.contains), second.total]).toEqual(['2 6', 6])
+  })
+
+  it('looks at designations of supplements that are used', async () => {
+    const supplement = { resourceType: 'CodeSystem', url: cs('more'), status: 'active', content: 'supplement', supplements: cs('living'), concept: [{ code: 'dog', designation: [{ value: 'Hound' }] }] }
+    const supplemented = contextOf(LIVING, ALL, supplement)
+    expect((await expand(supplemented, { url: vs('all'), filter: 'hou' })).total).toBe(0)
+    const used = await expand(supplemented, { url: vs('all'), filter: 'hou', useSupplement: [cs('more')] })
+    expect(shape(used.contains)).toBe('dog')
+    expect(used.parameters).toContainEqual({ name: 'used-supplement', type: 'Uri', value: cs('more') })
+  })
+})
+
+describe('an entry', () => {
+  const entry = async (input: ExpandInput, code: string): Promise<ExpansionEntry | undefined> =>
+    (await expand(ctx, { ...input, excludeNested: true })).contains.find((one) => one.code === code)
+  const languages = (text: string): Pick<ExpandInput, 'languages'> => {
+    const parameter = languageList(text)
+    return parameter === undefined ? {} : { languages: { parameter } }
+  }
+
+  it('tells status, abstract and inactive', async () => {
+    expect(await entry({ url: vs('all') }, 'animal')).toMatchObject({ abstract: true, inactive: false, properties: [] })
+    expect(await entry({ url: vs('all') }, 'lion')).toMatchObject({ inactive: true, properties: [{ code: 'status', value: ['valueCode', 'retired'] }] })
+  })
+
+  it('has no display when the concept has none, and never its code', async () => {
+    const bare = contextOf(codeSystem('bare', [{ code: 'x' }]), valueSet('bare', { include: [{ system: cs('bare') }] }))
+    expect((await expand(bare, { url: vs('bare') })).contains[0]).not.toHaveProperty('display')
+  })
+
+  it('has the display of the value set that lists it', async () => {
+    expect((await entry({ url: vs('pets') }, 'dog'))?.display).toBe('Good dog')
+  })
+
+  it.each([
+    ['de', 'Katze', ['Chat', 'Cat']],
+    ['fr-CH', 'Chat', ['Katze', 'Cat']],
+    ['it', 'Cat', ['Katze', 'Chat']],
+    ['it,*;q=0', undefined, ['Cat', 'Katze', 'Chat']],
+    ['en', 'Cat', ['Katze', 'Chat']],
+  ])('in %s is shown as %s', async (language, display, others) => {
+    const found = await entry({ url: vs('cats'), includeDesignations: true, ...languages(language) }, 'cat')
+    expect(found?.display).toBe(display)
+    expect(found?.designations.map(({ value }) => value).sort()).toEqual([...others].sort())
+  })
+
+  it('gives designations and properties that were asked for only', async () => {
+    const found = await entry({ url: vs('cats'), designations: ['urn:ietf:bcp:47|fr'], properties: ['legs', 'definition', 'wings'] }, 'cat')
+    expect(found?.designations.map(({ value }) => value)).toEqual(['Chat'])
+    expect(found?.properties.map(({ code, value }) => [code, value[1]])).toEqual([['legs', 4], ['definition', 'A small one']])
+    expect((await entry({ url: vs('cats') }, 'cat'))?.designations).toEqual([])
+  })
+})
+
+describe('versions', () => {
+  const versioned = (version: string, concept: readonly JsonObject[]): JsonObject => codeSystem('v', concept, { version })
+  const include = (version?: string): JsonObject => ({ system: cs('v'), ...(version !== undefined && { version }) })
+  const base = [versioned('1.0.0', [{ code: 'a', display: 'A1' }, { code: 'b', display: 'B1' }]), versioned('1.2.0', [{ code: 'a', display: 'A2' }, { code: 'c', display: 'C2' }])]
+  const listed = async (compose: JsonObject): Promise<string> => {
+    const { contains } = await expand(contextOf(...base, valueSet('v', compose)), { url: vs('v') })
+    return contains.map(({ code, version, display }) => `${code}${version === undefined ? '' : `@${version}`}=${display}`).join(' ')
+  }
+  const match = (value: string): JsonObject => ({
+    url: 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter',
+    extension: [{ url: 'name', valueCode: 'versionsMatch' }, { url: 'value', valueString: value }],
+  })
+
+  it.each([
+    ['the newest when none is stated', { include: [include()] }, 'a=A2 c=C2'],
+    ['the one that is stated', { include: [include('1.0.0')] }, 'a=A1 b=B1'],
+    ['the newest that fits wild cards', { include: [include('1.x.x')] }, 'a=A2 c=C2'],
+    ['several, kept apart, the newest first', { include: [include('1.0.0'), include('1.2.0')] }, 'a@1.2.0=A2 c@1.2.0=C2 a@1.0.0=A1 b@1.0.0=B1'],
+    ['several, merged', { include: [include('1.0.0'), include('1.2.0')], extension: [match('true')] }, 'a@1.2.0=A2 c@1.2.0=C2 b@1.0.0=B1'],
+    ['an exclude takes equal codes of other versions', { include: [include('1.2.0')], exclude: [include('1.0.0')] }, 'c@1.2.0=C2'],
+    ['unless the value set says otherwise', { include: [include('1.2.0')], exclude: [include('1.0.0')], extension: [match('false')] }, 'a@1.2.0=A2 c@1.2.0=C2'],
+    ['a list with a version excludes that version', { include: [include('1.2.0')], exclude: [{ ...include('1.0.0'), concept: [{ code: 'a' }] }] }, 'a@1.2.0=A2 c@1.2.0=C2'],
+  ])('%s', async (_, compose, expected) => {
+    expect(await listed(compose)).toBe(expected)
+  })
+})
+
+describe('a value set', () => {
+  it('is all codes of a code system that names it', async () => {
+    const named = contextOf(codeSystem('named', [{ code: 'x' }], { valueSet: vs('named') }))
+    expect(shape((await expand(named, { url: vs('named') })).contains)).toBe('x')
+  })
+
+  it('without compose is its stored expansion', async () => {
+    const stored = { resourceType: 'ValueSet', url: vs('stored'), status: 'active', expansion: { contains: [{ system: cs('living'), code: 'cat', contains: [{ system: cs('living'), code: 'dog' }] }] } }
+    expect(shape((await expand(contextOf(LIVING, stored), { url: vs('stored') })).contains)).toBe('cat dog')
+  })
+
+  it('may import a value set that stands inside it', async () => {
+    const contained = { resourceType: 'ValueSet', id: 'in', compose: { include: [{ system: cs('living'), concept: [{ code: 'cat' }, { code: 'dog' }] }] } }
+    const outer = valueSet('outer', { include: [{ valueSet: ['#in', vs('cats')] }] }, { contained: [contained] })
+    const { contains, parameters } = await expand(ctx, { valueSet: outer })
+    expect(shape(contains)).toBe('cat')
+    expect(parameters.filter(({ name }) => name === 'used-valueset').map(({ value }) => value)).toEqual([`${vs('cats')}|2.0.0`])
+  })
+})

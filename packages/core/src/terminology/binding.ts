@@ -1,0 +1,105 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, type ErrorCode } from '../errors/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { demandedSupplements } from './request-input.js'
+import { terminologyScope } from './scope.js'
+import { definedValueSet } from './value-set/defined-value-set.js'
+import { findValueSet } from './value-set/find-value-set.js'
+import { makePlan } from './value-set/make-plan.js'
+import { membershipIn, type CodeInQuestion, type MembershipQuestion } from './value-set/membership.js'
+import { withImports, type ValueSetPlan } from './value-set/plan.js'
+
+/** A code, a Coding, or a CodeableConcept, as it stands in a resource. */
+export type BoundValue = string | JsonObject
+
+/** True when a value set has the value, false when it has not, `undefined` when that cannot be told here. */
+export type MemberTest = (value: BoundValue) => boolean | undefined
+
+/** Answers which values are in which value sets, for many values of one run. */
+export interface BindingChecker {
+  /**
+   * The test of a value set, made once for each canonical. A code without system is in the set when some system of the set has it; of a
+   * CodeableConcept one coding is enough. The test cannot tell when the value set, an import of it or the code system is not known, or
+   * when the value set cannot be evaluated; codes that the value set itself lists are known all the same.
+   */
+  test(valueSet: string): Promise<MemberTest>
+  /** The same for one value. */
+  memberOf(valueSet: string, value: BoundValue): Promise<boolean | undefined>
+}
+
+/** Makes the checker of one run. */
+export function bindingChecker(ctx: OperationContext): BindingChecker {
+  const tests = new Map<string, Promise<MemberTest>>()
+  const test = (valueSet: string): Promise<MemberTest> => {
+    const known = tests.get(valueSet) ?? memberTest(ctx, valueSet)
+    tests.set(valueSet, known)
+    return known
+  }
+  return { test, memberOf: async (valueSet, value) => (await test(valueSet))(value) }
+}
+
+const CANNOT_TELL: MemberTest = () => undefined
+
+/** Failures that lie in the definitions. */
+const UNUSABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'content-not-found',
+  'definition-invalid',
+  'not-supported',
+  'regex-unsupported',
+  'too-costly',
+  'unprocessable',
+])
+
+async function memberTest(ctx: OperationContext, canonical: string): Promise<MemberTest> {
+  const found = await findValueSet(ctx, canonical)
+  if (found === undefined) return CANNOT_TELL
+  try {
+    const scope = await terminologyScope(ctx, { supplements: demandedSupplements(found.resource) })
+    const plan = await makePlan(scope, definedValueSet(ctx.cache, found))
+    return testOf({ scope, options: { trustLists: true } }, plan)
+  } catch (error) {
+    if (isUnusable(error)) return CANNOT_TELL
+    throw error
+  }
+}
+
+function testOf(question: Omit<MembershipQuestion, 'code'>, plan: ValueSetPlan): MemberTest {
+  const systems = [...new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ definition }) => definition.system ?? [])))]
+  const answers = new Map<string, boolean | undefined>()
+  const ask = (code: CodeInQuestion): boolean | undefined => {
+    const key = JSON.stringify([code.system, code.version, code.code])
+    if (!answers.has(key)) answers.set(key, answered({ ...question, code }, plan))
+    return answers.get(key)
+  }
+  return (value) => {
+    if (typeof value === 'string') return any(systems.map((system) => ask({ system, code: value })))
+    const codings = Array.isArray(value['coding']) ? objectsAt(value, 'coding') : [value]
+    return any(codings.map((coding) => askCoding(coding, ask)))
+  }
+}
+
+function askCoding(coding: JsonObject, ask: (code: CodeInQuestion) => boolean | undefined): boolean | undefined {
+  const [system, code] = [stringAt(coding, 'system'), stringAt(coding, 'code')]
+  if (system === undefined || code === undefined) return false
+  return ask({ system, code, version: stringAt(coding, 'version') })
+}
+
+function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | undefined {
+  try {
+    const { state } = membershipIn(question, plan)
+    return state === 'unknown' ? undefined : state === 'in'
+  } catch (error) {
+    if (isUnusable(error)) return undefined
+    throw error
+  }
+}
+
+/** One that is true is enough; without it, one that cannot be told leaves the whole open. */
+function any(answers: readonly (boolean | undefined)[]): boolean | undefined {
+  if (answers.includes(true)) return true
+  return answers.includes(undefined) ? undefined : false
+}
+
+function isUnusable(error: unknown): boolean {
+  return error instanceof OperationError && UNUSABLE.has(error.code)
+}

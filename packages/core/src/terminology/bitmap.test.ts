@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { and, andNot, bitmapFrom, members, or, rangeBitmap } from './bitmap.js'
+
+const LIMIT = 200
+const positions = fc.uniqueArray(fc.nat(LIMIT - 1))
+
+describe('a bitmap', () => {
+  it('behaves as a set of numbers', () => {
+    fc.assert(
+      fc.property(positions, positions, fc.nat(LIMIT), (a, b, skip) => {
+        const [x, y] = [new Set(a), new Set(b)]
+        const [left, right] = [bitmapFrom(a, LIMIT), bitmapFrom(b, LIMIT)]
+        const listed = (set: ReadonlySet<number>): readonly number[] => [...set].sort((m, n) => m - n)
+        expect([...members(and(left, right))]).toEqual(listed(x.intersection(y)))
+        expect([...members(or(left, right))]).toEqual(listed(x.union(y)))
+        expect([...members(andNot(left, right))]).toEqual(listed(x.difference(y)))
+        expect([...members(left, skip)]).toEqual(listed(x).slice(skip))
+        expect(left.count()).toBe(x.size)
+        expect(b.every((position) => left.has(position) === x.has(position))).toBe(true)
+      }),
+    )
+  })
+
+  it('of a range holds its start and not its end', () => {
+    fc.assert(
+      fc.property(fc.nat(LIMIT), fc.nat(LIMIT), (start, end) => {
+        const expected = Array.from({ length: Math.max(0, end - start) }, (_, i) => start + i)
+        expect([...members(rangeBitmap(start, end, LIMIT))]).toEqual(expected)
+      }),
+    )
+  })
+
+  it('passes over numbers beyond its limit', () => {
+    expect([...members(bitmapFrom([1, 5, 9], 6))]).toEqual([1, 5])
+  })
+})

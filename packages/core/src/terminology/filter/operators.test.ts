@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { codeSystem, LIVING } from '../../../test/terminology-content.js'
+import { definitionOf } from '../../content/index.js'
+import { createCache } from '../../context/index.js'
+import type { JsonObject } from '../../json/index.js'
+import { members } from '../bitmap.js'
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { resourceProvider } from '../code-system/resource-provider.js'
+import { conceptsFor } from './concepts-for.js'
+
+function providerOf(resource: JsonObject): CodeSystemProvider {
+  const definition = definitionOf(resource)
+  if (definition === undefined) throw new Error('no definition')
+  return resourceProvider(createCache(), definition)
+}
+
+const living = providerOf(LIVING)
+const folded = providerOf(codeSystem('folded', [{ code: 'Ab' }, { code: 'cd' }], { caseSensitive: false }))
+
+function codes(provider: CodeSystemProvider, filter: { property: string; op: string; value: string }): string {
+  const set = conceptsFor(provider, filter, 'vs')
+  const listed = [...members(set.all())]
+  const tested = [...members(provider.index!.all())].filter((concept) => set.has(concept))
+  expect(listed).toEqual(tested)
+  return listed.map((concept) => provider.code(concept)).join(' ')
+}
+
+describe('a filter', () => {
+  it.each([
+    ['concept is-a cat', 'cat lion'],
+    ['code is-a animal', 'animal cat lion dog duck'],
+    ['concept is-a nothing', ''],
+    ['concept descendent-of animal', 'cat lion dog duck'],
+    ['concept is-not-a animal', 'plant'],
+    ['concept is-not-a nothing', 'animal cat lion dog duck plant'],
+    ['concept generalizes lion', 'animal cat lion'],
+    ['concept child-of animal', 'cat dog duck'],
+    ['concept descendent-leaf animal', 'lion dog duck'],
+    ['concept = dog', 'dog'],
+    ['concept = constructor', ''],
+    ['code in dog, cat,,x', 'cat dog'],
+    ['code not-in dog,cat', 'animal lion duck plant'],
+    ['code regex d.*', 'dog duck'],
+    ['code regex o', ''],
+    ['legs = 4', 'cat lion dog'],
+    ['legs = four', ''],
+    ['legs in 2,3', 'duck'],
+    ['legs not-in 4', 'animal duck plant'],
+    ['legs exists true', 'cat lion dog duck'],
+    ['legs exists false', 'animal plant'],
+    ['legs regex [0-3]', 'duck'],
+    ['display regex .*o.*', 'lion dog'],
+    ['parent = animal', 'cat dog duck'],
+    ['child exists true', 'animal cat'],
+    ['designation = Katze', 'cat'],
+    ['definition exists true', 'cat'],
+    ['notSelectable = true', 'animal'],
+    ['notSelectable = TRUE', ''],
+  ])('%s selects %s', (text, expected) => {
+    const [property = '', op = '', ...value] = text.split(' ')
+    expect(codes(living, { property, op, value: value.join(' ') })).toBe(expected)
+  })
+
+  it('compares codes by the rule of the code system', () => {
+    expect(codes(folded, { property: 'code', op: '=', value: 'AB' })).toBe('Ab')
+    expect(codes(folded, { property: 'concept', op: 'in', value: 'ab,CD' })).toBe('Ab cd')
+  })
+
+  it.each([
+    { property: 'concept', op: 'near', value: 'x' },
+    { property: 'concept', op: 'toString', value: 'x' },
+    { property: 'legs', op: 'is-a', value: 'x' },
+    { property: 'wings', op: '=', value: '2' },
+    { property: '__proto__', op: '=', value: '2' },
+    { property: 'legs', op: 'exists', value: 'maybe' },
+  ])('that is not understood is refused: $property $op $value', (filter) => {
+    expect(() => conceptsFor(living, filter, 'vs')).toThrow(expect.objectContaining({ code: 'not-supported' }))
+  })
+
+  it('EX-09: by a pattern that is no regular expression, or too long, is refused', () => {
+    for (const value of ['(', '(?=a)', '\\1(a)', 'a'.repeat(1001)]) {
+      expect(() => conceptsFor(living, { property: 'code', op: 'regex', value }, 'vs')).toThrow(expect.objectContaining({ code: 'regex-unsupported' }))
+    }
+  })
+
+  it('EX-09: by a pattern of nested repetition takes no time to speak of', () => {
+    const long = providerOf(codeSystem('long', [{ code: 'a'.repeat(5_000) }, { code: `${'a'.repeat(5_000)}!` }]))
+    const set = conceptsFor(long, { property: 'code', op: 'regex', value: '((a+)+)+' }, 'vs')
+    expect([...members(set.all())]).toEqual([0])
+  })
+})

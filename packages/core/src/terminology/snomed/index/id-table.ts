@@ -1,0 +1,73 @@
+/** Ids of components as two columns of whole numbers: the last nine digits, and those before. */
+export interface IdColumns {
+  readonly high: Uint32Array
+  readonly low: Uint32Array
+}
+
+/** Ids in ascending numeric order; the place of an id is its ordinal. */
+export interface IdTable extends IdColumns {
+  readonly size: number
+  /** The ordinal of an id, `undefined` when there is none. */
+  find(id: string): number | undefined
+  /** Ordinals of all ids that begin with these digits, as ranges `[start, end)`. */
+  startingWith(digits: string): readonly (readonly [number, number])[]
+}
+
+const HALF = 9
+const MAX_DIGITS = 18
+
+/** The part of an id before its last nine digits. */
+export function highOf(id: string): number {
+  return id.length > HALF ? Number(id.slice(0, -HALF)) : 0
+}
+
+/** The last nine digits of an id. */
+export function lowOf(id: string): number {
+  return Number(id.slice(-HALF))
+}
+
+/** The id at a place. */
+export function idAt({ high, low }: IdColumns, place: number): string {
+  const before = high[place] ?? 0
+  const rest = low[place] ?? 0
+  return before === 0 ? String(rest) : `${before}${String(rest).padStart(HALF, '0')}`
+}
+
+/** Puts a table over sorted columns. */
+export function idTable(columns: IdColumns): IdTable {
+  const { high, low } = columns
+  const firstFrom = (id: string): number => lowerBound(columns, highOf(id), lowOf(id))
+  return {
+    high,
+    low,
+    size: high.length,
+    find(id) {
+      if (!/^[1-9][0-9]{0,17}$/.test(id)) return undefined
+      const place = firstFrom(id)
+      return high[place] === highOf(id) && low[place] === lowOf(id) ? place : undefined
+    },
+    startingWith(digits) {
+      if (!/^[1-9][0-9]{0,17}$/.test(digits)) return []
+      const ranges: [number, number][] = []
+      for (let length = digits.length; length <= MAX_DIGITS; length++) {
+        const start = firstFrom(digits.padEnd(length, '0'))
+        const last = digits.padEnd(length, '9')
+        const end = lowerBound(columns, highOf(last), lowOf(last) + 1)
+        if (start < end) ranges.push([start, end])
+      }
+      return ranges
+    },
+  }
+}
+
+function lowerBound({ high, low }: IdColumns, before: number, rest: number): number {
+  let start = 0
+  let end = high.length
+  while (start < end) {
+    const middle = (start + end) >>> 1
+    const order = (high[middle] ?? 0) - before || (low[middle] ?? 0) - rest
+    if (order < 0) start = middle + 1
+    else end = middle
+  }
+  return start
+}

@@ -1,0 +1,48 @@
+import { bitmapFrom, emptyBitmap, type Bitmap } from '../../bitmap.js'
+import type { RefsetHeader, SnomedHeader } from './header.js'
+import type { SectionReader } from './section-reader.js'
+
+/** A row of a reference set. */
+export interface RefsetRow {
+  readonly active: boolean
+  readonly effectiveTime: string
+  readonly moduleId: string
+  readonly referencedComponentId: string
+  /** In the order of `RefsetHeader.fields`. */
+  readonly fields: readonly string[]
+}
+
+/** The reference sets of a version of which members are concepts. */
+export interface RefsetTable {
+  readonly all: readonly RefsetHeader[]
+  find(id: string): RefsetHeader | undefined
+  /** Concepts that are referenced by an active row; none for an unknown reference set. */
+  members(id: string): Bitmap
+  /** Every row, active or not. */
+  rows(id: string): readonly RefsetRow[]
+}
+
+/** Opens the table of a version with so many concepts. */
+export function refsetTable(reader: SectionReader, { refsets }: SnomedHeader, size: number): RefsetTable {
+  const byId = new Map(refsets.map((refset) => [refset.id, refset]))
+  const members = new Map<string, Bitmap>()
+  return {
+    all: refsets,
+    find: (id) => byId.get(id),
+    members(id) {
+      if (!byId.has(id)) return emptyBitmap(size)
+      const found = members.get(id) ?? bitmapFrom(reader.numbers(`refset.${id}`), size)
+      members.set(id, found)
+      return found
+    },
+    rows: (id) => (byId.has(id) ? readRows(new TextDecoder().decode(reader.bytes(`refset.${id}.rows`))) : []),
+  }
+}
+
+function readRows(text: string): readonly RefsetRow[] {
+  return text.split('\n').flatMap((line) => {
+    if (line === '') return []
+    const [active, effectiveTime = '', moduleId = '', referencedComponentId = '', ...fields] = line.split('\t')
+    return [{ active: active === '1', effectiveTime, moduleId, referencedComponentId, fields }]
+  })
+}
