@@ -2,7 +2,7 @@ import { createContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { memoryStorage } from 'fhir-ops/memory'
 import { translate } from 'fhir-ops/translate'
-import { r4Definitions } from '@fhir-ops/r4'
+import { r4 } from '@fhir-ops/r4'
 
 const map = {
   resourceType: 'ConceptMap',
@@ -18,7 +18,7 @@ const map = {
   ],
 }
 
-const ctx = createContext({ storage: memoryStorage([map]), definitions: [r4Definitions()] })
+const ctx = createContext({ storage: memoryStorage([map]), ...r4() })
 
 const { result, matches } = await translate(ctx, {
   url: 'http://example.org/gender-map',

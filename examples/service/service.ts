@@ -1,9 +1,8 @@
 import { createContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
-import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
 import { createHandler, type Handler } from '@fhir-ops/handler'
-import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { r4 } from '@fhir-ops/r4'
 
 const COLOURS = {
   resourceType: 'CodeSystem',
@@ -27,11 +26,10 @@ const ALL_COLOURS = {
 
 /** A service over memory that knows two colours, and a token that may do everything. */
 export async function createService(baseUrl: string): Promise<{ readonly handler: Handler; readonly token: string }> {
-  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
-  const indexer = createIndexer(parameters)
+  const { indexer, ...release } = r4()
   const storage = memoryStorage([COLOURS, ALL_COLOURS], { indexer })
   const sessions = createSessions({ store: memorySessionStore() })
-  const context = createContext({ storage, definitions: [r4Definitions()], search: { parameters }, types: r4TypeModel() })
+  const context = createContext({ storage, ...release })
   const handler = createHandler({ context, sessions, indexer, baseUrl, defaultPolicy: 'deny' })
   const { token } = await sessions.create({ user: 'me', scopes: ['openid', 'system/*.cruds'] })
   return { handler, token }

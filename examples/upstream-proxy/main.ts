@@ -1,12 +1,11 @@
 import { createServer } from 'node:http'
 import { createContext } from 'fhir-ops/context'
 import { memorySessionStore } from 'fhir-ops/memory'
-import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
 import { createHandler } from '@fhir-ops/handler'
 import { configureServer, toNodeListener } from '@fhir-ops/handler/node'
 import { httpStorage } from '@fhir-ops/http'
-import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { r4 } from '@fhir-ops/r4'
 
 const port = Number(process.env['PORT'] ?? 8080)
 const url = `http://127.0.0.1:${port}`
@@ -15,12 +14,12 @@ const upstreamToken = process.env['UPSTREAM_TOKEN']
 
 // Resources stay on the other server; translate, expand, validate and evaluate run here.
 const storage = httpStorage({ baseUrl: upstream, ...(upstreamToken !== undefined && { token: upstreamToken }) })
-const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+const { indexer, ...release } = r4()
 const sessions = createSessions({ store: memorySessionStore() })
 const handler = createHandler({
-  context: createContext({ storage, definitions: [r4Definitions()], search: { parameters }, types: r4TypeModel() }),
+  context: createContext({ storage, ...release }),
   sessions,
-  indexer: createIndexer(parameters),
+  indexer,
   baseUrl: url,
   defaultPolicy: 'deny',
 })

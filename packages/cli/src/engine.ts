@@ -2,10 +2,9 @@ import { createContext, type Limits, type OperationContext } from 'fhir-ops/cont
 import { OperationError } from 'fhir-ops/errors'
 import { searchCodes } from 'fhir-ops/expand'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
-import { createIndexer, searchParameters } from 'fhir-ops/search'
 import type { Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import { httpStorage } from '@fhir-ops/http'
-import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { r4 } from '@fhir-ops/r4'
 import { openSqlite } from '@fhir-ops/sqlite'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
@@ -23,6 +22,8 @@ export interface EngineOptions {
   /** `memory`, `sqlite:FILE` or `http:URL`. */
   readonly storage: string
   readonly limits?: Partial<Limits>
+  /** Address that the storage is served at; absolute references on it are local ones. */
+  readonly base?: string
   /** Files and folders to load before anything else. */
   readonly load?: readonly string[]
 }
@@ -30,13 +31,11 @@ export interface EngineOptions {
 /** Opens the storage, loads what is to be loaded, with progress and refusals on `io.err`. */
 export async function openEngine(options: EngineOptions, io: Io): Promise<Engine> {
   const opened = await openStorage(options.storage)
-  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
-  const indexer = createIndexer(parameters)
+  const { indexer, search, ...release } = r4(options.base === undefined ? {} : { base: options.base })
   const ctx: OperationContext = createContext({
+    ...release,
     storage: opened.storage,
-    definitions: [r4Definitions()],
-    search: { parameters, codesOf: searchCodes(() => ctx) },
-    types: r4TypeModel(),
+    search: { ...search, codesOf: searchCodes(() => ctx) },
     ...(options.limits !== undefined && { limits: options.limits }),
   })
   if (options.load !== undefined && options.load.length > 0) {

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
 import { configureServer, toNodeListener } from '@fhir-ops/handler/node'
@@ -35,27 +35,41 @@ export interface RunningServer {
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
-/** Opens the storage, loads content and listens. @throws {OperationError} `parameter-value` for an open door on another interface than loopback. */
+/**
+ * Listens, opens the storage and loads content; until that is done, requests are answered with 503.
+ *
+ * @throws {OperationError} `parameter-value` for an open door on another interface than loopback; `unavailable` when the port is taken.
+ */
 export async function serve(options: ServeOptions, io: Io): Promise<RunningServer> {
   if ((options.open || options.devToken !== undefined) && !LOOPBACK.has(options.host)) {
     throw new OperationError('parameter-value', `--no-auth and --dev-token are for loopback only, not for ${options.host}.`)
   }
-  const limits = options.maxExpansion === undefined ? {} : { limits: { maxExpansion: options.maxExpansion } }
-  const engine = await openEngine({ storage: options.storage, load: options.load, ...limits }, io)
+  const server = createServer()
+  configureServer(server)
+  server.on('request', starting)
+  const url = await listening(server, options)
   try {
-    return await listen(options, engine, io)
+    return await answering({ options, server, url, io })
   } catch (error) {
-    await engine.close()
+    server.close()
     throw error
   }
 }
 
-async function listen(options: ServeOptions, engine: Engine, io: Io): Promise<RunningServer> {
-  const server = createServer()
-  configureServer(server)
-  const url = await listening(server, options)
+interface Listening {
+  readonly options: ServeOptions
+  readonly server: Server
+  readonly url: string
+  readonly io: Io
+}
+
+async function answering({ options, server, url, io }: Listening): Promise<RunningServer> {
+  const { storage, load, maxExpansion } = options
+  const limits = maxExpansion === undefined ? {} : { limits: { maxExpansion } }
+  const engine = await openEngine({ storage, load, base: `${url}/fhir/R4`, ...limits }, io)
   const runtime = botSandbox()
   const handler = createHandler(handlerOptions({ options, engine, io, url, runtime }))
+  server.off('request', starting)
   server.on('request', toNodeListener(handler))
   return {
     url,
@@ -68,6 +82,10 @@ async function listen(options: ServeOptions, engine: Engine, io: Io): Promise<Ru
       await engine.close()
     },
   }
+}
+
+function starting(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, { 'Retry-After': '1' }).end()
 }
 
 interface Parts {
