@@ -1,1 +1,15 @@
-export {}
+// What most programs need. Each operation and each seam is also a subpath, with its types.
+export { createContext, forRequest, type ContextOptions, type OperationContext } from './context/index.js'
+export { OperationError, type ErrorCode } from './errors/index.js'
+export { memorySessionStore, memoryStorage } from './memory/index.js'
+export { putResource, type Storage } from './storage/index.js'
+export { translate } from './translate/index.js'
+export { expand } from './expand/index.js'
+export { lookup } from './lookup/index.js'
+export { validateInCodeSystem, validateInValueSet } from './validate-code/index.js'
+export { subsumes } from './subsumes/index.js'
+export { closure } from './closure/index.js'
+export { validate } from './validate/index.js'
+export { evaluateMeasure } from './evaluate/index.js'
+export { createBots, execute } from './execute/index.js'
+export { createSessions } from './sessions/index.js'
