@@ -8,7 +8,7 @@ const engines = ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', '
 
 module.exports = {
   forbidden: [
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, dependencyTypesNot: ['type-only'] } },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
     {
       name: 'core-knows-no-platform',
       severity: 'error',

@@ -15,6 +15,7 @@ export interface Release {
   readonly indexer: Indexer
 }
 
+/** Options of `r4`. */
 export interface ReleaseOptions {
   /** Address of this server's FHIR base, without a slash at its end: absolute references on it are local ones. */
   readonly base?: string

@@ -8,6 +8,7 @@ export interface Cache {
   set(key: string, value: object, bytes: number): void
 }
 
+/** Bounds of `createCache`. */
 export interface CacheOptions {
   /** Default 10,000. */
   readonly maxEntries?: number

@@ -32,6 +32,7 @@ export interface OperationContext {
   readonly deadline?: number | undefined
 }
 
+/** What a context is made of; `r4()` of `@fhir-ops/r4` gives all but the storage. */
 export interface ContextOptions {
   readonly storage: Storage
   /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
@@ -60,6 +61,7 @@ export function createContext(options: ContextOptions): OperationContext {
   }
 }
 
+/** What one request adds to the context of its process. */
 export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Resources that came with the request; they hide stored ones of the same url and version. */

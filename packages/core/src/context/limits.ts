@@ -1,4 +1,4 @@
-/** Bounds on the work for one call. SECURITY-level defaults; every one can be set in `createContext`. */
+/** Bounds on the work for one call. Every one can be set in `createContext`. */
 export interface Limits {
   /** Most codes of an expansion for which no `count` was asked. */
   readonly maxExpansion: number
@@ -16,6 +16,7 @@ export interface Limits {
   readonly maxIssues: number
 }
 
+/** The limits of a context that sets none. */
 export const DEFAULT_LIMITS: Limits = {
   maxExpansion: 100_000,
   maxAnswerBytes: 32 * 1024 * 1024,

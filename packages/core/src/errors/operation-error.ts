@@ -63,6 +63,7 @@ export const ERRORS = {
   unforeseen: { status: 503, issue: 'exception' },
 } as const
 
+/** How bad an issue is, from the R4 issue-severity value set. */
 export type IssueSeverity = 'fatal' | 'error' | 'warning' | 'information'
 
 /** What an error may carry beside its code and sentence. */

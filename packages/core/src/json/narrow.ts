@@ -6,6 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** True for a text. */
 export function isString(value: unknown): value is string {
   return typeof value === 'string'
 }

@@ -10,6 +10,7 @@ export interface UserRecord {
   readonly epochRaisedAt: number
 }
 
+/** Only an `active` session opens anything; `disabled` ones can become active again. */
 export type SessionState = 'active' | 'revoked' | 'logged-out' | 'disabled' | 'deleted'
 
 /** One session. No token is kept, only its digest. Times are milliseconds since 1970. */

@@ -39,6 +39,7 @@ export interface DeleteEntry {
   readonly ifVersion?: string
 }
 
+/** One change of a write. */
 export type WriteEntry = PutEntry | DeleteEntry
 
 /** What became of one entry of a write. */
