@@ -55,16 +55,16 @@ export function createExecutor(limits: ExecutorLimits): Executor {
 
 /** Runs the work until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, it is told to stop. */
 async function supervised<T>({ run, signal, timeoutMs }: Work<T>, cancels: Set<() => void>): Promise<T> {
+  if (signal?.aborted === true) throw cancelled()
   const controller = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
   const giveUp = (error: OperationError): void => {
     reject(error)
     controller.abort()
   }
-  const cancel = (): void => giveUp(new OperationError('aborted', 'The request was cancelled.'))
+  const cancel = (): void => giveUp(cancelled())
   const outOfTime = (): void => giveUp(new OperationError('storage-timeout', 'The operation did not end within its time limit.'))
   const timer = timeoutMs === undefined ? undefined : setTimeout(outOfTime, timeoutMs)
-  if (signal?.aborted === true) cancel()
   signal?.addEventListener('abort', cancel)
   cancels.add(cancel)
   try {
@@ -74,4 +74,8 @@ async function supervised<T>({ run, signal, timeoutMs }: Work<T>, cancels: Set<(
     cancels.delete(cancel)
     signal?.removeEventListener('abort', cancel)
   }
+}
+
+function cancelled(): OperationError {
+  return new OperationError('aborted', 'The request was cancelled.')
 }

@@ -27,7 +27,7 @@ export async function respond(service: Service, router: Router, incoming: { requ
   const started = performance.now()
   const { request } = incoming
   const requestId = requestIdOf(service, request)
-  const trace: Trace = { family: familyOf(request.target), route: 'none' }
+  const trace: Trace = { family: familyOf(service, request), route: 'none' }
   const answer = await answerOrFailure(service, router, { ...incoming, requestId, trace })
   log(service, { request, requestId, trace, status: answer.status, durationMs: performance.now() - started })
   const complete = withHeaders(withCors(answer, request, service.cors), [['X-Request-Id', requestId]])
@@ -55,6 +55,7 @@ async function answerOrFailure(service: Service, router: Router, incoming: Incom
 async function answerTo(service: Service, router: Router, { request, connection, requestId, trace }: Incoming): Promise<Answer> {
   const target = parseTarget(request.target, service.limits)
   const match = router(target.segments)
+  trace.family = match?.routes.get('GET')?.family ?? 'fhir'
   if (request.method === 'OPTIONS') return optionsAnswer(match)
   const exchange: Exchange = {
     request,
@@ -88,9 +89,10 @@ function optionsAnswer(match: Match | undefined): Answer {
   return emptyAnswer(204, [['Allow', allowOf(match)]])
 }
 
-/** The user-information endpoint fails in OAuth's form, all others by OperationOutcome; needed before the URL is known to be well-formed. */
-function familyOf(target: string): Family {
-  return /\/oauth2\/userinfo\/?(\?|$)/.test(target) ? 'userinfo' : 'fhir'
+/** The user-information endpoint fails in OAuth's form, all others by OperationOutcome. Needed before the URL is known to be well-formed. */
+function familyOf({ mount }: Service, { target }: HttpRequest): Family {
+  const path = ['', ...mount, 'oauth2', 'userinfo'].join('/')
+  return target === path || target.startsWith(`${path}?`) || target.startsWith(`${path}/`) ? 'userinfo' : 'fhir'
 }
 
 /** The caller's id for the request, if it is a harmless one (HT-13). */

@@ -68,8 +68,19 @@ export function createService(options: HandlerOptions): Service {
     isTrusted: trustedNetworks(options.trustProxy ?? []),
     cors: options.cors,
     readiness: options.readiness ?? (() => context.storage.read('Basic', 'ready')),
-    log: options.log ?? (() => {}),
+    log: loggerOf(options),
     executor: createExecutor(limits),
+  }
+}
+
+/** A log that fails must not fail the request it tells about. */
+function loggerOf({ log }: HandlerOptions): Service['log'] {
+  return (entry) => {
+    try {
+      log?.(entry)
+    } catch {
+      // There is no other place to tell it.
+    }
   }
 }
 

@@ -294,14 +294,14 @@ describe('TK-07 keys of an issuer', () => {
     ['sends without end', (_q: unknown, response: { end(text: string): void }) => response.end(`{"keys":[],"x":"${'x'.repeat(256 * 1024)}"}`)],
     ['hangs up', (_q: unknown, response: { destroy(): void }) => response.destroy()],
   ])('cannot be had when the issuer %s: 503, not 401', async (_name, listener) => {
-    const uri = await serve(listener as unknown as RequestListener)
+    const uri = await serve(listener)
     expect(await found(source(uri, { time: 0 }), 'k1')).toBe('unavailable')
     const one = jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, jwksUri: uri, allowInsecureLoopback: true, now: () => new Date(NOW) })
     expect(await outcomeOf(one.verify(await mint()))).toBe('unavailable')
   })
 
   it('that are symmetric, short or shapeless are passed over', async () => {
-    const keys = keySet({ keys: [{ kty: 'oct', k: 'x', kid: 'k1' }, { kid: 'k1' } as JWK] })
+    const keys = keySet({ keys: [{ kty: 'oct', k: 'x', kid: 'k1' }, { kid: 'k1', kty: 'nonsense' }] })
     await expect(keys.keyFor({ alg: 'ES256', kid: 'k1' })).rejects.toThrow()
   })
 })

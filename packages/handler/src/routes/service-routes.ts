@@ -1,24 +1,36 @@
 import { OperationError } from 'fhir-ops/errors'
 import { capabilityStatement, terminologyStatement } from '../capability-statement.js'
-import { fhirAnswer, jsonAnswer, type Answer } from '../http/answer.js'
+import { fhirText, jsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Call, Route } from './route.js'
 
 /** What anybody may ask: what the service can do, whether it lives, and whether it is ready. */
 export function serviceRoutes(service: Service, routes: readonly Route[]): readonly Route[] {
+  let full: string | undefined
+  let terminology: string | undefined
+  const statements: Statements = {
+    full: () => (full ??= JSON.stringify(capabilityStatement(service, routes))),
+    terminology: () => (terminology ??= JSON.stringify(terminologyStatement(service))),
+  }
   const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing' } as const
   return [
-    { ...open, path: `${FHIR_PATH}/metadata`, summary: 'The CapabilityStatement', run: (call) => metadata(service, routes, call) },
+    { ...open, path: `${FHIR_PATH}/metadata`, summary: 'The CapabilityStatement', run: async (call) => metadata(statements, call) },
     { ...open, path: '/healthz', summary: 'Whether the process answers', run: async () => jsonAnswer(200, { status: 'ok' }) },
     { ...open, path: '/readyz', summary: 'Whether requests can be served', run: () => ready(service) },
   ]
 }
 
-async function metadata(service: Service, routes: readonly Route[], { target }: Call): Promise<Answer> {
+/** Texts of the statements, each made when it is first asked for. */
+interface Statements {
+  readonly full: () => string
+  readonly terminology: () => string
+}
+
+function metadata(statements: Statements, { target }: Call): Answer {
   const mode = target.query.find(([name]) => name === 'mode')?.[1] ?? 'full'
-  if (mode === 'terminology') return fhirAnswer(200, terminologyStatement(service))
+  if (mode === 'terminology') return fhirText(200, statements.terminology())
   if (mode !== 'full' && mode !== 'normative') throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
-  return fhirAnswer(200, capabilityStatement(service, routes))
+  return fhirText(200, statements.full())
 }
 
 /** @throws {OperationError} `unavailable` while the service is closing or its readiness check fails. */

@@ -1,0 +1,166 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createContext } from 'fhir-ops/context'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { createSessions } from 'fhir-ops/sessions'
+import express from 'express'
+import { Hono } from 'hono'
+import Koa from 'koa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHandler, type Handler } from '../src/index.js'
+import { toKoaMiddleware, toNodeListener } from '../src/node/index.js'
+import { at, FULL_SCOPES, send } from './running-server.js'
+
+const sessions = createSessions({ store: memorySessionStore() })
+const storage = memoryStorage()
+let token = ''
+beforeAll(async () => {
+  token = (await sessions.create({ user: 'ann', scopes: FULL_SCOPES })).token
+})
+
+const servers: Server[] = []
+afterAll(() => servers.forEach((server) => server.close()))
+
+async function listen(server: Server): Promise<string> {
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const handlerAt = (baseUrl: string, mountPath?: string): Handler =>
+  createHandler({ context: createContext({ storage }), sessions, baseUrl, defaultPolicy: 'deny', ...(mountPath !== undefined && { mountPath }) })
+
+/** Each way to mount, at the path `/base`; gives the address of the server. */
+const MOUNTS: readonly (readonly [string, () => Promise<string>])[] = [
+  ['node:http', () => listen(createServer(toNodeListener(handlerAt('http://x.example/base'))))],
+  [
+    'Express, mounted',
+    () => {
+      const app = express()
+      app.use('/base', toNodeListener(handlerAt('http://x.example/base')))
+      return listen(createServer(app))
+    },
+  ],
+  [
+    'Express, in a router',
+    () => {
+      const [app, router] = [express(), express.Router()]
+      router.use('/base', toNodeListener(handlerAt('http://x.example/base')))
+      app.use(router)
+      return listen(createServer(app))
+    },
+  ],
+  [
+    'Koa',
+    () => {
+      const app = new Koa()
+      const middleware = toKoaMiddleware(handlerAt('http://x.example/base'))
+      app.use((context, next) => (context.path.startsWith('/base') ? middleware(context) : next()))
+      return listen(createServer(app.callback()))
+    },
+  ],
+  ['Hono, app.all', async () => honoServer((app) => {
+    const handler = handlerAt('http://x.example/base')
+    app.all('/base/*', (context) => handler(context.req.raw))
+  })],
+  ['Hono, app.mount', async () => honoServer((app) => {
+    const handler = handlerAt('http://x.example/base', '/')
+    app.mount('/base', (request: Request) => handler(request))
+  })],
+]
+
+/** Serves a Hono app by real sockets, by way of `Request` and `Response` only. */
+function honoServer(set: (app: Hono) => void): Promise<string> {
+  const app = new Hono()
+  set(app)
+  return listen(
+    createServer(async (message, response) => {
+      const headers = new Headers()
+      for (let i = 0; i < message.rawHeaders.length; i += 2) headers.append(message.rawHeaders[i]!, message.rawHeaders[i + 1]!)
+      const chunks: Buffer[] = []
+      for await (const chunk of message) chunks.push(chunk as Buffer)
+      const body = chunks.length === 0 ? null : Buffer.concat(chunks)
+      const answer = await app.fetch(new Request(`http://x.example${message.url}`, { method: message.method ?? 'GET', headers, body }))
+      response.writeHead(answer.status, [...answer.headers].flat()).end(Buffer.from(await answer.arrayBuffer()))
+    }),
+  )
+}
+
+describe.each(MOUNTS)('%s', (_name, mount) => {
+  let base = ''
+  beforeAll(async () => {
+    base = await mount()
+  })
+
+  it('reads, writes and answers the same', async () => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' }
+    const body = '{"resourceType":"Patient","name":[{"family":"Müller 😀"}]}'
+    const made = await send(`${base}/base/fhir/R4/Patient`, { method: 'POST', headers, body })
+    expect([made.status, made.headers.location]).toEqual([201, expect.stringMatching(/^http:\/\/x\.example\/base\/fhir\/R4\/Patient\/[^/]+\/_history\/1$/)])
+    const read = await send(`${base}/base/fhir/R4/Patient/${String(at(made.json, 'id'))}?_format=json`, { headers })
+    expect([read.status, at(read.json, 'name', 0, 'family'), read.headers['content-type']]).toEqual([200, 'Müller 😀', 'application/fhir+json; charset=utf-8'])
+    expect((await send(`${base}/base/fhir/R4/Patient/x`, { method: 'HEAD', headers })).status).toBe(404)
+    expect((await send(`${base}/base/auth/me`, { headers })).status).toBe(200)
+    expect((await send(`${base}/base/healthz`)).status).toBe(200)
+  })
+
+  it('AUTH-01 AUTH-12 keeps the rules of credentials', async () => {
+    expect((await send(`${base}/base/auth/me`)).headers['www-authenticate']).toBe('Bearer realm="fhir-ops"')
+    const line = ['Authorization', `Bearer ${token}`]
+    expect((await send(`${base}/base/auth/me`, { headers: ['Host', 'x', ...line, ...line] })).status).toBe(400)
+  })
+})
+
+describe('a web-standard request', () => {
+  const handler = handlerAt('http://x.example')
+  const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+    handler(new Request(`http://other.example${path}`, { ...init, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...(init.headers as Record<string, string>) } }))
+
+  it('is answered by a web-standard response', async () => {
+    const response = await call('/auth/me')
+    expect([response.status, response.headers.get('content-type'), ((await response.json()) as { sub: string }).sub]).toEqual([200, 'application/json;charset=UTF-8', 'ann'])
+    expect((await call('/fhir/R4/Patient/x', { method: 'DELETE' })).status).toBe(204)
+    expect((await handler(new Request('http://other.example'))).status).toBe(401)
+  })
+
+  it('AUTH-12 with two Authorization headers is 400, since Headers joins them', async () => {
+    const headers = new Headers({ authorization: `Bearer ${token}` })
+    headers.append('authorization', `Bearer ${token}`)
+    expect((await handler(new Request('http://x/auth/me', { headers }))).status).toBe(400)
+  })
+
+  it('LIM-01 whose body is too long is read no further than the limit', async () => {
+    let pulled = 0
+    const body = new ReadableStream({
+      pull(controller) {
+        pulled++
+        controller.enqueue(new Uint8Array(1024 * 1024))
+      },
+    })
+    const response = await call('/auth/revoke', { method: 'POST', body, duplex: 'half' } as RequestInit)
+    expect([response.status, pulled < 8]).toEqual([413, true])
+  })
+
+  it('LIM-01 without a token has its body left alone', async () => {
+    let pulled = 0
+    const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
+    const response = await handler(new Request('http://x/auth/revoke', { method: 'POST', body, duplex: 'half' } as RequestInit))
+    expect([response.status, pulled]).toEqual([401, 0])
+  })
+})
+
+describe('options that cannot be', () => {
+  const context = createContext({ storage })
+  it.each([
+    ['no policy', { baseUrl: 'http://x' }],
+    ['another policy', { baseUrl: 'http://x', defaultPolicy: 'allow' }],
+    ['no address', { baseUrl: '/base', defaultPolicy: 'deny' }],
+    ['an address with a query', { baseUrl: 'http://x/?a', defaultPolicy: 'deny' }],
+    ['an address of another kind', { baseUrl: 'file:///x', defaultPolicy: 'deny' }],
+    ['a realm with a quote', { baseUrl: 'http://x', defaultPolicy: 'deny', realm: '"' }],
+    ['a realm with a line break', { baseUrl: 'http://x', defaultPolicy: 'deny', realm: 'a\r\nb' }],
+    ['a proxy that is no network', { baseUrl: 'http://x', defaultPolicy: 'deny', trustProxy: ['all'] }],
+  ])('%s', (_name, options) => {
+    expect(() => createHandler({ context, sessions, ...options } as Parameters<typeof createHandler>[0])).toThrow(TypeError)
+  })
+})

@@ -1,0 +1,41 @@
+// The parts that the tests call of packages that ship no types.
+
+declare module 'oidc-provider' {
+  import type { RequestListener } from 'node:http'
+
+  export default class Provider {
+    constructor(issuer: string, configuration: object)
+    callback(): RequestListener
+  }
+}
+
+declare module 'express' {
+  import type { RequestListener } from 'node:http'
+
+  interface Router extends RequestListener {
+    use(handler: RequestListener): void
+    use(path: string | readonly string[], handler: RequestListener): void
+  }
+  interface Express {
+    (): Router
+    Router(): Router
+  }
+  const express: Express
+  export default express
+}
+
+declare module 'koa' {
+  import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+
+  interface Context {
+    readonly req: IncomingMessage
+    readonly res: ServerResponse
+    readonly path: string
+    readonly originalUrl: string
+    respond?: boolean
+  }
+  export default class Koa {
+    use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): this
+    callback(): RequestListener
+  }
+}
