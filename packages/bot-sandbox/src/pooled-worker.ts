@@ -61,6 +61,7 @@ function started(worker: Worker): Promise<void> {
 
 async function ran(worker: Worker, task: BotTask, kill: () => Promise<void>): Promise<Pick<DoneMessage, 'outcome' | 'log'>> {
   const { code, event, capabilities, limits, signal } = task
+  if (signal?.aborted) throw aborted()
   const ended = Promise.withResolvers<Pick<DoneMessage, 'outcome' | 'log'>>()
   const killAnd = (end: () => void) => {
     void kill()
@@ -72,7 +73,7 @@ async function ran(worker: Worker, task: BotTask, kill: () => Promise<void>): Pr
     if (message.type === 'call') void answered(message, capabilities).then(post)
   }
   const onExit = () => ended.resolve({ outcome: BROKEN, log: [] })
-  const onAbort = () => killAnd(() => ended.reject(new OperationError('aborted', 'The request was cancelled.')))
+  const onAbort = () => killAnd(() => ended.reject(aborted()))
   const timer = setTimeout(() => killAnd(() => ended.resolve({ outcome: timedOut(limits), log: [] })), limits.timeoutMs + GRACE_MS)
   worker.on('message', onMessage)
   worker.on('exit', onExit)
@@ -88,6 +89,10 @@ async function ran(worker: Worker, task: BotTask, kill: () => Promise<void>): Pr
     worker.off('exit', onExit)
     signal?.removeEventListener('abort', onAbort)
   }
+}
+
+function aborted(): OperationError {
+  return new OperationError('aborted', 'The request was cancelled.')
 }
 
 /** Calls a method that was granted; of other errors than our own, the bot learns nothing. */

@@ -17,13 +17,14 @@ export interface HostRun extends Omit<BotTask, 'code'> {
  * @throws {OperationError} `bot-failed`, `bot-timeout` or `aborted`.
  */
 export async function runHostBot({ run, event, capabilities, limits, log, signal }: HostRun): Promise<unknown> {
+  if (signal?.aborted) throw aborted()
   const stop = new AbortController()
   const ended = Promise.withResolvers<never>()
   const end = (error: OperationError) => {
     ended.reject(error)
     stop.abort(error)
   }
-  const onAbort = () => end(new OperationError('aborted', 'The request was cancelled.'))
+  const onAbort = () => end(aborted())
   const timer = setTimeout(() => end(new OperationError('bot-timeout', `The bot did not end within ${limits.timeoutMs} ms.`)), limits.timeoutMs)
   signal?.addEventListener('abort', onAbort)
   const context = { ...capabilities, log: (...values: readonly unknown[]) => log('info', logText(values)), signal: stop.signal }
@@ -33,6 +34,10 @@ export async function runHostBot({ run, event, capabilities, limits, log, signal
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
   }
+}
+
+function aborted(): OperationError {
+  return new OperationError('aborted', 'The request was cancelled.')
 }
 
 async function called(run: BotFunction, ...args: Parameters<BotFunction>): Promise<unknown> {

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { runCode } from './runs.js'
+
+/** Holds the engine in one native call, so that only killing the thread ends it. */
+const UNSTOPPABLE = 'export const handler = () => new Array(2 ** 32 - 1).join("x").length'
+const codeOf = (run: Promise<unknown>) => run.then(() => 'answered', (error: { code: string }) => error.code)
+
+describe('FT-12: when a thread is killed', () => {
+  test('that run fails, no other is affected, and another thread takes its place within a second', async () => {
+    const sandbox = botSandbox({ workers: 2 })
+    await Promise.all([runCode(sandbox, 'export const handler = () => 1'), runCode(sandbox, 'export const handler = () => 1')])
+    const killed = runCode(sandbox, UNSTOPPABLE, { limits: { timeoutMs: 100 } })
+    const other = runCode(sandbox, 'export const handler = async () => { for (let i = 0; i < 1e6; i++); return "other" }')
+    expect(await codeOf(killed)).toBe('bot-timeout')
+    const before = performance.now()
+    const both = await Promise.all([runCode(sandbox, 'export const handler = () => 2'), runCode(sandbox, 'export const handler = () => 3')])
+    expect(both).toEqual([2, 3])
+    expect(performance.now() - before).toBeLessThan(1_000)
+    expect(await other).toBe('other')
+    await sandbox.close()
+  })
+
+  test('100 deaths in a row leave the sandbox right', { timeout: 120_000 }, async () => {
+    const sandbox = botSandbox({ workers: 1 })
+    for (let death = 0; death < 100; death++) {
+      const caller = new AbortController()
+      const dying = `export const handler = async (event, { storage }) => { await storage.read('', ''); return new Array(2 ** 32 - 1).join('x') }`
+      const storage = { read: async () => void setTimeout(() => caller.abort()), search: async () => [], write: async () => ({}) }
+      expect(await codeOf(runCode(sandbox, dying, { capabilities: { storage }, signal: caller.signal }))).toBe('aborted')
+    }
+    expect(await runCode(sandbox, 'export const handler = (event) => event.input.a')).toBe(1)
+    await sandbox.close()
+  })
+})
+
+test('BO-32: more bots than threads wait for each other', async () => {
+  const sandbox = botSandbox({ workers: 1 })
+  const runs = Array.from({ length: 12 }, (_, n) => runCode(sandbox, `export const handler = () => ${n}`))
+  expect(await Promise.all(runs)).toEqual(Array.from({ length: 12 }, (_, n) => n))
+  await sandbox.close()
+})
+
+test('the event loop of the host goes on while bots loop', async () => {
+  const sandbox = botSandbox({ workers: 1 })
+  let ticks = 0
+  const timer = setInterval(() => (ticks += 1), 10)
+  await codeOf(runCode(sandbox, 'export const handler = () => { for (;;); }', { limits: { timeoutMs: 400 } }))
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(5)
+  await sandbox.close()
+})
+
+test('a caller that goes ends the run at once', async () => {
+  const sandbox = botSandbox({ workers: 1 })
+  await runCode(sandbox, 'export const handler = () => 1')
+  const caller = new AbortController()
+  const run = codeOf(runCode(sandbox, 'export const handler = () => { for (;;); }', { signal: caller.signal }))
+  const before = performance.now()
+  caller.abort()
+  expect(await run).toBe('aborted')
+  expect(performance.now() - before).toBeLessThan(100)
+  expect(await runCode(sandbox, 'export const handler = () => 2')).toBe(2)
+  await sandbox.close()
+})
+
+test('a closed sandbox runs nothing', async () => {
+  const sandbox = botSandbox({ workers: 1 })
+  await sandbox.close()
+  expect(await codeOf(runCode(sandbox, 'export const handler = () => 1'))).toBe('unavailable')
+})

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { isHl7Message } from '../hl7v2/index.js'
+import { readBotInput, readBotQuery } from './index.js'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const read = (contentType: string | undefined, body: string | Uint8Array) =>
+  readBotInput(contentType, typeof body === 'string' ? bytes(body) : body, (text) => JSON.parse(text))
+
+describe('the content types of INTERFACE.md 4.6', () => {
+  test.each([
+    ['text/plain', '{"a":1}', '{"a":1}'],
+    ['text/plain', '', ''],
+    ['text/plain; charset=UTF-8', 'é😀', 'é😀'],
+    ['TEXT/PLAIN;charset="utf-8"', 'x', 'x'],
+    ['text/plain', '\ufeffx', 'x'],
+    ['application/json', '{"a":[1,null]}', { a: [1, null] }],
+    ['application/fhir+json', '{"resourceType":"Patient","id":"1"}', { resourceType: 'Patient', id: '1' }],
+    ['application/x-www-form-urlencoded', 'a=1&b=x+y%26&c&=d&&e==', { a: '1', b: 'x y&', c: '', '': 'd', e: '=' }],
+    ['application/x-www-form-urlencoded', '', {}],
+  ])('%s %s', (contentType, body, expected) => {
+    expect(read(contentType, body).input).toEqual(expected)
+  })
+
+  test('an HL7 message is parsed', () => {
+    const { input, contentType } = read('x-application/hl7-v2+er7; charset=utf-8', 'MSH|^~\\&|A\rPID|1')
+    expect(contentType).toBe('x-application/hl7-v2+er7')
+    expect(isHl7Message(input) && input.get('PID-1')).toBe('1')
+  })
+
+  test('BO-08: a form is a map without special keys', () => {
+    const { input } = read('application/x-www-form-urlencoded', '__proto__=p&constructor=c&toString=t')
+    expect(Object.getPrototypeOf(input)).toBeNull()
+    expect(Object.entries(input as object)).toEqual([['__proto__', 'p'], ['constructor', 'c'], ['toString', 't']])
+  })
+})
+
+describe('refused', () => {
+  test.each([
+    ['BO-11', undefined, 'x', 'media-type-unsupported'],
+    ['BO-11', '', 'x', 'media-type-unsupported'],
+    ['BO-11', 'text/html', 'x', 'media-type-unsupported'],
+    ['BO-11', 'application/xml', '<a/>', 'media-type-unsupported'],
+    ['BO-11', 'constructor', 'x', 'media-type-unsupported'],
+    ['HT-05', 'text/plain; charset=latin1', 'x', 'media-type-unsupported'],
+    ['BO-10', 'application/json', '[1]', 'body-structure'],
+    ['BO-10', 'application/json', 'null', 'body-structure'],
+    ['BO-10', 'application/fhir+json', '{"a":1}', 'body-structure'],
+    ['BO-08', 'application/x-www-form-urlencoded', 'a=1&a=2', 'body-invalid'],
+    ['BO-08', 'application/x-www-form-urlencoded', '%61=1&a=2', 'body-invalid'],
+    ['BO-08', 'application/x-www-form-urlencoded', 'a=%', 'body-invalid'],
+    ['BO-08', 'application/x-www-form-urlencoded', 'a=%ff', 'body-invalid'],
+    ['BO-08', 'application/x-www-form-urlencoded', Array.from({ length: 1_001 }, (_, n) => `k${n}=`).join('&'), 'body-invalid'],
+    ['BO-12', 'x-application/hl7-v2+er7', 'PID|1', 'body-invalid'],
+    ['IN-01', 'text/plain', new Uint8Array([0xff, 0xfe]), 'body-invalid'],
+  ])('%s: %s', (_, contentType, body, code) => {
+    expect(() => read(contentType, body)).toThrow(expect.objectContaining({ code }))
+  })
+})
+
+describe('BO-07: the query', () => {
+  test('is a map of text without identifier and access_token', () => {
+    const read = readBotQuery([['identifier', 'urn:s|v'], ['a', '1'], ['__proto__', '2'], ['access_token', 'secret']])
+    expect(read.identifier).toBe('urn:s|v')
+    expect(Object.getPrototypeOf(read.query)).toBeNull()
+    expect(Object.entries(read.query)).toEqual([['a', '1'], ['__proto__', '2']])
+    expect(readBotQuery([]).identifier).toBeUndefined()
+  })
+
+  test.each(['a', 'identifier', '__proto__'])('%s cannot be repeated', (name) => {
+    expect(() => readBotQuery([[name, '1'], [name, '1']])).toThrow(expect.objectContaining({ code: 'parameter-invalid' }))
+  })
+})
