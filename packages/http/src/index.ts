@@ -1,1 +1,2 @@
-export {}
+export { httpStorage } from './http-storage.js'
+export type { HttpStorageOptions } from './options.js'

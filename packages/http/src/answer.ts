@@ -1,0 +1,47 @@
+import { parseJsonSource, isObject, type JsonObject } from 'fhir-ops/json'
+import { unavailable } from './failure.js'
+
+/** What the upstream answered, read to its end within the bounds. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** Reads a body of at most `maxBytes`, which must be UTF-8; reading stops at the limit. */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
+  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) {
+    await response.body?.cancel()
+    throw unavailable('sent an answer that is too large')
+  }
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw unavailable('sent an answer that is too large')
+    text += decoded(() => decoder.decode(chunk, { stream: true }))
+  }
+  return text + decoded(() => decoder.decode())
+}
+
+function decoded(decode: () => string): string {
+  try {
+    return decode()
+  } catch {
+    throw unavailable('sent an answer that is no UTF-8')
+  }
+}
+
+/** The answer's body, which must be a JSON object by its type and its text, not too deep and without a member twice. */
+export function jsonOf({ headers, text }: Answer): JsonObject {
+  if (!isJsonType(headers.get('content-type') ?? '')) throw unavailable('sent an answer that is no JSON')
+  const { value, slips, fault } = parseJsonSource(text)
+  if (fault !== undefined || slips.length > 0 || !isObject(value)) throw unavailable('sent an answer that is no well-formed JSON object')
+  return value
+}
+
+function isJsonType(contentType: string): boolean {
+  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
+  return type === 'application/fhir+json' || type === 'application/json'
+}

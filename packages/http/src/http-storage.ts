@@ -1,0 +1,71 @@
+import { OperationError } from 'fhir-ops/errors'
+import { isResourceId, isResourceType, type Capabilities, type Storage, type StoredResource } from 'fhir-ops/storage'
+import { jsonOf } from './answer.js'
+import { createBreaker } from './breaker.js'
+import { unavailable } from './failure.js'
+import { settingsOf, type HttpStorageOptions } from './options.js'
+import { countUpstream, searchUpstream } from './search.js'
+import { resourceFrom } from './stored-from.js'
+import { createUpstream, type Upstream } from './upstream.js'
+import { writeUpstream } from './write.js'
+
+const CAPABILITIES: Capabilities = { atomic: false, counts: true, preconditions: true, sorts: true }
+
+/**
+ * Another FHIR R4 server as storage. Searches are sent as the FHIR search parameters that they were made from (`SearchQuery.parameters`);
+ * the upstream is told to refuse what it does not understand, and an answer that passed over a parameter is an error. Several entries of
+ * a write are sent one after the other: when one is refused, those before it stay.
+ *
+ * @throws {TypeError} when `baseUrl` is no http or https address, or has credentials, a query or a fragment.
+ */
+export function httpStorage(options: HttpStorageOptions): Storage {
+  const settings = settingsOf(options)
+  const upstream = createUpstream(settings)
+  const reach = { upstream, settings }
+  const guarded = createGuard()
+  return {
+    capabilities: CAPABILITIES,
+    read: async (type, id) => guarded.run(async () => readResource(upstream, type, id)),
+    search: async (query) => guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach, query) : { items: [] })),
+    count: async (query) => guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach, query) : 0)),
+    write: async (entries) => guarded.run(async () => writeUpstream(upstream, entries)),
+    close: async () => guarded.close(),
+  }
+}
+
+async function readResource(upstream: Upstream, type: string, id: string): Promise<StoredResource | undefined> {
+  if (!isResourceType(type) || !isResourceId(id)) return undefined
+  const answer = await upstream.read(type, id)
+  if (answer.status === 404 || answer.status === 410) return undefined
+  if (answer.status !== 200) throw unavailable('refused to give a resource')
+  jsonOf(answer)
+  return resourceFrom(answer.text, { type, id, headers: answer.headers })
+}
+
+interface Guard {
+  run<T>(call: () => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Counts the failures of the upstream, and refuses calls after `close`, which waits for those under way. */
+function createGuard(): Guard {
+  const breaker = createBreaker(() => performance.now())
+  const underWay = new Set<Promise<unknown>>()
+  let open = true
+  return {
+    async run(call) {
+      if (!open) throw new OperationError('storage-unavailable', 'The storage is closed.')
+      const running = breaker.run(call)
+      underWay.add(running)
+      try {
+        return await running
+      } finally {
+        underWay.delete(running)
+      }
+    },
+    async close() {
+      open = false
+      await Promise.allSettled(underWay)
+    },
+  }
+}

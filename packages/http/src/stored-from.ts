@@ -1,0 +1,52 @@
+import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
+import { unavailable } from './failure.js'
+
+/** What the upstream says of a version apart from the resource. */
+export interface Stamp {
+  readonly type: string
+  /** The id that was asked for. */
+  readonly id?: string
+  readonly headers?: Headers
+}
+
+/**
+ * The resource that the upstream sent, numbers as it wrote them.
+ *
+ * @param text JSON, known to be well-formed.
+ * @throws {OperationError} `storage-unavailable` when it is of another type or has another id than was asked for.
+ */
+export function resourceFrom(text: string, { type, id: expectedId, headers }: Stamp): StoredResource {
+  const resource: unknown = JSON.parse(text)
+  if (!isObject(resource) || stringAt(resource, 'resourceType') !== type) throw unavailable('sent another type of resource')
+  const id = stringAt(resource, 'id')
+  if (id === undefined || (expectedId !== undefined && id !== expectedId)) throw unavailable('sent another resource')
+  return storedResource({ type, id, ...stampOf(resource, headers), text: laidOut(type, id, text) })
+}
+
+function stampOf(resource: JsonObject, headers: Headers | undefined): { readonly versionId: string; readonly lastUpdated: string } {
+  const meta = objectAt(resource, 'meta')
+  return {
+    versionId: stringAt(meta, 'versionId') ?? versionOf(headers) ?? '0',
+    lastUpdated: instantOf(stringAt(meta, 'lastUpdated') ?? headers?.get('last-modified') ?? undefined),
+  }
+}
+
+/** The version of an `ETag`, as FHIR writes it: `W/"3"`. */
+export function versionOf(headers: Headers | undefined): string | undefined {
+  return /^(?:W\/)?"([A-Za-z0-9.-]{1,64})"$/.exec(headers?.get('etag') ?? '')?.[1]
+}
+
+/** UTC with milliseconds; the beginning of 1970 where the upstream keeps no time. */
+export function instantOf(text: string | undefined): string {
+  const time = Date.parse(text ?? '')
+  return new Date(Number.isNaN(time) ? 0 : time).toISOString()
+}
+
+function laidOut(type: string, id: string, text: string): string {
+  try {
+    return writableText(type, id, text)
+  } catch {
+    throw unavailable('sent a resource that cannot be kept')
+  }
+}

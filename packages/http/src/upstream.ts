@@ -1,0 +1,67 @@
+import { Client } from 'fhir-kit-client'
+import { isBelow, type HttpSettings } from './options.js'
+import type { Answer } from './answer.js'
+import { exchange } from './exchange.js'
+import { unavailable } from './failure.js'
+
+/** A decoded search parameter. */
+export type Pair = readonly [name: string, value: string]
+
+/** Version that must be current: `null` when there must be none. */
+export type Precondition = string | null | undefined
+
+/** The interactions with the upstream. Types and ids must have been checked. */
+export interface Upstream {
+  read(type: string, id: string): Promise<Answer>
+  search(type: string, pairs: readonly Pair[]): Promise<Answer>
+  /** Follows a link of a search. */
+  page(url: URL): Promise<Answer>
+  update(address: string, text: string, ifVersion: Precondition): Promise<Answer>
+  remove(address: string, ifVersion: Precondition): Promise<Answer>
+}
+
+const ACCEPT = { accept: 'application/fhir+json', prefer: 'handling=strict' }
+
+/**
+ * The upstream through `fhir-kit-client`, which knows the interactions and their addresses. What carries its requests is replaced: its
+ * own follows redirections and links to anywhere, and has no bound in time or size.
+ */
+export function createUpstream(settings: HttpSettings): Upstream {
+  const client = new Client({ baseUrl: settings.base.href })
+  const answers = new WeakMap<object, Answer>()
+  const { httpClient } = client
+  httpClient.request = async (...[method, path, options = {}, body]) => {
+    const url = new URL(httpClient.expandUrl(path))
+    if (!isBelow(settings.base, url)) throw unavailable('links to another address')
+    const text = typeof body === 'string' ? body : undefined
+    const headers = { ...ACCEPT, ...options.headers }
+    const answer = await exchange(settings, { method, url: url.href, headers, ...(text !== undefined && { body: text }) })
+    const resource = { resourceType: '' }
+    answers.set(resource, answer)
+    return resource
+  }
+  const answerTo = async (asked: Promise<object>): Promise<Answer> => {
+    const answer = answers.get(await asked)
+    if (answer === undefined) throw unavailable('gave no answer')
+    return answer
+  }
+  return {
+    read: async (resourceType, id) => answerTo(client.read({ resourceType, id })),
+    search: async (resourceType, pairs) => answerTo(client.search({ resourceType, searchParams: searchParams(pairs) })),
+    page: async (url) => answerTo(client.request(url.href)),
+    update: async (address, text, ifVersion) =>
+      answerTo(client.request(address, { method: 'PUT', body: text, options: { headers: { 'content-type': 'application/fhir+json', ...conditionOf(ifVersion) } } })),
+    remove: async (address, ifVersion) => answerTo(client.request(address, { method: 'DELETE', options: { headers: conditionOf(ifVersion) } })),
+  }
+}
+
+function searchParams(pairs: readonly Pair[]): Record<string, string[]> {
+  const params = new Map<string, string[]>()
+  for (const [name, value] of pairs) params.set(name, [...(params.get(name) ?? []), value])
+  return Object.fromEntries(params)
+}
+
+function conditionOf(ifVersion: Precondition): Record<string, string> {
+  if (ifVersion === undefined) return {}
+  return ifVersion === null ? { 'if-none-match': '*' } : { 'if-match': `W/"${ifVersion}"` }
+}

@@ -1,0 +1,55 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import { objectAt, stringAt } from 'fhir-ops/json'
+import { checkAddress, checkLaidOut, isResourceId, type DeleteEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { jsonOf, type Answer } from './answer.js'
+import { unavailable } from './failure.js'
+import { instantOf, versionOf } from './stored-from.js'
+import type { Upstream } from './upstream.js'
+
+/** Sends entries one after the other; the upstream makes its own index, so theirs is not needed. */
+export async function writeUpstream(upstream: Upstream, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
+  for (const entry of entries) checkEntry(entry)
+  const results: WriteResult[] = []
+  for (const entry of entries) results.push(await (entry.op === 'put' ? put(upstream, entry) : remove(upstream, entry)))
+  return results
+}
+
+function checkEntry(entry: WriteEntry): void {
+  checkAddress(entry.type, entry.id)
+  if (entry.op === 'put') checkLaidOut(entry)
+  // Versions have the form of ids; what has not cannot be current, and does not go into a header.
+  if (typeof entry.ifVersion === 'string' && !isResourceId(entry.ifVersion)) throw conflict(entry)
+}
+
+async function put(upstream: Upstream, entry: PutEntry): Promise<WriteResult> {
+  const { type, id, text, ifVersion } = entry
+  const answer = await upstream.update(`${type}/${id}`, text, ifVersion)
+  if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, entry)
+  const meta = answer.text === '' ? undefined : objectAt(jsonOf(answer), 'meta')
+  const versionId = versionOf(answer.headers) ?? stringAt(meta, 'versionId')
+  if (versionId === undefined) throw unavailable('does not tell the version that it wrote')
+  const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? answer.headers.get('last-modified') ?? undefined)
+  return { type, id, versionId, lastUpdated, created: answer.status === 201 }
+}
+
+async function remove(upstream: Upstream, entry: DeleteEntry): Promise<WriteResult> {
+  const { type, id, ifVersion } = entry
+  const answer = await upstream.remove(`${type}/${id}`, ifVersion)
+  const isGone = answer.status === 404 || answer.status === 410
+  if (isGone ? ifVersion !== undefined : answer.status >= 300) throw refusal(answer, entry)
+  const versionId = isGone ? undefined : versionOf(answer.headers)
+  const lastUpdated = instantOf(answer.headers.get('last-modified') ?? answer.headers.get('date') ?? undefined)
+  return { type, id, lastUpdated, created: false, ...(versionId !== undefined && { versionId }) }
+}
+
+function refusal({ status }: Answer, entry: WriteEntry): OperationError {
+  const address = quoted(`${entry.type}/${entry.id}`)
+  if (status === 412 || status === 404 || status === 410) return conflict(entry)
+  if (status === 409) return new OperationError('conflict', `The upstream FHIR server sees a conflict in ${address}.`)
+  if (status === 405) return new OperationError('not-supported', `The upstream FHIR server does not take ${address}.`)
+  return new OperationError('resource-invalid', `The upstream FHIR server refuses ${address}.`)
+}
+
+function conflict({ type, id }: WriteEntry): OperationError {
+  return new OperationError('version-conflict', `The current version of ${quoted(`${type}/${id}`)} is not the expected one.`)
+}
