@@ -1,6 +1,7 @@
+import { joined } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { keyPasses, keysOfTest, paramKey } from './entry-sql.js'
-import { balanced, joined, sql, type Sql } from './sql.js'
+import { balanced, sql, type Sql } from './sql.js'
 
 /** A condition that is not made of others. */
 type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>
@@ -8,7 +9,9 @@ type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>
 /** The keys of the matches, each once; no resource is read for them. */
 export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const keys = keysWhere(type, where)
-  return keys === undefined ? sql`${keysOfType(type)} AND ${meets(type, where, { key: sql`key` })}` : sql`SELECT DISTINCT key FROM (${keys})`
+  return keys === undefined
+    ? sql`${keysOfType(type)} AND ${meets(type, where, { key: sql`key` })}`
+    : sql`SELECT DISTINCT key FROM (${keys})`
 }
 
 /** The keys that meet a condition, from indexes; a key may come several times. `undefined` where no index gives them, as for a negation. */
@@ -37,10 +40,16 @@ export interface Asking {
 export function meets(type: string, condition: Condition, asking: Asking): Sql {
   switch (condition.kind) {
     case 'and':
-      return balanced(condition.conditions.map((part) => meets(type, part, asking)), 'AND')
+      return balanced(
+        condition.conditions.map((part) => meets(type, part, asking)),
+        'AND',
+      )
     case 'or':
       if (condition.conditions.length === 0) return sql`${asking.key} IN (${NO_KEYS})`
-      return balanced(condition.conditions.map((part) => meets(type, part, asking)), 'OR')
+      return balanced(
+        condition.conditions.map((part) => meets(type, part, asking)),
+        'OR',
+      )
     case 'not':
       return sql`NOT (${meets(type, condition.condition, asking)})`
     default:
@@ -68,7 +77,10 @@ function keysOfAny(type: string, conditions: readonly Condition[]): Sql | undefi
   if (conditions.length === 0) return NO_KEYS
   const sets = conditions.map((condition) => keysWhere(type, condition)).filter((keys) => keys !== undefined)
   if (sets.length < conditions.length || sets.length > MAX_UNION) return undefined
-  return joined(sets.map((keys) => sql`SELECT key FROM (${keys})`), ' UNION ALL ')
+  return joined(
+    sets.map((keys) => sql`SELECT key FROM (${keys})`),
+    ' UNION ALL ',
+  )
 }
 
 function keysOfLeaf(type: string, leaf: Leaf): Sql {

@@ -1,5 +1,6 @@
+import { joined, textAfter } from '@fhir-ops/sql'
 import type { Comparison, EntryTest } from 'fhir-ops/storage'
-import { joined, sql, type Sql } from './sql.js'
+import { sql, type Sql } from './sql.js'
 
 /**
  * The keys of the resources with an entry that passes the test; a key may come several times. Each way names the index that covers
@@ -24,7 +25,8 @@ export function paramKey(type: string, name: string): Sql {
 function accessFor(all: readonly Comparison[]): { readonly from: Sql; readonly where: Sql } {
   const present = all.filter(({ op }) => op !== 'absent')
   const exact = present.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
-  if (!exact && present.some(({ field }) => field === 'text')) return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL` }
+  if (!exact && present.some(({ field }) => field === 'text'))
+    return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL` }
   if (present.some(({ field }) => field === 'low' || field === 'high')) {
     return { from: sql`entry INDEXED BY entry_range`, where: sql`coalesce(low, high) IS NOT NULL` }
   }
@@ -74,15 +76,4 @@ function prefixSql(column: Sql, prefix: string): Sql {
 function suffixSql(column: Sql, suffix: string): Sql {
   if (suffix === '') return sql`${column} IS NOT NULL`
   return sql`substr(${column}, -length(${suffix})) = ${suffix}`
-}
-
-const LAST_CODE_POINT = 0x10ffff
-
-/** The least text that follows every text with this prefix in code point order, which is SQLite's; none follows the last code point. */
-export function textAfter(prefix: string): string | undefined {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
-  while (points.at(-1) === LAST_CODE_POINT) points.pop()
-  const last = points.pop()
-  // Surrogates are no code points of a text.
-  return last === undefined ? undefined : String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

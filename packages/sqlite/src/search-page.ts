@@ -1,9 +1,10 @@
+import { cursorOf, isAfter, orderTerms, readCursor, type Position } from '@fhir-ops/sql'
 import type { SearchQuery } from 'fhir-ops/storage'
 import { keysWhere, matchingKeys, meets } from './condition-sql.js'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
 import { resourceRow, type ResourceRow } from './resource-row.js'
-import { cursorOf, isAfter, orderTerms, readCursor, sortColumns, type Position } from './sort-sql.js'
+import { sortColumns } from './sort-sql.js'
 import { sql, type Sql } from './sql.js'
 
 /** A page as it leaves the database; plain data. */

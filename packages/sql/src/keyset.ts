@@ -1,0 +1,67 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { SearchQuery } from 'fhir-ops/storage'
+import { joined, sqlTag, type Sql, type SqlTag } from './sql.js'
+
+/** A value that resources are ordered by. */
+export type KeyValue = string | number | null
+
+/** Where a resource stands in the order of a query: its id, and one value for each sort key, null where it has none. */
+export interface Position {
+  readonly id: string
+  readonly keys: readonly KeyValue[]
+}
+
+/** The name under which a statement selects what the sort key of this index orders by: `s0`, `s1` and so on. */
+export function sortColumn(index: number): Sql<never> {
+  return { text: `s${index}`, values: [] }
+}
+
+/** The ORDER BY terms over those names and `id`. */
+export function orderTerms({ sort = [] }: Pick<SearchQuery, 'sort'>): Sql<never> {
+  const terms = sort.map(({ descending }, index) => `s${index} IS NULL, s${index} ${descending ? 'DESC' : 'ASC'}`)
+  return { text: [...terms, 'id'].join(', '), values: [] }
+}
+
+/** What comes after the position, over the same names. */
+export function isAfter({ sort = [] }: Pick<SearchQuery, 'sort'>, { id, keys }: Position): Sql<KeyValue> {
+  const same = keys.map((key, index) => sql`${sortColumn(index)} IS NOT DISTINCT FROM ${key}`)
+  const steps = sort.map(({ descending }, index) => {
+    const later = laterThan(sortColumn(index), keys[index] ?? null, descending ? sql`<` : sql`>`)
+    return joined([...same.slice(0, index), later], ' AND ')
+  })
+  return sql`(${joined([...steps, joined([...same, sql`id > ${id}`], ' AND ')], ' OR ')})`
+}
+
+/** The position as an opaque text. */
+export function cursorOf({ id, keys }: Position): string {
+  return JSON.stringify([id, ...keys])
+}
+
+/** @throws {OperationError} `search-invalid` when the cursor is none of a query with this sort. */
+export function readCursor(cursor: string, { sort = [] }: Pick<SearchQuery, 'sort'>): Position {
+  const [id, ...keys] = cursorParts(cursor)
+  if (typeof id !== 'string' || keys.length !== sort.length || !keys.every(isKey)) {
+    throw new OperationError('search-invalid', 'The cursor of the search is not valid.')
+  }
+  return { id, keys: keys.filter(isKey) }
+}
+
+const sql: SqlTag<KeyValue> = sqlTag()
+
+/** Resources without a value come last, so nothing of this key comes after null. */
+function laterThan(column: Sql<never>, key: KeyValue, operator: Sql<KeyValue>): Sql<KeyValue> {
+  return key === null ? sql`FALSE` : sql`(${column} ${operator} ${key} OR ${column} IS NULL)`
+}
+
+function isKey(value: unknown): value is KeyValue {
+  return value === null || typeof value === 'string' || typeof value === 'number'
+}
+
+function cursorParts(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(cursor)
+    return Array.isArray(parts) ? parts : []
+  } catch {
+    return []
+  }
+}
