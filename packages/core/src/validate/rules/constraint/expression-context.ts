@@ -1,5 +1,9 @@
-import type { FhirNode, FhirPathContext } from '../../../fhirpath/index.js'
+import { PENDING, isNode, type FhirNode, type FhirPathContext, type Item, type Pending } from '../../../fhirpath/index.js'
+import { profileRoots } from '../../walk/profile-roots.js'
 import { resourceOf, type Run } from '../../walk/run.js'
+import { codesOf } from '../binding/coded-value.js'
+import { readNarrative } from '../narrative/narrative-problems.js'
+import { conforms } from '../profile/conforms.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
 
 /** What expressions on a node work with: `%resource` is the nearest resource, `%rootResource` the one that contains it. */
@@ -13,11 +17,28 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
     now: () => run.now,
     host: {
       resolve: (reference, from) => resolveLocally(run, from ?? node, reference),
-      conformsTo: () => undefined,
-      memberOf: () => undefined,
-      htmlChecks: () => true,
+      conformsTo: (candidate, profile) => conformsTo(run, candidate, profile),
+      memberOf: (coded, valueSet) => memberOf(run, coded, valueSet),
+      htmlChecks: (xhtml) => readNarrative(xhtml).problems.length === 0,
     },
   }
   run.contexts.set(resource, context)
   return context
+}
+
+/** Unknown when there is no such profile. */
+function conformsTo(run: Run, node: FhirNode, canonical: string): boolean | undefined | Pending {
+  const profile = run.facts.profile(canonical)
+  if (profile === undefined || profile === PENDING) return profile
+  return profile.type === node.type.name && conforms(run, node, { rules: profileRoots(run, canonical), key: canonical })
+}
+
+/** Unknown when the value set is not known, or needs content that is not here. */
+function memberOf(run: Run, coded: Item, canonical: string): boolean | undefined | Pending {
+  const list = run.facts.valueSet(canonical)
+  if (list === undefined || list === PENDING) return list
+  const codes = typeof coded === 'string' ? [{ code: coded }] : isNode(coded) ? codesOf(coded) : []
+  const verdicts = codes.map((code) => list.has(code))
+  if (verdicts.includes('in')) return true
+  return verdicts.includes('unknown') ? undefined : false
 }
