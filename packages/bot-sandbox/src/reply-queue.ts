@@ -4,7 +4,7 @@ import type { ReplyMessage } from './protocol.js'
 export interface ReplyQueue {
   add(reply: ReplyMessage): void
   /** The next answer; `undefined` when none comes within that many milliseconds. */
-  next(waitMs: number): Promise<ReplyMessage | undefined>
+  readonly next: (waitMs: number) => Promise<ReplyMessage | undefined>
 }
 
 export function replyQueue(): ReplyQueue {

@@ -1,18 +1,14 @@
-import type { ExecutePendingJobsResult, QuickJSContext, QuickJSHandle, QuickJSWASMModule, VmCallResult } from 'quickjs-emscripten-core'
+import type { ExecutePendingJobsResult, QuickJSContext, QuickJSHandle, VmCallResult } from 'quickjs-emscripten-core'
 import { hostObject } from './host-object.js'
 import type { LogLine, Outcome, ReplyMessage, RunMessage } from './protocol.js'
-import { createRealm, type Realm } from './realm.js'
+import type { Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 
-/** Expressions that give the prelude's `furnish` and its HL7 part, which is loaded at its first use. */
-export interface PreludeScripts {
-  readonly main: string
-  readonly hl7: string
-}
-
 export interface RunOptions {
-  readonly engine: QuickJSWASMModule
-  readonly scripts: PreludeScripts
+  /** Used for this run only. */
+  readonly realm: Realm
+  /** An expression that gives the HL7 part of the prelude, which is loaded at its first use. */
+  readonly hl7Script: string
   /** Sends a call of a capability to the host. */
   readonly call: (call: number, method: string, args: string) => void
   /** The next answer to a call; `undefined` after that many milliseconds. */
@@ -27,13 +23,12 @@ export interface RunResult {
   readonly isClean: boolean
 }
 
-/** Runs a bot's code in a realm of its own. */
+/** Runs a bot's code in a realm, and disposes of it. */
 export async function runCode(message: RunMessage, options: RunOptions): Promise<RunResult> {
   const state = createRunState(message.limits)
   try {
-    const realm = createRealm(options.engine, { memoryBytes: message.limits.memoryBytes, isOver: state.isOver })
-    await drive({ realm, state, message, options })
-    if (isWithinLimits(state)) realm.dispose()
+    await drive({ realm: options.realm, state, message, options })
+    if (isWithinLimits(state)) options.realm.dispose()
   } catch (error) {
     // Thrown by `valueOf` for what the bot threw, which has ended the run, or by the engine that broke, for example on its own stack.
     state.end({ code: 'bot-failed', message: 'The bot broke its runtime.', diagnostics: String(error) })
@@ -52,6 +47,9 @@ interface Run {
 async function drive(run: Run): Promise<void> {
   const { realm, state, message, options } = run
   const { context, keep } = realm
+  // Asked every few thousand steps; `true` ends what is running, and no code can catch that.
+  realm.runtime.setInterruptHandler(state.isOver)
+  realm.runtime.setMemoryLimit(message.limits.memoryBytes)
   const api = furnished(run)
   const loaded = valueOf(run, context.evalCode(message.code, 'bot.js', { type: isScript(run) ? 'global' : 'module' }), api)
   call(run, api, ['start', loaded, keep(context.newString(message.event))])
@@ -71,10 +69,9 @@ function isScript({ realm, message }: Run): boolean {
 /** The `SandboxApi` of a furnished realm. */
 function furnished(run: Run): QuickJSHandle {
   const { realm, state, message, options } = run
-  const { context, keep } = realm
+  const { context, keep, furnish } = realm
   const evaluate = (script: string) => valueOf(run, context.evalCode(script, 'prelude.js', { type: 'global' }))
-  const loadHl7 = () => evaluate(options.scripts.hl7)
-  const furnish = evaluate(options.scripts.main)
+  const loadHl7 = () => evaluate(options.hl7Script)
   const given = keep(context.newObject())
   context.setProp(given, 'host', hostObject(realm, { state, call: options.call, loadHl7, outputBytes: message.limits.outputBytes }))
   context.setProp(given, 'grants', evaluate(`(${JSON.stringify(message.grants)})`))

@@ -1,17 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
 import { newEngine } from './engine.js'
-import type { FromWorker, ReplyMessage, RunMessage, ToWorker } from './protocol.js'
-import { replyQueue, type ReplyQueue } from './reply-queue.js'
-import { runCode, type PreludeScripts } from './run-code.js'
+import type { FromWorker, RunMessage, ToWorker } from './protocol.js'
+import { createRealm, type Realm } from './realm.js'
+import { replyQueue } from './reply-queue.js'
+import { runCode } from './run-code.js'
 
-// The entry of a worker thread: one run after the other, each in a realm of its own.
+// The entry of a worker thread: one run after the other, each in a realm of its own. The next realm is made while the host is busy with
+// the last answer.
 if (parentPort === null) throw new Error('This file is the entry of a worker thread.')
 const port = parentPort
 const post = (message: FromWorker) => port.postMessage(message)
-const scripts: PreludeScripts = { main: await script('furnish', 'index'), hl7: await script('', 'hl7') }
+const furnish = await script('index', '.furnish')
+const hl7Script = await script('hl7', '')
 let engine = await newEngine()
-let replies: ReplyQueue = replyQueue()
+let next = Promise.resolve(createRealm(engine, furnish))
+let replies = replyQueue()
 
 port.on('message', (message: ToWorker) => {
   if (message.type === 'reply') replies.add(message)
@@ -21,18 +25,19 @@ post({ type: 'ready' })
 
 async function run(message: RunMessage): Promise<void> {
   replies = replyQueue()
-  const { outcome, log, isClean } = await runCode(message, {
-    engine,
-    scripts,
-    call: (call, method, args) => post({ type: 'call', call, method, args }),
-    nextReply: (waitMs: number): Promise<ReplyMessage | undefined> => replies.next(waitMs),
-  })
-  if (!isClean) engine = await newEngine()
+  const call = (number: number, method: string, args: string) => post({ type: 'call', call: number, method, args })
+  const { outcome, log, isClean } = await runCode(message, { realm: await next, hl7Script, call, nextReply: replies.next })
   post({ type: 'done', outcome, log })
+  next = nextRealm(isClean)
 }
 
-/** An expression that gives a bundle of the prelude, or one of its exports. */
-async function script(name: string, file: string): Promise<string> {
+async function nextRealm(isClean: boolean): Promise<Realm> {
+  if (!isClean) engine = await newEngine()
+  return createRealm(engine, furnish)
+}
+
+/** An expression that gives a bundle of the prelude, or a member of it. */
+async function script(file: string, member: string): Promise<string> {
   const bundle = await readFile(new URL(`./prelude/${file}.js`, import.meta.url), 'utf8')
-  return `(function () { ${bundle}; return prelude${name === '' ? '' : `.${name}`} })()`
+  return `(function () { ${bundle}; return prelude${member} })()`
 }
