@@ -33,15 +33,24 @@ export async function countUpstream(reach: Reach, query: SearchQuery): Promise<n
 /** The position of a cursor is how many pages came before, and the upstream's link to this one. */
 async function pageOfRequest(reach: Reach, query: SearchQuery, request: readonly Pair[]): Promise<SearchPage> {
   const { type, sort, limit, after } = query
-  const { cursorSecret } = reach.settings
-  const at = after === undefined ? undefined : readCursor(after, query, cursorSecret)
-  const pages = at?.pages ?? 0
-  const page = at === undefined ? await firstPage(reach, type, [...request, ...sortPairs(sort), ...countPair(limit)]) : await pageAt(reach, type, new URL(at.from))
-  if (limit !== undefined && page.items.length > limit) throw unavailable('sent a longer page than it was asked for')
-  if (page.next === undefined) return { items: page.items }
-  if (page.next.href === at?.from) throw unavailable('links from a page of results to itself')
-  if (pages + 1 >= reach.settings.maxPages) throw unavailable('has too many pages of results')
-  return { items: page.items, next: writeCursor({ pages: pages + 1, from: page.next.href }, query, cursorSecret) }
+  const at = after === undefined ? undefined : readCursor(after, query, reach.settings.cursorSecret)
+  const asked = [...request, ...sortPairs(sort), ...countPair(limit)]
+  const { items, next } = at === undefined ? await firstPage(reach, type, asked) : await pageAt(reach, type, new URL(at.from))
+  if (limit !== undefined && items.length > limit) throw unavailable('sent a longer page than it was asked for')
+  if (next === undefined) return { items }
+  if (next.href === at?.from) throw unavailable('links from a page of results to itself')
+  return { items, next: cursorTo(next, { pages: (at?.pages ?? 0) + 1, query, settings: reach.settings }) }
+}
+
+interface PagesBefore {
+  readonly pages: number
+  readonly query: SearchQuery
+  readonly settings: HttpSettings
+}
+
+function cursorTo(next: URL, { pages, query, settings }: PagesBefore): string {
+  if (pages >= settings.maxPages) throw unavailable('has too many pages of results')
+  return writeCursor({ pages, from: next.href }, query, settings.cursorSecret)
 }
 
 /** The position of a cursor is the last id. */

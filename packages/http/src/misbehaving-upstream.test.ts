@@ -1,0 +1,257 @@
+import { gzipSync } from 'node:zlib'
+import type { SearchQuery, Storage } from 'fhir-ops/storage'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bytes, json, startScriptedServer, type Behaviour, type ScriptedServer } from '../test/scripted-server.js'
+import { httpStorage, type HttpStorageOptions } from './index.js'
+
+const PATIENT = { resourceType: 'Patient', id: 'a', meta: { versionId: '3', lastUpdated: '2024-01-01T00:00:00Z' } }
+const QUERY: SearchQuery = { type: 'Patient', where: { kind: 'and', conditions: [] }, parameters: [['gender', 'male'], ['name', 'Ann']] }
+const SELF = { relation: 'self', url: 'Patient?gender=male&name=Ann' }
+const SECRET = 'upstream-says-this'
+
+let server: ScriptedServer
+let elsewhere: ScriptedServer
+beforeAll(async () => {
+  server = await startScriptedServer()
+  elsewhere = await startScriptedServer()
+})
+afterAll(async () => {
+  await server.stop()
+  await elsewhere.stop()
+})
+beforeEach(() => {
+  server.requests.length = 0
+  elsewhere.requests.length = 0
+})
+
+function storage(options: Partial<HttpStorageOptions> = {}): Storage {
+  return httpStorage({ baseUrl: server.baseUrl, token: 'our-secret', timeoutMs: 400, maxAnswerBytes: 100_000, ...options })
+}
+
+function searchset(content: object): object {
+  return { resourceType: 'Bundle', type: 'searchset', link: [SELF], ...content }
+}
+
+const read = async (): Promise<unknown> => storage().read('Patient', 'a')
+const search = async (): Promise<unknown> => storage().search(QUERY)
+const count = async (): Promise<unknown> => storage().count(QUERY)
+const put = async (): Promise<unknown> =>
+  storage().write([{ op: 'put', type: 'Patient', id: 'a', text: '{"resourceType":"Patient","id":"a","meta":{}}', entries: [] }])
+
+const UNAVAILABLE = 'storage-unavailable'
+const TIMEOUT = 'storage-timeout'
+
+const CASES: readonly (readonly [name: string, call: () => Promise<unknown>, behave: Behaviour, code: string])[] = [
+  ['never answers', read, () => undefined, TIMEOUT],
+  ['sends headers and then nothing', read, (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders(), TIMEOUT],
+  ['sends a byte now and then', read, dripping, TIMEOUT],
+  ['never answers a write', put, () => undefined, TIMEOUT],
+  ['hangs up at once', read, (request) => void request.socket.destroy(), UNAVAILABLE],
+  ['hangs up within its answer', read, truncated, UNAVAILABLE],
+  ['hangs up within a write', put, (request) => void request.socket.destroy(), UNAVAILABLE],
+  ['speaks no HTTP', read, (request) => void request.socket.end('SSH-2.0-nothing\r\n'), UNAVAILABLE],
+  ['refuses our token (401)', read, json({ secret: SECRET }, 401), UNAVAILABLE],
+  ['forbids us (403)', read, json({ secret: SECRET }, 403), UNAVAILABLE],
+  ['fails (500)', read, json({ secret: SECRET }, 500), UNAVAILABLE],
+  ['fails a write (500)', put, json({ secret: SECRET }, 500), UNAVAILABLE],
+  ['fails with a page (502)', read, bytes(`<h1>${SECRET}</h1>`, { 'content-type': 'text/html' }, 502), UNAVAILABLE],
+  ['is busy (429)', read, json({}, 429), UNAVAILABLE],
+  ['is busy (503)', search, json({}, 503), UNAVAILABLE],
+  ['sends garbage', read, bytes(`{{{ ${SECRET}`), UNAVAILABLE],
+  ['sends JSON cut short', read, bytes(JSON.stringify(PATIENT).slice(0, -5)), UNAVAILABLE],
+  ['sends nothing', read, bytes(''), UNAVAILABLE],
+  ['sends an array', read, json([PATIENT]), UNAVAILABLE],
+  ['sends HTML', read, bytes(`<html>${SECRET}</html>`, { 'content-type': 'text/html' }), UNAVAILABLE],
+  ['sends JSON that it calls HTML', read, bytes(JSON.stringify(PATIENT), { 'content-type': 'text/html' }), UNAVAILABLE],
+  ['sends bytes that are no UTF-8', read, bytes(new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])), UNAVAILABLE],
+  ['sends a member twice', read, bytes('{"resourceType":"Patient","id":"b","id":"a"}'), UNAVAILABLE],
+  ['sends JSON a thousand levels deep', read, bytes(`${'['.repeat(1_000)}${']'.repeat(1_000)}`), UNAVAILABLE],
+  ['announces more than the limit', read, (_, response) => response.writeHead(200, { 'content-length': '200000' }).flushHeaders(), UNAVAILABLE],
+  ['sends without end', read, endless, UNAVAILABLE],
+  ['compresses a lot into little', read, bytes(gzipSync(' '.repeat(10_000_000)), { 'content-encoding': 'gzip' }), UNAVAILABLE],
+  ['redirects', read, (_, response) => void response.writeHead(302, { location: `${elsewhere.baseUrl}/Patient/a` }).end(), UNAVAILABLE],
+  ['redirects a write', put, (_, response) => void response.writeHead(307, { location: `${elsewhere.baseUrl}/Patient/a` }).end(), UNAVAILABLE],
+  ['says that nothing changed (304)', read, bytes('', {}, 304), UNAVAILABLE],
+  ['sends another type', read, json({ ...PATIENT, resourceType: 'Group' }), UNAVAILABLE],
+  ['sends another id', read, json({ ...PATIENT, id: 'b' }), UNAVAILABLE],
+  ['sends an outcome instead', read, json({ resourceType: 'OperationOutcome', issue: [] }), UNAVAILABLE],
+  ['refuses to give it (400)', read, json({ secret: SECRET }, 400), UNAVAILABLE],
+  ['knows no such search (404)', search, json({ secret: SECRET }, 404), UNAVAILABLE],
+  ['sends no searchset', search, json({ ...searchset({}), type: 'batch-response' }), UNAVAILABLE],
+  ['finds another type', search, json(searchset({ entry: [{ resource: { ...PATIENT, resourceType: 'Group' } }] })), UNAVAILABLE],
+  ['finds a resource without id', search, json(searchset({ entry: [{ resource: { resourceType: 'Patient' } }] })), UNAVAILABLE],
+  ['finds an id that is none', search, json(searchset({ entry: [{ resource: { ...PATIENT, id: '../b' } }] })), UNAVAILABLE],
+  ['drops a parameter of a search', search, json(searchset({ link: [{ relation: 'self', url: 'Patient?gender=male' }] })), UNAVAILABLE],
+  ['drops a parameter of a count', count, json(searchset({ total: 9, link: [{ relation: 'self', url: 'Patient?gender=male' }] })), UNAVAILABLE],
+  ['does not tell what it searched for', search, json(searchset({ link: [] })), UNAVAILABLE],
+  ['counts to a text', count, json(searchset({ total: '12' })), UNAVAILABLE],
+  ['counts below nothing', count, json(searchset({ total: -1 })), UNAVAILABLE],
+  ['counts to a fraction', count, json(searchset({ total: 1.5 })), UNAVAILABLE],
+  ['does not count', count, json(searchset({})), UNAVAILABLE],
+  ['links to another server', search, (...all) => linking(`${elsewhere.baseUrl}/Patient?page=2`)(...all), UNAVAILABLE],
+  ['links to a server whose name begins as its own', search, (...all) => linking(`${server.baseUrl}.evil.example/Patient`)(...all), UNAVAILABLE],
+  ['links to another port by its credentials', search, (...all) => linking(server.baseUrl.replace('//', '//me:x@'))(...all), UNAVAILABLE],
+  ['links above its base', search, linking('../admin?page=2'), UNAVAILABLE],
+  ['links to a file', search, linking('file:///etc/passwd'), UNAVAILABLE],
+  ['sends a longer page than was asked for', async () => storage().search({ ...QUERY, limit: 1 }), json(searchset({ entry: [{ resource: PATIENT }, { resource: { ...PATIENT, id: 'b' } }] })), UNAVAILABLE],
+  ['writes without telling the version', put, json({ ...PATIENT, meta: {} }), UNAVAILABLE],
+  ['refuses a resource (422)', put, json({ secret: SECRET }, 422), 'resource-invalid'],
+  ['sees a conflict (409)', put, json({ secret: SECRET }, 409), 'conflict'],
+  ['takes no writes (405)', put, json({ secret: SECRET }, 405), 'not-supported'],
+]
+
+describe('FT-08: an upstream that', () => {
+  for (const [name, call, behave, code] of CASES) {
+    it(`${name} fails the call with ${code}, soon, and shows nothing of itself`, async () => {
+      server.behave = behave
+      const start = performance.now()
+      const error: unknown = await call().then(() => undefined, (reason: unknown) => reason)
+      expect(error).toMatchObject({ name: 'OperationError', code })
+      expect(performance.now() - start).toBeLessThan(2_000)
+      const shown = `${error} ${JSON.stringify(error)} ${String((error as Error).stack)} ${String((error as Error).cause)}`
+      for (const hidden of [SECRET, 'our-secret', server.origin, server.origin.slice(7)]) expect(shown).not.toContain(hidden)
+      expect(elsewhere.requests).toEqual([])
+      expect(server.requests.length).toBeLessThanOrEqual(call === put ? 1 : 3)
+    })
+  }
+
+  it('links from page to page in a circle is left after maxPages', async () => {
+    server.behave = (request, response) => linking(`${server.baseUrl}/Patient?page=${request.url?.endsWith('1') ? 2 : 1}`)(request, response)
+    const paging = storage({ maxPages: 10 })
+    const all = async (): Promise<void> => {
+      let page = await paging.search(QUERY)
+      while (page.next !== undefined) page = await paging.search({ ...QUERY, after: page.next })
+    }
+    await expect(all()).rejects.toMatchObject({ code: UNAVAILABLE })
+    expect(server.requests.length).toBe(10)
+  })
+
+  it('links from a page to itself is left at once', async () => {
+    server.behave = linking('Patient?page=2')
+    const paging = storage()
+    const { next } = await paging.search(QUERY)
+    await expect(paging.search({ ...QUERY, after: next ?? '' })).rejects.toMatchObject({ code: UNAVAILABLE })
+  })
+})
+
+describe('FT-08: calls to an upstream in trouble', () => {
+  it('a GET is tried again at most twice while the upstream is busy, and then may succeed', async () => {
+    let tries = 0
+    server.behave = (...all) => (++tries < 3 ? json({}, 503) : json(PATIENT))(...all)
+    expect(await read()).toMatchObject({ versionId: '3', lastUpdated: '2024-01-01T00:00:00.000Z' })
+    server.requests.length = 0
+    server.behave = json({}, 429)
+    await expect(storage({ timeoutMs: 2_000 }).read('Patient', 'a')).rejects.toMatchObject({ code: UNAVAILABLE })
+    expect(server.requests).toHaveLength(3)
+  })
+
+  it('a write is never repeated', async () => {
+    server.behave = json({}, 503)
+    await expect(put()).rejects.toMatchObject({ code: UNAVAILABLE })
+    expect(server.requests).toEqual(['PUT /fhir/Patient/a'])
+  })
+
+  it.each([
+    ['7', 7],
+    ['86400', 120],
+    [new Date(Date.now() + 3_600_000).toUTCString(), 120],
+    ['soon', undefined],
+  ])('Retry-After: %s is passed on as %s seconds, and nobody waits for it here', async (header, seconds) => {
+    server.behave = json({}, 503, { 'retry-after': header })
+    const error: unknown = await storage({ timeoutMs: 200 }).read('Patient', 'a').then(() => undefined, (reason: unknown) => reason)
+    expect(error).toMatchObject({ code: UNAVAILABLE })
+    expect((error as { detail: { retryAfterSeconds?: number } }).detail.retryAfterSeconds).toBe(seconds)
+  })
+
+  it('after five failures it is left alone, asked again after two seconds, and used again when it answers', async () => {
+    const calls = storage()
+    server.behave = json({}, 500)
+    for (let call = 0; call < 20; call++) await expect(calls.read('Patient', 'a')).rejects.toMatchObject({ code: UNAVAILABLE })
+    expect(server.requests).toHaveLength(5)
+    server.behave = json(PATIENT)
+    await expect.poll(async () => calls.read('Patient', 'a').then(() => 'right', () => 'left alone'), { timeout: 5_000, interval: 200 }).toBe('right')
+    expect(await calls.read('Patient', 'a')).toBeDefined()
+    expect(server.requests).toHaveLength(7)
+  })
+
+  it('refusals are answers, and do not count as failures', async () => {
+    const calls = storage()
+    server.behave = json({}, 412)
+    const write = async (): Promise<unknown> => calls.write([{ op: 'delete', type: 'Patient', id: 'a', ifVersion: '1' }])
+    for (let call = 0; call < 8; call++) await expect(write()).rejects.toMatchObject({ code: 'version-conflict' })
+    expect(server.requests).toHaveLength(8)
+  })
+})
+
+describe('what is sent to the upstream', () => {
+  it('is asked to be handled strictly, with our token', async () => {
+    let headers: Record<string, unknown> = {}
+    server.behave = (request, response) => {
+      headers = request.headers
+      json(PATIENT)(request, response)
+    }
+    await read()
+    expect(headers).toMatchObject({ prefer: 'handling=strict', accept: 'application/fhir+json', authorization: 'Bearer our-secret' })
+  })
+
+  it.each([
+    ['Patient', '../metadata'],
+    ['Patient', 'a/../../admin'],
+    ['Patient', 'a?x=1'],
+    ['../Patient', 'a'],
+    ['constructor', 'a'],
+    ['http://127.0.0.1:1/', 'a'],
+  ])('no request for %s/%s leaves', async (type, id) => {
+    const calls = storage()
+    expect(await calls.read(type, id)).toBeUndefined()
+    await expect(calls.write([{ op: 'delete', type, id }])).rejects.toMatchObject({ code: 'resource-invalid' })
+    if (type !== 'Patient') expect(await calls.count({ type, where: QUERY.where, parameters: [] })).toBe(0)
+    expect(server.requests).toEqual([])
+  })
+
+  it('has values encoded, whatever they are', async () => {
+    server.behave = json(searchset({ link: [{ relation: 'self', url: `?${new URLSearchParams({ name: 'a&b=c#d/é' })}` }] }))
+    await storage().search({ ...QUERY, parameters: [['name', 'a&b=c#d/é']] })
+    expect(server.requests).toEqual([`GET /fhir/Patient?${new URLSearchParams({ name: 'a&b=c#d/é' })}`])
+  })
+
+  it('has no header made of a version that is none', async () => {
+    await expect(storage().write([{ op: 'delete', type: 'Patient', id: 'a', ifVersion: '1"\r\nx: y' }])).rejects.toMatchObject({ code: 'version-conflict' })
+    expect(server.requests).toEqual([])
+  })
+
+  it('a cursor for another query, or a made-up one, leads nowhere', async () => {
+    server.behave = linking('Patient?page=2')
+    const calls = storage()
+    const { next = '' } = await calls.search(QUERY)
+    const forged = `${Buffer.from(JSON.stringify([1, `${server.baseUrl}/Group`])).toString('base64url')}.${next.split('.')[1]}`
+    server.requests.length = 0
+    await expect(calls.search({ ...QUERY, parameters: [], after: next })).rejects.toMatchObject({ code: 'search-invalid' })
+    await expect(calls.search({ ...QUERY, after: forged })).rejects.toMatchObject({ code: 'search-invalid' })
+    expect(server.requests).toEqual([])
+  })
+})
+
+function dripping(_: unknown, response: Parameters<Behaviour>[1]): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const timer = setInterval(() => response.write(' '), 20)
+  response.on('close', () => clearInterval(timer))
+}
+
+function truncated(_: unknown, response: Parameters<Behaviour>[1]): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+  response.write('{"resourceType":', () => response.destroy())
+}
+
+function endless(_: unknown, response: Parameters<Behaviour>[1]): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const more = (): void => {
+    while (!response.destroyed && response.write(' '.repeat(10_000))) continue
+    if (!response.destroyed) response.once('drain', more)
+  }
+  more()
+}
+
+function linking(url: string): Behaviour {
+  return json(searchset({ entry: [{ resource: PATIENT }], link: [SELF, { relation: 'next', url }] }))
+}
