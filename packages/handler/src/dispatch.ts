@@ -1,6 +1,8 @@
 import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { authorize, type Caller } from './auth/caller.js'
+import type { Arrival } from './arrival.js'
+import { auditRefusal } from './audit-refusal.js'
+import { authorize } from './auth/caller.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer } from './failure.js'
 import { withHeaders, type Answer } from './http/answer.js'
@@ -11,18 +13,17 @@ import { allowOf, routeFor, type Match } from './routes/router.js'
 import type { Call, Route } from './routes/route.js'
 import type { Service } from './service.js'
 
-/** A request whose caller is known. */
-export interface Arrival {
-  readonly exchange: Exchange
-  readonly match: Match | undefined
-  readonly caller: Caller
-  readonly noteRoute: (route: Route) => void
-  /** The request that this one is part of (an entry of a batch): it shares its turn, time limit and cancellation. */
-  readonly partOf?: OperationContext
-}
-
 /** The rest of the order of checks: route, method, Accept, Content-Type, declared length, body, authorization, execution. */
 export async function dispatch(service: Service, arrival: Arrival): Promise<Answer> {
+  try {
+    return await checkedAnswer(service, arrival)
+  } catch (error) {
+    await auditRefusal(service, arrival, error)
+    throw error
+  }
+}
+
+async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer> {
   const { exchange, match, noteRoute } = arrival
   const { request, target } = exchange
   if (match === undefined) throw new OperationError('not-found', 'There is nothing at this path.')

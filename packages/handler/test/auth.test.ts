@@ -184,4 +184,32 @@ describe('audit', () => {
     ])
     expect(JSON.stringify(events)).not.toContain(token)
   })
+
+  it('AU-01 says who was denied what, and which limit was reached', async () => {
+    const events: AuditEvent[] = []
+    const sessions = createSessions({ store: memorySessionStore(), onAudit: (event) => void events.push(event) })
+    const other = await startServer({ sessions, limits: { bodyBytes: 10 } })
+    const { token } = await sessions.create({ user: 'bob', scopes: ['user/Patient.r'] })
+    const authorization = `Bearer ${token}`
+    await send(`${other.base}/fhir/R4/Observation/secret`, { headers: { authorization } })
+    await send(`${other.base}/fhir/R4/Patient/x`, { method: 'PUT', headers: { authorization, 'content-type': 'application/json' }, body: '{"secret": 1}' })
+    await other.stop()
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'scope-denied', outcome: 'refused', sub: 'bob', operation: 'read', resourceType: 'Observation', resourceId: 'secret' },
+      { type: 'limit-reached', reason: 'body-too-long', operation: 'update', resourceType: 'Patient' },
+    ])
+  })
+
+  it('AU-01 required: a request whose event cannot be stored is 503', async () => {
+    let full = false
+    const onAudit = (): Promise<void> => (full ? Promise.reject(new Error('full')) : Promise.resolve())
+    const other = await startServer({ sessions: createSessions({ store: memorySessionStore(), onAudit, auditMode: 'required' }) })
+    full = true
+    const statuses = [
+      (await send(`${other.base}/auth/me`, { headers: { authorization: 'Bearer x' } })).status,
+      (await send(`${other.base}/auth/me`, { headers: { authorization: `Bearer ${other.token}` } })).status,
+    ]
+    await other.stop()
+    expect(statuses).toEqual([503, 200])
+  })
 })

@@ -327,6 +327,25 @@ describe('the list', () => {
     expect([await lastUse(59_999), await lastUse(1), await lastUse(1)]).toEqual([START, START + 60_000, START + 60_000])
   })
 
+  it.each([0, 5_000])('writes no more than one note for requests at once (cache %d ms)', async (sessionCacheMs) => {
+    const store = memorySessionStore()
+    let writes = 0
+    const counting: Partial<SessionStore> = {
+      ...store,
+      changeSession: (...change) => {
+        writes++
+        return store.changeSession(...change)
+      },
+    }
+    const { sessions, clock } = world(counting, { sessionCacheMs })
+    const { token } = await sessions.create({ user: 'ann' })
+    clock.time += 60_000
+    await Promise.all([1, 2, 3].map(() => sessions.verify(token)))
+    await sessions.verify(token)
+    await sessions.close()
+    expect(writes).toBe(1)
+  })
+
   it('SE-04 keeps 256 characters of the user agent, without control characters', async () => {
     const { sessions } = world()
     await sessions.create({ user: 'ann', userAgent: `a\r\n\u001b[31m${'b'.repeat(300)}` })

@@ -4,7 +4,7 @@ import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
 import { logout, revoke, revokeOthers, setSessionState, setUserState, signOutEverywhere, type Revocation } from './end.js'
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
 import type { Principal } from './principal.js'
-import { knownSessions, refusedSessions, type SessionServices } from './state.js'
+import { knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
 import { isActive, verifyToken } from './verify.js'
 
 /** What `createSessions` needs. */
@@ -103,6 +103,7 @@ function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): S
     audit: createAudit(options, clock),
     known: knownSessions(sessionCacheMs),
     refused: refusedSessions(now),
+    noted: notedUses(),
     background(work) {
       const running = work()
         .catch(onFailure)

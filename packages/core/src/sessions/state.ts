@@ -12,6 +12,8 @@ export interface SessionServices {
   readonly audit: (entry: AuditEntry) => Promise<void>
   readonly known: KnownSessions
   readonly refused: RefusedSessions
+  /** When this process last noted a use, by login id. */
+  readonly noted: LRUCache<string, number>
   /** Runs a write that nobody waits for. */
   readonly background: (work: () => Promise<unknown>) => void
 }
@@ -31,6 +33,11 @@ export interface KnownSessions {
 }
 
 const MAX_KNOWN = 10_000
+
+/** Makes the memory of noted uses. */
+export function notedUses(): LRUCache<string, number> {
+  return new LRUCache({ max: MAX_KNOWN })
+}
 
 /** @param maxAgeMs 0 reads the store every time. */
 export function knownSessions(maxAgeMs: number): KnownSessions {

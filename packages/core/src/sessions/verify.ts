@@ -64,6 +64,7 @@ function principalOf(session: SessionRecord, user: UserRecord | undefined): Prin
 /** Notes the use at most once a minute; a request never waits for it or fails because of it. */
 function touch(services: SessionServices, session: SessionRecord): void {
   const now = services.now()
-  if (now - session.lastUsedAt < TOUCH_MS) return
+  if (now - Math.max(session.lastUsedAt, services.noted.get(session.loginId) ?? 0) < TOUCH_MS) return
+  services.noted.set(session.loginId, now)
   services.background(() => services.store.changeSession(session.loginId, ['active'], { lastUsedAt: now }))
 }

@@ -11,10 +11,13 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
  * Mount it before anything that reads bodies.
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
-  return (message, response) => void serve(handler, message, response)
+  return (message, response) => {
+    // Only an answer that cannot be written gets here: the peer sees a closed connection then.
+    serve(handler, message, response).catch(() => response.destroy())
+  }
 }
 
-/** Serves one request; resolves when the answer is handed to the socket. It never rejects. */
+/** Serves one request; resolves when the answer is handed to the socket. */
 export async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMessage, response: ServerResponse): Promise<void> {
   const incoming = nodeRequest(message, response)
   const answer = await handler.respond(incoming.request, {

@@ -14,23 +14,23 @@ interface BodyReading {
   readonly json?: boolean
 }
 
-const FHIR_TYPES = ['application/fhir+json', 'application/json'] as const
+const FHIR_TYPES: readonly string[] = ['application/fhir+json', 'application/json']
 const FORM = 'application/x-www-form-urlencoded'
 
-const BODY_KINDS = {
-  /** A FHIR resource. */
+/**
+ * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads,
+ * decoded by its type; `none` leaves it unread.
+ */
+export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'json' | 'optional-json' | 'optional-form' | 'bot'
+
+const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   fhir: { mediaTypes: FHIR_TYPES, json: true },
-  /** A FHIR resource as text that the operation parses itself. */
   'fhir-text': { mediaTypes: FHIR_TYPES },
   json: { mediaTypes: ['application/json'], json: true },
   'optional-json': { mediaTypes: ['application/json'], json: true, optional: true },
   'optional-form': { mediaTypes: [FORM], optional: true },
-  /** Whatever a bot reads; it is decoded by its type. */
   bot: { mediaTypes: BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType) },
-} as const satisfies Record<string, BodyReading>
-
-/** `none`: a body is left unread. */
-export type BodyKind = keyof typeof BODY_KINDS | 'none'
+}
 
 /** The checks on a body that need none of it: its type and its declared length. @throws {OperationError} */
 export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: number): void {

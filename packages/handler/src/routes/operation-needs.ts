@@ -1,6 +1,6 @@
 import type { Action } from '../auth/scopes.js'
 
-/** What a caller of an operation must be allowed to do (SC-03): one of these. */
+/** What a caller of an operation must be allowed to do (SC-03): one of these, or nothing when there are none. */
 export interface OperationNeeds {
   /** In words, for the documentation. */
   readonly text: string
@@ -16,6 +16,8 @@ const TERMINOLOGY: OperationNeeds = {
   ],
 }
 
+const ANYBODY: OperationNeeds = { text: 'a token', anyOf: [] }
+
 const NEEDS: ReadonlyMap<string, OperationNeeds> = new Map<string, OperationNeeds>([
   ['$translate', { text: 'ConceptMap.r', anyOf: [{ action: 'read', type: 'ConceptMap' }] }],
   ['$expand', TERMINOLOGY],
@@ -24,6 +26,7 @@ const NEEDS: ReadonlyMap<string, OperationNeeds> = new Map<string, OperationNeed
   ['$batch-validate-code', TERMINOLOGY],
   ['$subsumes', TERMINOLOGY],
   ['$closure', TERMINOLOGY],
+  ['$versions', ANYBODY],
   ['$evaluate-measure', { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] }],
   ['$validate', { text: 'any right on the type', anyOf: (['read', 'search', 'create', 'update', 'delete'] as const).map((action) => ({ action })) }],
 ])

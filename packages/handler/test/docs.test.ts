@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { createContext } from 'fhir-ops/context'
+import { ERRORS } from 'fhir-ops/errors'
+import { createBots } from 'fhir-ops/execute'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { searchParameters } from 'fhir-ops/search'
+import { createSessions } from 'fhir-ops/sessions'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { describe, expect, it } from 'vitest'
+import { createHandler, DEFAULT_HANDLER_LIMITS, type Route } from '../src/index.js'
+
+/** The rows of the table that follows a heading, cells trimmed. */
+function tableAfter(heading: string, file: string): readonly (readonly string[])[] {
+  const text = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')
+  const lines = text.slice(text.indexOf(`\n## ${heading}\n`)).split('\n')
+  const start = lines.findIndex((line) => line.startsWith('|---'))
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'))
+  return lines.slice(start + 1, end).map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('`', '')))
+}
+
+function routes(): readonly Route[] {
+  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+  return createHandler({
+    context: createContext({ storage: memoryStorage(), search: { parameters } }),
+    sessions: createSessions({ store: memorySessionStore() }),
+    baseUrl: 'http://x',
+    defaultPolicy: 'deny',
+    bots: createBots(),
+  }).routes
+}
+
+/** One row for the methods of a path that need and do the same. */
+function documented(route: Route): readonly string[] {
+  return [pathOf(route), route.access === 'public' ? 'nothing' : route.needs, route.summary]
+}
+
+function rows(): readonly (readonly string[])[] {
+  const byText = Map.groupBy(routes(), (route) => JSON.stringify(documented(route)))
+  return [...byText.values()].map((same) => [same.map(({ method }) => method).sort().join(', '), ...documented(same[0]!)])
+}
+
+const pathOf = ({ path, types }: Route): string => path.replace(':type', types?.join(', ') ?? '<Type>').replace(':id', '<id>').replace(':version', '<version>')
+
+describe('the documentation', () => {
+  it('docs/handler.md lists the route table', () => {
+    const written = tableAfter('Routes', 'handler.md')
+    expect(written).toEqual(rows())
+  })
+
+  it('docs/handler.md lists the limits', () => {
+    const written = tableAfter('Limits', 'handler.md')
+    expect(written.map(([name, value]) => [name, value])).toEqual(Object.entries(DEFAULT_HANDLER_LIMITS).map(([name, value]) => [name, value.toLocaleString('en')]))
+  })
+
+  it('docs/errors.md lists every code with its status and issue type', () => {
+    const written = tableAfter('Codes', 'errors.md')
+    expect(written.map(([code, status, issue]) => [code, Number(status), issue])).toEqual(Object.entries(ERRORS).map(([code, { status, issue }]) => [code, status, issue]))
+    expect(written.every(([, , , meaning = '']) => meaning.length > 10)).toBe(true)
+  })
+})
