@@ -1,4 +1,4 @@
-import type { JsonSlip, SlipKind } from '../json/index.js'
+import { isObject, type JsonSlip, type SlipKind } from '../json/index.js'
 import type { FindingKind } from './finding-kinds.js'
 import { FINDING_KINDS } from './finding-kinds.js'
 import type { Finding } from './finding.js'
@@ -41,7 +41,7 @@ export function noResource(): Finding {
 /** Reports the slips of a text that was read in spite of them. */
 export function reportSlips(run: Run, slips: readonly JsonSlip[]): void {
   for (const slip of slips) {
-    const at = placeOf(slip)
+    const at = placeOf(slip, run.root.value)
     run.sink.report(SLIPS[slip.kind].kind, run.root, { text: textOf(slip), ...(at !== '' && { at }) })
   }
 }
@@ -50,16 +50,22 @@ function textOf({ kind, token }: JsonSlip): string {
   return SLIPS[kind].text(JSON.stringify(token.slice(0, MAX_TOKEN).toWellFormed()).slice(1, -1))
 }
 
-/** A slip in a list is an item's, other slips are those of the nearest object. */
-function placeOf({ kind, path, token }: JsonSlip): string {
+/** A value without quotes in a list is named itself, a repeated name too; other slips are those of the nearest object. */
+function placeOf({ kind, path, token }: JsonSlip, value: unknown): string {
   if (kind === 'duplicate-name') return steps([...path, token])
-  const isItem = kind === 'value-unquoted' && typeof path.at(-1) === 'number'
-  return steps(isItem ? path : objectPath(path, kind))
+  if (kind === 'value-unquoted' && typeof path.at(-1) === 'number') return steps(path)
+  let length = 0
+  let current = value
+  for (const [index, step] of path.entries()) {
+    current = memberOf(current, step)
+    if (isObject(current)) length = index + 1
+  }
+  return steps(path.slice(0, length))
 }
 
-function objectPath(path: readonly (string | number)[], kind: SlipKind): readonly (string | number)[] {
-  const isOfContainer = kind === 'comma-missing' || kind === 'comma-extra' || kind === 'comment' || kind === 'name-unquoted'
-  return isOfContainer ? path : path.slice(0, -1)
+function memberOf(value: unknown, step: string | number): unknown {
+  if (Array.isArray(value)) return value[Number(step)]
+  return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
 }
 
 function steps(path: readonly (string | number)[]): string {

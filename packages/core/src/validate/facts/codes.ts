@@ -1,12 +1,14 @@
+import { canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { Pending } from '../../fhirpath/index.js'
-import { stringAt } from '../../json/index.js'
+import { stringAt, type JsonObject } from '../../json/index.js'
 import {
   definedValueSet,
   findValueSet,
   makePlan,
   membershipIn,
+  readValueSet,
   terminologyScope,
   withImports,
   type SystemFamily,
@@ -40,7 +42,10 @@ export interface CodeFacts {
   readonly valueSet: (canonical: string) => CodeList | undefined | Pending
   /** The same for the value sets of FHIR's own types, which are looked up once. */
   readonly baseValueSet: (canonical: string) => CodeList | undefined | Pending
-  readonly codeSystem: (url: string) => SystemFamily | Pending
+  /** A value set that stands inside another resource. */
+  readonly givenValueSet: (resource: JsonObject) => CodeList | undefined | Pending
+  /** Everything known under a canonical; the version that it names is ready to be asked, or the newest. */
+  readonly codeSystem: (canonical: string) => SystemFamily | Pending
 }
 
 /** Looks value sets and code systems up with the terminology engine. */
@@ -61,7 +66,16 @@ export function codeFinder(ctx: OperationContext, questions: Questions): CodeFac
   return {
     valueSet: answers(questions, find),
     baseValueSet: (canonical) => (valueSets.has(canonical) ? valueSets.get(canonical) : fetchBase(canonical)),
-    codeSystem: answers(questions, async (url) => (await opened()).family(url)),
+    givenValueSet: answers(questions, async (resource: JsonObject) => {
+      const scope = await opened()
+      return usable(async () => codeListOf(scope, await makePlan(scope, readValueSet(resource))))
+    }),
+    codeSystem: answers(questions, async (canonical) => {
+      const { url, version } = canonicalOf(canonical)
+      const family = await (await opened()).family(url)
+      await family.prepare(version)
+      return family
+    }),
   }
 }
 

@@ -2,12 +2,13 @@ import type { OperationContext } from '../../context/index.js'
 import type { CompiledPath, Pending, TypeModel } from '../../fhirpath/index.js'
 import type { Profile } from '../profile/element-rule.js'
 import { codeFinder, type CodeFacts } from './codes.js'
+import { definitionFinder, type DefinitionFacts } from './definitions.js'
 import { expressionCompiler } from './expressions.js'
 import { profileFinder } from './profiles.js'
 import { createQuestions } from './questions.js'
 
 /** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
-export interface Facts extends CodeFacts {
+export interface Facts extends CodeFacts, DefinitionFacts {
   /** The definition of a type of the release. */
   readonly baseType: (type: string) => Profile | undefined | Pending
   /** A StructureDefinition by canonical, with or without version; `undefined` when there is none. */
@@ -27,6 +28,7 @@ export function createFacts(ctx: OperationContext, model: TypeModel): Facts {
   const questions = createQuestions()
   return {
     ...codeFinder(ctx, questions),
+    ...definitionFinder(ctx, questions),
     ...profileFinder(ctx, model, questions),
     expression: expressionCompiler(ctx.cache, model),
     settle: () => questions.settle(),

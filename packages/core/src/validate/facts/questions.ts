@@ -25,9 +25,9 @@ export function createQuestions(): Questions {
 }
 
 /** Answers by key, each fetched once. */
-export function answers<T>(questions: Questions, load: (key: string) => Promise<T>): (key: string) => T | Pending {
-  const known = new Map<string, { readonly answer: T }>()
-  const asked = new Set<string>()
+export function answers<T, K = string>(questions: Questions, load: (key: K) => Promise<T>): (key: K) => T | Pending {
+  const known = new Map<K, { readonly answer: T }>()
+  const asked = new Set<K>()
   return (key) => {
     const found = known.get(key)
     if (found !== undefined) return found.answer

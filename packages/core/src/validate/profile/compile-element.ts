@@ -47,6 +47,7 @@ export function emptyRule(path: string, source: ProfileSource): RuleDraft {
     isBase: source.isBase,
     base: source.base,
     name: lastOf(path).replace('[x]', ''),
+    isChoice: path.endsWith('[x]'),
     sliceName: undefined,
     min: 0,
     max: Infinity,
@@ -129,13 +130,13 @@ function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
   return rules
 }
 
-/** Leaves out what is checked for every element of the type anyway. */
+/** Leaves out what is checked for every element of the type anyway; ele-1 is `checkNotEmpty`. */
 function constraintsOf(element: JsonObject, source: ProfileSource): readonly ConstraintRule[] {
   const isRoot = !(stringAt(element, 'path') ?? '').includes('.')
   const isInherited = (origin: string | undefined): boolean =>
     origin !== undefined && origin !== source.url && source.isTypeUrl(origin) && !(source.isBase && isRoot)
   return objectsAt(element, 'constraint')
-    .filter((constraint) => !isInherited(stringAt(constraint, 'source')) && !isBestPractice(constraint))
+    .filter((constraint) => constraint['key'] !== 'ele-1' && !isInherited(stringAt(constraint, 'source')) && !isBestPractice(constraint))
     .flatMap(constraintOf)
 }
 

@@ -2,7 +2,7 @@ import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
-import type { Profile } from './element-rule.js'
+import type { ExtensionContext, ExtensionRule, Profile } from './element-rule.js'
 import { emptyRule, ruleOf, type RuleDraft } from './compile-element.js'
 
 const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
@@ -26,19 +26,26 @@ export interface ProfileSource {
  * @throws {OperationError} `definition-invalid` when it has neither.
  */
 export function compileProfile(definition: JsonObject, model: TypeModel): Profile {
-  const url = stringAt(definition, 'url') ?? ''
+  const [url = '', type = '', parent] = ['url', 'type', 'baseDefinition'].map((name) => stringAt(definition, name))
   const canonical = formatCanonical(url, stringAt(definition, 'version'))
-  const type = stringAt(definition, 'type') ?? ''
   const isTypeUrl = (text: string): boolean => text.startsWith(TYPE_URL) && model.type(text.slice(TYPE_URL.length)) !== undefined
   const snapshot = objectsAt(objectAt(definition, 'snapshot'), 'element')
   const elements = snapshot.length > 0 ? snapshot : objectsAt(objectAt(definition, 'differential'), 'element')
   if (elements.length === 0) throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has no elements.`)
-  const parent = stringAt(definition, 'baseDefinition')
   const base = snapshot.length > 0 || parent === undefined || isTypeUrl(parent) ? undefined : parent
   const isBase = stringAt(definition, 'derivation') !== 'constraint'
   const source: ProfileSource = { canonical, url, isBase, base, isTypeUrl, choiceAt: (path) => choiceAt(model, path) }
-  const title = stringAt(definition, 'title') ?? stringAt(definition, 'name') ?? url
-  return { canonical, url, title, type, isBase, base, root: treeOf(elements, source) }
+  const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
+  return { canonical, url, type, isBase, base, root: treeOf(elements, source), extension }
+}
+
+function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): ExtensionRule {
+  const contexts = objectsAt(definition, 'context').flatMap((context): ExtensionContext[] => {
+    const type = (['element', 'extension', 'fhirpath'] as const).find((known) => known === context['type'])
+    const expression = stringAt(context, 'expression')
+    return type === undefined || expression === undefined ? [] : [{ type, expression }]
+  })
+  return { isModifier: root?.['isModifier'] === true, contexts }
 }
 
 /** Puts the flat list of elements into a tree; the children of a slice follow the slice. */
@@ -82,12 +89,16 @@ function placeIn(parent: RuleDraft | undefined, rule: RuleDraft, source: Profile
     parent.children.set(rule.name, rule)
     return rule
   }
-  const sliced = group ?? { ...emptyRule(rule.path, source), name: rule.name }
+  const sliced = group ?? { ...emptyRule(rule.path, source), name: rule.name, isChoice: rule.name !== lastOf(rule.path) }
   if (group === undefined) parent.children.set(rule.name, sliced)
   const outer = sliced.slices.find((slice) => rule.sliceName?.startsWith(`${slice.sliceName}/`))
   const siblings = (outer ?? sliced).slices
   siblings.push(rule)
   return rule
+}
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1)
 }
 
 function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>): void {

@@ -14,6 +14,8 @@ export interface ElementRule {
   /** Last part of the path without `[x]`. */
   readonly name: string
   readonly sliceName: string | undefined
+  /** True for the rule of a choice element such as `value[x]`, whose slices are its types. */
+  readonly isChoice: boolean
   readonly min: number
   /** `Infinity` for `*`. */
   readonly max: number
@@ -91,11 +93,25 @@ export interface Profile {
   /** Canonical with version when it has one. */
   readonly canonical: string
   readonly url: string
-  readonly title: string
   /** The type that it constrains or defines. */
   readonly type: string
   readonly isBase: boolean
   readonly root: ElementRule
   /** Canonical of the profile whose rules hold too; absent with a snapshot. */
   readonly base: string | undefined
+  /** Where an extension may stand; absent for all other profiles. */
+  readonly extension: ExtensionRule | undefined
+}
+
+/** What the definition of an extension says about its use. */
+export interface ExtensionRule {
+  readonly isModifier: boolean
+  /** One of them must hold; none means anywhere. */
+  readonly contexts: readonly ExtensionContext[]
+}
+
+/** @see https://hl7.org/fhir/R4/defining-extensions.html#context */
+export interface ExtensionContext {
+  readonly type: 'element' | 'extension' | 'fhirpath'
+  readonly expression: string
 }

@@ -1,11 +1,29 @@
-import type { NodeCheck } from '../walk/run.js'
+import type { FhirNode } from '../../fhirpath/index.js'
+import type { NodeCheck, Run } from '../walk/run.js'
+import { checkAttachment } from './attachment/check-attachment.js'
 import { checkCoding } from './coding/check-coding.js'
 import { checkExtension } from './extension/check-extension.js'
+import { checkExtensionContext } from './extension/extension-context.js'
+import { checkNarrative } from './narrative/check-narrative.js'
 import { checkReference } from './reference/check-reference.js'
+import { checkResource } from './resource/check-resource.js'
+
+/** What is checked on every resource, whatever its type. */
+const ON_RESOURCES: readonly NodeCheck[] = [checkResource]
 
 /** What is checked on every node of a type beyond its ElementDefinitions. A new kind of rule is a file and a line here. */
-export const CHECKS_BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, readonly NodeCheck[]>([
+const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, readonly NodeCheck[]>([
+  ['Attachment', [checkAttachment]],
   ['Coding', [checkCoding]],
-  ['Extension', [checkExtension]],
+  ['Extension', [checkExtension, checkExtensionContext]],
   ['Reference', [checkReference]],
+  ['xhtml', [checkNarrative]],
 ])
+
+/** Applies all checks that are registered for the type of a node. */
+export function checkByType(run: Run, node: FhirNode): void {
+  if (node.type.kind === 'resource') for (const check of ON_RESOURCES) check(run, node)
+  for (const check of BY_TYPE.get(node.type.name) ?? NONE) check(run, node)
+}
+
+const NONE: readonly NodeCheck[] = []

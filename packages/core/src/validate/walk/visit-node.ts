@@ -4,7 +4,8 @@ import type { ElementRule } from '../profile/element-rule.js'
 import { checkBindings } from '../rules/binding/check-bindings.js'
 import { checkConstraints } from '../rules/constraint/check-constraints.js'
 import { checkPrimitive } from '../rules/primitive/check-primitive.js'
-import { CHECKS_BY_TYPE } from '../rules/registry.js'
+import { checkByType } from '../rules/registry.js'
+import { checkNotEmpty } from '../rules/structure/check-not-empty.js'
 import { checkValue } from '../rules/value/check-value.js'
 import { rulesOf } from './rules-of.js'
 import type { Run } from './run.js'
@@ -28,12 +29,12 @@ export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[
 
 /** What holds for every node of the type. False when the node has not the form that further rules need. */
 function checkOwn(run: Run, node: FhirNode): boolean {
-  if (node.type.kind === 'primitive') {
-    if (node.value !== undefined && !checkPrimitive(run, node)) return false
-  } else if (!isObject(node.value)) {
+  if (node.type.kind !== 'primitive' && !isObject(node.value)) {
     run.sink.report('object-expected', node, { text: `An object is expected here, not a ${typeof node.value}.` })
     return false
   }
-  for (const check of CHECKS_BY_TYPE.get(node.type.name) ?? []) check(run, node)
+  if (!checkNotEmpty(run, node)) return false
+  if (node.type.kind === 'primitive' && node.value !== undefined && !checkPrimitive(run, node)) return false
+  checkByType(run, node)
   return true
 }

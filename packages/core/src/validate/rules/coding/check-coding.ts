@@ -1,3 +1,4 @@
+import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
@@ -19,7 +20,7 @@ export function checkCoding(run: Run, node: FhirNode): void {
     run.sink.report('coding-system-form', node, { text: `The system ${quoted(system)} must be an absolute URI.`, at: 'system' })
     return
   }
-  const family = run.facts.codeSystem(system)
+  const family = run.facts.codeSystem(formatCanonical(system, stringAt(value, 'version')))
   if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family })
 }
 

@@ -19,8 +19,13 @@ export function checkConstraints(run: Run, node: FhirNode, rules: readonly Eleme
   }
 }
 
-function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: { constraint: ConstraintRule; rule: ElementRule }): void {
-  const problem = problemOf(run, node, constraint)
+interface Invariant {
+  readonly constraint: ConstraintRule
+  readonly rule: ElementRule
+}
+
+function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invariant): void {
+  const problem = problemOf(run, node, { constraint, rule })
   if (problem === undefined) return
   run.sink.report('invariant', node, {
     text: `${constraint.key}: ${constraint.human}${problem}`,
@@ -30,14 +35,19 @@ function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: { const
 }
 
 /** What to add to the constraint's own words; `undefined` when it holds, or cannot be told yet. An expression that cannot be evaluated does not hold. */
-function problemOf(run: Run, node: FhirNode, { expression }: ConstraintRule): string | undefined {
+function problemOf(run: Run, node: FhirNode, { constraint: { expression }, rule }: Invariant): string | undefined {
   const native = NATIVE_CONSTRAINTS.get(expression)
   if (native !== undefined) return native(run, node) ? undefined : ''
   try {
-    const result = run.facts.expression(expression).test(expressionContext(run, node), node)
+    const result = run.facts.expression(expression).test(expressionContext(run, homeOf(node, rule)), node)
     return result === true || result === PENDING ? undefined : ''
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
     return ` (The expression cannot be evaluated: ${error.message})`
   }
+}
+
+/** What a Bundle's profile says about the resource of an entry, it says in the Bundle: there `%resource` is the Bundle. */
+function homeOf(node: FhirNode, { path }: ElementRule): FhirNode {
+  return node.type.kind === 'resource' && node.parent !== undefined && path.includes('.') ? node.parent : node
 }

@@ -29,9 +29,9 @@ interface Group {
 }
 
 function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): void {
-  const bases = basesOf(group, rules)
-  const slicing = group.slicing ?? bases.find((base) => base.slicing !== undefined)?.slicing ?? impliedSlicing(element)
-  const places = element.nodes.map((node) => placesOf(run, node, { group, bases, slicing }))
+  const others = rules.filter((rule) => rule !== group)
+  const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
+  const places = element.nodes.map((node) => placesOf(run, node, { group, others, slicing }))
   for (const slice of group.slices) {
     const nodes = element.nodes.filter((_, index) => places[index]?.includes(slice))
     checkCount(run, element.parent, { rule: slice, count: nodes.length })
@@ -48,18 +48,6 @@ function addTo(assigned: SliceRules, node: FhirNode, slice: ElementRule): void {
   else known.push(slice)
 }
 
-/** The rules for the same element in profiles on which the group's profile builds. */
-function basesOf(group: ElementRule, rules: readonly ElementRule[]): readonly ElementRule[] {
-  const found: ElementRule[] = []
-  for (let base = group.base; base !== undefined; ) {
-    const url = base.split('|', 1)[0]
-    const rule = rules.find(({ profile }) => profile.split('|', 1)[0] === url)
-    if (rule !== undefined) found.push(rule)
-    base = rule?.base
-  }
-  return found
-}
-
 function impliedSlicing({ slot }: ElementNodes): SlicingRule {
   if (slot.isChoice) return BY_TYPE
   return slot.type === 'Extension' ? BY_URL : BY_CONTENT
@@ -67,16 +55,21 @@ function impliedSlicing({ slot }: ElementNodes): SlicingRule {
 
 interface Candidates {
   readonly group: ElementRule
-  readonly bases: readonly ElementRule[]
+  /** Rules for the same element from profiles on which this one builds, or on the type: their slices of the same name are the same slices. */
+  readonly others: readonly ElementRule[]
   readonly slicing: SlicingRule
 }
 
-function placesOf(run: Run, node: FhirNode, { group, bases, slicing }: Candidates): readonly ElementRule[] {
+function placesOf(run: Run, node: FhirNode, { group, others, slicing }: Candidates): readonly ElementRule[] {
   return group.slices.filter((slice) => {
-    if (isByUrl(slicing, node)) return extensionUrl(slice) === urlOf(node)
-    const same = bases.flatMap((base) => base.slices.filter(({ sliceName }) => sliceName === slice.sliceName))
-    return isInSlice(run, node, { slice: [slice, ...same], discriminators: slicing.discriminators })
+    const same = others.flatMap((rule) => rule.slices.filter(({ sliceName }) => sliceName === slice.sliceName))
+    if (isByUrl(slicing, node)) return urlOfSlice([slice, ...same]) === urlOf(node)
+    return isInSlice(run, node, { slice, same, discriminators: slicing.discriminators })
   })
+}
+
+function urlOfSlice(slices: readonly ElementRule[]): string | undefined {
+  return slices.map(extensionUrl).find((url) => url !== undefined)
 }
 
 function isByUrl({ discriminators: [only, second] }: SlicingRule, node: FhirNode): boolean {

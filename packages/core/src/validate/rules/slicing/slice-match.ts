@@ -15,19 +15,34 @@ interface Place {
   readonly rules: readonly ElementRule[]
 }
 
-/**
- * Whether a node is in a slice.
- *
- * @param slice The rules that make the slice: its own, and those of the same slice in profiles on which this one builds.
- */
-export function isInSlice(run: Run, node: FhirNode, { slice, discriminators }: { slice: readonly ElementRule[]; discriminators: readonly Discriminator[] }): boolean {
-  if (discriminators.length === 0) return conforms(run, node, { rules: slice, key: slice.map(({ profile, id }) => `${profile}#${id}`).join() })
+/** A slice, and what else is known of it. */
+export interface SliceQuestion {
+  readonly slice: ElementRule
+  /** The same slice in other profiles; asked when its own rules do not tell. */
+  readonly same: readonly ElementRule[]
+  readonly discriminators: readonly Discriminator[]
+}
+
+/** Whether a node is in a slice. Without discriminators it is when it obeys the slice's rules. */
+export function isInSlice(run: Run, node: FhirNode, { slice, same, discriminators }: SliceQuestion): boolean {
+  if (discriminators.length === 0) return conforms(run, node, { rules: [slice], key: `${slice.profile}#${slice.id}` })
+  return decisionBy(run, node, { rules: [slice], discriminators }) ?? decisionBy(run, node, { rules: same, discriminators }) ?? false
+}
+
+interface Deciding {
+  readonly rules: readonly ElementRule[]
+  readonly discriminators: readonly Discriminator[]
+}
+
+/** `undefined` when the rules say nothing about what the discriminators look at. */
+function decisionBy(run: Run, node: FhirNode, { rules, discriminators }: Deciding): boolean | undefined {
   const answers = discriminators.map((discriminator) => {
-    const start: Place = { nodes: [node], rules: slice }
+    const start: Place = { nodes: [node], rules }
     const place = discriminatorSteps(discriminator.path).reduce((at: Place, step) => stepTo(run, at, step), start)
     return decision(run, place, discriminator)
   })
-  return answers.includes(true) && !answers.includes(false)
+  if (answers.includes(false)) return false
+  return answers.includes(true) ? true : undefined
 }
 
 function stepTo(run: Run, { nodes, rules }: Place, step: Step): Place {
@@ -60,7 +75,7 @@ function withTypeProfiles(run: Run, rules: readonly ElementRule[]): readonly Ele
 function childRules(run: Run, rules: readonly ElementRule[], name: string): readonly ElementRule[] {
   return withTypeProfiles(run, rules).flatMap((rule) => {
     const child = rule.children.get(name)
-    return child === undefined ? [] : [child, ...child.slices.filter(({ types }) => types.length === 1 && child.id.endsWith('[x]'))]
+    return child === undefined ? [] : [child, ...(child.isChoice ? child.slices : [])]
   })
 }
 
@@ -74,7 +89,7 @@ function decision(run: Run, { nodes, rules }: Place, { type }: Discriminator): b
     case 'exists':
       return existence(nodes, rules)
     case 'type':
-      return nodes.some((node) => rules.some((rule) => hasType(run, node, rule)))
+      return rules.length === 0 ? undefined : nodes.some((node) => rules.some((rule) => hasType(run, node, rule)))
     case 'profile':
       return rules.length === 0 ? undefined : nodes.some((node) => rules.every((rule) => fitsProfile(run, node, rule)))
     case 'position':

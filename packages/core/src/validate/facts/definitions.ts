@@ -1,0 +1,21 @@
+import { canonicalOf } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
+import type { Pending } from '../../fhirpath/index.js'
+import type { JsonObject } from '../../json/index.js'
+import { answers, type Questions } from './questions.js'
+
+/** What the walk knows of definitions that are read as they are. */
+export interface DefinitionFacts {
+  /** The resource of a type with a canonical, with or without version; `undefined` when there is none. */
+  readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
+}
+
+/** Finds definitions such as Questionnaires and Measures. */
+export function definitionFinder(ctx: OperationContext, questions: Questions): DefinitionFacts {
+  const find = answers(questions, async (key: string) => {
+    const [type = '', canonical = ''] = key.split(' ', 2)
+    const { url, version } = canonicalOf(canonical)
+    return (await ctx.content.resolve(type, url, version))?.resource
+  })
+  return { definition: (type, canonical) => find(`${type} ${canonical}`) }
+}

@@ -1,0 +1,79 @@
+import { quoted } from '../../../errors/index.js'
+import { isNode, PENDING, pathOf, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt } from '../../../json/index.js'
+import type { ExtensionContext, ExtensionRule, Profile } from '../../profile/element-rule.js'
+import { resourceOf, type Run } from '../../walk/run.js'
+import { expressionContext } from '../constraint/expression-context.js'
+
+/** Checks that an extension stands where its definition allows, and is a modifier only where it may be one. */
+export function checkExtensionContext(run: Run, node: FhirNode): void {
+  const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
+  const profile = url?.includes(':') === true ? run.facts.profile(url) : undefined
+  if (profile === undefined || profile === PENDING || profile.extension === undefined) return
+  checkModifier(run, node, { profile, rule: profile.extension })
+  checkContext(run, node, { profile, rule: profile.extension })
+}
+
+interface Definition {
+  readonly profile: Profile
+  readonly rule: ExtensionRule
+}
+
+function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition): void {
+  const isModifier = node.slot?.name === 'modifierExtension'
+  if (rule.isModifier === isModifier) return
+  const text = isModifier ? `${quoted(profile.url)} is no modifier extension.` : `${quoted(profile.url)} must be a modifierExtension.`
+  run.sink.report('extension-modifier', node, { text, profile: profile.canonical })
+}
+
+function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
+  if (parent === undefined || contexts.length === 0 || contexts.some((context) => isIn(run, parent, context))) return
+  if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
+  run.sink.report('extension-context', parent, {
+    text: `The extension ${quoted(profile.url)} is not for this element, but for ${contexts.map(({ expression }) => expression).join(', ')}.`,
+    profile: profile.canonical,
+  })
+}
+
+const R4 = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** Where R4 itself uses extensions beside the contexts that it publishes for them. */
+const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
+  [`${R4}structuredefinition-fhir-type`, ['ElementDefinition.type']],
+  [`${R4}structuredefinition-normative-version`, ['CodeSystem', 'ConceptMap', 'OperationDefinition', 'SearchParameter', 'ValueSet']],
+])
+
+function isIn(run: Run, parent: FhirNode, { type, expression }: ExtensionContext): boolean {
+  if (type === 'element') return isElement(run, parent, expression)
+  if (type === 'extension') return isWithin(parent, expression) || (parent.parent !== undefined && isWithin(parent.parent, expression))
+  const found = run.facts.expression(expression).evaluate(expressionContext(run, parent), resourceOf(parent))
+  return found === PENDING || found.some((item) => isNode(item) && pathOf(item) === pathOf(parent))
+}
+
+/** An extension on an extension may also stand on its value. */
+function isWithin({ type, value }: FhirNode, url: string): boolean {
+  return type.name === 'Extension' && isObject(value) && value['url'] === url
+}
+
+/** An element context is a path from a type, or a type; what holds for a type holds for what specialises it. */
+function isElement(run: Run, parent: FhirNode, expression: string): boolean {
+  const path = expression.replace(/\[x\]/g, '')
+  return path === 'Element' || namesOf(run, parent).has(path)
+}
+
+function namesOf(run: Run, node: FhirNode): ReadonlySet<string> {
+  const names = new Set<string>(typeNames(run, node.type.name))
+  const steps: string[] = []
+  for (let current = node; current.parent !== undefined && current.slot !== undefined; current = current.parent) {
+    steps.unshift(current.slot.name)
+    for (const type of typeNames(run, current.parent.type.name)) names.add([type, ...steps].join('.'))
+  }
+  return names
+}
+
+/** A type and all that it specialises. */
+function typeNames(run: Run, name: string): readonly string[] {
+  const names: string[] = []
+  for (let type = run.model.type(name); type !== undefined; type = type.base === undefined ? undefined : run.model.type(type.base)) names.push(type.name)
+  return name.includes('.') ? [...names, 'BackboneElement', 'Element'] : names
+}

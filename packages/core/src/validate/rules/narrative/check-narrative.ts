@@ -1,0 +1,34 @@
+import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt } from '../../../json/index.js'
+import { resourceOf, type Run } from '../../walk/run.js'
+import { containerOf } from '../reference/resolve-locally.js'
+import { elementIds } from './element-ids.js'
+import { readNarrative } from './narrative-problems.js'
+
+/** Checks the XHTML of a narrative: markup, links, and that its language is the resource's. */
+export function checkNarrative(run: Run, node: FhirNode): void {
+  if (typeof node.value !== 'string') return
+  const narrative = readNarrative(node.value)
+  for (const text of narrative.problems) run.sink.report('narrative', node, { text })
+  if (narrative.hasSpaceAttribute) run.sink.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
+  if (!narrative.hasContent) run.sink.report('narrative', node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
+  checkFragments(run, node, narrative.fragments.filter((fragment) => !narrative.ids.has(fragment)))
+  checkLanguage(run, node, narrative.language)
+}
+
+/** A link within the document leads to an element with that id, or to a narrative's anchor. */
+function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): void {
+  if (fragments.length === 0) return
+  const ids = elementIds(containerOf(run.root.type.name === 'Bundle' ? run.root : node).value)
+  for (const fragment of fragments) {
+    if (fragment !== '' && !ids.has(fragment)) run.sink.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
+  }
+}
+
+function checkLanguage(run: Run, node: FhirNode, language: string | undefined): void {
+  const resource = resourceOf(node)
+  const own = isObject(resource.value) ? stringAt(resource.value, 'language') : undefined
+  if (own === undefined || language === undefined || own === language) return
+  run.sink.report('narrative-language', resource, { text: `The resource is in ${quoted(own)}, but its narrative in ${quoted(language)}.` })
+}

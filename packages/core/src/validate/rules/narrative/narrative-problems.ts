@@ -1,0 +1,129 @@
+import { quoted } from '../../../errors/index.js'
+import { isAllowedAttribute, isAllowedElement } from './allowed-markup.js'
+import { unescaped, unknownEntity } from './entities.js'
+import { xhtmlTokens, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
+
+const NAMESPACE = 'http://www.w3.org/1999/xhtml'
+const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
+const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms'])
+
+const LOADING_STYLE = /url\s*\(|expression\s*\(/i
+
+/** What a narrative says about itself. */
+export interface Narrative {
+  readonly problems: readonly string[]
+  /** Values of `id` and of `a name`. */
+  readonly ids: ReadonlySet<string>
+  /** Fragments that links point to. */
+  readonly fragments: readonly string[]
+  /** Fragments that images and all else point to. */
+  readonly sources: readonly string[]
+  /** `xml:lang`, else `lang`, of the outermost element. */
+  readonly language: string | undefined
+  readonly hasSpaceAttribute: boolean
+  /** False when there is nothing to see. */
+  readonly hasContent: boolean
+}
+
+interface Reading {
+  readonly problems: Set<string>
+  readonly open: string[]
+  readonly ids: Set<string>
+  readonly fragments: string[]
+  readonly sources: string[]
+  root: Extract<XhtmlToken, { kind: 'open' }> | undefined
+  hasContent: boolean
+  hasSpaceAttribute: boolean
+}
+
+/**
+ * Reads a narrative in one pass, by a tokenizer that resolves no entities and loads nothing.
+ *
+ * @see https://hl7.org/fhir/R4/narrative.html
+ */
+export function readNarrative(text: string): Narrative {
+  const reading: Reading = { problems: new Set(), open: [], ids: new Set(), fragments: [], sources: [], root: undefined, hasContent: false, hasSpaceAttribute: false }
+  for (const token of xhtmlTokens(text.trim())) read(reading, token)
+  const [unclosed] = reading.open
+  if (reading.problems.size === 0 && unclosed !== undefined) reading.problems.add(`The element '${unclosed}' is not closed.`)
+  if (reading.problems.size === 0) checkWhole(reading)
+  return {
+    problems: [...reading.problems],
+    ids: reading.ids,
+    fragments: reading.fragments,
+    sources: reading.sources,
+    language: valueOf(reading.root?.attributes, 'xml:lang') ?? valueOf(reading.root?.attributes, 'lang'),
+    hasSpaceAttribute: reading.hasSpaceAttribute,
+    hasContent: reading.hasContent || reading.problems.size > 0,
+  }
+}
+
+function valueOf(attributes: readonly XhtmlAttribute[] | undefined, name: string): string | undefined {
+  return attributes?.find((attribute) => attribute.name === name)?.value
+}
+
+function checkWhole({ root, problems }: Reading): void {
+  if (root?.name !== 'div') problems.add("A narrative must be one 'div' element.")
+  else if (valueOf(root.attributes, 'xmlns') !== NAMESPACE) problems.add(`The 'div' of a narrative must be in the namespace ${NAMESPACE}.`)
+}
+
+function read(reading: Reading, token: XhtmlToken): void {
+  switch (token.kind) {
+    case 'fault':
+      reading.problems.add(`The narrative has ${token.text}.`)
+      return
+    case 'text':
+      return readText(reading, token.text)
+    case 'open':
+      return readOpening(reading, token)
+    case 'close':
+      if (reading.open.pop() !== token.name) reading.problems.add(`The element '${quotedName(token.name)}' is closed where it is not open.`)
+  }
+}
+
+function readText(reading: Reading, text: string): void {
+  checkEntities(reading, text)
+  if (text.trim() === '') return
+  reading.hasContent = true
+  if (reading.open.length === 0) reading.problems.add("A narrative must be one 'div' element.")
+}
+
+function readOpening(reading: Reading, token: Extract<XhtmlToken, { kind: 'open' }>): void {
+  if (reading.open.length === 0) {
+    if (reading.root !== undefined) reading.problems.add("A narrative must be one 'div' element.")
+    reading.root ??= token
+  }
+  if (!isAllowedElement(token.name)) reading.problems.add(`The element '${quotedName(token.name)}' is not allowed in a narrative.`)
+  if (token.name === 'img') reading.hasContent = true
+  for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
+  if (!token.closed) reading.open.push(token.name)
+}
+
+function readAttribute(reading: Reading, element: string, { name, value }: XhtmlAttribute): void {
+  const { problems } = reading
+  if (!isAllowedAttribute(element, name)) problems.add(`The attribute '${quotedName(name)}' is not allowed on '${quotedName(element)}' in a narrative.`)
+  checkEntities(reading, value)
+  if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
+  if (name === 'xml:space') reading.hasSpaceAttribute = true
+  if (name === 'style' && LOADING_STYLE.test(unescaped(value))) problems.add('A style in the narrative loads something.')
+  if (LINKS.has(name)) readLink(reading, { name, link: unescaped(value) })
+}
+
+function checkEntities({ problems }: Reading, text: string): void {
+  const entity = unknownEntity(text)
+  if (entity !== undefined) problems.add(`The narrative has an unknown entity ${quoted(entity)}.`)
+}
+
+/** Browsers ignore control characters and blanks in a scheme, so the check does too. */
+function readLink(reading: Reading, { name, link }: { name: string; link: string }): void {
+  const plain = link.replace(/[\u0000-\u0020]/g, '')
+  if (plain.startsWith('#')) (name === 'href' ? reading.fragments : reading.sources).push(plain.slice(1))
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(plain)?.[1]?.toLowerCase()
+  if (scheme !== undefined && !SAFE_SCHEMES.has(scheme)) {
+    reading.problems.add(`The narrative links to ${quoted(link)}, whose scheme is not one to follow.`)
+  }
+}
+
+function quotedName(name: string): string {
+  return quoted(name).slice(1, -1)
+}
