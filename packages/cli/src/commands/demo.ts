@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { createSessions } from 'fhir-ops/sessions'
+import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import type { Io } from '../io.js'
 import { serve, type RunningServer } from '../serve.js'
@@ -28,17 +28,16 @@ async function demo({ port, file }: { readonly port: number; readonly file: stri
   const isNew = !existsSync(file)
   await mkdir(dirname(file), { recursive: true })
   const server = await serve({ host: '127.0.0.1', port, storage: `sqlite:${file}`, load: isNew ? [SAMPLE] : [] }, io)
-  const token = await demoToken(server)
+  const [{ token }, other] = [await demoSession(server), await demoSession(server)]
   io.out(`\nAccess token of the demo user, good for a day:\n\n  ${token}\n`)
-  for (const { title, command } of demoCalls(server.url, token)) io.out(`# ${title}\n${command}\n`)
+  for (const { title, command } of demoCalls({ url: server.url, token, otherLoginId: other.loginId })) io.out(`# ${title}\n${command}\n`)
   io.out(`listening on ${server.url}`)
   await interrupted()
   await stop(server, io)
 }
 
-async function demoToken({ engine }: RunningServer): Promise<string> {
+function demoSession({ engine }: RunningServer): Promise<IssuedToken> {
   const sessions = createSessions({ store: engine.sessionStore })
   const user = { sub: 'demo', ...demoClaims('demo') }
-  const { token } = await sessions.create({ user, scopes: FULL_SCOPES, userAgent: 'fhir-ops demo', ttl: DAY_SECONDS })
-  return token
+  return sessions.create({ user, scopes: FULL_SCOPES, userAgent: 'fhir-ops demo', remoteHost: '127.0.0.1', ttl: DAY_SECONDS })
 }

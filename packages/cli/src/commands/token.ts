@@ -77,6 +77,7 @@ async function create(engine: Engine, options: CreateOptions, io: Io): Promise<v
     user: known === undefined ? { sub: options.user, ...demoClaims(options.user) } : options.user,
     scopes: options.scope ?? FULL_SCOPES,
     userAgent: 'fhir-ops token',
+    remoteHost: '127.0.0.1',
     ttl: options.ttl,
     ...(options.project !== undefined && { project: options.project }),
   })
