@@ -17,6 +17,8 @@ export interface Command<Args, Result> {
 /** Runs commands somewhere. */
 export interface Executor {
   call<Args, Result>(command: Command<Args, Result>, args: Args): Promise<Result>
+  /** Runs a command of the lane `point` at once. */
+  callNow<Args, Result>(command: Command<Args, Result>, args: Args): Result
   /** Finishes what was called before and releases everything; calling it again does nothing. */
   close(): Promise<void>
 }

@@ -1,4 +1,5 @@
 import type { Command } from './command.js'
+import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './concept-commands.js'
 import { searchPage, countMatches } from './search-page.js'
 import { readResource } from './resource-row.js'
 import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf } from './session-commands.js'
@@ -19,6 +20,13 @@ const ALL: readonly Command<unknown, unknown>[] = [
   changeSession,
   endOthers,
   purgeSessions,
+  listSystems,
+  hasSystem,
+  readSection,
+  stageSystem,
+  putSection,
+  publishSystem,
+  removeSystem,
 ]
 
 /** Every command by its name, for threads that get names. */

@@ -10,6 +10,10 @@ export function inThread(db: SqliteDriver): Executor {
       if (!open) throw closedError()
       return command.lane === 'write' ? transaction(db, () => command.run(db, args)) : command.run(db, args)
     },
+    callNow(command, args) {
+      if (!open) throw closedError()
+      return command.run(db, args)
+    },
     async close() {
       if (open) db.close()
       open = false

@@ -10,6 +10,7 @@ import { sql } from './sql.js'
  * - `param`: search parameters by type, as numbers.
  * - `entry`: what resources are found by, clustered by resource; the three indexes cover every test of a query, so that searches
  *   and counts read no resource that they do not return.
+ * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` holds their content.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -74,6 +75,26 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX session_user ON session (sub, created_at);
   CREATE INDEX session_expiry ON session (expires_at);
+  `,
+  `
+  CREATE TABLE stored_system (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    url TEXT NOT NULL,
+    version TEXT NOT NULL,
+    format TEXT NOT NULL,
+    concepts INTEGER NOT NULL,
+    header TEXT NOT NULL,
+    state TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX stored_system_version ON stored_system (url, version) WHERE state = 'published';
+
+  CREATE TABLE system_section (
+    system INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    UNIQUE (system, name)
+  ) STRICT;
   `,
 ]
 

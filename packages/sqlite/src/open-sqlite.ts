@@ -1,7 +1,8 @@
 import { rename, rm } from 'node:fs/promises'
 import { DatabaseSync, backup } from 'node:sqlite'
-import type { SessionStore, Storage } from 'fhir-ops/storage'
+import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './command.js'
+import { conceptStoreOn } from './concept-store.js'
 import { storageFailure } from './failure.js'
 import { closedError } from './in-thread.js'
 import { migrate } from './migrations.js'
@@ -24,6 +25,7 @@ export interface OpenSqliteOptions extends SqliteStorageOptions {
 export interface SqliteFile {
   readonly storage: Storage
   readonly sessions: SessionStore
+  readonly concepts: ConceptStore
   /** Writes a copy of the database as it is now to another file, while everything goes on. It appears under its name when it is whole. */
   backup(file: string): Promise<void>
   /** Finishes what was called before, moves the log into the file and ends the threads; the same as `storage.close`. */
@@ -45,6 +47,7 @@ export async function openSqlite(file: string, options: OpenSqliteOptions = {}):
   return {
     storage,
     sessions: sessionStoreOn(executor),
+    concepts: conceptStoreOn(executor),
     backup: async (target) => copyDatabase(file, target),
     close: async () => storage.close(),
   }
@@ -66,6 +69,10 @@ function fileExecutor(options: FileOptions): Executor {
       if (closing !== undefined) throw closedError()
       if (command.lane === 'point') return command.run(points, args)
       return (command.lane === 'long' ? reader : writer).call(command, args)
+    },
+    callNow(command, args) {
+      if (closing !== undefined) throw closedError()
+      return command.run(points, args)
     },
     close: async () => (closing ??= closeAll()),
   }

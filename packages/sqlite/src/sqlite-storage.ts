@@ -1,5 +1,6 @@
-import type { SessionStore, Storage } from 'fhir-ops/storage'
+import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import type { SqliteConnection } from './connection.js'
+import { conceptStoreOn } from './concept-store.js'
 import { sqliteDriver, type SqliteDriver } from './driver.js'
 import { inThread } from './in-thread.js'
 import { migrate } from './migrations.js'
@@ -24,6 +25,11 @@ export function sqliteStorage(connection: SqliteConnection, options: SqliteStora
 /** Keeps users and sessions in a SQLite database over the caller's own connection; the rest as `sqliteStorage`. */
 export function sqliteSessionStore(connection: SqliteConnection): SessionStore {
   return sessionStoreOn(inThread(migrated(connection)))
+}
+
+/** Keeps imported code systems in a SQLite database over the caller's own connection; the rest as `sqliteStorage`. */
+export function sqliteConceptStore(connection: SqliteConnection): ConceptStore {
+  return conceptStoreOn(inThread(migrated(connection)))
 }
 
 function migrated(connection: SqliteConnection): SqliteDriver {

@@ -1,61 +1,52 @@
-/** A code system whose concepts are kept by the adapter in an index of its own, not as one resource. */
-export interface StoredSystem {
+/** What names one version of a code system that is kept in sections. */
+export interface SystemToStore {
   readonly url: string
   readonly version: string
-  /** Set by every publish; the identity for caches. */
-  readonly key: string
+  /** How the sections are laid out, for example `snomed-1`; readers pass over formats that they do not know. */
+  readonly format: string
+  /** Number of concepts, for people. */
   readonly concepts: number
-  /** The CodeSystem resource without its concepts, as JSON text. */
+  /** JSON text; what it holds is up to the format. */
   readonly header: string
 }
 
-export interface ConceptDesignation {
-  readonly language?: string
-  /** `system|code` of the use. */
-  readonly use?: string
-  readonly value: string
+/** A published version of a code system. */
+export interface StoredSystem extends SystemToStore {
+  /** Same key, same content, for ever and in every storage; the identity for caches. */
+  readonly key: string
 }
 
-/** One concept as it is imported and read back. Property values are JSON texts of `[type, value]`, for example `["code","A"]`. */
-export interface ConceptRecord {
-  readonly code: string
-  readonly display?: string
-  readonly definition?: string
-  readonly inactive: boolean
-  readonly abstract: boolean
-  readonly parents: readonly string[]
-  readonly properties: readonly { readonly code: string; readonly value: string }[]
-  readonly designations: readonly ConceptDesignation[]
+/** The content of a published version: named pieces of bytes, read when they are needed. */
+export interface SystemSections {
+  /**
+   * Reads at once: an adapter that can only wait for its bytes reads them all in `open`. The bytes must not be changed.
+   *
+   * @throws {OperationError} `storage-damaged` when there is no such section; `storage-unavailable` when the version was removed since.
+   */
+  section(name: string): Uint8Array
 }
 
-/** Conditions on concepts; all must hold. */
-export interface ConceptQuery {
-  readonly descendantsOf?: { readonly code: string; readonly includeSelf: boolean }
-  readonly childrenOf?: string
-  readonly property?: { readonly code: string; readonly values: readonly string[] }
-  /** Folded words; each must start a word of the display, a designation or the code. */
-  readonly words?: readonly string[]
-  readonly activeOnly?: boolean
-  readonly limit: number
-  /** `next` of the page before. */
-  readonly after?: string
+/** A version that is being written and that nobody sees yet. */
+export interface StagedSystem {
+  /** Keeps a section; a name that was put before is replaced. */
+  put(name: string, bytes: Uint8Array): Promise<void>
+  /** Makes all sections visible at once, in place of what was published under the same url and version. */
+  publish(): Promise<StoredSystem>
+  /** Forgets what was put. */
+  discard(): Promise<void>
 }
 
-export interface ConceptPage {
-  readonly concepts: readonly ConceptRecord[]
-  readonly next?: string
-}
-
-/** Concepts of code systems. Errors as in `Storage`. */
+/**
+ * Code systems that are too large to be one resource: each version is imported once, never changed, and kept as prebuilt sections that an
+ * engine reads without rebuilding anything. Errors as in `Storage`.
+ */
 export interface ConceptStore {
+  /** The published versions of all systems, in ascending order of url and version. */
   systems(): Promise<readonly StoredSystem[]>
-  /** Records in the order of the codes; `undefined` where a code does not exist. */
-  concepts(key: string, codes: readonly string[]): Promise<readonly (ConceptRecord | undefined)[]>
-  page(key: string, query: ConceptQuery): Promise<ConceptPage>
-  count(key: string, query: ConceptQuery): Promise<number>
-  /** True when `ancestor` is a proper ancestor of `code`. */
-  isDescendant(key: string, code: string, ancestor: string): Promise<boolean>
-  /** Stages concepts, then publishes all of them at once under the header's url and version; nothing is visible before. */
-  publish(header: string, concepts: AsyncIterable<readonly ConceptRecord[]>): Promise<StoredSystem>
+  /** @throws {OperationError} `storage-unavailable` when there is no such version any more. */
+  open(key: string): Promise<SystemSections>
+  /** Begins a version. What an earlier, unfinished import of the same version left behind is dropped. */
+  stage(system: SystemToStore): Promise<StagedSystem>
+  /** Removes a published version; removing what does not exist succeeds. */
   remove(key: string): Promise<void>
 }

@@ -15,12 +15,5 @@ export { isResourceId, isResourceType, resourceTypes } from './resource-types.js
 export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'
 export { checkAddress, writableText } from './writable-text.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, SearchQuery, SortKey } from './query.js'
-export type {
-  ConceptDesignation,
-  ConceptPage,
-  ConceptQuery,
-  ConceptRecord,
-  ConceptStore,
-  StoredSystem,
-} from './concept-store.js'
+export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type { SessionChange, SessionRecord, SessionState, SessionStore, UserRecord } from './session-store.js'
