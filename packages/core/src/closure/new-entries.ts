@@ -3,9 +3,9 @@ import { OperationError, quoted } from '../errors/index.js'
 import {
   and,
   bitmapFrom,
-  chooseVersion,
   listable,
   members,
+  preparedChoice,
   refusal,
   terminologyScope,
   unknownSystemValues,
@@ -43,7 +43,7 @@ export async function newEntries(
 
 async function providerFor(scope: TerminologyScope, concept: ClosureConcept | undefined): Promise<CodeSystemProvider> {
   const family = await scope.family(concept?.system ?? '')
-  const { provider, wished } = chooseVersion(family, { include: concept?.version, rules: scope.rules })
+  const { provider, wished } = await preparedChoice(family, { include: concept?.version, rules: scope.rules })
   if (provider !== undefined) return provider
   const [id, values] = unknownSystemValues(family, wished, 'validated')
   throw refusal(id, values, { code: 'not-found' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Definition } from '../content/index.js'
 import { OperationError } from '../errors/index.js'
-import { cached, createCache, createPace, type CacheKind } from './index.js'
+import { cached, createCache, createPace, createTurns, type CacheKind } from './index.js'
 
 interface Index {
   readonly of: Definition
@@ -67,5 +67,22 @@ describe('createPace', () => {
     await createPace({}).pause()
     order.push('mine')
     expect(order).toEqual(['other', 'mine'])
+  })
+})
+
+describe('turns', () => {
+  test('come one at a time, in the order of asking, with other work in between', async () => {
+    const turns = createTurns()
+    const seen: string[] = []
+    const worker = async (name: string): Promise<void> => {
+      for (let i = 0; i < 2; i++) {
+        await turns.next()
+        seen.push(name)
+        setImmediate(() => seen.push('other'))
+      }
+    }
+    await Promise.all([worker('a'), worker('b')])
+    expect(seen.filter((name) => name !== 'other')).toEqual(['a', 'b', 'a', 'b'])
+    expect(seen.slice(0, 4)).toEqual(['a', 'other', 'b', 'other'])
   })
 })

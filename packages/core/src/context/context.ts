@@ -5,6 +5,7 @@ import type { SearchOptions } from '../search/index.js'
 import type { Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
+import { createTurns, type Turns } from './turns.js'
 
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
 export interface OperationContext {
@@ -17,6 +18,8 @@ export interface OperationContext {
   /** The types of the release, which `validate` needs. */
   readonly types?: TypeModel | undefined
   readonly limits: Limits
+  /** When long work may go on; shared by all requests of a process. */
+  readonly turns?: Turns | undefined
   readonly now: () => Date
   /** Random UUID, lower case. */
   readonly newId: () => string
@@ -56,6 +59,7 @@ export function createContext(options: ContextOptions): OperationContext {
     search: options.search,
     types: options.types,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    turns: createTurns(),
     now: options.now ?? (() => new Date()),
     newId: options.newId ?? (() => crypto.randomUUID()),
   }

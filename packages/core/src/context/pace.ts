@@ -1,4 +1,5 @@
 import { OperationError } from '../errors/index.js'
+import { createTurns, type Turns } from './turns.js'
 
 const STRETCH_MS = 8
 
@@ -17,18 +18,19 @@ export interface PaceOptions {
   readonly signal?: AbortSignal | undefined
   /** On the clock of `performance.now()`. */
   readonly deadline?: number | undefined
+  /** Shared by all operations of a process, so that their stretches do not follow each other without a gap. */
+  readonly turns?: Turns | undefined
 }
 
 /** Makes the pace of one operation. */
 export function createPace(options: PaceOptions): Pace {
+  const turns = options.turns ?? createTurns()
   let stretchStart = performance.now()
   return {
     check: () => checkpoint(options),
     due: () => performance.now() - stretchStart > STRETCH_MS,
     async pause() {
-      await new Promise<void>((resolve) => {
-        setTimeout(resolve, 0)
-      })
+      await turns.next()
       stretchStart = performance.now()
       checkpoint(options)
     },

@@ -40,6 +40,7 @@ const OF_DESIGNATIONS: ReadonlySet<string> = new Set([`${BASE}/coding-sctdescid`
  * @param listed The element in the value set's list of codes, when there is one.
  */
 export function copiedExtensions(elements: readonly JsonObject[], listed: JsonObject | undefined): readonly JsonObject[] {
+  if (elements.length === 0) return []
   const all = elements.flatMap((element) => objectsAt(element, 'extension').filter((item) => COPIED.has(stringAt(item, 'url') ?? '')))
   const status = objectsAt(listed, 'extension').filter((item) => stringAt(item, 'url') === STANDARDS_STATUS)
   return [...new Map([...all, ...status].map((item) => [stringAt(item, 'url'), item])).values()]
@@ -47,6 +48,7 @@ export function copiedExtensions(elements: readonly JsonObject[], listed: JsonOb
 
 /** The properties that extensions of a concept stand for; later elements win over earlier ones. */
 export function extensionProperties(elements: readonly JsonObject[]): readonly EntryProperty[] {
+  if (elements.length === 0) return []
   const found = elements.flatMap((element) => objectsAt(element, 'extension').flatMap(asProperty))
   return [...new Map(found.map((property) => [property.code, property])).values()]
 }

@@ -1,12 +1,14 @@
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import {
   conceptTexts,
+  mainText,
   propertyValue,
   shownText,
   CONCEPT_PROPERTIES,
   type CodeSystemProvider,
   type ConceptText,
   type LanguageList,
+  type ListedCode,
   type Segment,
 } from '../terminology/index.js'
 import { copiedExtensions, extensionProperties } from './entry-extensions.js'
@@ -22,27 +24,48 @@ export interface EntryStyle {
   readonly versioned: ReadonlySet<string>
 }
 
-/** Writes concepts of a value set as entries of its expansion. */
+/** Writes a concept of a value set as an entry of its expansion. */
 export function entryOf(segment: Segment, concept: number, style: EntryStyle): ExpansionEntry {
   const { provider } = segment
   const { header } = provider
   const listed = segment.listed?.get(concept)
-  const texts = conceptTexts(provider, concept, listed)
-  const shown = shownText(texts, style.languages)
-  const status = provider.status(concept)
-  const elements = [...provider.sources(concept).map((source) => source.concept), ...(listed === undefined ? [] : [listed.concept])]
+  const { shown, designations } = textsOf(segment, concept, style)
+  const { abstract, inactive, status } = provider.status(concept)
+  const elements = extendedElements(provider, concept, listed)
   return {
     system: header.url,
     ...(style.versioned.has(header.url) && header.version !== undefined && { version: header.version }),
     code: provider.code(concept),
     ...(shown !== undefined && { display: shown.value }),
-    abstract: status.abstract,
-    inactive: status.inactive,
-    designations: style.designations === undefined ? [] : otherTexts(texts, shown, style.designations),
-    properties: [...statusProperty(status.status), ...askedProperties(provider, concept, style.properties), ...extensionProperties(elements)],
+    abstract,
+    inactive,
+    designations,
+    properties: [...statusProperty(status), ...askedProperties(provider, concept, style.properties), ...extensionProperties(elements)],
     extensions: copiedExtensions(elements, listed?.concept),
     contains: [],
   }
+}
+
+interface Texts {
+  readonly shown: ConceptText | undefined
+  readonly designations: readonly ConceptText[]
+}
+
+/** Designations are read only where they are wanted or may be shown; most expansions need displays alone. */
+function textsOf({ provider, listed }: Segment, concept: number, { languages, designations }: EntryStyle): Texts {
+  const entry = listed?.get(concept)
+  if (languages === undefined && designations === undefined) return { shown: mainText(provider, concept, entry), designations: [] }
+  const texts = conceptTexts(provider, concept, entry)
+  const shown = shownText(texts, languages)
+  return { shown, designations: designations === undefined ? [] : otherTexts(texts, shown, designations) }
+}
+
+/** What is said about the concept with extensions, the value set last. */
+function extendedElements(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): readonly JsonObject[] {
+  const elements: JsonObject[] = []
+  for (const source of provider.sources(concept)) if (source.concept['extension'] !== undefined) elements.push(source.concept)
+  if (listed?.concept['extension'] !== undefined) elements.push(listed.concept)
+  return elements
 }
 
 /** True for designations of one of these languages or uses; every designation when none are named. */
@@ -78,6 +101,7 @@ function statusProperty(status: string | undefined): readonly EntryProperty[] {
 }
 
 function askedProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly EntryProperty[] {
+  if (asked.length === 0) return []
   return asked.flatMap((code) => {
     if (code === 'status') return []
     if (code === 'definition') return definitionProperty(provider, concept)

@@ -7,13 +7,16 @@ import {
   filterWords,
   findValueSet,
   languagesFor,
+  listable,
   makePlan,
   membersOf,
   nameOf,
+  paced,
   readValueSet,
   refusal,
   terminologyScope,
   withImports,
+  type FilterWord,
   type Members,
   type Segment,
   type TerminologyScope,
@@ -51,7 +54,7 @@ export async function expand(ctx: OperationContext, input: ExpandInput): Promise
   const languages = languagesFor(input.languages ?? {}, valueSet.resource)
   const words = filterWords(input.filter ?? '')
   const active = input.activeOnly === true ? members.segments.map(activeCodes) : members.segments
-  const segments = words.length === 0 ? active : active.map((segment) => matching(segment, words))
+  const segments = words.length === 0 ? active : await matchingSegments(scope, active, words)
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
   refuseTooMany(ctx, { input, total, plan })
   const style = entryStyle(input, plan, languages)
@@ -65,6 +68,11 @@ export async function expand(ctx: OperationContext, input: ExpandInput): Promise
     unclosed: unclosedReasons(members),
     properties: declaredProperties(contains, { asked: style.properties, members }),
   }
+}
+
+async function matchingSegments({ pace }: TerminologyScope, segments: readonly Segment[], words: readonly FilterWord[]): Promise<readonly Segment[]> {
+  for (const { provider } of segments) await paced(listable(provider).buildTexts(), pace)
+  return segments.map((segment) => matching(segment, words))
 }
 
 async function valueSetOf(ctx: OperationContext, input: ExpandInput): Promise<ValueSetDefinition> {

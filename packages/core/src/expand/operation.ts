@@ -1,7 +1,7 @@
-import { forRequest } from '../context/index.js'
+import { createPace, forRequest } from '../context/index.js'
 import type { Operation } from '../operation/index.js'
 import { parameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readTxResources } from '../terminology/index.js'
+import { ignoreUnknown, paced, readTxResources } from '../terminology/index.js'
 import { expand } from './expand.js'
 import { readExpandInput } from './read-input.js'
 import { writeExpansion } from './write-expansion.js'
@@ -19,6 +19,7 @@ export const expandOperation: Operation = {
     const input = await readExpandInput(ctx, request, reader)
     ignoreUnknown(request, reader)
     const expansion = await expand(ctx, input)
-    return { status: 200, resource: writeExpansion(expansion, { id: ctx.newId(), now: ctx.now() }) }
+    const writing = writeExpansion(expansion, { id: ctx.newId(), now: ctx.now() })
+    return { status: 200, resource: await paced(writing, createPace(ctx)) }
   },
 }

@@ -4,6 +4,7 @@ import {
   filterWords,
   fold,
   listable,
+  mainText,
   placeOfWord,
   shownText,
   withCodes,
@@ -40,11 +41,16 @@ export function ranked(matches: readonly Match[], { filter, languages }: Ranking
   const [first] = filterWords(filter)
   const keys = matches.map((match) => {
     const code = fold(match.segment.provider.code(match.concept))
-    const texts = conceptTexts(match.segment.provider, match.concept, match.segment.listed?.get(match.concept))
-    const display = fold(shownText(texts, languages)?.value ?? '')
+    const display = fold(displayOf(match, languages) ?? '')
     return { match, key: rankKey({ wanted, first: first?.text ?? '', code, display }) }
   })
   return keys.sort((a, b) => compareKeys(a.key, b.key)).map(({ match }) => match)
+}
+
+function displayOf({ segment, concept }: Match, languages: LanguageList | undefined): string | undefined {
+  const listed = segment.listed?.get(concept)
+  if (languages === undefined) return mainText(segment.provider, concept, listed)?.value
+  return shownText(conceptTexts(segment.provider, concept, listed), languages)?.value
 }
 
 interface Ranked {

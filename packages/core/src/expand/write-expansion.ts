@@ -1,5 +1,5 @@
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import type { ConceptText } from '../terminology/index.js'
+import type { ConceptText, Work } from '../terminology/index.js'
 import { designationExtensions } from './entry-extensions.js'
 import type { EntryProperty, Expansion, ExpansionEntry } from './expansion.js'
 
@@ -19,12 +19,13 @@ export interface Stamp {
   readonly now: Date
 }
 
-/** Writes an expansion as a ValueSet; properties, which R4 does not know, as extensions. */
-export function writeExpansion(expansion: Expansion, stamp: Stamp): JsonObject {
+/** Writes an expansion as a ValueSet; properties, which R4 does not know, as extensions. Many codes take their time. */
+export function* writeExpansion(expansion: Expansion, stamp: Stamp): Work<JsonObject> {
   const { resource } = expansion.valueSet
   const kept = KEPT.filter((member) => Object.hasOwn(resource, member)).map((member) => [member, resource[member]] as const)
   const own = objectsAt(resource, 'extension').filter((item) => stringAt(item, 'url') !== STANDARDS_STATUS)
   const extension = [...unclosed(expansion.unclosed), ...expansion.properties.map(declaredProperty)]
+  const contains = yield* writeEntries(expansion.contains)
   return {
     resourceType: 'ValueSet',
     ...(own.length > 0 && { extension: own }),
@@ -38,9 +39,21 @@ export function writeExpansion(expansion: Expansion, stamp: Stamp): JsonObject {
       ...(expansion.parameters.length > 0 && {
         parameter: expansion.parameters.map(({ name, type, value }) => ({ name, [`value${type}`]: value })),
       }),
-      ...(expansion.contains.length > 0 && { contains: expansion.contains.map(writeEntry) }),
+      ...(contains.length > 0 && { contains }),
     },
   }
+}
+
+const STEPS = 256
+
+function* writeEntries(entries: readonly ExpansionEntry[]): Work<readonly JsonObject[]> {
+  const written: JsonObject[] = []
+  for (const entry of entries) {
+    const contains = entry.contains.length === 0 ? [] : yield* writeEntries(entry.contains)
+    written.push({ ...writeEntry(entry), ...(contains.length > 0 && { contains }) })
+    if (written.length % STEPS === 0) yield
+  }
+  return written
 }
 
 function writeEntry(entry: ExpansionEntry): JsonObject {
@@ -54,7 +67,6 @@ function writeEntry(entry: ExpansionEntry): JsonObject {
     code: entry.code,
     ...(entry.display !== undefined && { display: entry.display }),
     ...(entry.designations.length > 0 && { designation: entry.designations.map(writeDesignation) }),
-    ...(entry.contains.length > 0 && { contains: entry.contains.map(writeEntry) }),
   }
 }
 

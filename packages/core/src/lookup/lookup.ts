@@ -3,10 +3,10 @@ import { forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { stringAt } from '../json/index.js'
 import {
-  chooseVersion,
   conceptTexts,
   escaped,
   languagesFor,
+  preparedChoice,
   refusal,
   shownText,
   terminologyScope,
@@ -51,7 +51,7 @@ async function providerFor(ctx: OperationContext, input: LookupInput): Promise<C
   const supplements = input.useSupplement ?? []
   const scope = await terminologyScope(own, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
   const family = await scope.family(input.system)
-  const { provider, wished } = chooseVersion(family, { include: input.version, rules: scope.rules })
+  const { provider, wished } = await preparedChoice(family, { include: input.version, rules: scope.rules })
   if (provider !== undefined) return provider
   const [id, values] = unknownSystemValues(family, wished, 'validated')
   throw refusal(id, values, { code: 'not-found' })

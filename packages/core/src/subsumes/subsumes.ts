@@ -1,7 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import {
-  chooseVersion,
+  preparedChoice,
   refusal,
   terminologyScope,
   unknownSystemValues,
@@ -31,7 +31,7 @@ export type SubsumptionOutcome = 'equivalent' | 'subsumes' | 'subsumed-by' | 'no
 export async function subsumes(ctx: OperationContext, input: SubsumesInput): Promise<SubsumptionOutcome> {
   const scope = await terminologyScope(ctx, input.rules === undefined ? {} : { rules: input.rules })
   const family = await scope.family(input.system)
-  const { provider, wished } = chooseVersion(family, { include: input.version, rules: scope.rules })
+  const { provider, wished } = await preparedChoice(family, { include: input.version, rules: scope.rules })
   if (provider === undefined) {
     const [id, values] = unknownSystemValues(family, wished, 'validated')
     throw refusal(id, values, { code: 'not-found' })

@@ -24,15 +24,30 @@ const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
 
 /** Every text of a concept: the display first, then designations of code system, supplements and value set in that order. */
 export function conceptTexts(provider: CodeSystemProvider, concept: number, listed?: ListedCode): readonly ConceptText[] {
+  const main = mainText(provider, concept, listed)
   const sources = provider.sources(concept)
-  const own = stringAt(listed?.concept, 'display')
-  const display = own ?? sources.flatMap((source) => stringAt(source.concept, 'display') ?? [])[0]
-  const language = provider.header.language
-  const main: ConceptText[] =
-    display === undefined ? [] : [{ value: display, main: true, extension: [], ...(language !== undefined && { language }) }]
   const designations = sources.flatMap(({ concept: source, supplement }) => designationsIn(source, supplement))
-  return [...main, ...designations, ...(listed === undefined ? [] : designationsIn(listed.concept, undefined))]
+  return [...(main === undefined ? [] : [main]), ...designations, ...(listed === undefined ? [] : designationsIn(listed.concept, undefined))]
 }
+
+/** The display of the value set, else of the code system, else of a supplement. */
+export function mainText(provider: CodeSystemProvider, concept: number, listed?: ListedCode): ConceptText | undefined {
+  const value = displayOf(provider, concept, listed)
+  const { language } = provider.header
+  return value === undefined ? undefined : { value, main: true, extension: NONE, ...(language !== undefined && { language }) }
+}
+
+function displayOf(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): string | undefined {
+  const own = stringAt(listed?.concept, 'display')
+  if (own !== undefined) return own
+  for (const source of provider.sources(concept)) {
+    const display = stringAt(source.concept, 'display')
+    if (display !== undefined) return display
+  }
+  return undefined
+}
+
+const NONE: readonly JsonObject[] = []
 
 /**
  * The text to show. Without languages the display; else the best text in the first language that has one, and when none has, the display,
@@ -67,6 +82,7 @@ function useRank(use: JsonObject | undefined): number {
 }
 
 function designationsIn(concept: JsonObject, supplement: string | undefined): readonly ConceptText[] {
+  if (concept['designation'] === undefined) return []
   return objectsAt(concept, 'designation').flatMap((designation) => {
     const value = stringAt(designation, 'value')
     return value === undefined ? [] : [readDesignation(designation, value, supplement)]

@@ -17,32 +17,25 @@ const MESSAGES = {
     "Unknown code '{code}' in the CodeSystem '{system}' version '{version}'"],
   Unknown_Code_in: ['error', 'code-invalid', 'invalid-code', "Unknown code '{code}' in the CodeSystem '{system}'"],
   UNKNOWN_CODE_IN_FRAGMENT: ['warning', 'code-invalid', 'invalid-code',
-    "Unknown Code '{code}' in the CodeSystem '{system}' version '{version}' - note that the code system is labeled as a fragment, so " +
-    'the code may be valid in some other fragment'],
+    "Unknown Code '{code}' in the CodeSystem '{system}' version '{version}' - note that the code system is labeled as a fragment, so the code may be valid in some other fragment"],
   UNKNOWN_CODESYSTEM: ['error', 'not-found', 'not-found',
     "A definition for CodeSystem '{system}' could not be found, so the code cannot be validated"],
   UNKNOWN_CODESYSTEM_EXP: ['error', 'not-found', 'not-found',
     "A definition for CodeSystem '{system}' could not be found, so the value set cannot be expanded"],
   UNKNOWN_CODESYSTEM_VERSION: ['error', 'not-found', 'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the code cannot be validated. Valid versions: " +
-    '{versions}'],
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the code cannot be validated. Valid versions: {versions}"],
   UNKNOWN_CODESYSTEM_VERSION_NONE: ['error', 'not-found', 'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the code cannot be validated. No versions of " +
-    'this code system are known'],
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the code cannot be validated. No versions of this code system are known"],
   UNKNOWN_CODESYSTEM_VERSION_EXP: ['error', 'not-found', 'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the value set cannot be expanded. Valid " +
-    'versions: {versions}'],
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the value set cannot be expanded. Valid versions: {versions}"],
   UNKNOWN_CODESYSTEM_VERSION_EXP_NONE: ['error', 'not-found', 'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the value set cannot be expanded. No versions " +
-    'of this code system are known'],
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the value set cannot be expanded. No versions of this code system are known"],
   VALUESET_VALUE_MISMATCH: ['error', 'invalid', 'vs-invalid',
     "The code system '{system}' version '{version}' in the ValueSet include is different to the one in the value ('{given}')"],
   VALUESET_VALUE_MISMATCH_CHANGED: ['error', 'invalid', 'vs-invalid',
-    "The code system '{system}' version '{version}' resulting from the version '{include}' in the ValueSet include is different to " +
-    "the one in the value ('{given}')"],
+    "The code system '{system}' version '{version}' resulting from the version '{include}' in the ValueSet include is different to the one in the value ('{given}')"],
   VALUESET_VALUE_MISMATCH_DEFAULT: ['warning', 'invalid', 'vs-invalid',
-    "The code system '{system}' version '{version}' for the versionless include in the ValueSet include is different to the one in " +
-    "the value ('{given}')"],
+    "The code system '{system}' version '{version}' for the versionless include in the ValueSet include is different to the one in the value ('{given}')"],
   VALUESET_VERSION_CHECK: ['error', 'exception', 'version-error',
     "The version '{version}' is not allowed for system '{system}': required to be '{required}' by a version-check parameter"],
   Unable_to_resolve_value_Set_: ['error', 'not-found', 'not-found', "A definition for the value Set '{valueSet}' could not be found"],
@@ -68,39 +61,33 @@ const MESSAGES = {
   UNABLE_TO_INFER_CODESYSTEM: ['error', 'not-found', 'cannot-infer',
     "The System URI could not be determined for the code '{code}' in the ValueSet '{valueSet}'"],
   Unable_to_resolve_system__value_set_has_multiple_matches: ['error', 'not-found', 'cannot-infer',
-    "The System URI could not be determined for the code '{code}' in the ValueSet '{valueSet}': value set expansion has multiple " +
-    'matches: [{systems}]'],
+    "The System URI could not be determined for the code '{code}' in the ValueSet '{valueSet}': value set expansion has multiple matches: [{systems}]"],
   INACTIVE_CONCEPT_FOUND: ['warning', 'business-rule', 'code-comment',
     "The concept '{code}' has a status of {status} and its use should be reviewed"],
   DEPRECATED_CONCEPT_FOUND: ['warning', 'business-rule', 'code-comment',
     "The concept '{code}' is deprecated and its use should be reviewed"],
   CONCEPT_DEPRECATED_IN_VALUESET: ['warning', 'business-rule', 'code-comment',
-    "The presence of the concept '{code}' in the system '{system}' in the value set {valueSet} is marked with a status of deprecated " +
-    'and its use should be reviewed'],
+    "The presence of the concept '{code}' in the system '{system}' in the value set {valueSet} is marked with a status of deprecated and its use should be reviewed"],
   STATUS_CODE_WARNING_CODE: ['error', 'business-rule', 'code-rule', "The concept '{code}' is valid but is not active"],
   ABSTRACT_CODE_NOT_ALLOWED: ['error', 'business-rule', 'code-rule', "Code '{system}#{code}' is abstract, and not allowed in this context"],
   CODE_CASE_DIFFERENCE: ['information', 'business-rule', 'code-rule',
-    "The code '{given}' differs from the correct code '{code}' by case. Although the code system '{system}' is case insensitive, " +
-    'implementers are strongly encouraged to use the correct case anyway'],
+    "The code '{given}' differs from the correct code '{code}' by case. Although the code system '{system}' is case insensitive, implementers are strongly encouraged to use the correct case anyway"],
   Display_Name_for__should_be_one_of__instead_of: ['error', 'invalid', 'invalid-display',
     "Wrong Display Name '{given}' for {system}#{code}. Valid display is {choices} (for the language(s) '{languages}')"],
   Display_Name_WS_for__should_be_one_of__instead_of: ['error', 'invalid', 'invalid-display',
     "Wrong whitespace in Display Name '{given}' for {system}#{code}. Valid display is {choices} (for the language(s) '{languages}')"],
   NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_OK: ['information', 'invalid', 'invalid-display',
-    "There are no valid display names found for the code {system}#{code} for language(s) '{languages}'. The display is '{given}' " +
-    'which is a valid display for the default language'],
+    "There are no valid display names found for the code {system}#{code} for language(s) '{languages}'. The display is '{given}' which is a valid display for the default language"],
   NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_ERR: ['error', 'invalid', 'invalid-display',
-    "Wrong Display Name '{given}' for {system}#{code}. There are no valid display names found for language(s) '{languages}'. Default " +
-    "display is '{display}'"],
+    "Wrong Display Name '{given}' for {system}#{code}. There are no valid display names found for language(s) '{languages}'. Default display is '{display}'"],
   INACTIVE_DISPLAY_FOUND: ['warning', 'invalid', 'display-comment',
-    "'{given}' is no longer considered a correct display for code '{code}' (status = {status}). The correct display is one of " +
-    '{choices}.'],
+    "'{given}' is no longer considered a correct display for code '{code}' (status = {status}). The correct display is one of {choices}."],
   INVALID_DISPLAY_NAME: ['error', 'processing', 'invalid-display', "Invalid displayLanguage: '{value}'"],
   MSG_DRAFT: ['information', 'business-rule', 'status-check', 'Reference to draft {type} {canonical}'],
   MSG_EXPERIMENTAL: ['information', 'business-rule', 'status-check', 'Reference to experimental {type} {canonical}'],
   MSG_DEPRECATED: ['information', 'business-rule', 'status-check', 'Reference to deprecated {type} {canonical}'],
   MSG_WITHDRAWN: ['information', 'business-rule', 'status-check', 'Reference to withdrawn {type} {canonical}'],
-} as const satisfies Record<string, MessageRow>
+} as const
 
 /** Stable id of a message. */
 export type MessageId = keyof typeof MESSAGES
@@ -133,7 +120,8 @@ const LISTS: ReadonlySet<string> = new Set(['choices', 'coding', 'languages', 'p
 
 /** What is fixed about a message. */
 export function messageKind(id: MessageId): MessageKind {
-  const [severity, code, type] = MESSAGES[id]
+  const row: MessageRow = MESSAGES[id]
+  const [severity, code, type] = row
   return { severity, code, type, told: severity === 'error' || TOLD.has(id) }
 }
 

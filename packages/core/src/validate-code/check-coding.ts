@@ -1,5 +1,6 @@
 import {
   membershipIn,
+  preparedChoice,
   type CodeSystemProvider,
   type LanguageList,
   type Membership,
@@ -38,10 +39,11 @@ export async function checkCoding(check: CodingCheck, coding: GivenCoding): Prom
   const { scope, plan, input } = check
   const { system } = coding
   if (system === undefined) return withoutSystem(coding)
+  const family = await scope.family(system)
+  await preparedChoice(family, { value: coding.version, rules: scope.rules })
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
   const membership = membershipIn({ scope, code: { ...coding, system }, options }, plan)
   if (input.membershipOnly === true) return { coding, state: membership.state === 'in' ? 'in' : 'out', issues: [], unknown: [] }
-  const family = await scope.family(system)
   const versions = await systemFindings(check, coding, { membership, family })
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
   const about = provider === undefined ? undefined : codeFindings(check, coding, { provider, membership })
@@ -85,7 +87,7 @@ async function systemFindings(check: CodingCheck, coding: GivenCoding, { members
 }
 
 async function unknownOrVersions({ scope }: CodingCheck, coding: GivenCoding, { membership, family }: Looked): Promise<VersionFindings> {
-  const notAsked = membership.choices.length === 0 && family.provider(coding.version) === undefined
+  const notAsked = membership.choices.length === 0 && (coding.version === undefined ? family.unknown : !family.has(coding.version))
   if (!family.unknown && !notAsked) return versionFindings(coding, membership.choices)
   const wished = membership.choices.find((choice) => choice.wished !== undefined)?.wished
   return unusableSystem(scope.ctx, { ...coding, version: coding.version ?? wished }, family)

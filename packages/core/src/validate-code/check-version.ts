@@ -49,7 +49,7 @@ function unknownChoice(coding: GivenCoding, { family, provider, wished }: System
 }
 
 function unknownValue(coding: GivenCoding, { family }: SystemChoice): VersionFindings {
-  const known = coding.version !== undefined && family.provider(coding.version) !== undefined
+  const known = coding.version !== undefined && family.has(coding.version)
   return known ? NOTHING : unknownVersion(coding, family, coding.version)
 }
 

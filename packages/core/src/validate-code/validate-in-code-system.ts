@@ -3,8 +3,9 @@ import { forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { stringAt } from '../json/index.js'
 import {
-  chooseVersion,
   languagesFor,
+  NO_RULES,
+  preparedChoice,
   systemNotes,
   terminologyScope,
   type LanguageList,
@@ -53,7 +54,7 @@ function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCodi
 
 async function oneCoding({ scope, input, languages }: SystemCheck, coding: GivenCoding): Promise<CodingResult> {
   const family = await scope.family(coding.system ?? '')
-  const provider = coding.version === undefined ? chooseVersion(family, { rules: scope.rules }).provider : family.provider(coding.version)
+  const { provider } = await preparedChoice(family, { include: coding.version, rules: coding.version === undefined ? scope.rules : NO_RULES })
   if (provider === undefined) return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, coding, family)) }
   const concept = provider.find(coding.code)
   if (concept === undefined) {

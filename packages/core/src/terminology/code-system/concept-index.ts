@@ -1,5 +1,6 @@
 import { objectsAt, stringAt } from '../../json/index.js'
 import { bitmapFrom, rangeBitmap, type Bitmap } from '../bitmap.js'
+import { finished, type Work } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
 import { propertyText } from './property-value.js'
 import type { ConceptIndex, ConceptSource } from './provider.js'
@@ -18,6 +19,10 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   const columns = new Map<string, ReadonlyMap<string, Bitmap>>()
   let inactive: Bitmap | undefined
   let texts: TextIndex | undefined
+  function* buildTexts(): Work<TextIndex> {
+    texts ??= yield* textIndex(size, (concept) => searchedTexts(sources(concept)))
+    return texts
+  }
   return {
     size,
     all: () => all,
@@ -27,16 +32,22 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
       columns.set(property, column)
       return column
     },
-    withWord: (word) => (texts ??= textIndex(size, (concept) => searchedTexts(sources(concept)))).find(word),
+    buildTexts,
+    withWord: (word) => finished(buildTexts()).find(word),
   }
 }
 
 /** Everything of a concept that a text filter looks at. */
 export function searchedTexts(sources: readonly ConceptSource[]): readonly string[] {
-  return sources.flatMap(({ concept }) => [
-    ...(['display', 'code'] as const).flatMap((member) => stringAt(concept, member) ?? []),
-    ...objectsAt(concept, 'designation').flatMap((designation) => stringAt(designation, 'value') ?? []),
-  ])
+  const texts: string[] = []
+  for (const { concept } of sources) {
+    const [display, code] = [stringAt(concept, 'display'), stringAt(concept, 'code')]
+    if (display !== undefined) texts.push(display)
+    if (code !== undefined) texts.push(code)
+    if (concept['designation'] === undefined) continue
+    for (const designation of objectsAt(concept, 'designation')) texts.push(stringAt(designation, 'value') ?? '')
+  }
+  return texts
 }
 
 function columnOf(property: string, size: number, sources: Indexed['sources']): ReadonlyMap<string, Bitmap> {
@@ -53,9 +64,15 @@ function columnOf(property: string, size: number, sources: Indexed['sources']): 
 
 /** The values of a property of a concept as text. */
 export function propertyTexts(sources: readonly ConceptSource[], property: string): readonly string[] {
-  return sources.flatMap(({ concept }) =>
-    objectsAt(concept, 'property').flatMap((item) => (stringAt(item, 'code') === property ? (propertyText(item) ?? []) : [])),
-  )
+  const texts: string[] = []
+  for (const { concept } of sources) {
+    if (concept['property'] === undefined) continue
+    for (const item of objectsAt(concept, 'property')) {
+      const text = item['code'] === property ? propertyText(item) : undefined
+      if (text !== undefined) texts.push(text)
+    }
+  }
+  return texts
 }
 
 function* numbers(size: number, accept: (concept: number) => boolean): Generator<number> {

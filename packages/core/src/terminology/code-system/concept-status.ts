@@ -13,6 +13,8 @@ export interface ConceptStatus {
   readonly status?: string
 }
 
+const PLAIN: ConceptStatus = { inactive: false, abstract: false }
+
 /** Reads the status of concepts of one code system, whatever names it gives to the properties. */
 export function statusReader(resource: JsonObject): (concept: JsonObject) => ConceptStatus {
   const names = {
@@ -20,17 +22,26 @@ export function statusReader(resource: JsonObject): (concept: JsonObject) => Con
     inactive: propertyCodes(resource, 'inactive'),
     abstract: propertyCodes(resource, 'notSelectable'),
   }
+  const told = new Set(Object.values(names).flat())
   return (concept) => {
-    const properties = objectsAt(concept, 'property')
-    const flagged = (codes: readonly string[]): boolean => valuesOf(properties, codes).includes(true)
-    const stated = valuesOf(properties, names.status).find((value) => typeof value === 'string')
-    const isInactive = flagged(names.inactive) || stated === 'retired' || stated === 'inactive'
-    const status = stated ?? standardsStatusOf(concept) ?? (isInactive ? 'inactive' : undefined)
-    return { inactive: isInactive, abstract: flagged(names.abstract), ...(status !== undefined && { status }) }
+    if (concept['property'] === undefined && concept['extension'] === undefined) return PLAIN
+    const properties = objectsAt(concept, 'property').filter((property) => told.has(stringAt(property, 'code') ?? ''))
+    const standards = standardsStatusOf(concept)
+    return properties.length === 0 && standards === undefined ? PLAIN : statusOf(properties, names, standards)
   }
 }
 
-/** The codes under which a code system has a standard property: its own name for the uri, and the name itself when nothing is declared. */
+type StatusNames = Readonly<Record<'status' | 'inactive' | 'abstract', readonly string[]>>
+
+function statusOf(properties: readonly JsonObject[], names: StatusNames, standards: string | undefined): ConceptStatus {
+  const flagged = (codes: readonly string[]): boolean => valuesOf(properties, codes).includes(true)
+  const stated = valuesOf(properties, names.status).find((value) => typeof value === 'string')
+  const inactive = flagged(names.inactive) || stated === 'retired' || stated === 'inactive'
+  const status = stated ?? standards ?? (inactive ? 'inactive' : undefined)
+  return { inactive, abstract: flagged(names.abstract), ...(status !== undefined && { status }) }
+}
+
+/** The codes under which a code system has a standard property: its own names for the uri, and the name itself. */
 export function propertyCodes(resource: JsonObject, name: string): readonly string[] {
   const declared = objectsAt(resource, 'property')
     .filter((property) => stringAt(property, 'uri') === `${CONCEPT_PROPERTIES}#${name}`)
@@ -40,6 +51,7 @@ export function propertyCodes(resource: JsonObject, name: string): readonly stri
 
 /** The extension structuredefinition-standards-status of an element. */
 export function standardsStatusOf(element: JsonObject): string | undefined {
+  if (element['extension'] === undefined) return undefined
   const extension = objectsAt(element, 'extension').find((item) => stringAt(item, 'url') === STANDARDS_STATUS)
   return stringAt(extension, 'valueCode')
 }

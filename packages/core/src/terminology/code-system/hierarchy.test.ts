@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { members } from '../bitmap.js'
+import { finished } from '../work.js'
 import { depthFirst } from './hierarchy.js'
 
 /** Any parents at all, circles included. */
@@ -19,7 +20,7 @@ describe('a depth-first numbering', () => {
   it('gives every concept one number, and answers as a walk over the parents does', () => {
     fc.assert(
       fc.property(parentLists, (parents) => {
-        const { order, hierarchy } = depthFirst(parents)
+        const { order, hierarchy } = finished(depthFirst(parents))
         expect([...order].sort((a, b) => a - b)).toEqual(parents.map((_, i) => i))
         const numberOf = new Map(Array.from(order, (old, place) => [old, place]))
         for (let old = 0; old < parents.length; old++) {
@@ -37,7 +38,7 @@ describe('a depth-first numbering', () => {
   })
 
   it('keeps the order of definition, children behind their parent', () => {
-    const { order, hierarchy } = depthFirst([[], [0], [1], [0], []])
+    const { order, hierarchy } = finished(depthFirst([[], [0], [1], [0], []]))
     expect([...order]).toEqual([0, 1, 2, 3, 4])
     expect(hierarchy.children(0)).toEqual([1, 3])
     expect(hierarchy.parents(3)).toEqual([0])
@@ -45,7 +46,7 @@ describe('a depth-first numbering', () => {
   })
 
   it('goes as deep as need be', () => {
-    const { hierarchy } = depthFirst(Array.from({ length: 100_000 }, (_, i) => (i === 0 ? [] : [i - 1])))
+    const { hierarchy } = finished(depthFirst(Array.from({ length: 100_000 }, (_, i) => (i === 0 ? [] : [i - 1]))))
     expect(hierarchy.isWithin(99_999, 0)).toBe(true)
     expect(hierarchy.within(50_000).count()).toBe(50_000)
   })

@@ -1,4 +1,5 @@
 import { bitmapOf, newWords, rangeBitmap, setBit, type Bitmap } from '../bitmap.js'
+import type { Work } from '../work.js'
 
 /** Who is whose parent among concepts that are numbered depth first, so that most descendants are a range. */
 export interface Hierarchy {
@@ -21,19 +22,20 @@ export interface DepthFirst {
   readonly hierarchy: Hierarchy
 }
 
+const STEPS = 1024
+
 /**
- * Numbers concepts depth first by their first parent, and keeps all parents. Concepts on a cycle that no root leads to are entered in
+ * Numbers concepts depth first by their first parent, and keeps all parents. Concepts on a circle that no root leads to are entered in
  * their order, so each gets one number.
  *
  * @param parents For each concept the numbers of its parents, best first.
  */
-export function depthFirst(parents: readonly (readonly number[])[]): DepthFirst {
+export function* depthFirst(parents: readonly (readonly number[])[]): Work<DepthFirst> {
   const children = childrenOf(parents)
-  const walk = numbered(parents, children)
-  const renumber = (lists: readonly (readonly number[])[]): readonly (readonly number[])[] =>
-    Array.from(walk.order, (old) => (lists[old] ?? []).map((other) => walk.place[other] ?? 0))
-  const up = renumber(parents)
-  const down = renumber(children).map((list) => (list.length > 1 ? [...list].sort((a, b) => a - b) : list))
+  yield
+  const walk = yield* numbered(parents, children)
+  const up = yield* renumbered(parents, walk)
+  const down = yield* renumbered(children, walk)
   return { order: walk.order, hierarchy: hierarchyOf(up, down, walk) }
 }
 
@@ -44,8 +46,11 @@ interface Walk {
   /** By new number: one more than the last descendant by first visits. */
   readonly end: Uint32Array
   /** True when some concept can be reached on two ways. */
-  readonly many: boolean
+  many: boolean
+  next: number
 }
+
+const NONE: readonly number[] = []
 
 function childrenOf(parents: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const children: number[][] = parents.map(() => [])
@@ -53,16 +58,17 @@ function childrenOf(parents: readonly (readonly number[])[]): readonly (readonly
   return children
 }
 
-function numbered(parents: readonly (readonly number[])[], children: readonly (readonly number[])[]): Walk {
+function* numbered(parents: readonly (readonly number[])[], children: readonly (readonly number[])[]): Work<Walk> {
   const size = parents.length
   const walk = { order: new Uint32Array(size), place: new Uint32Array(size).fill(size), end: new Uint32Array(size), many: false, next: 0 }
-  for (let root = 0; root < size; root++) if (parents[root]?.length === 0) visit(root, children, walk)
-  for (let rest = 0; rest < size; rest++) if (walk.place[rest] === size) visit(rest, children, walk)
-  return { ...walk, many: walk.many || parents.some((list) => list.length > 1) }
+  walk.many = parents.some((list) => list.length > 1)
+  for (let root = 0; root < size; root++) if (parents[root]?.length === 0) yield* visit(root, children, walk)
+  for (let rest = 0; rest < size; rest++) if (walk.place[rest] === size) yield* visit(rest, children, walk)
+  return walk
 }
 
-function visit(root: number, children: readonly (readonly number[])[], walk: Walk & { next: number; many: boolean }): void {
-  const open: { readonly concept: number; next: number }[] = [enter(root, walk)]
+function* visit(root: number, children: readonly (readonly number[])[], walk: Walk): Work<void> {
+  const open = [enter(root, walk)]
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const child = children[top.concept]?.[top.next++]
     if (child === undefined) {
@@ -70,21 +76,33 @@ function visit(root: number, children: readonly (readonly number[])[], walk: Wal
       open.pop()
     } else if (walk.place[child] === walk.place.length) open.push(enter(child, walk))
     else walk.many = true
+    if (walk.next % STEPS === 0) yield
   }
 }
 
-function enter(concept: number, walk: Walk & { next: number }): { concept: number; next: number } {
+function enter(concept: number, walk: Walk): { readonly concept: number; next: number } {
   walk.order[walk.next] = concept
   walk.place[concept] = walk.next++
   return { concept, next: 0 }
+}
+
+/** The lists by new numbers, each in ascending order. */
+function* renumbered(lists: readonly (readonly number[])[], { order, place }: Walk): Work<readonly (readonly number[])[]> {
+  const result: (readonly number[])[] = []
+  for (const old of order) {
+    const list = lists[old] ?? NONE
+    result.push(list.length === 0 ? NONE : list.map((other) => place[other] ?? 0).sort((a, b) => a - b))
+    if (result.length % STEPS === 0) yield
+  }
+  return result
 }
 
 function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonly number[])[], walk: Walk): Hierarchy {
   const size = up.length
   const end = (concept: number): number => walk.end[concept] ?? 0
   const inRange = (concept: number, ancestor: number): boolean => ancestor <= concept && concept < end(ancestor)
-  const parents = (concept: number): readonly number[] => up[concept] ?? []
-  const children = (concept: number): readonly number[] => down[concept] ?? []
+  const parents = (concept: number): readonly number[] => up[concept] ?? NONE
+  const children = (concept: number): readonly number[] => down[concept] ?? NONE
   return {
     nested: down.some((list) => list.length > 0),
     parents,

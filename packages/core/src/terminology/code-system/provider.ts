@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../json/index.js'
 import type { Bitmap } from '../bitmap.js'
 import type { FilterWord } from '../words.js'
+import type { Work } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
 import type { Hierarchy } from './hierarchy.js'
 
@@ -60,5 +61,7 @@ export interface ConceptIndex {
   inactive(): Bitmap
   /** Concepts by the values of a property, as text. */
   values(property: string): ReadonlyMap<string, Bitmap>
+  /** Builds what `withWord` needs, so that other work can run meanwhile. */
+  buildTexts(): Work<unknown>
   withWord(word: FilterWord): Bitmap
 }

@@ -1,51 +1,76 @@
-import { cached, type Cache, type CacheKind } from '../../context/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
 import type { Definition } from '../../content/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { paced, type Work } from '../work.js'
 import { conceptIndex } from './concept-index.js'
 import { collectConcepts } from './concept-list.js'
 import { depthFirst } from './hierarchy.js'
-import { statusReader, standardsStatusOf } from './concept-status.js'
-import type { CodeSystemProvider, SystemHeader } from './provider.js'
+import { standardsStatusOf, statusReader, type ConceptStatus } from './concept-status.js'
+import type { CodeSystemProvider, ConceptSource, SystemHeader } from './provider.js'
 
 const BYTES_PER_CONCEPT = 400
+const KIND = 'code-system'
 
-/** The provider over a CodeSystem resource; made once for each stored version. */
-export function resourceProvider(cache: Cache, definition: Definition): CodeSystemProvider {
-  return cached(cache, KIND, definition).provider
+/**
+ * The provider over a CodeSystem resource, made once for each stored version, while other work runs in between. Requests that ask for
+ * it at the same time wait for the same one.
+ */
+export function resourceProvider(ctx: OperationContext, definition: Definition): Promise<CodeSystemProvider> {
+  if (definition.key === undefined) return paced(makeProvider(definition.resource), createPace(ctx))
+  const key = `${KIND} ${definition.key}`
+  const found = ctx.cache.get(key)
+  if (found !== undefined && isPending(found)) return found.provider
+  // It is made for everybody, so it ends neither with this request nor with its time.
+  const provider = paced(makeProvider(definition.resource), createPace({ turns: ctx.turns }))
+  ctx.cache.set(key, { kind: KIND, provider }, 1)
+  return provider.then((made) => {
+    ctx.cache.set(key, { kind: KIND, provider }, bytesOf(made))
+    return made
+  })
 }
 
-interface CachedProvider {
-  readonly kind: 'code-system'
-  readonly provider: CodeSystemProvider
+interface PendingProvider {
+  readonly kind: typeof KIND
+  readonly provider: Promise<CodeSystemProvider>
 }
 
-const KIND: CacheKind<CachedProvider> = {
-  name: 'code-system',
-  is: (value): value is CachedProvider => 'kind' in value && value.kind === 'code-system',
-  bytes: ({ provider }) => 1_000 + (provider.index?.size ?? 0) * BYTES_PER_CONCEPT,
-  make: (definition) => ({ kind: 'code-system', provider: makeProvider(definition.resource) }),
+function isPending(value: object): value is PendingProvider {
+  return 'kind' in value && value.kind === KIND
 }
 
-function makeProvider(resource: JsonObject): CodeSystemProvider {
+function bytesOf({ index }: CodeSystemProvider): number {
+  return 1_000 + (index?.size ?? 0) * BYTES_PER_CONCEPT
+}
+
+/** Makes the provider over a CodeSystem resource. */
+export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
   const header = headerOf(resource)
-  const list = collectConcepts(resource, header.caseSensitive)
-  const { order, hierarchy } = depthFirst(list.parents)
-  const concepts = Array.from(order, (old) => list.concepts[old] ?? {})
-  const places = new Map(concepts.map((concept, place) => [list.keyOf(stringAt(concept, 'code') ?? ''), place]))
-  const sources = concepts.map((concept) => [{ concept }])
+  const list = yield* collectConcepts(resource, header.caseSensitive)
+  const { order, hierarchy } = yield* depthFirst(list.parents)
+  const sources = Array.from(order, (old) => [{ concept: list.concepts[old] ?? {} }])
+  yield
+  const codes = sources.map(([source]) => stringAt(source?.concept, 'code') ?? '')
+  const places = new Map<string, number>()
+  for (const [place, code] of codes.entries()) {
+    places.set(list.keyOf(code), place)
+    if (place % STEPS === 0) yield
+  }
   const readStatus = statusReader(resource)
-  const status = (concept: number): ReturnType<typeof readStatus> => readStatus(concepts[concept] ?? {})
+  const status = (concept: number): ConceptStatus => readStatus(sources[concept]?.[0]?.concept ?? {})
+  const sourcesOf = (concept: number): readonly ConceptSource[] => sources[concept] ?? []
   return {
     header,
     supplements: [],
     find: (code) => places.get(list.keyOf(code)),
-    code: (concept) => stringAt(concepts[concept], 'code') ?? '',
-    sources: (concept) => sources[concept] ?? [],
+    code: (concept) => codes[concept] ?? '',
+    sources: sourcesOf,
     status,
     hierarchy,
-    index: conceptIndex({ size: concepts.length, sources: (concept) => sources[concept] ?? [], status }),
+    index: conceptIndex({ size: codes.length, sources: sourcesOf, status }),
   }
 }
+
+const STEPS = 1024
 
 function headerOf(resource: JsonObject): SystemHeader {
   const [version, name, language] = ['version', 'name', 'language'].map((member) => stringAt(resource, member))

@@ -2,9 +2,10 @@ import { canonicalOf, compareVersions, formatCanonical, newestOf, type Definitio
 import type { OperationContext } from '../../context/index.js'
 import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
-import type { CodeSystemProvider } from './provider.js'
+import { finished } from '../work.js'
 import { BUILT_IN_SYSTEMS } from './built-in.js'
-import { resourceProvider } from './resource-provider.js'
+import type { CodeSystemProvider } from './provider.js'
+import { makeProvider, resourceProvider } from './resource-provider.js'
 import { supplemented, type Supplement } from './supplemented.js'
 
 /** All that is known under the url of a code system. */
@@ -16,7 +17,11 @@ export interface SystemFamily {
   readonly unknown: boolean
   /** Canonical of a supplement that has this url, when there is no code system. */
   readonly supplement?: string
-  /** The version that is asked for; the newest when none is. */
+  /** True when the version, or one that fits its wild cards, is known. */
+  has(version: string): boolean
+  /** Makes what `provider` gives for the version, while other work runs in between. */
+  prepare(version?: string): Promise<void>
+  /** The version that is asked for; the newest when none is. Made in one go when it was not prepared. */
   provider(version?: string): CodeSystemProvider | undefined
 }
 
@@ -35,9 +40,11 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   const systems = found.filter(hasContent)
   const builtIn = BUILT_IN_SYSTEMS.get(url)
   const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
-  const providerOf = (definition: Definition): CodeSystemProvider => {
-    const provider = resourceProvider(ctx.cache, definition)
-    return supplemented(provider, used.flatMap((item) => supplementFor(item, definition)))
+  const made = new Map<Definition, CodeSystemProvider>()
+  const keep = (definition: Definition, provider: CodeSystemProvider): CodeSystemProvider => {
+    const known = made.get(definition) ?? supplemented(provider, used.flatMap((item) => supplementFor(item, definition)))
+    made.set(definition, known)
+    return known
   }
   const pick = (version: string | undefined): Definition | undefined =>
     version === undefined ? newestOf(systems) : bestVersion(systems, version)
@@ -46,9 +53,15 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     url,
     versions: systems.flatMap((definition) => definition.version ?? []).toSorted(compareVersions),
     unknown: systems.length === 0 && builtIn === undefined,
+    has: (version) => bestVersion(systems, version) !== undefined || builtIn?.(version) !== undefined,
+    async prepare(version) {
+      const definition = pick(version)
+      if (definition !== undefined && !made.has(definition)) keep(definition, await resourceProvider(ctx, definition))
+    },
     provider: (version) => {
       const definition = pick(version)
-      return definition === undefined ? builtIn?.(version) : providerOf(definition)
+      if (definition === undefined) return builtIn?.(version)
+      return made.get(definition) ?? keep(definition, finished(makeProvider(definition.resource)))
     },
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
   }
@@ -92,6 +105,14 @@ export function chooseVersion(family: SystemFamily, { include, value, rules }: C
     ...(version !== undefined && { wished: version }),
     ...(violates !== undefined && { violates }),
   }
+}
+
+/** The same, with everything prepared that it may come to. */
+export async function preparedChoice(family: SystemFamily, input: ChoiceInput): Promise<SystemChoice> {
+  const { version } = wishedVersion({ url: family.url, include: input.include, rules: input.rules })
+  await family.prepare(version)
+  if (input.value !== undefined && family.has(input.value)) await family.prepare(input.value)
+  return chooseVersion(family, input)
 }
 
 function violation(required: string | undefined, { header }: CodeSystemProvider): string | undefined {

@@ -1,5 +1,8 @@
 import { and, bitmapFrom, bitmapOf, newWords, setBit, type Bitmap } from '../bitmap.js'
 import { fold, placeOfWord, wordsOf, type FilterWord } from '../words.js'
+import type { Work } from '../work.js'
+
+const STEPS = 128
 
 /** Finds concepts by words of their texts. */
 export interface TextIndex {
@@ -12,7 +15,7 @@ export interface TextIndex {
  *
  * @param texts All texts of a concept: display, designations, code.
  */
-export function textIndex(size: number, texts: (concept: number) => readonly string[]): TextIndex {
+export function* textIndex(size: number, texts: (concept: number) => readonly string[]): Work<TextIndex> {
   const byWord = new Map<string, number[]>()
   for (let concept = 0; concept < size; concept++) {
     for (const word of new Set(texts(concept).flatMap((text) => wordsOf(fold(text))))) {
@@ -20,6 +23,7 @@ export function textIndex(size: number, texts: (concept: number) => readonly str
       if (list === undefined) byWord.set(word, [concept])
       else list.push(concept)
     }
+    if (concept % STEPS === 0) yield
   }
   const words = [...byWord.keys()].sort()
   const candidates = (start: string): Bitmap => {

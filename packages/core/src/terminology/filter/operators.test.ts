@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { codeSystem, LIVING } from '../../../test/terminology-content.js'
-import { definitionOf } from '../../content/index.js'
-import { createCache } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
 import { members } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
-import { resourceProvider } from '../code-system/resource-provider.js'
+import { makeProvider } from '../code-system/resource-provider.js'
+import { finished } from '../work.js'
 import { conceptsFor } from './concepts-for.js'
 
 function providerOf(resource: JsonObject): CodeSystemProvider {
-  const definition = definitionOf(resource)
-  if (definition === undefined) throw new Error('no definition')
-  return resourceProvider(createCache(), definition)
+  return finished(makeProvider(resource))
 }
 
 const living = providerOf(LIVING)

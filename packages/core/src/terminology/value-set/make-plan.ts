@@ -1,6 +1,7 @@
 import { canonicalOf, compareVersions, formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt } from '../../json/index.js'
+import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import { escaped } from '../messages.js'
 import { refusal } from '../refusal.js'
 import type { TerminologyScope } from '../scope.js'
@@ -87,8 +88,14 @@ async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, 
     imports,
     missing,
     filters: definition.filters.map((filter, i) => statedFilter(definition, filter, `${path}.filter[${i}]`)),
-    ...(definition.system !== undefined && { family: await making.scope.family(definition.system) }),
+    ...(definition.system !== undefined && { family: await preparedFamily(making.scope, definition.system, definition.version) }),
   }
+}
+
+async function preparedFamily(scope: TerminologyScope, system: string, include: string | undefined): Promise<SystemFamily> {
+  const found = await scope.family(system)
+  await preparedChoice(found, { include, rules: scope.rules })
+  return found
 }
 
 /** The canonical with the version that the request wants where the import states none. */

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { call, callByGet, contextOf, cs, LIVING } from '../../test/terminology-content.js'
+import { lookup, lookupOperation } from './index.js'
+
+const SUPPLEMENT = {
+  resourceType: 'CodeSystem',
+  url: cs('more'),
+  version: '2',
+  status: 'active',
+  content: 'supplement',
+  supplements: cs('living'),
+  concept: [{ code: 'cat', designation: [{ language: 'nl', value: 'Kat' }] }],
+}
+const ctx = contextOf(LIVING, SUPPLEMENT)
+const system = cs('living')
+
+describe('a lookup', () => {
+  it('tells name, version, display, definition and whether the concept is abstract or inactive', async () => {
+    const found = await lookup(ctx, { system, code: 'lion' })
+    expect(found).toMatchObject({ name: 'living', version: '1.0.0', code: 'lion', display: 'Lion', abstract: false })
+    expect(found.properties).toEqual([{ code: 'inactive', value: ['valueBoolean', true] }])
+    expect(await lookup(ctx, { system, code: 'animal' })).toMatchObject({ abstract: true })
+  })
+
+  it('tells parents, children and every stated property when all are asked for', async () => {
+    const { properties } = await lookup(ctx, { system, code: 'cat', properties: ['*'] })
+    expect(properties.map(({ code, value, description }) => [code, value[1], description])).toEqual([
+      ['inactive', false, undefined],
+      ['parent', 'animal', 'Animal'],
+      ['child', 'lion', 'Lion'],
+      ['legs', 4, undefined],
+    ])
+    expect((await lookup(ctx, { system, code: 'cat', properties: ['legs'] })).properties.map(({ code }) => code)).toEqual(['inactive', 'legs'])
+  })
+
+  it('tells all designations, and those of a supplement when it is used', async () => {
+    const texts = async (useSupplement: readonly string[]): Promise<readonly string[]> =>
+      (await lookup(ctx, { system, code: 'cat', useSupplement })).designations.map(({ value, supplement }) => `${value} ${supplement ?? ''}`.trim())
+    expect(await texts([])).toEqual(['Cat', 'Katze', 'Chat'])
+    expect(await texts([cs('more')])).toEqual(['Cat', 'Katze', 'Chat', `Kat ${cs('more')}|2`])
+  })
+
+  it.each([
+    [{ system, code: 'cow' }, 'not-found'],
+    [{ system, code: '__proto__' }, 'not-found'],
+    [{ system: cs('gone'), code: 'cat' }, 'not-found'],
+    [{ system, version: '9', code: 'cat' }, 'not-found'],
+    [{ system, code: 'cat', useSupplement: [cs('gone')] }, 'content-not-found'],
+  ])('of %j is refused with %s', async (input, code) => {
+    await expect(lookup(ctx, input)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('the operation', () => {
+  it('takes code and system, or a coding', async () => {
+    const byCode = await callByGet(lookupOperation, ctx, `system=${system}&code=cat`)
+    expect(await call(lookupOperation, ctx, [{ name: 'coding', valueCoding: { system, code: 'cat' } }])).toEqual(byCode)
+  })
+
+  it.each(['code=cat', `system=${system}`, ''])('needs both: %j', async (query) => {
+    await expect(callByGet(lookupOperation, ctx, query)).rejects.toMatchObject({ code: 'parameter-required' })
+  })
+})
