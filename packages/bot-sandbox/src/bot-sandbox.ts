@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { startWorker, type PooledWorker } from './pooled-worker.js'
 import { readAnswer } from './wire.js'
 
+/** What `botSandbox` takes. */
 export interface BotSandboxOptions {
   /** Threads, each of which runs one bot at a time. Default one less than the machine's cores, at least 1. */
   readonly workers?: number

@@ -3,6 +3,7 @@ import type { Outcome } from './protocol.js'
 import type { Realm } from './realm.js'
 import type { RunState } from './run-state.js'
 
+/** What the methods of a host object work with. */
 export interface HostOptions {
   readonly state: RunState
   /** Sends a call of a capability to the host. */

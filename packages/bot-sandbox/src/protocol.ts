@@ -11,6 +11,7 @@ export interface RunMessage {
   readonly limits: BotLimits
 }
 
+/** Names of methods by the name of their capability. */
 export type Grants = Readonly<Record<string, readonly string[]>>
 
 /** What the host answers to a `CallMessage`: JSON text of the result, or of `{code, message}`. */
@@ -43,6 +44,7 @@ export interface DoneMessage {
   readonly log: readonly LogLine[]
 }
 
+/** What a bot logged. */
 export interface LogLine {
   readonly level: BotLogLevel
   readonly text: string
@@ -51,6 +53,7 @@ export interface LogLine {
 /** JSON text of a `WireAnswer`, or why there is none. */
 export type Outcome = { readonly text: string } | Failure
 
+/** Why a run gave no answer. */
 export interface Failure {
   readonly code: 'bot-failed' | 'bot-timeout' | 'bot-too-costly'
   readonly message: string
@@ -58,7 +61,9 @@ export interface Failure {
   readonly diagnostics?: string
 }
 
+/** All that the host sends to a worker. */
 export type ToWorker = RunMessage | ReplyMessage
+/** All that a worker sends to the host. */
 export type FromWorker = ReadyMessage | CallMessage | DoneMessage
 
 /** An event as data. */

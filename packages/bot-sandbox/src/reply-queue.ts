@@ -7,6 +7,7 @@ export interface ReplyQueue {
   readonly next: (waitMs: number) => Promise<ReplyMessage | undefined>
 }
 
+/** Makes the queue of one run. */
 export function replyQueue(): ReplyQueue {
   const waiting: ReplyMessage[] = []
   let wake: (() => void) | undefined

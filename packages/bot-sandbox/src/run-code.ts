@@ -4,6 +4,7 @@ import type { LogLine, Outcome, ReplyMessage, RunMessage } from './protocol.js'
 import type { Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 
+/** What a run works with beside its message. */
 export interface RunOptions {
   /** Used for this run only. */
   readonly realm: Realm
@@ -104,7 +105,12 @@ function answerCall(run: Run, api: QuickJSHandle, reply: ReplyMessage | undefine
   if (reply === undefined) return
   const { context, keep } = run.realm
   run.state.callAnswered()
-  call(run, api, ['reply', keep(context.newNumber(reply.call)), reply.ok ? context.true : context.false, keep(context.newString(reply.text))])
+  call(run, api, [
+    'reply',
+    keep(context.newNumber(reply.call)),
+    reply.ok ? context.true : context.false,
+    keep(context.newString(reply.text)),
+  ])
 }
 
 function call(run: Run, api: QuickJSHandle, [method, ...args]: readonly [string, ...QuickJSHandle[]]): QuickJSHandle {

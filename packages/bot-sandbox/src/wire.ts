@@ -48,6 +48,8 @@ function readValue(answer: JsonObject): unknown {
 
 function readResponse(response: JsonObject): { readonly status: number; readonly headers: Readonly<Record<string, string>> } {
   const { status } = response
-  const headers = Object.entries(objectAt(response, 'headers') ?? {}).map(([name, value]) => [name, typeof value === 'string' ? value : '\n'] as const)
+  const headers = Object.entries(objectAt(response, 'headers') ?? {}).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : '\n'] as const,
+  )
   return { status: typeof status === 'number' ? status : 0, headers: Object.fromEntries(headers) }
 }

@@ -42,5 +42,8 @@ test('the bot that reads stored resources', async () => {
     search: async (query: string) => (query === 'Observation?subject=Patient/p1&_count=100' ? [{}, {}] : []),
     write: async () => ({}),
   }
-  expect(await runCode(sandbox, reads, { event: { input: { id: 'p1' } }, capabilities: { storage } })).toEqual({ patient: 'p1', observations: 2 })
+  expect(await runCode(sandbox, reads, { event: { input: { id: 'p1' } }, capabilities: { storage } })).toEqual({
+    patient: 'p1',
+    observations: 2,
+  })
 })

@@ -17,7 +17,10 @@ const HUNGRY: readonly (readonly [string, string])[] = [
   ['a loop while loading', '}; for (;;); { '],
   ['a loop of awaits', 'for (;;) await 0'],
   ['a loop of microtasks', 'const f = () => queueMicrotask(f); f(); return new Promise(() => {})'],
-  ['a thousand chains of promises', 'const f = () => Promise.resolve().then(f); for (let i = 0; i < 1000; i++) f(); return new Promise(() => {})'],
+  [
+    'a thousand chains of promises',
+    'const f = () => Promise.resolve().then(f); for (let i = 0; i < 1000; i++) f(); return new Promise(() => {})',
+  ],
   ['a loop of timers', 'const f = () => setTimeout(f, 0); f(); return new Promise(() => {})'],
   ['an interval', 'setInterval(() => {}, 1); return new Promise(() => {})'],
   ['a timer beyond the limit', 'return new Promise((resolve) => setTimeout(resolve, 1e6))'],
@@ -88,14 +91,21 @@ describe('BO-30: ends with a failure near its limit, and the next bot runs', () 
 
 describe('the limits are exact', () => {
   test('log', async () => {
-    const flood = (bytes: number) => runCode(sandbox, `export const handler = (e, { log }) => { log("é".repeat(${bytes / 2})); return "ok" }`, { limits: { logBytes: 1_001 } })
+    const flood = (bytes: number) =>
+      runCode(sandbox, `export const handler = (e, { log }) => { log("é".repeat(${bytes / 2})); return "ok" }`, {
+        limits: { logBytes: 1_001 },
+      })
     expect(await flood(1_000)).toBe('ok')
     await expect(flood(1_002)).rejects.toMatchObject({ code: 'bot-too-costly' })
   })
 
   test('memory: what is well below runs, what is above is named', async () => {
-    const take = (bytes: number) => runCode(sandbox, `export const handler = () => new Uint8Array(${bytes}).length`, { limits: { memoryBytes: 8_000_000 } })
+    const take = (bytes: number) =>
+      runCode(sandbox, `export const handler = () => new Uint8Array(${bytes}).length`, { limits: { memoryBytes: 8_000_000 } })
     expect(await take(6_000_000)).toBe(6_000_000)
-    await expect(take(8_000_000)).rejects.toMatchObject({ code: 'bot-too-costly', message: expect.stringContaining('8000000 bytes of memory') })
+    await expect(take(8_000_000)).rejects.toMatchObject({
+      code: 'bot-too-costly',
+      message: expect.stringContaining('8000000 bytes of memory'),
+    })
   })
 })

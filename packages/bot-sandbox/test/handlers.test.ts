@@ -50,7 +50,12 @@ describe('what goes in and out', () => {
   })
 
   test('the event arrives whole', async () => {
-    const event = { contentType: 'application/x-www-form-urlencoded', method: 'GET', query: { q: '1' }, headers: { accept: '*/*' } } as const
+    const event = {
+      contentType: 'application/x-www-form-urlencoded',
+      method: 'GET',
+      query: { q: '1' },
+      headers: { accept: '*/*' },
+    } as const
     expect(await runCode(sandbox, 'export const handler = (event) => event', { event: { ...event, input: { f: 'x' } } })).toEqual({
       ...event,
       input: { f: 'x' },
@@ -62,7 +67,8 @@ describe('what goes in and out', () => {
   test('BO-08: a map of texts has no prototype, and every name in it is data', async () => {
     const input = JSON.parse('{"__proto__":"p","constructor":"c"}')
     const event = { input, contentType: 'application/x-www-form-urlencoded' }
-    const code = 'export const handler = ({ input }) => [Object.getPrototypeOf(input), input.__proto__, input.constructor, input.toString === undefined]'
+    const code =
+      'export const handler = ({ input }) => [Object.getPrototypeOf(input), input.__proto__, input.constructor, input.toString === undefined]'
     expect(await runCode(sandbox, code, { event })).toEqual([null, 'p', 'c', true])
   })
 
@@ -83,14 +89,22 @@ describe('what goes in and out', () => {
 
   test('log lines reach the host with their level', async () => {
     const log: string[] = []
-    await runCode(sandbox, 'export const handler = (e, { log }) => { log("a", { b: 1 }); console.warn("c"); console.error(new Error("d").message) }', { log })
+    await runCode(
+      sandbox,
+      'export const handler = (e, { log }) => { log("a", { b: 1 }); console.warn("c"); console.error(new Error("d").message) }',
+      { log },
+    )
     expect(log).toEqual(['info a {"b":1}', 'warn c', 'error d'])
   })
 
   test('a bot that fails leaves its log, and its words are apart from ours', async () => {
     const log: string[] = []
     const failed = runCode(sandbox, 'export const handler = (e, { log }) => { log("before"); throw new RangeError("my words") }', { log })
-    await expect(failed).rejects.toMatchObject({ code: 'bot-failed', message: 'The bot failed.', detail: { diagnostics: expect.stringContaining('RangeError: my words') } })
+    await expect(failed).rejects.toMatchObject({
+      code: 'bot-failed',
+      message: 'The bot failed.',
+      detail: { diagnostics: expect.stringContaining('RangeError: my words') },
+    })
     expect(log).toEqual(['info before'])
   })
 })
@@ -101,7 +115,10 @@ describe('what stands ready inside', () => {
     ['[...new TextEncoder().encode("é€😀")]', [0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80]],
     ['structuredClone({ a: [1] })', { a: [1] }],
     ['new Promise((resolve) => setTimeout(resolve, 4000, "late"))', 'late'],
-    ['new Promise((resolve) => { const order = []; setTimeout(() => resolve(order), 20); setTimeout(() => order.push(2), 9); setTimeout(() => order.push(1), 8) })', [1, 2]],
+    [
+      'new Promise((resolve) => { const order = []; setTimeout(() => resolve(order), 20); setTimeout(() => order.push(2), 9); setTimeout(() => order.push(1), 8) })',
+      [1, 2],
+    ],
     ['new Promise((resolve) => { let n = 0; const id = setInterval(() => { if (++n === 3) { clearInterval(id); resolve(n) } }, 10) })', 3],
     ['new Promise((resolve) => { clearTimeout(setTimeout(resolve, 1, "cleared")); setTimeout(resolve, 2, "kept") })', 'kept'],
     ['new Promise((resolve) => queueMicrotask(() => resolve("micro")))', 'micro'],
@@ -120,14 +137,17 @@ describe('capabilities', () => {
       throw new Error('SQLITE_BUSY: /var/lib/x.db')
     },
   }
-  const run = (code: string) => runCode(sandbox, `export const handler = async (event, { storage }) => { ${code} }`, { capabilities: { storage } })
+  const run = (code: string) =>
+    runCode(sandbox, `export const handler = async (event, { storage }) => { ${code} }`, { capabilities: { storage } })
 
   test('are absent unless granted', async () => {
     expect(await runCode(sandbox, 'export const handler = (event, context) => Object.keys(context)')).toEqual(['log'])
   })
 
   test('answer asynchronously, several at once', async () => {
-    expect(await run('return Promise.all([1, 2, 3].map((n) => storage.read("Patient", "p" + n)))')).toEqual([1, 2, 3].map((n) => ({ resourceType: 'Patient', id: `p${n}` })))
+    expect(await run('return Promise.all([1, 2, 3].map((n) => storage.read("Patient", "p" + n)))')).toEqual(
+      [1, 2, 3].map((n) => ({ resourceType: 'Patient', id: `p${n}` })),
+    )
     expect(await run('return [await storage.read("Patient", "none") === undefined]')).toEqual([true])
   })
 
@@ -139,7 +159,10 @@ describe('capabilities', () => {
 
   test('a call that the host never answers ends with the time limit', async () => {
     const capabilities = { storage: { ...storage, read: () => new Promise<undefined>(() => {}) } }
-    const waiting = runCode(sandbox, 'export const handler = (event, { storage }) => storage.read("Patient", "1")', { capabilities, limits: { timeoutMs: 200 } })
+    const waiting = runCode(sandbox, 'export const handler = (event, { storage }) => storage.read("Patient", "1")', {
+      capabilities,
+      limits: { timeoutMs: 200 },
+    })
     await expect(waiting).rejects.toMatchObject({ code: 'bot-timeout' })
   })
 

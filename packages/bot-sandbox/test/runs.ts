@@ -13,7 +13,16 @@ export function runCode(sandbox: BotRuntime, code: string, options: RunOptions =
   const { event, limits, capabilities = {}, signal, log = [] } = options
   return sandbox.run({
     code,
-    event: { input: { a: 1 }, contentType: 'application/json', method: 'POST', query: {}, headers: {}, bot: { id: 'b' }, requestId: 'r', ...event },
+    event: {
+      input: { a: 1 },
+      contentType: 'application/json',
+      method: 'POST',
+      query: {},
+      headers: {},
+      bot: { id: 'b' },
+      requestId: 'r',
+      ...event,
+    },
     capabilities,
     limits: { ...DEFAULT_BOT_LIMITS, timeoutMs: 5_000, ...limits },
     log: (level, text) => void log.push(`${level} ${text}`),

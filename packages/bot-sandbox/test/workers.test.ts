@@ -4,7 +4,11 @@ import { runCode } from './runs.js'
 
 /** Holds the engine in one native call, so that only killing the thread ends it. */
 const UNSTOPPABLE = 'export const handler = () => new Array(2 ** 32 - 1).join("x").length'
-const codeOf = (run: Promise<unknown>) => run.then(() => 'answered', (error: { code: string }) => error.code)
+const codeOf = (run: Promise<unknown>) =>
+  run.then(
+    () => 'answered',
+    (error: { code: string }) => error.code,
+  )
 
 describe('FT-12: when a thread is killed', () => {
   test('that run fails, no other is affected, and another thread takes its place within a second', async () => {

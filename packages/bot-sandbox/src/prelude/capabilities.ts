@@ -8,6 +8,7 @@ export interface Capabilities {
   readonly reply: SandboxApi['reply']
 }
 
+/** Makes the objects for what was granted. */
 export function capabilities({ host, grants }: PreludeOptions): Capabilities {
   const { parse, stringify } = JSON
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
@@ -21,7 +22,10 @@ export function capabilities({ host, grants }: PreludeOptions): Capabilities {
       host.call(last, name, stringify(args))
       return pending.promise
     }
-  const objects = Object.entries(grants).map(([name, methods]) => [name, Object.fromEntries(methods.map((one) => [one, method(`${name}.${one}`)]))])
+  const objects = Object.entries(grants).map(([name, methods]) => [
+    name,
+    Object.fromEntries(methods.map((one) => [one, method(`${name}.${one}`)])),
+  ])
   return {
     objects: Object.fromEntries(objects),
     reply(call, ok, text) {

@@ -29,6 +29,7 @@ export interface SandboxApi {
   describe(error: unknown): string
 }
 
+/** What the prelude is called with. */
 export interface PreludeOptions {
   readonly host: PreludeHost
   readonly grants: Readonly<Record<string, readonly string[]>>

@@ -26,7 +26,8 @@ export function answerOf(returned: unknown, { outputBytes }: { readonly outputBy
   const { status, headers, body } = isBotResponse(returned) ? returned : { status: undefined, headers: {}, body: returned }
   if (body === undefined || body === null) return { status: status ?? 204, headers, value: undefined }
   const content = contentOf(body)
-  if (exceedsBytes(content.text, outputBytes)) throw new OperationError('bot-too-costly', `The bot returned more than ${outputBytes} bytes.`)
+  if (exceedsBytes(content.text, outputBytes))
+    throw new OperationError('bot-too-costly', `The bot returned more than ${outputBytes} bytes.`)
   return { status: status ?? 200, headers, value: body, content }
 }
 

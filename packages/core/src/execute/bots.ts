@@ -19,6 +19,7 @@ export interface BotLogEntry {
   readonly text: string
 }
 
+/** How a process runs bots. */
 export interface BotOptions {
   /** They hide stored bots of the same id. */
   readonly hostBots?: readonly HostBot[]

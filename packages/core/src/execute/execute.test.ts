@@ -24,14 +24,26 @@ function caller(options: BotOptions = {}, authorize?: (id: string | undefined) =
   const log: BotLogEntry[] = []
   const bots = createBots({ runtime: echo, onLog: (entry) => log.push(entry), ...options })
   const indexer = (resource: object) => ('code' in resource && resource.code === 1 ? [] : botEntries({ ...resource }))
-  const ctx = { ...createContext({ storage: memoryStorage(STORED, { indexer }), newId: () => 'new-id' }), bots, ...(authorize && { authorize: (_: string, __: string, id?: string) => authorize(id) }) }
-  return { log, call: (input: Partial<ExecuteInput> & Pick<ExecuteInput, 'bot'>, signal?: AbortSignal) => execute({ ...ctx, signal }, { input: {}, ...input }) }
+  const ctx = {
+    ...createContext({ storage: memoryStorage(STORED, { indexer }), newId: () => 'new-id' }),
+    bots,
+    ...(authorize && { authorize: (_: string, __: string, id?: string) => authorize(id) }),
+  }
+  return {
+    log,
+    call: (input: Partial<ExecuteInput> & Pick<ExecuteInput, 'bot'>, signal?: AbortSignal) =>
+      execute({ ...ctx, signal }, { input: {}, ...input }),
+  }
 }
 const running = (run: BotFunction, options: BotOptions = {}) => {
   const { call, log } = caller({ hostBots: [{ id: 'h', run }], ...options })
   return { log, call: (input: Partial<ExecuteInput> = {}, signal?: AbortSignal) => call({ bot: { id: 'h' }, ...input }, signal) }
 }
-const failure = (run: Promise<BotAnswer>) => run.then(() => expect.fail('It gave an answer.'), (error: OperationError) => error)
+const failure = (run: Promise<BotAnswer>) =>
+  run.then(
+    () => expect.fail('It gave an answer.'),
+    (error: OperationError) => error,
+  )
 
 describe('which bot', () => {
   test.each([
@@ -42,11 +54,20 @@ describe('which bot', () => {
     expect((await caller().call({ bot: address })).value).toMatchObject({ code: `code of ${id}`, event: { bot: { id } } })
   })
 
-  test.each(['alone', '|alone', 'urn:s|', '|', '', 'urn:s|alone|', 'a|b|c'])('BO-05: the identifier %j has the wrong form', async (identifier) => {
-    expect(await failure(caller().call({ bot: { identifier } }))).toMatchObject({ code: 'parameter-value' })
-  })
+  test.each(['alone', '|alone', 'urn:s|', '|', '', 'urn:s|alone|', 'a|b|c'])(
+    'BO-05: the identifier %j has the wrong form',
+    async (identifier) => {
+      expect(await failure(caller().call({ bot: { identifier } }))).toMatchObject({ code: 'parameter-value' })
+    },
+  )
 
-  test.each([{ id: 'none' }, { id: 'constructor' }, { identifier: 'urn:s|none' }, { identifier: 'urn:s|ALONE' }, { identifier: 'urn|alone' }])('%j is not found', async (address) => {
+  test.each([
+    { id: 'none' },
+    { id: 'constructor' },
+    { identifier: 'urn:s|none' },
+    { identifier: 'urn:s|ALONE' },
+    { identifier: 'urn|alone' },
+  ])('%j is not found', async (address) => {
     expect(await failure(caller().call({ bot: address }))).toMatchObject({ code: 'not-found' })
   })
 
@@ -71,10 +92,17 @@ describe('which bot', () => {
   })
 
   test('a function of the host hides a stored bot of its id, and counts among its identifiers', async () => {
-    const { call } = caller({ hostBots: [{ id: 'alone', run: () => 'host' }, { id: 'third', ...identified('twin'), run: () => 1 }] })
+    const { call } = caller({
+      hostBots: [
+        { id: 'alone', run: () => 'host' },
+        { id: 'third', ...identified('twin'), run: () => 1 },
+      ],
+    })
     expect((await call({ bot: { id: 'alone' } })).value).toBe('host')
     expect(await failure(call({ bot: { identifier: 'urn:s|alone' } }))).toMatchObject({ code: 'not-found' })
-    expect(await failure(call({ bot: { identifier: 'urn:s|twin' } }))).toMatchObject({ message: expect.stringContaining("'third', 'twin-a', 'twin-b'") })
+    expect(await failure(call({ bot: { identifier: 'urn:s|twin' } }))).toMatchObject({
+      message: expect.stringContaining("'third', 'twin-a', 'twin-b'"),
+    })
   })
 
   test('a stored bot that was never checked is 422, without a runtime it is not supported, too long it is too costly', async () => {
@@ -85,11 +113,20 @@ describe('which bot', () => {
     expect(await failure(execute(ctx, { bot: { id: 'alone' }, input: 1 }))).toMatchObject({ code: 'not-supported' })
     const length = 'code of alone'.length
     expect((await caller({ limits: { sourceBytes: length } }).call({ bot: { id: 'alone' } })).status).toBe(200)
-    expect(await failure(caller({ limits: { sourceBytes: length - 1 } }).call({ bot: { id: 'alone' } }))).toMatchObject({ code: 'bot-too-costly' })
+    expect(await failure(caller({ limits: { sourceBytes: length - 1 } }).call({ bot: { id: 'alone' } }))).toMatchObject({
+      code: 'bot-too-costly',
+    })
   })
 
   test('two functions of the host cannot have one id', () => {
-    expect(() => createBots({ hostBots: [{ id: 'x', run: () => 1 }, { id: 'x', run: () => 2 }] })).toThrow(TypeError)
+    expect(() =>
+      createBots({
+        hostBots: [
+          { id: 'x', run: () => 1 },
+          { id: 'x', run: () => 2 },
+        ],
+      }),
+    ).toThrow(TypeError)
   })
 })
 
@@ -161,7 +198,10 @@ describe('the answer', () => {
     [{ a: 1 }, 'text/plain', 'application/json', '{"a":1}'],
     [message, 'text/plain', 'text/plain', 'MSH|^~\\&|A'],
   ])('of %j for Accept %s is %s', async (value, accept, mediaType, body) => {
-    expect(writeBotOutput(await running(() => value).call(), accept)).toMatchObject({ headers: { 'Content-Type': `${mediaType}; charset=utf-8` }, body })
+    expect(writeBotOutput(await running(() => value).call(), accept)).toMatchObject({
+      headers: { 'Content-Type': `${mediaType}; charset=utf-8` },
+      body,
+    })
   })
 
   test('is what botResponse says', async () => {
@@ -203,7 +243,14 @@ describe('the answer', () => {
     ['a function', () => () => 1],
     ['a symbol', () => Symbol('x')],
     ['nested too deep', () => nested(129)],
-    ['throwing', () => ({ toJSON() { throw new Error('x') } })],
+    [
+      'throwing',
+      () => ({
+        toJSON() {
+          throw new Error('x')
+        },
+      }),
+    ],
   ])('BO-30: a result that is %s fails', async (_, run) => {
     expect(await failure(running(run).call())).toMatchObject({ code: 'bot-failed' })
   })
@@ -218,10 +265,25 @@ describe('the answer', () => {
 
 describe('a failing bot', () => {
   test.each([
-    ['throws', () => { throw new Error('secret') }],
-    ['throws no error', () => { throw 'secret' }],
+    [
+      'throws',
+      () => {
+        throw new Error('secret')
+      },
+    ],
+    [
+      'throws no error',
+      () => {
+        throw 'secret'
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('secret'))],
-    ['throws one of our errors', () => { throw new OperationError('not-found', 'secret') }],
+    [
+      'throws one of our errors',
+      () => {
+        throw new OperationError('not-found', 'secret')
+      },
+    ],
   ])('that %s is told in our words, and in its own to the log', async (_, run) => {
     const { call, log } = running(run)
     const error = await failure(call({ requestId: 'r' }))
@@ -231,12 +293,21 @@ describe('a failing bot', () => {
   })
 
   test('shows its own words where exposeBotErrors is set', async () => {
-    const error = await failure(running(() => { throw new Error('own\nwords') }, { exposeBotErrors: true }).call())
+    const error = await failure(
+      running(
+        () => {
+          throw new Error('own\nwords')
+        },
+        { exposeBotErrors: true },
+      ).call(),
+    )
     expect(error).toMatchObject({ message: 'The bot failed.', detail: { diagnostics: 'Error: own\\nwords' } })
   })
 
   test('log lines are cut at 8,192 characters and hold no control characters', async () => {
-    const { call, log } = running((_: BotEvent, context: BotContext) => context.log('a\r\n\u001b[31mb\u009b\u2028', { c: 1 }, 'x'.repeat(9_000)))
+    const { call, log } = running((_: BotEvent, context: BotContext) =>
+      context.log('a\r\n\u001b[31mb\u009b\u2028', { c: 1 }, 'x'.repeat(9_000)),
+    )
     await call()
     expect(log[0]!.text).toMatch(/^a\\r\\n\\u001b\[31mb\\u009b\\u2028 \{"c":1\} x+$/)
     expect(log[0]!.text).toHaveLength(8_192)
@@ -284,7 +355,9 @@ describe('time and turns', () => {
   test('turns are given in order, and a caller that goes gives up its place', async () => {
     const order: string[] = []
     const ends: (() => void)[] = []
-    const { call } = running((event) => (order.push(event.requestId), new Promise<void>((resolve) => ends.push(resolve))), { maxConcurrentBots: 1 })
+    const { call } = running((event) => (order.push(event.requestId), new Promise<void>((resolve) => ends.push(resolve))), {
+      maxConcurrentBots: 1,
+    })
     const leaving = new AbortController()
     const first = call({ requestId: 'first' })
     await vi.advanceTimersByTimeAsync(1)
@@ -305,7 +378,13 @@ describe('time and turns', () => {
 describe('a Bot resource', () => {
   test('is read whole', () => {
     const resource = bot('b', { ...identified('v'), meta: {}, name: 'N', project: 'p', runtime: 'sandbox' })
-    expect(readBot(resource)).toEqual({ id: 'b', identifier: [{ system: 'urn:s', value: 'v' }], name: 'N', project: 'p', code: 'code of b' })
+    expect(readBot(resource)).toEqual({
+      id: 'b',
+      identifier: [{ system: 'urn:s', value: 'v' }],
+      name: 'N',
+      project: 'p',
+      code: 'code of b',
+    })
   })
 
   test.each([
@@ -320,6 +399,8 @@ describe('a Bot resource', () => {
     [{ identifier: [{ value: 'x' }] }, 'Bot.identifier'],
     [{ project: 1 }, 'Bot.project'],
   ])('with %j is refused', (change, expression) => {
-    expect(() => readBot({ ...bot('b'), ...change })).toThrow(expect.objectContaining({ code: 'resource-invalid', expression: [expression] }))
+    expect(() => readBot({ ...bot('b'), ...change })).toThrow(
+      expect.objectContaining({ code: 'resource-invalid', expression: [expression] }),
+    )
   })
 })

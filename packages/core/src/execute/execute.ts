@@ -15,6 +15,7 @@ export interface ExecuteContext extends OperationContext {
   readonly bots: Bots
 }
 
+/** One call of a bot. */
 export interface ExecuteInput {
   readonly bot: BotAddress
   /** `event.input`: text, object, resource, map or `Hl7Message`. */
@@ -78,7 +79,8 @@ function returnedBy(bot: FoundBot, bots: Bots, task: Omit<BotTask, 'code'>): Pro
   if ('run' in bot) return bots.hostGate.run(() => runHostBot({ ...task, run: bot.run }), task.signal)
   const { runtime, limits } = bots
   if (runtime === undefined) throw new OperationError('not-supported', 'This server runs no stored bots.')
-  if (exceedsBytes(bot.code, limits.sourceBytes)) throw new OperationError('bot-too-costly', `The bot's source is longer than ${limits.sourceBytes} bytes.`)
+  if (exceedsBytes(bot.code, limits.sourceBytes))
+    throw new OperationError('bot-too-costly', `The bot's source is longer than ${limits.sourceBytes} bytes.`)
   return bots.runtimeGate.run(() => runtime.run({ ...task, code: bot.code }), task.signal)
 }
 

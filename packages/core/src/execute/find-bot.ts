@@ -26,13 +26,19 @@ export interface BotReach {
  *   when the identifier is not `system|value`.
  */
 export async function findBot(ctx: OperationContext, address: BotAddress, reach: BotReach): Promise<FoundBot> {
-  const all = 'id' in address ? await botsById(ctx, address.id, reach.bots) : await botsByIdentifier(ctx, readIdentifier(address.identifier), reach.bots)
+  const all =
+    'id' in address
+      ? await botsById(ctx, address.id, reach.bots)
+      : await botsByIdentifier(ctx, readIdentifier(address.identifier), reach.bots)
   const visible = all.filter((bot) => isReached(ctx, bot, reach.project))
   const [found, ...others] = visible
   if (found === undefined) throw new OperationError('not-found', `There is no bot ${describe(address)}.`)
   if (others.length > 0) {
     const ids = visible.map(({ id }) => id).sort()
-    throw new OperationError('multiple-matches', `The bots ${listed(ids)} have the identifier ${describe(address)}; call one of them by its id.`)
+    throw new OperationError(
+      'multiple-matches',
+      `The bots ${listed(ids)} have the identifier ${describe(address)}; call one of them by its id.`,
+    )
   }
   return found
 }
@@ -41,7 +47,9 @@ function readIdentifier(identifier: BotIdentifier | string): BotIdentifier {
   if (typeof identifier !== 'string') return identifier
   const [system, value, ...rest] = identifier.split('|')
   if (!system || !value || rest.length > 0) {
-    throw new OperationError('parameter-value', `Parameter 'identifier' must be system|value, not ${quoted(identifier)}.`, { expression: ['identifier'] })
+    throw new OperationError('parameter-value', `Parameter 'identifier' must be system|value, not ${quoted(identifier)}.`, {
+      expression: ['identifier'],
+    })
   }
   return { system, value }
 }

@@ -10,6 +10,7 @@ export interface Gate {
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
+/** Bounds of a gate. */
 export interface GateOptions {
   readonly concurrent: number
   readonly queued: number

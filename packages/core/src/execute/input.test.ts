@@ -30,7 +30,11 @@ describe('the content types of INTERFACE.md 4.6', () => {
   test('BO-08: a form is a map without special keys', () => {
     const { input } = read('application/x-www-form-urlencoded', '__proto__=p&constructor=c&toString=t')
     expect(Object.getPrototypeOf(input)).toBeNull()
-    expect(Object.entries(input as object)).toEqual([['__proto__', 'p'], ['constructor', 'c'], ['toString', 't']])
+    expect(Object.entries(input as object)).toEqual([
+      ['__proto__', 'p'],
+      ['constructor', 'c'],
+      ['toString', 't'],
+    ])
   })
 })
 
@@ -59,14 +63,27 @@ describe('refused', () => {
 
 describe('BO-07: the query', () => {
   test('is a map of text without identifier and access_token', () => {
-    const read = readBotQuery([['identifier', 'urn:s|v'], ['a', '1'], ['__proto__', '2'], ['access_token', 'secret']])
+    const read = readBotQuery([
+      ['identifier', 'urn:s|v'],
+      ['a', '1'],
+      ['__proto__', '2'],
+      ['access_token', 'secret'],
+    ])
     expect(read.identifier).toBe('urn:s|v')
     expect(Object.getPrototypeOf(read.query)).toBeNull()
-    expect(Object.entries(read.query)).toEqual([['a', '1'], ['__proto__', '2']])
+    expect(Object.entries(read.query)).toEqual([
+      ['a', '1'],
+      ['__proto__', '2'],
+    ])
     expect(readBotQuery([]).identifier).toBeUndefined()
   })
 
   test.each(['a', 'identifier', '__proto__'])('%s cannot be repeated', (name) => {
-    expect(() => readBotQuery([[name, '1'], [name, '1']])).toThrow(expect.objectContaining({ code: 'parameter-invalid' }))
+    expect(() =>
+      readBotQuery([
+        [name, '1'],
+        [name, '1'],
+      ]),
+    ).toThrow(expect.objectContaining({ code: 'parameter-invalid' }))
   })
 })

@@ -3,7 +3,11 @@ const MAX_LINE = 8_192
 /** A line for the log from what a bot gave: texts as they are, other values as JSON, control characters escaped, at most 8,192 characters. */
 export function logText(values: readonly unknown[]): string {
   const line = values.map((value) => (typeof value === 'string' ? value : jsonText(value))).join(' ')
-  return line.slice(0, MAX_LINE).toWellFormed().replace(/[\p{Cc}\u2028\u2029]/gu, escaped).slice(0, MAX_LINE)
+  return line
+    .slice(0, MAX_LINE)
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]/gu, escaped)
+    .slice(0, MAX_LINE)
 }
 
 /** JSON leaves the controls beyond U+001F as they are. */

@@ -11,6 +11,7 @@ export interface BotResponse {
   readonly body: unknown
 }
 
+/** What `botResponse` takes. */
 export interface BotResponseOptions {
   /** From 200 to 299 or from 400 to 499. Default 200, or 204 without a body. */
   readonly status?: number
@@ -39,7 +40,8 @@ export function checkResponse({ status, headers }: BotResponse): void {
   if (family !== 2 && family !== 4) throw new OperationError('bot-failed', 'The bot answered with a status that is neither 2xx nor 4xx.')
   if (!isObject(headers)) throw new OperationError('bot-failed', 'The bot answered with headers that are no object.')
   for (const [name, value] of Object.entries(headers)) {
-    if (!HEADERS.has(name.toLowerCase())) throw new OperationError('bot-failed', `The bot set the header ${quoted(name)}, which bots may not set.`)
+    if (!HEADERS.has(name.toLowerCase()))
+      throw new OperationError('bot-failed', `The bot set the header ${quoted(name)}, which bots may not set.`)
     if (typeof value !== 'string' || !/^[\x20-\x7e]{0,1024}$/.test(value)) {
       throw new OperationError('bot-failed', `The bot set the header ${quoted(name)} to a value that is no short printable text.`)
     }

@@ -25,7 +25,10 @@ export async function runHostBot({ run, event, capabilities, limits, log, signal
     stop.abort(error)
   }
   const onAbort = () => end(aborted())
-  const timer = setTimeout(() => end(new OperationError('bot-timeout', `The bot did not end within ${limits.timeoutMs} ms.`)), limits.timeoutMs)
+  const timer = setTimeout(
+    () => end(new OperationError('bot-timeout', `The bot did not end within ${limits.timeoutMs} ms.`)),
+    limits.timeoutMs,
+  )
   signal?.addEventListener('abort', onAbort)
   const context = { ...capabilities, log: (...values: readonly unknown[]) => log('info', logText(values)), signal: stop.signal }
   try {

@@ -72,9 +72,12 @@ describe('reading', () => {
     expect(parseHl7('MSH|^~\\&#|APP').get('MSH-2')).toBe('^~\\&#')
   })
 
-  test.each(['\\', '\\F', 'C:\\temp', '\\\\', '\\XZZ\\', '\\X1\\', '\\XFF\\', '\\Cxx\\', '\\f\\'])('the escape %j is kept as text', (text) => {
-    expect(parseHl7(`MSH|^~\\&|${text}`).get('MSH-3')).toBe(text)
-  })
+  test.each(['\\', '\\F', 'C:\\temp', '\\\\', '\\XZZ\\', '\\X1\\', '\\XFF\\', '\\Cxx\\', '\\f\\'])(
+    'the escape %j is kept as text',
+    (text) => {
+      expect(parseHl7(`MSH|^~\\&|${text}`).get('MSH-3')).toBe(text)
+    },
+  )
 
   test.each([
     '',
@@ -106,9 +109,12 @@ describe('reading', () => {
     expect(() => parseHl7(text + more)).toThrow(expect.objectContaining({ code: 'too-costly' }))
   })
 
-  test.each(['PID', 'PID-0', 'PID-1.0', 'PID3', 'PID-3[0]', 'pid-3', 'PID-3.1.1.1', '', '__proto__', 'PID-99999'])('%j is no path', (path) => {
-    expect(() => parseHl7(ADT).get(path)).toThrow(TypeError)
-  })
+  test.each(['PID', 'PID-0', 'PID-1.0', 'PID3', 'PID-3[0]', 'pid-3', 'PID-3.1.1.1', '', '__proto__', 'PID-99999'])(
+    '%j is no path',
+    (path) => {
+      expect(() => parseHl7(ADT).get(path)).toThrow(TypeError)
+    },
+  )
 })
 
 describe('changing', () => {
@@ -167,7 +173,8 @@ describe('for every message', () => {
         const text = `MSH${marks.join('')}${marks[0]}${rest}${end}`
         const message = parseHl7(text)
         expect(message.toString()).toBe(text)
-        for (const segment of message.segments) for (let n = 1; n <= segment.size; n++) expect(segment.field(n).repetitions.length).toBeGreaterThan(0)
+        for (const segment of message.segments)
+          for (let n = 1; n <= segment.size; n++) expect(segment.field(n).repetitions.length).toBeGreaterThan(0)
       }),
     )
   })
@@ -180,9 +187,15 @@ describe('for every message', () => {
         const path = `PID-${field}[${repetition}].${component}.${subcomponent}`
         const changed = message.set(path, value)
         expect(changed.get(path)).toBe(value === '' ? undefined : value)
-        expect(changed.set(path, '').set(path, message.get(path) ?? '').get(path)).toBe(message.get(path))
+        expect(
+          changed
+            .set(path, '')
+            .set(path, message.get(path) ?? '')
+            .get(path),
+        ).toBe(message.get(path))
         expect(changed.segments.map(({ name }) => name)).toEqual(['MSH', 'PID', 'NTE'])
-        for (const other of ['PID-1.1', 'PID-1.2', 'PID-1[2]', 'PID-2', 'MSH-3']) if (parsed(other) !== parsed(path)) expect(changed.get(other)).toBe(message.get(other))
+        for (const other of ['PID-1.1', 'PID-1.2', 'PID-1[2]', 'PID-2', 'MSH-3'])
+          if (parsed(other) !== parsed(path)) expect(changed.get(other)).toBe(message.get(other))
       }),
     )
   })

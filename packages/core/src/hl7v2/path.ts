@@ -19,8 +19,11 @@ const PATH = /^([A-Z][A-Z0-9]{2})(?:\[(\d{1,5})\])?[-.](\d{1,4})(?:\[(\d{1,4})\]
  */
 export function readPath(path: string): Hl7Path {
   const match = PATH.exec(path)
-  const [occurrence = 1, field = 1, repetition = 1, component = 1, subcomponent = 1] = (match ?? []).slice(2).map((part) => Number(part ?? 1))
+  const [occurrence = 1, field = 1, repetition = 1, component = 1, subcomponent = 1] = (match ?? [])
+    .slice(2)
+    .map((part) => Number(part ?? 1))
   const numbers = { occurrence, field, repetition, component, subcomponent }
-  if (match?.[1] === undefined || Object.values(numbers).includes(0)) throw new TypeError(`${JSON.stringify(path)} is no HL7 path like PID-3[2].4.1.`)
+  if (match?.[1] === undefined || Object.values(numbers).includes(0))
+    throw new TypeError(`${JSON.stringify(path)} is no HL7 path like PID-3[2].4.1.`)
   return { segment: match[1], ...numbers }
 }

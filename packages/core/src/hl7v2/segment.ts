@@ -42,7 +42,8 @@ export function withLeaf(segment: Hl7Segment, path: Hl7Path, edit: { readonly va
   const { value, separators } = edit
   const isHeader = HEADERS.has(segment.name)
   if (isHeader && path.field <= 2) throw new TypeError(`${segment.name}-1 and ${segment.name}-2 declare the separators and cannot be set.`)
-  const inComponent = (text: string) => withPart(text, { separator: separators.subcomponent, at: path.subcomponent }, () => encodeEscapes(value, separators))
+  const inComponent = (text: string) =>
+    withPart(text, { separator: separators.subcomponent, at: path.subcomponent }, () => encodeEscapes(value, separators))
   const inRepetition = (text: string) => withPart(text, { separator: separators.component, at: path.component }, inComponent)
   const inField = (text: string) => withPart(text, { separator: separators.repetition, at: path.repetition }, inRepetition)
   // The text splits into the name and the fields from 1; in a header field 1 is the separator itself.
