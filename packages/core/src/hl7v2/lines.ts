@@ -7,8 +7,6 @@ export interface Hl7Lines {
   readonly ends: readonly number[]
 }
 
-const CR = 13
-const LF = 10
 const MAX_LENGTH = 4 * 1024 * 1024
 const MAX_SEGMENTS = 100_000
 
@@ -21,15 +19,17 @@ export function findLines(text: string): Hl7Lines {
   if (text.length > MAX_LENGTH) throw new OperationError('too-costly', `The HL7 message is longer than ${MAX_LENGTH} characters.`)
   const starts: number[] = []
   const ends: number[] = []
-  let start = 0
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : CR
-    if (code !== CR && code !== LF) continue
-    if (at > start) {
+  let cr = text.indexOf('\r')
+  let lf = text.indexOf('\n')
+  for (let start = 0; start < text.length;) {
+    const end = Math.min(cr < 0 ? text.length : cr, lf < 0 ? text.length : lf)
+    if (end > start) {
       starts.push(start)
-      ends.push(at)
+      ends.push(end)
     }
-    start = at + 1
+    start = end + 1
+    if (end === cr) cr = text.indexOf('\r', start)
+    if (end === lf) lf = text.indexOf('\n', start)
   }
   if (starts.length > MAX_SEGMENTS) throw new OperationError('too-costly', `The HL7 message has more than ${MAX_SEGMENTS} segments.`)
   return { starts, ends }

@@ -2,7 +2,7 @@ import { OperationError } from '../errors/index.js'
 import { ackText, type Hl7AckOptions } from './ack.js'
 import { findLines, withoutFraming, type Hl7Lines } from './lines.js'
 import { readPath } from './path.js'
-import { hl7Segment, withLeaf, type Hl7Segment } from './segment.js'
+import { hl7Segment, leafOf, withLeaf, type Hl7Segment } from './segment.js'
 import { readSeparators, type Hl7Separators } from './separators.js'
 
 const brand: unique symbol = Symbol('Hl7Message')
@@ -85,8 +85,12 @@ interface Parsed {
   readonly lines: Hl7Lines
 }
 
-function segmentAt({ source, separators, lines }: Parsed, line: number): Hl7Segment {
-  return hl7Segment(source.slice(lines.starts[line], lines.ends[line]), separators)
+function segmentAt(parsed: Parsed, line: number): Hl7Segment {
+  return hl7Segment(textAt(parsed, line), parsed.separators)
+}
+
+function textAt({ source, lines }: Parsed, line: number): string {
+  return source.slice(lines.starts[line], lines.ends[line])
 }
 
 function findSegment({ source, separators, lines }: Parsed, name: string, occurrence: number): number | undefined {
@@ -104,10 +108,7 @@ function findSegment({ source, separators, lines }: Parsed, name: string, occurr
 function leafAt(parsed: Parsed, text: string): string | undefined {
   const path = readPath(text)
   const line = findSegment(parsed, path.segment, path.occurrence)
-  if (line === undefined) return undefined
-  const repetition = segmentAt(parsed, line).field(path.field).repetitions[path.repetition - 1]
-  const leaf = repetition?.components[path.component - 1]?.subcomponents[path.subcomponent - 1]
-  return leaf === '' ? undefined : leaf
+  return line === undefined ? undefined : leafOf(textAt(parsed, line), path, parsed.separators)
 }
 
 function withValue(parsed: Parsed, text: string, value: string): string {

@@ -1,4 +1,4 @@
-import { encodeEscapes } from './escape.js'
+import { decodeEscapes, encodeEscapes } from './escape.js'
 import { hl7Field, plainField, type Hl7Field } from './field.js'
 import type { Hl7Path } from './path.js'
 import type { Hl7Separators } from './separators.js'
@@ -37,6 +37,17 @@ export function hl7Segment(text: string, separators: Hl7Separators): Hl7Segment 
   }
 }
 
+/** The decoded text of one leaf of a segment; `undefined` when it is absent or empty. */
+export function leafOf(segment: string, path: Hl7Path, separators: Hl7Separators): string | undefined {
+  const isHeader = HEADERS.has(path.segment)
+  const field = fieldTexts(segment, separators.field, isHeader)[path.field]
+  if (isHeader && path.field <= 2) return isFirst(path) ? field : undefined
+  const repetition = field?.split(separators.repetition)[path.repetition - 1]
+  const component = repetition?.split(separators.component)[path.component - 1]
+  const leaf = component?.split(separators.subcomponent)[path.subcomponent - 1]
+  return leaf === undefined || leaf === '' ? undefined : decodeEscapes(leaf, separators)
+}
+
 /** The segment's text with one leaf replaced; missing fields, repetitions, components and subcomponents before it are added empty. */
 export function withLeaf(segment: Hl7Segment, path: Hl7Path, edit: { readonly value: string; readonly separators: Hl7Separators }): string {
   const { value, separators } = edit
@@ -48,6 +59,10 @@ export function withLeaf(segment: Hl7Segment, path: Hl7Path, edit: { readonly va
   const inField = (text: string) => withPart(text, { separator: separators.repetition, at: path.repetition }, inRepetition)
   // The text splits into the name and the fields from 1; in a header field 1 is the separator itself.
   return withPart(segment.text, { separator: separators.field, at: isHeader ? path.field : path.field + 1 }, inField)
+}
+
+function isFirst({ repetition, component, subcomponent }: Hl7Path): boolean {
+  return repetition === 1 && component === 1 && subcomponent === 1
 }
 
 function fieldTexts(text: string, separator: string, isHeader: boolean): readonly string[] {
