@@ -20,8 +20,18 @@ export const SCT = {
 /** Canonical of the code system. */
 export const SNOMED = 'http://snomed.info/sct'
 
-const MULTIPLY = ['0123456789', '1234067895', '2340178956', '3401289567', '4012395678', '5987604321', '6598710432', '7659821043', '8765932104',
-  '9876543210'] as const
+const MULTIPLY = [
+  '0123456789',
+  '1234067895',
+  '2340178956',
+  '3401289567',
+  '4012395678',
+  '5987604321',
+  '6598710432',
+  '7659821043',
+  '8765932104',
+  '9876543210',
+] as const
 const PERMUTE = ['0123456789', '1576283094', '5803796142', '8916043527', '9453126870', '4286573901', '2793806415', '7046913258'] as const
 
 /** True for 6 to 18 digits without a leading zero: what the grammars take for an id. */

@@ -28,7 +28,7 @@ export interface DescriptionTable {
 }
 
 /** Terms are kept in pieces of this many bytes, so that showing one reads little. */
-export const TERM_CHUNK = 1 << 18
+export const TERM_CHUNK = 262_144
 
 /** Bits of a description's flags: active, and the kind above it. */
 export const FLAG_ACTIVE = 1

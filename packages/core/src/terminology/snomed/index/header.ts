@@ -15,7 +15,7 @@ export interface SnomedHeader {
   readonly modules: readonly string[]
   /** Language codes, likewise. */
   readonly languages: readonly string[]
-  /** Ids of language reference sets, by the number of their column; the one that decides displays first. */
+  /** Ids of language reference sets, by the number of their column. */
   readonly dialects: readonly string[]
   readonly refsets: readonly RefsetHeader[]
   /** Concrete values of attributes without their `#`, strings with theirs in quotes, by number. */
@@ -33,5 +33,8 @@ export function readHeader(text: string): SnomedHeader {
 }
 
 function isHeader(value: JsonObject): value is JsonObject & SnomedHeader {
-  return typeof value['version'] === 'string' && ['modules', 'languages', 'dialects', 'refsets', 'values'].every((name) => Array.isArray(value[name]))
+  return (
+    typeof value['version'] === 'string' &&
+    ['modules', 'languages', 'dialects', 'refsets', 'values'].every((name) => Array.isArray(value[name]))
+  )
 }

@@ -1,5 +1,5 @@
 import type { SystemSections } from '../../../storage/index.js'
-import { bitmapFrom, bitmapOf, newWords, setBit, type Bitmap } from '../../bitmap.js'
+import { bitmapFrom, bitmapOf, emptyBitmap, newWords, rangeBitmap, setBit, type Bitmap } from '../../bitmap.js'
 import type { AttributeTable } from './attributes.js'
 import { descriptionTable, once, type DescriptionTable } from './descriptions.js'
 import { readHeader, type SnomedHeader } from './header.js'
@@ -54,31 +54,25 @@ export function openSnomedIndex(sections: SystemSections, headerText: string): S
   const reader = sectionReader(sections)
   const header = readHeader(headerText)
   const ids = idTable({ high: reader.numbers('concept.high'), low: reader.numbers('concept.low') })
-  const size = ids.size
+  const { size } = ids
   const columns = conceptColumns(reader, header)
-  const [parents, children, ancestors] = ['parents', 'children', 'ancestors'].map((name) => once(() => lists(reader, name)))
-  const noLists = (): Lists => ({ start: new Uint32Array(), items: new Uint32Array() })
-  const ancestorsOf = ancestors ?? noLists
-  const branches = branchReader(size, children ?? noLists)
-  const isActive = (concept: number): boolean => columns.flag(concept, CONCEPT_ACTIVE)
-  const all = once(() => bitmapFrom(numbers(size), size))
-  const inactive = once(() => bitmapFrom(numbers(size).filter((concept) => !isActive(concept)), size))
-  const current = once(() => activeBelow(branches, ids.find(SCT.root), isActive))
+  const hierarchy = hierarchyReader(reader, size)
+  const all = once(() => rangeBitmap(0, size, size))
+  const inactive = once(() =>
+    bitmapFrom(
+      numbers(size).filter((concept) => !columns.isActive(concept)),
+      size,
+    ),
+  )
+  const current = once(() => currentConcepts(size, { root: ids.find(SCT.root), within: hierarchy.within, isActive: columns.isActive }))
   const attributes = once(() => attributeTable(reader))
   return {
     header,
     size,
     ids,
     id: (concept) => idAt(ids, concept),
-    isActive,
-    isDefined: (concept) => columns.flag(concept, CONCEPT_DEFINED),
-    module: columns.module,
-    effectiveTime: columns.effectiveTime,
-    parents: (concept) => listOf((parents ?? noLists)(), concept),
-    children: (concept) => listOf((children ?? noLists)(), concept),
-    ancestors: (concept) => listOf(ancestorsOf(), concept),
-    isWithin: (concept, ancestor) => concept === ancestor || holds(ancestorsOf(), concept, ancestor),
-    within: branches,
+    ...columns,
+    ...hierarchy,
     get all() {
       return all()
     },
@@ -97,18 +91,31 @@ export function openSnomedIndex(sections: SystemSections, headerText: string): S
   }
 }
 
-interface ConceptColumns {
-  readonly flag: (concept: number, bit: number) => boolean
-  readonly module: (concept: number) => string
-  readonly effectiveTime: (concept: number) => number
+type HierarchyReader = Pick<SnomedIndex, 'parents' | 'children' | 'ancestors' | 'isWithin' | 'within'>
+
+function hierarchyReader(reader: SectionReader, size: number): HierarchyReader {
+  const parents = once(() => lists(reader, 'parents'))
+  const children = once(() => lists(reader, 'children'))
+  const ancestors = once(() => lists(reader, 'ancestors'))
+  return {
+    parents: (concept) => listOf(parents(), concept),
+    children: (concept) => listOf(children(), concept),
+    ancestors: (concept) => listOf(ancestors(), concept),
+    isWithin: (concept, ancestor) => concept === ancestor || holds(ancestors(), concept, ancestor),
+    within: branchReader(size, children),
+  }
 }
+
+type ConceptColumns = Pick<SnomedIndex, 'isActive' | 'isDefined' | 'module' | 'effectiveTime'>
 
 function conceptColumns(reader: SectionReader, header: SnomedHeader): ConceptColumns {
   const flags = once(() => reader.bytes('concept.flags'))
   const modules = once(() => reader.shorts('concept.module'))
   const times = once(() => reader.numbers('concept.time'))
+  const flag = (concept: number, bit: number): boolean => ((flags()[concept] ?? 0) & bit) !== 0
   return {
-    flag: (concept, bit) => ((flags()[concept] ?? 0) & bit) !== 0,
+    isActive: (concept) => flag(concept, CONCEPT_ACTIVE),
+    isDefined: (concept) => flag(concept, CONCEPT_DEFINED),
     module: (concept) => header.modules[modules()[concept] ?? 0] ?? '',
     effectiveTime: (concept) => times()[concept] ?? 0,
   }
@@ -154,11 +161,19 @@ function branch(size: number, children: Lists, ancestor: number): Bitmap {
   return bitmapOf(words, size)
 }
 
-function activeBelow(within: (ancestor: number) => Bitmap, root: number | undefined, isActive: (concept: number) => boolean): Bitmap {
-  if (root === undefined) return bitmapFrom([], 0)
-  const { words, limit } = within(root)
-  const below = bitmapOf(words, limit)
-  return bitmapFrom(numbers(limit).filter((concept) => below.has(concept) && isActive(concept)), limit)
+interface Branches {
+  readonly root: number | undefined
+  readonly within: (ancestor: number) => Bitmap
+  readonly isActive: (concept: number) => boolean
+}
+
+function currentConcepts(size: number, { root, within, isActive }: Branches): Bitmap {
+  if (root === undefined) return emptyBitmap(size)
+  const below = within(root)
+  return bitmapFrom(
+    numbers(size).filter((concept) => below.has(concept) && isActive(concept)),
+    size,
+  )
 }
 
 function numbers(size: number): readonly number[] {

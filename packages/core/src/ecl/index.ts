@@ -1,0 +1,26 @@
+export type {
+  Acceptability,
+  Attribute,
+  AttributeValue,
+  Cardinality,
+  Comparison,
+  ComponentFilter,
+  ConceptFilter,
+  ConceptList,
+  ConceptOrDescriptionFilters,
+  ConceptReference,
+  Constraint,
+  DescriptionFilter,
+  Dialect,
+  Focus,
+  HierarchyOperator,
+  History,
+  MemberFieldFilter,
+  MemberFilter,
+  MemberOf,
+  Refinement,
+  SearchTerm,
+  SubConstraint,
+} from './ast.js'
+export { EclError } from './ecl-error.js'
+export { parseEcl } from './parse.js'

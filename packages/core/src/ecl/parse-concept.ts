@@ -1,0 +1,46 @@
+import type { ConceptReference } from './ast.js'
+import { EclError } from './ecl-error.js'
+import { isDigit, type EclReader } from './reader.js'
+
+/** Reads `id`, perhaps with a term between bars; the term is for people and is not compared. */
+export function parseConcept(reader: EclReader): ConceptReference {
+  const concept = parseId(reader)
+  passTerm(reader)
+  return concept
+}
+
+/** Reads an id without a term. */
+export function parseId(reader: EclReader): ConceptReference {
+  const { at } = reader
+  const id = reader.run(isDigit)
+  if (id === '') reader.fail('A concept')
+  if (!/^[1-9][0-9]{5,17}$/.test(id)) throw new EclError(`'${id.slice(0, 30)}' is no SNOMED CT identifier`, at)
+  return { id, at }
+}
+
+/** Reads `(id id ...)`. */
+export function parseConceptSet(reader: EclReader): readonly ConceptReference[] {
+  return parseSet(reader, parseConcept)
+}
+
+/** Reads `(item item ...)`, items separated by blanks. */
+export function parseSet<T>(reader: EclReader, item: (reader: EclReader) => T): readonly T[] {
+  reader.demand('(')
+  const items: T[] = []
+  reader.blanks()
+  while (!reader.take(')')) {
+    items.push(item(reader))
+    if (!reader.blanks() && !reader.sees(')')) reader.fail("A blank or ')'")
+  }
+  if (items.length === 0) reader.fail('An item')
+  return items
+}
+
+function passTerm(reader: EclReader): void {
+  const end = reader.at
+  reader.blanks()
+  if (!reader.take('|')) return reader.back(end)
+  const term = reader.run((character) => character !== '|')
+  if (term.trim() === '') reader.fail('A term')
+  reader.demand('|')
+}

@@ -1,0 +1,52 @@
+import type { Acceptability, ConceptReference, Dialect } from './ast.js'
+import { EclError } from './ecl-error.js'
+import { parseConcept, parseSet } from './parse-concept.js'
+import { isDigit, isLetter, type EclReader } from './reader.js'
+
+/** Reads language reference sets by the aliases of their dialects, each perhaps with acceptabilities. */
+export function parseDialects(reader: EclReader): readonly Dialect[] {
+  return dialects(reader, alias)
+}
+
+/** Reads language reference sets by their ids, each perhaps with acceptabilities. */
+export function parseDialectIds(reader: EclReader): readonly Dialect[] {
+  return dialects(reader, parseConcept)
+}
+
+/** Acceptabilities behind a set hold for those in it that have none of their own. */
+function dialects(reader: EclReader, refset: (reader: EclReader) => Dialect['refset']): readonly Dialect[] {
+  const one = (): Dialect => ({ refset: refset(reader), acceptability: acceptability(reader) })
+  if (!reader.sees('(')) return [one()]
+  const found = parseSet(reader, one)
+  const shared = acceptability(reader)
+  return found.map((dialect) => (dialect.acceptability.length > 0 ? dialect : { ...dialect, acceptability: shared }))
+}
+
+function alias(reader: EclReader): Dialect['refset'] {
+  const { at } = reader
+  const text = reader.run((character) => character === '-' || isLetter(character) || isDigit(character))
+  if (!/^[a-zA-Z]/.test(text)) reader.fail('A dialect')
+  return { alias: text.toLowerCase(), at }
+}
+
+function acceptability(reader: EclReader): readonly Acceptability[] {
+  const end = reader.at
+  reader.blanks()
+  if (reader.sees('(')) return parseSet(reader, oneAcceptability)
+  reader.back(end)
+  return []
+}
+
+const IDS: ReadonlyMap<string, Acceptability> = new Map([
+  ['900000000000548007', 'preferred'],
+  ['900000000000549004', 'acceptable'],
+])
+
+function oneAcceptability(reader: EclReader): Acceptability {
+  if (reader.takeWord('preferred') || reader.takeWord('prefer')) return 'preferred'
+  if (reader.takeWord('acceptable') || reader.takeWord('accept')) return 'acceptable'
+  const concept: ConceptReference = parseConcept(reader)
+  const known = IDS.get(concept.id)
+  if (known === undefined) throw new EclError(`${concept.id} is no acceptability`, concept.at)
+  return known
+}

@@ -1,0 +1,130 @@
+import type { ComponentFilter, ConceptFilter, ConceptList, ConceptReference, DescriptionFilter, MemberFilter } from './ast.js'
+import { parseDialects, parseDialectIds } from './parse-dialect.js'
+import { parseConceptSet, parseId, parseSet } from './parse-concept.js'
+import { parseAttributeValue, type SubParser } from './parse-refinement.js'
+import { parseComparison, parseEquality, parseSearchTerms, parseTimes } from './parse-value.js'
+import { isLetter, type EclReader } from './reader.js'
+
+type FilterParser<T> = (reader: EclReader, sub: SubParser) => T
+
+const COMPONENT: readonly (readonly [string, FilterParser<ComponentFilter>])[] = [
+  ['moduleid', (reader, sub) => ({ kind: 'module', comparison: parseEquality(reader), modules: conceptList(reader, sub) })],
+  ['effectivetime', (reader) => ({ kind: 'effectiveTime', comparison: parseComparison(reader), times: parseTimes(reader) })],
+  ['active', (reader) => ({ kind: 'active', active: (parseEquality(reader) === '=') === activeValue(reader) })],
+]
+
+const DESCRIPTION: readonly (readonly [string, FilterParser<DescriptionFilter>])[] = [
+  ['term', (reader) => ({ kind: 'term', comparison: parseEquality(reader), terms: parseSearchTerms(reader) })],
+  ['language', (reader) => ({ kind: 'language', comparison: parseEquality(reader), languages: tokens(reader, languageCode) })],
+  ['typeid', (reader, sub) => ({ kind: 'type', comparison: parseEquality(reader), types: conceptList(reader, sub) })],
+  ['type', (reader) => ({ kind: 'type', comparison: parseEquality(reader), types: tokenList(reader, TYPES) })],
+  ['dialectid', (reader) => ({ kind: 'dialect', comparison: parseEquality(reader), dialects: parseDialectIds(reader) })],
+  ['dialect', (reader) => ({ kind: 'dialect', comparison: parseEquality(reader), dialects: parseDialects(reader) })],
+  ['id', (reader) => ({ kind: 'id', comparison: parseEquality(reader), ids: tokens(reader, parseId).map(({ id }) => id) })],
+  ...COMPONENT,
+]
+
+const CONCEPT: readonly (readonly [string, FilterParser<ConceptFilter>])[] = [
+  [
+    'definitionstatusid',
+    (reader, sub) => ({ kind: 'definitionStatus', comparison: parseEquality(reader), statuses: conceptList(reader, sub) }),
+  ],
+  [
+    'definitionstatus',
+    (reader) => ({ kind: 'definitionStatus', comparison: parseEquality(reader), statuses: tokenList(reader, STATUSES) }),
+  ],
+  ...COMPONENT,
+]
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['syn', '900000000000013009'],
+  ['fsn', '900000000000003001'],
+  ['def', '900000000000550004'],
+])
+
+const STATUSES: ReadonlyMap<string, string> = new Map([
+  ['primitive', '900000000000074008'],
+  ['defined', '900000000000073002'],
+])
+
+/** Reads a description filter. */
+export function parseDescriptionFilter(reader: EclReader, sub: SubParser): DescriptionFilter {
+  return named(reader, sub, DESCRIPTION) ?? reader.fail('A description filter')
+}
+
+/** Reads a concept filter. */
+export function parseConceptFilter(reader: EclReader, sub: SubParser): ConceptFilter {
+  return named(reader, sub, CONCEPT) ?? reader.fail('A concept filter')
+}
+
+/** Reads a member filter: one of every component, or one of a field by its name. */
+export function parseMemberFilter(reader: EclReader, sub: SubParser): MemberFilter {
+  const component = named(reader, sub, COMPONENT)
+  if (component !== undefined) return component
+  const { at } = reader
+  const field = reader.run(isLetter)
+  if (field === '') reader.fail('A field of the reference set')
+  reader.blanks()
+  return { kind: 'field', field, at, value: fieldValue(reader, sub) }
+}
+
+function fieldValue(reader: EclReader, sub: SubParser): Extract<MemberFilter, { kind: 'field' }>['value'] {
+  const { at } = reader
+  const comparison = parseComparison(reader)
+  if (/^\(?\s*"(?:[0-9]{8})?"/.test(reader.run(() => true))) {
+    reader.back(at)
+    parseComparison(reader)
+    return { kind: 'time', comparison, times: parseTimes(reader) }
+  }
+  reader.back(at)
+  return parseAttributeValue(reader, sub)
+}
+
+function named<T>(reader: EclReader, sub: SubParser, parsers: readonly (readonly [string, FilterParser<T>])[]): T | undefined {
+  const found = parsers.find(([word]) => reader.takeWord(word))
+  if (found === undefined) return undefined
+  reader.blanks()
+  return found[1](reader, sub)
+}
+
+function conceptList(reader: EclReader, sub: SubParser): ConceptList {
+  const { at } = reader
+  if (reader.sees('(')) {
+    const concepts = conceptsInBrackets(reader)
+    if (concepts !== undefined) return { kind: 'list', concepts }
+    reader.back(at)
+  }
+  return { kind: 'constraint', constraint: sub(reader) }
+}
+
+/** A set of two or more concepts; anything else in brackets is a constraint. */
+function conceptsInBrackets(reader: EclReader): readonly ConceptReference[] | undefined {
+  const { at } = reader
+  const inside = reader.run((character) => character !== ')')
+  reader.back(at)
+  if (!/^\(\s*[0-9]{6,18}\s*(?:\|[^|]*\|)?\s+[0-9]/.test(inside)) return undefined
+  return parseConceptSet(reader)
+}
+
+function tokens<T>(reader: EclReader, token: (reader: EclReader) => T): readonly T[] {
+  return reader.sees('(') ? parseSet(reader, token) : [token(reader)]
+}
+
+function tokenList(reader: EclReader, known: ReadonlyMap<string, string>): ConceptList {
+  const token = (): ConceptReference => {
+    const { at } = reader
+    const found = Array.from(known).find(([word]) => reader.takeWord(word))
+    return { id: found?.[1] ?? reader.fail(`One of ${[...known.keys()].join(', ')}`), at }
+  }
+  return { kind: 'list', concepts: tokens(reader, token) }
+}
+
+function languageCode(reader: EclReader): string {
+  const code = reader.run(isLetter)
+  return code.length === 2 ? code.toLowerCase() : reader.fail('A language code of two letters')
+}
+
+function activeValue(reader: EclReader): boolean {
+  if (reader.takeWord('true') || reader.take('1')) return true
+  return reader.takeWord('false') || reader.take('0') ? false : reader.fail("'1', '0', 'true' or 'false'")
+}

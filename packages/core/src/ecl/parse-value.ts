@@ -1,0 +1,83 @@
+import type { Comparison, SearchTerm } from './ast.js'
+import { parseSet } from './parse-concept.js'
+import { isDigit, type EclReader } from './reader.js'
+
+const COMPARISONS = ['!=', '<=', '>=', '=', '<', '>'] as const
+
+/** Reads a comparison operator and the blanks behind it. */
+export function parseComparison(reader: EclReader): Comparison {
+  const found = COMPARISONS.find((comparison) => reader.take(comparison)) ?? reader.fail('A comparison')
+  reader.blanks()
+  return found
+}
+
+/** Reads `=` or `!=`. */
+export function parseEquality(reader: EclReader): Comparison {
+  if (!reader.sees('=') && !reader.sees('!=')) reader.fail("'=' or '!='")
+  return parseComparison(reader)
+}
+
+/** Reads a number, behind its `#`. */
+export function parseNumber(reader: EclReader): number {
+  const sign = reader.take('-') ? '-' : reader.take('+') ? '' : ''
+  const whole = reader.run(isDigit)
+  if (whole === '' || (whole.length > 1 && whole.startsWith('0'))) reader.fail('A number')
+  if (!reader.take('.')) return Number(sign + whole)
+  const fraction = reader.run(isDigit)
+  if (fraction === '') reader.fail('A digit')
+  return Number(`${sign}${whole}.${fraction}`)
+}
+
+/** Reads `true` or `false`. */
+export function parseBoolean(reader: EclReader): boolean {
+  if (reader.takeWord('true')) return true
+  return reader.takeWord('false') ? false : reader.fail("'true' or 'false'")
+}
+
+/** Reads one search term or a set of them in brackets. */
+export function parseSearchTerms(reader: EclReader): readonly SearchTerm[] {
+  return reader.sees('(') ? parseSet(reader, parseSearchTerm) : [parseSearchTerm(reader)]
+}
+
+/** Reads `"YYYYMMDD"`, `""`, or a set of these in brackets. */
+export function parseTimes(reader: EclReader): readonly string[] {
+  return reader.sees('(') ? parseSet(reader, parseTime) : [parseTime(reader)]
+}
+
+function parseTime(reader: EclReader): string {
+  reader.demand('"')
+  const digits = reader.run(isDigit)
+  if (digits !== '' && !/^[1-9][0-9]{3}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])$/.test(digits)) reader.fail('A date as YYYYMMDD')
+  reader.demand('"')
+  return digits
+}
+
+function parseSearchTerm(reader: EclReader): SearchTerm {
+  const match = keyword(reader)
+  const text = parseQuoted(reader, match === 'wild')
+  if (text.trim() === '') reader.fail('A search term')
+  return { match, text }
+}
+
+function keyword(reader: EclReader): SearchTerm['match'] {
+  const found = (['match', 'wild'] as const).find((word) => reader.takeWord(word))
+  if (found === undefined) return 'match'
+  reader.blanks()
+  reader.demand(':')
+  reader.blanks()
+  return found
+}
+
+/** Reads a text in quotes. An asterisk keeps its backslash, so that it is known from a wild card. */
+function parseQuoted(reader: EclReader, keepsAsterisk: boolean): string {
+  reader.demand('"')
+  let text = ''
+  for (;;) {
+    text += reader.run((character) => character !== '"' && character !== '\\')
+    if (reader.take('"')) return text
+    if (reader.take('\\"')) text += '"'
+    else if (reader.take('\\\\')) text += keepsAsterisk ? '\\\\' : '\\'
+    else if (keepsAsterisk && reader.take('\\*')) text += '\\*'
+    else reader.fail('A quotation mark')
+  }
+}

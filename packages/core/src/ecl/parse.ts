@@ -1,0 +1,201 @@
+import type { Constraint, Focus, HierarchyOperator, History, MemberOf, SubConstraint } from './ast.js'
+import { refuseDeepBrackets } from './brackets.js'
+import { EclError } from './ecl-error.js'
+import { parseConcept } from './parse-concept.js'
+import { parseConceptFilter, parseDescriptionFilter, parseMemberFilter } from './parse-filter.js'
+import { parseRefinement, takeJunction } from './parse-refinement.js'
+import { eclReader, isDigit, isLetter, type EclReader } from './reader.js'
+
+/**
+ * Reads an expression constraint, version 2.2 of the language.
+ *
+ * @throws {EclError} saying what was expected and where; also for alternate identifiers, which are not supported.
+ * @see https://confluence.ihtsdotools.org/display/DOCECL/5.3+Brief+Syntax
+ */
+export function parseEcl(text: string): Constraint {
+  refuseDeepBrackets(text)
+  const reader = eclReader(text)
+  const constraint = expression(reader)
+  reader.blanks()
+  if (!reader.ended) reader.fail('The end')
+  return constraint
+}
+
+function expression(reader: EclReader): Constraint {
+  reader.blanks()
+  const first = subConstraint(reader)
+  const end = reader.at
+  reader.blanks()
+  if (reader.take(':')) {
+    reader.blanks()
+    return { kind: 'refined', focus: first, refinement: parseRefinement(reader, subConstraint) }
+  }
+  if (reader.sees('.')) return dotted(reader, first)
+  reader.back(end)
+  return compound(reader, first)
+}
+
+function dotted(reader: EclReader, focus: Constraint): Constraint {
+  const attributes: Constraint[] = []
+  let end = reader.at
+  while (reader.take('.')) {
+    reader.blanks()
+    attributes.push(subConstraint(reader))
+    end = reader.at
+    reader.blanks()
+  }
+  reader.back(end)
+  return { kind: 'dotted', focus, attributes }
+}
+
+function compound(reader: EclReader, first: Constraint): Constraint {
+  const kind = junction(reader)
+  if (kind === undefined) return first
+  if (kind === 'minus') return only(reader, { kind, left: first, right: subConstraint(reader) })
+  const operands = [first]
+  do operands.push(subConstraint(reader))
+  while (takes(reader, kind))
+  return only(reader, { kind, operands })
+}
+
+/** AND, OR and MINUS do not stand side by side without brackets. */
+function only(reader: EclReader, constraint: Constraint): Constraint {
+  const { at } = reader
+  const next = junction(reader)
+  if (next === undefined) return constraint
+  throw new EclError(`${next.toUpperCase()} needs brackets beside ${constraint.kind.toUpperCase()}`, at)
+}
+
+function takes(reader: EclReader, kind: 'and' | 'or'): boolean {
+  const { at } = reader
+  const isNext = junction(reader) === kind
+  if (!isNext) reader.back(at)
+  return isNext
+}
+
+/** Takes what joins two constraints, and the blanks on both sides. */
+function junction(reader: EclReader): 'and' | 'or' | 'minus' | undefined {
+  const end = reader.at
+  reader.blanks()
+  const found = takeJunction(reader) ?? (reader.takeWord('minus') ? 'minus' : undefined)
+  if (found === undefined) reader.back(end)
+  else reader.blanks()
+  return found
+}
+
+const OPERATORS: readonly (readonly [string, HierarchyOperator])[] = [
+  ['!!>', 'top'],
+  ['!!<', 'bottom'],
+  ['<<!', '<<!'],
+  ['>>!', '>>!'],
+  ['<<', '<<'],
+  ['>>', '>>'],
+  ['<!', '<!'],
+  ['>!', '>!'],
+  ['<', '<'],
+  ['>', '>'],
+]
+
+function subConstraint(reader: EclReader): SubConstraint {
+  const operator = OPERATORS.find(([text]) => reader.take(text))?.[1]
+  if (operator !== undefined) reader.blanks()
+  const memberOf = parseMemberOf(reader)
+  const focus = parseFocus(reader)
+  const found = parseFilters(reader, memberOf)
+  return { kind: 'sub', focus, ...found, ...(operator !== undefined && { operator }), ...(memberOf !== undefined && { memberOf }) }
+}
+
+function parseMemberOf(reader: EclReader): MemberOf | undefined {
+  const { at } = reader
+  if (!reader.take('^')) return undefined
+  reader.blanks()
+  const fields: string[] = []
+  if (reader.take('[')) {
+    do {
+      reader.blanks()
+      fields.push(reader.take('*') ? '*' : reader.run(isLetter) || reader.fail('A field of the reference set'))
+      reader.blanks()
+    } while (reader.take(','))
+    reader.demand(']')
+    reader.blanks()
+  }
+  return { fields, at }
+}
+
+function parseFocus(reader: EclReader): Focus {
+  if (reader.take('*')) return { kind: 'any' }
+  if (reader.take('(')) {
+    const constraint = expression(reader)
+    reader.blanks()
+    reader.demand(')')
+    return { kind: 'nested', constraint }
+  }
+  refuseAlternateIdentifier(reader)
+  return { kind: 'concept', concept: parseConcept(reader) }
+}
+
+function refuseAlternateIdentifier(reader: EclReader): void {
+  const { at } = reader
+  reader.take('"')
+  const scheme = reader.run((character) => character === '-' || isLetter(character) || isDigit(character))
+  if (/^[a-zA-Z]/.test(scheme) && reader.sees('#')) throw new EclError('Alternate identifiers are not supported', at)
+  reader.back(at)
+}
+
+type Filters = Pick<SubConstraint, 'memberFilters' | 'filters' | 'history'>
+
+function parseFilters(reader: EclReader, memberOf: MemberOf | undefined): Filters {
+  const memberFilters: SubConstraint['memberFilters'][number][] = []
+  const filters: SubConstraint['filters'][number][] = []
+  for (;;) {
+    const end = reader.at
+    reader.blanks()
+    if (!reader.take('{{')) {
+      reader.back(end)
+      return { memberFilters, filters }
+    }
+    reader.blanks()
+    if (reader.take('+')) return { memberFilters, filters, history: parseHistory(reader) }
+    if (reader.takeWord('m')) {
+      if (memberOf === undefined || filters.length > 0) throw new EclError("A member filter must stand behind '^'", end)
+      memberFilters.push(list(reader, (inner) => parseMemberFilter(inner, subConstraint)))
+    } else if (reader.takeWord('c'))
+      filters.push({ kind: 'concept', filters: list(reader, (inner) => parseConceptFilter(inner, subConstraint)) })
+    else {
+      reader.takeWord('d')
+      filters.push({ kind: 'description', filters: list(reader, (inner) => parseDescriptionFilter(inner, subConstraint)) })
+    }
+  }
+}
+
+function list<T>(reader: EclReader, item: (reader: EclReader) => T): readonly T[] {
+  const items: T[] = []
+  do {
+    reader.blanks()
+    items.push(item(reader))
+    reader.blanks()
+  } while (reader.take(','))
+  reader.demand('}}')
+  return items
+}
+
+function parseHistory(reader: EclReader): History {
+  reader.blanks()
+  if (!reader.takeWord('history')) reader.fail('HISTORY')
+  const history = historyExtent(reader)
+  reader.blanks()
+  reader.demand('}}')
+  return history
+}
+
+function historyExtent(reader: EclReader): History {
+  if (reader.take('-') || reader.take('_')) {
+    return { profile: (['min', 'mod', 'max'] as const).find((word) => reader.takeWord(word)) ?? reader.fail('MIN, MOD or MAX') }
+  }
+  reader.blanks()
+  if (!reader.take('(')) return { profile: 'max' }
+  const refsets = expression(reader)
+  reader.blanks()
+  reader.demand(')')
+  return { refsets }
+}

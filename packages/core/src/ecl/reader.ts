@@ -1,0 +1,87 @@
+import { EclError } from './ecl-error.js'
+
+/** Reads an expression from left to right. */
+export interface EclReader {
+  /** Where the next character is, from 0. */
+  readonly at: number
+  /** Passes over white space and comments; true when there was any. */
+  blanks(): boolean
+  /** True when these characters come next. */
+  sees(text: string): boolean
+  /** The same for letters, in upper or lower case, that end where they end. */
+  seesWord(word: string): boolean
+  /** Takes these characters when they come next. */
+  take(text: string): boolean
+  takeWord(word: string): boolean
+  /** Takes the longest run of characters that are accepted; may be empty. */
+  run(accept: (character: string) => boolean): string
+  /** Takes what must come next. */
+  demand(text: string): void
+  /** Goes back to where it was. */
+  back(at: number): void
+  readonly ended: boolean
+  /** Ends the reading. */
+  fail(expected: string): never
+}
+
+/** Begins to read. */
+export function eclReader(text: string): EclReader {
+  let at = 0
+  const sees = (wanted: string): boolean => text.startsWith(wanted, at)
+  const seesWord = (word: string): boolean =>
+    text.slice(at, at + word.length).toLowerCase() === word && !isLetter(text.charAt(at + word.length))
+  const fail = (expected: string): never => {
+    const found = at >= text.length ? 'the expression ends' : `there is '${text.slice(at, at + 12)}'`
+    throw new EclError(`${expected} was expected, but ${found}`, at)
+  }
+  const taken = (isNext: boolean, length: number): boolean => {
+    if (isNext) at += length
+    return isNext
+  }
+  return {
+    get at() {
+      return at
+    },
+    blanks() {
+      const start = at
+      at = afterBlanks(text, at)
+      return at > start
+    },
+    sees,
+    seesWord,
+    take: (wanted) => taken(sees(wanted), wanted.length),
+    takeWord: (word) => taken(seesWord(word), word.length),
+    run(accept) {
+      const start = at
+      while (at < text.length && accept(text.charAt(at))) at++
+      return text.slice(start, at)
+    },
+    demand: (wanted) => void (taken(sees(wanted), wanted.length) || fail(`'${wanted}'`)),
+    back: (place) => void (at = place),
+    get ended() {
+      return at >= text.length
+    },
+    fail,
+  }
+}
+
+/** True for a letter of the English alphabet. */
+export function isLetter(character: string): boolean {
+  return /^[a-zA-Z]$/.test(character)
+}
+
+/** True for a decimal digit. */
+export function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9' && character.length === 1
+}
+
+function afterBlanks(text: string, start: number): number {
+  let at = start
+  for (;;) {
+    while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at++
+    if (!text.startsWith('/*', at)) return at
+    const end = text.indexOf('*/', at + 2)
+    if (end < 0) throw new EclError('The comment does not end', at)
+    at = end + 2
+  }
+}

@@ -1,0 +1,81 @@
+/** A column of 32-bit numbers that grows. */
+export interface Column {
+  readonly length: number
+  push(value: number): void
+  /** The numbers so far. */
+  values(): Uint32Array
+}
+
+/** Makes an empty column. */
+export function column(): Column {
+  let numbers = new Uint32Array(1024)
+  let length = 0
+  return {
+    get length() {
+      return length
+    },
+    push(value) {
+      if (length === numbers.length) {
+        const larger = new Uint32Array(length * 2)
+        larger.set(numbers)
+        numbers = larger
+      }
+      numbers[length++] = value
+    },
+    values: () => numbers.subarray(0, length),
+  }
+}
+
+/** Texts one after the other as UTF-8. */
+export interface TextColumn {
+  push(text: string): void
+  /** The bytes of one text. */
+  bytes(place: number): Uint8Array
+  /** All bytes. */
+  all(): Uint8Array
+}
+
+/** Makes an empty column of texts. */
+export function textColumn(): TextColumn {
+  const encoder = new TextEncoder()
+  const ends = column()
+  let bytes = new Uint8Array(4096)
+  let length = 0
+  return {
+    push(text) {
+      while (length + text.length * 3 > bytes.length) {
+        const larger = new Uint8Array(bytes.length * 2)
+        larger.set(bytes)
+        bytes = larger
+      }
+      length += encoder.encodeInto(text, bytes.subarray(length)).written
+      ends.push(length)
+    },
+    bytes(place) {
+      const values = ends.values()
+      return bytes.subarray(place === 0 ? 0 : values[place - 1], values[place])
+    },
+    all: () => bytes.subarray(0, length),
+  }
+}
+
+/** Gives each text a number, in the order of their first appearance. */
+export interface Numbering {
+  readonly texts: readonly string[]
+  numberOf(text: string): number
+}
+
+/** Makes an empty numbering. */
+export function numbering(): Numbering {
+  const numbers = new Map<string, number>()
+  const texts: string[] = []
+  return {
+    texts,
+    numberOf(text) {
+      const known = numbers.get(text)
+      if (known !== undefined) return known
+      numbers.set(text, texts.length)
+      return texts.push(text) - 1
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { EclError, type MemberFieldFilter, type MemberFilter } from '../../../ecl/index.js'
+import type { RefsetHeader } from '../index/header.js'
+import type { RefsetRow } from '../index/refset-table.js'
+import { textTest } from './attribute-test.js'
+import { compareTimes, componentTest } from './component-filter.js'
+import type { EclScope } from './ecl-scope.js'
+import { matchesAny } from './text-match.js'
+
+type MemberTest = (row: RefsetRow) => boolean
+
+/** The rows of a reference set for which all filters hold. Inactive rows count only when a filter speaks of them. */
+export function memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly MemberFilter[]): readonly RefsetRow[] {
+  const tests = filters.map((filter) => memberTest(scope, refset, filter))
+  const speaksOfActive = filters.some(({ kind }) => kind === 'active')
+  return scope.index.refsets.rows(refset.id).filter((row) => (speaksOfActive || row.active) && tests.every((test) => test(row)))
+}
+
+/** Reads a field of rows by its name. @throws {EclError} when the reference set has no such field. */
+export function fieldOf({ id, fields }: RefsetHeader, name: string, at: number): (row: RefsetRow) => string {
+  if (name === 'referencedComponentId') return (row) => row.referencedComponentId
+  const place = fields.findIndex((field) => field.toLowerCase() === name.toLowerCase())
+  if (place < 0) throw new EclError(`The reference set ${id} has no field ${name}`, at)
+  return (row) => row.fields[place] ?? ''
+}
+
+function memberTest(scope: EclScope, refset: RefsetHeader, filter: MemberFilter): MemberTest {
+  if (filter.kind === 'field') return fieldTest(scope, refset, filter)
+  const test = componentTest(scope, filter)
+  return ({ active, moduleId, effectiveTime }) => test({ active, module: moduleId, effectiveTime: Number(effectiveTime) })
+}
+
+function fieldTest(scope: EclScope, refset: RefsetHeader, { field, at, value }: MemberFieldFilter): MemberTest {
+  const read = fieldOf(refset, field, at)
+  if (value.kind === 'time') return (row) => compareTimes(value, Number(read(row)))
+  if (value.kind === 'text') return (row) => matchesAny(value.terms, read(row)) === (value.comparison === '=')
+  if (value.kind === 'boolean') return (row) => (booleanOf(read(row)) === value.value) === (value.comparison === '=')
+  if (value.kind === 'number') return (row) => textTest(value)(read(row).replace(/^#/, ''))
+  const concepts = scope.evaluate(value.constraint)
+  return (row) => concepts.has(scope.index.ids.find(read(row)) ?? scope.index.size) === (value.comparison === '=')
+}
+
+function booleanOf(text: string): boolean | undefined {
+  if (text === '1' || text === 'true') return true
+  return text === '0' || text === 'false' ? false : undefined
+}

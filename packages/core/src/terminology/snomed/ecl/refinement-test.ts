@@ -1,0 +1,98 @@
+import type { Attribute, Cardinality, Refinement } from '../../../ecl/index.js'
+import { bitmapOf, members, newWords, or, setBit, and, type Bitmap } from '../../bitmap.js'
+import { isConcrete } from '../index/attributes.js'
+import { attributeTest, countRows, type AttributeTest } from './attribute-test.js'
+import type { EclScope } from './ecl-scope.js'
+import { rowsOf, type RowRange } from './row-range.js'
+
+/** What a refinement comes to. */
+export interface RefinementTest {
+  /** True for a concept or expression with such relationships. */
+  readonly holds: (range: RowRange) => boolean
+  /** Concepts among which all are for which it holds; absent when that is not known without trying. */
+  readonly candidates?: () => Bitmap
+}
+
+/** Works out a refinement. Outside of braces every relationship counts, whatever its role group. */
+export function refinementTest(scope: EclScope, refinement: Refinement): RefinementTest {
+  if (refinement.kind === 'attribute') return attributeRefinement(scope, refinement)
+  if (refinement.kind === 'group') return groupRefinement(scope, refinement)
+  return combined(
+    refinement.kind,
+    refinement.operands.map((operand) => refinementTest(scope, operand)),
+  )
+}
+
+function combined(kind: 'and' | 'or', tests: readonly RefinementTest[]): RefinementTest {
+  const sources = tests.flatMap(({ candidates }) => candidates ?? [])
+  const isKnown = kind === 'and' ? sources.length > 0 : sources.length === tests.length
+  const join = kind === 'and' ? and : or
+  return {
+    holds: kind === 'and' ? (range) => tests.every((test) => test.holds(range)) : (range) => tests.some((test) => test.holds(range)),
+    ...(isKnown && { candidates: () => sources.map((source) => source()).reduce(join) }),
+  }
+}
+
+/** Without a cardinality once is enough. */
+function fits(count: number, { min, max = Number.POSITIVE_INFINITY }: Cardinality = { min: 1 }): boolean {
+  return min <= count && count <= max
+}
+
+function attributeRefinement(scope: EclScope, attribute: Attribute): RefinementTest {
+  const test = attributeTest(scope, attribute)
+  if (attribute.reverse) return reverseRefinement(scope, attribute, test)
+  return {
+    holds: (range) => fits(countRows(test, range), attribute.cardinality),
+    ...((attribute.cardinality?.min ?? 1) > 0 && candidatesOf(scope, test)),
+  }
+}
+
+function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<RefinementTest, 'candidates'> {
+  if (values === undefined) return {}
+  const candidates = (): Bitmap => {
+    const { start, items } = index.attributes.users
+    const words = newWords(index.size)
+    for (const value of members(values)) {
+      for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) setBit(words, items[i] ?? 0)
+    }
+    return bitmapOf(words, index.size)
+  }
+  return { candidates }
+}
+
+/** A reversed attribute counts the concepts, among those that the value selects, of which this one is a value. */
+function reverseRefinement(scope: EclScope, { cardinality, value }: Attribute, { types, values }: AttributeTest): RefinementTest {
+  if (value.kind !== 'concepts' || values === undefined) return { holds: () => false }
+  const { index } = scope
+  const counts = new Uint32Array(index.size)
+  for (const source of members(values)) {
+    const { rows, from, to } = rowsOf(index, source)
+    for (let row = from; row < to; row++) {
+      const found = rows.values[row] ?? 0
+      if (types.has(rows.types[row] ?? 0) && !isConcrete(found)) counts[found] = (counts[found] ?? 0) + 1
+    }
+  }
+  return { holds: ({ concept }) => fits(concept === undefined ? 0 : (counts[concept] ?? 0), cardinality) }
+}
+
+/** Counts the role groups in which the attributes hold; a relationship outside of groups stands for itself. */
+function groupRefinement(scope: EclScope, { attributes, cardinality }: Extract<Refinement, { kind: 'group' }>): RefinementTest {
+  const inner = refinementTest(scope, attributes)
+  const holds = (range: RowRange): boolean => {
+    let count = 0
+    for (const group of groupsOf(range)) if (inner.holds(group)) count++
+    return fits(count, cardinality)
+  }
+  return { holds, ...((cardinality?.min ?? 1) > 0 && inner.candidates !== undefined && { candidates: inner.candidates }) }
+}
+
+function* groupsOf(range: RowRange): Generator<RowRange> {
+  const { rows, to } = range
+  for (let from = range.from; from < to;) {
+    const group = rows.groups[from] ?? 0
+    let end = from + 1
+    while (group !== 0 && end < to && rows.groups[end] === group) end++
+    yield { ...range, from, to: end }
+    from = end
+  }
+}
