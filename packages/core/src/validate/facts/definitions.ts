@@ -13,9 +13,9 @@ export interface DefinitionFacts {
 /** Finds definitions such as Questionnaires and Measures. */
 export function definitionFinder(ctx: OperationContext, questions: Questions): DefinitionFacts {
   const find = answers(questions, async (key: string) => {
-    const [type = '', canonical = ''] = key.split(' ', 2)
-    const { url, version } = canonicalOf(canonical)
-    return (await ctx.content.resolve(type, url, version))?.resource
+    const end = key.indexOf(' ')
+    const { url, version } = canonicalOf(key.slice(end + 1))
+    return (await ctx.content.resolve(key.slice(0, end), url, version))?.resource
   })
   return { definition: (type, canonical) => find(`${type} ${canonical}`) }
 }

@@ -6,6 +6,7 @@ import { checkExtension } from './extension/check-extension.js'
 import { checkExtensionContext } from './extension/extension-context.js'
 import { checkNarrative } from './narrative/check-narrative.js'
 import { checkReference } from './reference/check-reference.js'
+import { RESOURCE_RULES } from './resource-rules.js'
 import { checkResource } from './resource/check-resource.js'
 
 /** What is checked on every resource, whatever its type. */
@@ -18,6 +19,7 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
   ['Extension', [checkExtension, checkExtensionContext]],
   ['Reference', [checkReference]],
   ['xhtml', [checkNarrative]],
+  ...RESOURCE_RULES,
 ])
 
 /** Applies all checks that are registered for the type of a node. */

@@ -1,0 +1,2 @@
+export { measureOf, type UnitMeasure } from './measure.js'
+export { convertUnit } from './convert-unit.js'

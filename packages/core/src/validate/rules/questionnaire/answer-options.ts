@@ -1,0 +1,136 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type Pending } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { conceptTexts, fold } from '../../../terminology/index.js'
+import type { CodeList } from '../../facts/codes.js'
+import type { Finding } from '../../finding.js'
+import type { FindingKind } from '../../finding-kinds.js'
+import { extensionValue, sameAnswer, typedMember } from './answer-value.js'
+import type { ValuedAnswer } from './check-answer.js'
+import type { ResponseCheck } from './check-response.js'
+import type { FormItem } from './form.js'
+import type { ResponseItem } from './response.js'
+
+const EXCLUSIVE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-optionExclusive'
+
+/** Checks that an answer is among the options, or in the value set, that the item gives. */
+export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
+  const { item } = valued
+  const options = objectsAt(item.json, 'answerOption')
+  const valueSet = stringAt(item.json, 'answerValueSet')
+  if (options.length > 0) checkOption(check, valued, options)
+  else if (valueSet !== undefined) checkInValueSet(check, valued, valueSet)
+  else if (item.type === 'choice' || (item.type === 'open-choice' && valued.value.type.name === 'Coding')) {
+    say(check, valued, { kind: 'answer-options-unknown', text: 'The item gives no options, so the answer cannot be checked.' })
+  }
+}
+
+/** Checks that an option that excludes all others stands alone. */
+export function checkExclusiveOptions({ run, form }: ResponseCheck, { node, answers }: ResponseItem, item: FormItem): void {
+  if (answers.length < 2) return
+  const exclusive = objectsAt(item.json, 'answerOption').filter((option) => extensionValue(option, EXCLUSIVE)?.value === true)
+  const hit = exclusive.find((option) => answers.some(({ value }) => value !== undefined && isOption(value, option)))
+  if (hit === undefined) return
+  run.sink.report('answer-option', node, {
+    text: `An answer to ${quoted(item.linkId)} excludes all others, but there are ${answers.length}.`,
+    profile: form.canonical,
+  })
+}
+
+function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readonly JsonObject[]): void {
+  const { value, item } = valued
+  if (options.some((option) => isOption(value, option))) return
+  if (item.type === 'open-choice' && value.type.name === 'string') {
+    const isLabel = options.some((option) => labelOf(option) === value.value)
+    if (isLabel)
+      say(check, valued, {
+        kind: 'answer-option',
+        severity: 'warning',
+        text: `The text ${quoted(String(value.value))} is the label of an option; answer with its code.`,
+      })
+    return
+  }
+  say(check, valued, { kind: 'answer-option', text: `The answer ${shown(valued)} is not among the options of the item.` })
+}
+
+function isOption(value: ValuedAnswer['value'], option: JsonObject): boolean {
+  const expected = typedMember(option, 'value')
+  return expected !== undefined && sameAnswer(value, expected)
+}
+
+function labelOf(option: JsonObject): string | undefined {
+  const coding = typedMember(option, 'value')?.value
+  return isObject(coding) ? stringAt(coding, 'display') : undefined
+}
+
+function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: string): void {
+  const list = valueSetOf(check, canonical)
+  const { value } = valued.value
+  if (list === PENDING) return
+  if (list === undefined)
+    say(check, valued, { kind: 'value-set-unknown', text: `The value set ${quoted(canonical)} of the item is not known here.` })
+  else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
+  else if (typeof value === 'string' && valued.item.type !== 'open-choice' && list.has({ code: value }) === 'out') {
+    check.run.sink.report('answer-option', valued.value, {
+      text: `${quoted(value)} is no code of the value set ${quoted(canonical)}.`,
+      profile: check.form.canonical,
+    })
+  }
+}
+
+function valueSetOf({ run, form }: ResponseCheck, canonical: string): CodeList | undefined | Pending {
+  if (!canonical.startsWith('#')) return run.facts.valueSet(canonical)
+  const contained = form.contained.find((resource) => resource['resourceType'] === 'ValueSet' && resource['id'] === canonical.slice(1))
+  return contained === undefined ? undefined : run.facts.givenValueSet(contained)
+}
+
+function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list }: { coding: JsonObject; list: CodeList }): void {
+  const code = stringAt(coding, 'code')
+  const system = stringAt(coding, 'system')
+  if (code === undefined) return
+  if (system === undefined) {
+    say(check, valued, {
+      kind: 'answer-code',
+      severity: 'warning',
+      text: `The code ${quoted(code)} needs a system to be looked up in the item's value set.`,
+    })
+    return
+  }
+  if (list.has({ system, version: stringAt(coding, 'version'), code }) === 'out') {
+    say(check, valued, { kind: 'answer-code', text: `${shown(valued)} is not in the value set ${quoted(list.title)} of the item.` })
+  } else if (hasOtherDisplay(check, { system, coding, code })) {
+    say(check, valued, {
+      kind: 'answer-code',
+      text: `${shown(valued)} is in the value set ${quoted(list.title)} of the item, but with another display.`,
+    })
+  }
+}
+
+function hasOtherDisplay({ run }: ResponseCheck, { system, coding, code }: { system: string; coding: JsonObject; code: string }): boolean {
+  const display = stringAt(coding, 'display')
+  const family = run.facts.codeSystem(system)
+  if (display === undefined || family === PENDING) return false
+  const provider = family.provider(stringAt(coding, 'version'))
+  const concept = provider?.find(code)
+  if (provider === undefined || concept === undefined) return false
+  const texts = conceptTexts(provider, concept)
+  return texts.length > 0 && !texts.some(({ value }) => fold(value) === fold(display))
+}
+
+interface OptionReport {
+  readonly kind: FindingKind
+  readonly text: string
+  readonly severity?: Finding['severity']
+}
+
+function say({ run, form }: ResponseCheck, { answer }: ValuedAnswer, { kind, ...rest }: OptionReport): void {
+  run.sink.report(kind, answer.node, { ...rest, profile: form.canonical })
+}
+
+function shown({ value: { value } }: ValuedAnswer): string {
+  return quoted(
+    isObject(value)
+      ? [stringAt(value, 'system'), stringAt(value, 'code') ?? stringAt(value, 'reference')].filter((part) => part !== undefined).join('#')
+      : String(value),
+  )
+}

@@ -1,0 +1,74 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING } from '../../../fhirpath/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import type { FindingKind } from '../../finding-kinds.js'
+import { compareQuantity } from './compare-quantity.js'
+import { extensionValue, extensionValues } from './answer-value.js'
+import type { ValuedAnswer } from './check-answer.js'
+import type { ResponseCheck } from './check-response.js'
+
+const MIN = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-minQuantity'
+const MAX = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-maxQuantity'
+const UNIT_OPTION = 'http://hl7.org/fhir/StructureDefinition/questionnaire-unitOption'
+const UNIT_VALUE_SET = 'http://hl7.org/fhir/StructureDefinition/questionnaire-unitValueSet'
+
+/** Checks the unit of a quantity, and its least and greatest value. */
+export function checkQuantity(check: ResponseCheck, { value, item }: ValuedAnswer): void {
+  const quantity = value.value
+  if (value.type.name !== 'Quantity' || !isObject(quantity)) return
+  const say = (kind: FindingKind, text: string): void => check.run.sink.report(kind, value, { text, profile: check.form.canonical })
+  for (const text of [unitProblem(quantity, item.json), unitSetProblem(check, quantity, item.json)])
+    if (text !== undefined) say('answer-unit', text)
+  for (const bound of BOUNDS) {
+    const text = boundProblem(quantity, extensionValue(item.json, bound.url)?.value, bound)
+    if (text !== undefined) say('answer-limit', text)
+  }
+}
+
+interface Bound {
+  readonly url: string
+  readonly words: string
+  readonly isBroken: (order: number) => boolean
+}
+
+const BOUNDS: readonly Bound[] = [
+  { url: MIN, words: 'less than the least that is allowed', isBroken: (order) => order < 0 },
+  { url: MAX, words: 'more than the most that is allowed', isBroken: (order) => order > 0 },
+]
+
+function boundProblem(quantity: JsonObject, limit: unknown, { words, isBroken }: Bound): string | undefined {
+  if (!isObject(limit)) return undefined
+  const result = compareQuantity(quantity, limit)
+  if (result === 'no-units') return `${shown(quantity)} cannot be compared with ${shown(limit)}: both need a system and code of the unit.`
+  if (result === 'other-kind') return `${shown(quantity)} cannot be compared with ${shown(limit)}: the units measure different things.`
+  return result !== undefined && isBroken(result) ? `${shown(quantity)} is ${words}, ${shown(limit)}.` : undefined
+}
+
+function unitProblem(quantity: JsonObject, item: JsonObject): string | undefined {
+  const options = extensionValues(item, UNIT_OPTION).flatMap(({ value }) => (isObject(value) ? [value] : []))
+  if (options.length === 0 || options.some((option) => isUnit(quantity, option))) return undefined
+  const names = options.map((option) => quoted(stringAt(option, 'display') ?? stringAt(option, 'code') ?? ''))
+  return `The unit of ${shown(quantity)} is not allowed; allowed: ${names.join(', ')}.`
+}
+
+function isUnit(quantity: JsonObject, option: JsonObject): boolean {
+  const code = stringAt(option, 'code')
+  if (code === undefined) return stringAt(quantity, 'unit') === stringAt(option, 'display')
+  return stringAt(quantity, 'code') === code && stringAt(quantity, 'system') === stringAt(option, 'system')
+}
+
+/** A unit without code is in no value set. */
+function unitSetProblem({ run }: ResponseCheck, quantity: JsonObject, item: JsonObject): string | undefined {
+  const canonical = extensionValue(item, UNIT_VALUE_SET)?.value
+  if (typeof canonical !== 'string') return undefined
+  const list = run.facts.valueSet(canonical)
+  if (list === undefined || list === PENDING) return undefined
+  const code = stringAt(quantity, 'code')
+  const isOut = code === undefined || list.has({ system: stringAt(quantity, 'system') ?? '', code }) === 'out'
+  return isOut ? `The unit of ${shown(quantity)} is not in the value set ${quoted(canonical)}.` : undefined
+}
+
+function shown(quantity: JsonObject): string {
+  const unit = stringAt(quantity, 'code') ?? stringAt(quantity, 'unit')
+  return quoted(`${String(quantity['value'])}${unit === undefined ? '' : ` ${unit}`}`)
+}

@@ -1,0 +1,152 @@
+import { quoted } from '../../../errors/index.js'
+import type { Finding } from '../../finding.js'
+import type { FindingKind } from '../../finding-kinds.js'
+import { checkAnswer } from './check-answer.js'
+import { extensionValue } from './answer-value.js'
+import type { ResponseCheck } from './check-response.js'
+import { checkExclusiveOptions } from './answer-options.js'
+import { isEnabled } from './enablement.js'
+import type { FormItem } from './form.js'
+import type { Holder, ResponseItem } from './response.js'
+
+const MIN_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-minOccurs'
+const MAX_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-maxOccurs'
+
+/** Checks the items that stand together in a response against the items that the questionnaire has there. */
+export function checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): void {
+  const found = inPlace(check, holder, items)
+  for (const item of items) checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
+}
+
+/** The response's items by the item that they answer; reports those that belong elsewhere, or nowhere, or stand in another order. */
+function inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): ReadonlyMap<FormItem, readonly ResponseItem[]> {
+  const positions = new Map(items.map((item, position) => [item.linkId, { item, position }]))
+  const found = new Map<FormItem, ResponseItem[]>()
+  let last = 0
+  for (const one of holder.items) {
+    const place = positions.get(one.linkId)
+    if (place === undefined) {
+      checkStray(check, holder, one)
+      continue
+    }
+    if (place.position < last) reportOrder(check, holder, one)
+    last = Math.max(last, place.position)
+    const group = found.get(place.item)
+    if (group === undefined) found.set(place.item, [one])
+    else group.push(one)
+  }
+  return found
+}
+
+function checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): void {
+  if (one.linkId === '') return
+  const item = check.form.byLinkId.get(one.linkId)
+  if (item === undefined) {
+    report(check, 'link-id-unknown', { at: holder, text: `The questionnaire has no item with linkId ${quoted(one.linkId)}.` })
+    return
+  }
+  const place = item.parent === undefined ? 'the questionnaire itself' : `the item ${quoted(item.parent.linkId)}`
+  report(check, 'link-id-place', { at: holder, text: `The item ${quoted(one.linkId)} does not belong here, but in ${place}.` })
+  checkItem(check, one, item)
+}
+
+function reportOrder(check: ResponseCheck, holder: Holder, { linkId }: ResponseItem): void {
+  report(check, 'link-id-place', {
+    at: holder,
+    text: `The item ${quoted(linkId)} comes too late; items must be in the order of the questionnaire.`,
+  })
+}
+
+interface Occurrences {
+  readonly item: FormItem
+  readonly found: readonly ResponseItem[]
+}
+
+function checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }: Occurrences): void {
+  const { run, form } = check
+  run.step()
+  if (!isEnabled(run, { form, item }, holder)) {
+    reportDisabled(check, found.filter(hasAnswers))
+    return
+  }
+  if (found.length === 0 && item.required) reportMissing(check, holder, item)
+  if (found.length > 1 && !item.repeats) {
+    report(check, 'item-repeated', { at: holder, text: `The item ${quoted(item.linkId)} may occur only once.` })
+  }
+  if (item.type === 'group' && found.length > 0) checkCount(check, holder, { item, count: found.length })
+  for (const one of found) checkItem(check, one, item)
+}
+
+function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): void {
+  for (const one of found) {
+    report(check, 'item-disabled', { at: one, text: `The item ${quoted(one.linkId)} has answers, but its conditions are not met.` })
+  }
+}
+
+function hasAnswers({ answers, items }: Holder): boolean {
+  return answers.length > 0 || items.some(hasAnswers)
+}
+
+function checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
+  if (item.type === 'group' || item.type === 'display') {
+    if (one.answers.length > 0)
+      report(check, 'item-structure', { at: one, text: `The item ${quoted(item.linkId)} is a ${item.type}, which has no answers.` })
+    if (item.type === 'group') checkItems(check, one, item.items)
+    else if (one.items.length > 0)
+      report(check, 'item-structure', { at: one, text: `The item ${quoted(item.linkId)} is a display, which has no items.` })
+    return
+  }
+  if (one.items.length > 0) {
+    report(check, 'item-structure', {
+      at: one,
+      text: `The item ${quoted(item.linkId)} is a question; the items in it belong into its answer.`,
+    })
+  }
+  checkAnswers(check, one, item)
+}
+
+function checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
+  const count = one.answers.length
+  if (count === 0 && item.required) reportMissing(check, one, item)
+  else if (count > 1 && !item.repeats)
+    report(check, 'answer-count', { at: one, text: `The item ${quoted(item.linkId)} may have only one answer.` })
+  else if (count > 0) checkCount(check, one, { item, count })
+  checkExclusiveOptions(check, one, item)
+  for (const answer of one.answers) {
+    checkAnswer(check, answer, item)
+    checkItems(check, answer, item.items)
+  }
+}
+
+function checkCount(check: ResponseCheck, at: Holder, { item, count }: { item: FormItem; count: number }): void {
+  const min = extensionValue(item.json, MIN_OCCURS)?.value
+  const max = extensionValue(item.json, MAX_OCCURS)?.value
+  if (typeof min === 'number' && count < min) {
+    report(check, 'answer-count', {
+      at,
+      text: `The item ${quoted(item.linkId)} needs ${min} answers, but has ${count}.`,
+      ...softened(check),
+    })
+  }
+  if (typeof max === 'number' && count > max) {
+    report(check, 'answer-count', { at, text: `The item ${quoted(item.linkId)} may have ${max} answers, but has ${count}.` })
+  }
+}
+
+function reportMissing(check: ResponseCheck, at: Holder, { linkId }: FormItem): void {
+  report(check, 'answer-missing', { at, text: `The item ${quoted(linkId)} must be answered.`, ...softened(check) })
+}
+
+function softened({ isUnfinished }: ResponseCheck): { severity?: Finding['severity'] } {
+  return isUnfinished ? { severity: 'warning' } : {}
+}
+
+interface ItemReport {
+  readonly at: Holder
+  readonly text: string
+  readonly severity?: Finding['severity']
+}
+
+function report({ run, form }: ResponseCheck, kind: FindingKind, { at, ...rest }: ItemReport): void {
+  run.sink.report(kind, at.node, { ...rest, profile: form.canonical })
+}

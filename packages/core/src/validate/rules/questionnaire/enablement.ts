@@ -1,0 +1,86 @@
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import type { Run } from '../../walk/run.js'
+import { compareValues } from '../value/check-limits.js'
+import { sameAnswer, typedMember, type TypedValue } from './answer-value.js'
+import type { Form, FormItem } from './form.js'
+import type { Answer, Holder, ResponseItem } from './response.js'
+
+/**
+ * Whether the conditions of an item hold where it stands or would stand. Conditions refer to the nearest occurrence of their question.
+ *
+ * @see https://hl7.org/fhir/R4/questionnaire-definitions.html#Questionnaire.item.enableWhen
+ */
+export function isEnabled(run: Run, { form, item }: { form: Form; item: FormItem }, holder: Holder): boolean {
+  const conditions = objectsAt(item.json, 'enableWhen')
+  if (conditions.length === 0) return true
+  const holds = (condition: JsonObject): boolean => {
+    const question = form.byLinkId.get(stringAt(condition, 'question') ?? '')
+    // A question that is not there is the questionnaire's fault, and said there.
+    if (question === undefined) return true
+    return conditionHolds(
+      condition,
+      nearest(run, { form, question }, holder).flatMap(({ answers }) => answers),
+    )
+  }
+  return item.json['enableBehavior'] === 'any' ? conditions.some(holds) : conditions.every(holds)
+}
+
+function conditionHolds(condition: JsonObject, answers: readonly Answer[]): boolean {
+  const operator = stringAt(condition, 'operator')
+  if (operator === 'exists') return condition['answerBoolean'] === answers.some(({ value }) => value !== undefined)
+  const test = TESTS.get(operator ?? '')
+  const expected = typedMember(condition, 'answer')
+  if (test === undefined || expected === undefined) return true
+  return answers.some(({ value }) => value !== undefined && test(value, expected))
+}
+
+const TESTS: ReadonlyMap<string, (value: FhirNode, expected: TypedValue) => boolean> = new Map([
+  ['=', sameAnswer],
+  ['!=', (value, expected) => !sameAnswer(value, expected)],
+  ['>', (value, expected) => order(value, expected) > 0],
+  ['<', (value, expected) => order(value, expected) < 0],
+  ['>=', (value, expected) => order(value, expected) >= 0],
+  ['<=', (value, expected) => order(value, expected) <= 0],
+])
+
+/** NaN, which satisfies no comparison, when the two do not compare. */
+function order(value: FhirNode, expected: TypedValue): number {
+  return compareValues(value.value, expected.value) ?? Number.NaN
+}
+
+/** The occurrences of a question in the innermost group, seen from a holder, that can contain it. */
+function nearest(run: Run, { form, question }: { form: Form; question: FormItem }, from: Holder): readonly ResponseItem[] {
+  const path = pathTo(question)
+  for (let holder: Holder | undefined = from; holder !== undefined; holder = holder.above) {
+    const own = holder.linkId === undefined ? undefined : form.byLinkId.get(holder.linkId)
+    if (own === question && isItem(holder)) return [holder]
+    const depth = own === undefined ? 0 : path.indexOf(own) + 1
+    if ((own === undefined && holder.above === undefined) || depth > 0) return below(run, [holder], path.slice(depth))
+  }
+  return []
+}
+
+/** The items from the outermost on that lead to an item, which is the last. */
+function pathTo(item: FormItem): readonly FormItem[] {
+  const path: FormItem[] = []
+  for (let current: FormItem | undefined = item; current !== undefined; current = current.parent) path.unshift(current)
+  return path
+}
+
+function below(run: Run, holders: readonly Holder[], path: readonly FormItem[]): readonly ResponseItem[] {
+  let current: readonly Holder[] = holders
+  let found: readonly ResponseItem[] = []
+  for (const { linkId } of path) {
+    found = current.flatMap((holder) => {
+      run.step()
+      return [holder, ...holder.answers].flatMap(({ items }) => items.filter((item) => item.linkId === linkId))
+    })
+    current = found
+  }
+  return found
+}
+
+function isItem(holder: Holder): holder is ResponseItem {
+  return holder.linkId !== undefined && holder.above !== undefined && holder.node.slot?.name === 'item'
+}
