@@ -11,9 +11,9 @@ const FOLDER = join(sharedFolder(), 'validator-tests')
 
 /** Tests that pass at each level, by group; a change that lowers one fails. */
 const FLOORS = [
-  ['core', { verdict: 127, location: 105, full: 76 }],
-  ['xml', { verdict: 45, location: 39, full: 29 }],
-  ['extra', { verdict: 48, location: 48, full: 48 }],
+  ['core', { verdict: 162, location: 142, full: 107 }],
+  ['xml', { verdict: 54, location: 51, full: 38 }],
+  ['extra', { verdict: 49, location: 49, full: 49 }],
   ['ig', { verdict: 65, location: 65, full: 65 }],
 ] as const
 

@@ -1,4 +1,4 @@
-import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { corrected } from '../rules/constraint/corrections.js'
 import type { ProfileSource } from './compile-profile.js'
 import type { BindingRule, ConstraintRule, Discriminator, ElementRule, LimitRule, SlicingRule, TypeRule, ValueRule } from './element-rule.js'
@@ -76,10 +76,20 @@ function typeOf(type: JsonObject): TypeRule {
   const code = stringAt(type, 'code') ?? ''
   return {
     code: code.startsWith(EXTENSION) ? code.slice(EXTENSION.length) : code,
-    profiles: textsAt(type, 'profile'),
+    profiles: profilesOf(type),
     targetProfiles: textsAt(type, 'targetProfile'),
     aggregation: textsAt(type, 'aggregation'),
   }
+}
+
+/** A profile may mean one element of a StructureDefinition: then its id follows as a fragment. */
+function profilesOf(type: JsonObject): readonly string[] {
+  const siblings = type['_profile']
+  return textsAt(type, 'profile').map((canonical, index) => {
+    const sibling: unknown = Array.isArray(siblings) ? siblings[index] : undefined
+    const element = isObject(sibling) ? extensionValue(sibling, 'elementdefinition-profile-element') : undefined
+    return typeof element === 'string' ? `${canonical}#${element}` : canonical
+  })
 }
 
 function textsAt(object: JsonObject, name: string): readonly string[] {

@@ -36,7 +36,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel): Profil
   const isBase = stringAt(definition, 'derivation') !== 'constraint'
   const source: ProfileSource = { canonical, url, isBase, base, isTypeUrl, choiceAt: (path) => choiceAt(model, path) }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
-  return { canonical, url, type, isBase, base, root: treeOf(elements, source), extension }
+  return { canonical, url, type, isBase, base, ...treeOf(elements, source), extension }
 }
 
 function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): ExtensionRule {
@@ -49,7 +49,7 @@ function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): E
 }
 
 /** Puts the flat list of elements into a tree; the children of a slice follow the slice. */
-function treeOf(elements: readonly JsonObject[], source: ProfileSource): RuleDraft {
+function treeOf(elements: readonly JsonObject[], source: ProfileSource): Pick<Profile, 'root' | 'elements'> {
   const root = emptyRule(rootPath(elements), source)
   const open: RuleDraft[] = [root]
   const byId = new Map<string, RuleDraft>([[root.path, root]])
@@ -58,11 +58,17 @@ function treeOf(elements: readonly JsonObject[], source: ProfileSource): RuleDra
     if (rule.path === root.path) Object.assign(root, { ...rule, children: root.children, slices: root.slices, required: root.required })
     else placeUnder(open, rule, source)
     if (!byId.has(rule.path)) byId.set(rule.path, rule)
-    byId.set(rule.id, rule)
+    byId.set(idOf(rule, open), rule)
   }
   for (const rule of new Set(byId.values())) finishReference(rule, byId)
   finishRequired(root, new Set())
-  return root
+  return { root, elements: byId }
+}
+
+/** Older definitions have no ids; they follow from the slices around an element. */
+function idOf(rule: RuleDraft, open: readonly RuleDraft[]): string {
+  if (rule.id !== rule.path) return rule.id
+  return [...open.slice(0, -1), rule].map(({ path, sliceName }) => lastOf(path) + (sliceName === undefined ? '' : `:${sliceName}`)).join('.')
 }
 
 function rootPath([first]: readonly JsonObject[]): string {

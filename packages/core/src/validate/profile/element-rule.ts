@@ -97,6 +97,8 @@ export interface Profile {
   readonly type: string
   readonly isBase: boolean
   readonly root: ElementRule
+  /** Every rule by its element id. */
+  readonly elements: ReadonlyMap<string, ElementRule>
   /** Canonical of the profile whose rules hold too; absent with a snapshot. */
   readonly base: string | undefined
   /** Where an extension may stand; absent for all other profiles. */

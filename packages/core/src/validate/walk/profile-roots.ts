@@ -1,11 +1,16 @@
+import { canonicalOf } from '../../content/index.js'
 import { PENDING } from '../../fhirpath/index.js'
 import type { ElementRule, Profile } from '../profile/element-rule.js'
 import type { Run } from './run.js'
 
-/** The root rules of a profile: its own, and those of the profiles on which it builds. Empty while it is not there, or not known. */
+/** The root rules of a profile, or of the element that the canonical's fragment names: its own, and those of the profiles on which it builds. Empty while it is not there, or not known. */
 export function profileRoots(run: Run, canonical: string): readonly ElementRule[] {
   const profile = run.facts.profile(canonical)
-  return profile === undefined || profile === PENDING ? [] : rootsOf(run, profile)
+  if (profile === undefined || profile === PENDING) return []
+  const { fragment } = canonicalOf(canonical)
+  if (fragment === undefined) return rootsOf(run, profile)
+  const element = profile.elements.get(fragment)
+  return element === undefined ? [] : [element]
 }
 
 /** The same for a profile that is at hand. */

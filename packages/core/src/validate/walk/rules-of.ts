@@ -2,8 +2,9 @@ import { PENDING } from '../../fhirpath/index.js'
 import type { FhirNode } from '../../fhirpath/index.js'
 import type { ElementRule, Profile, TypeRule } from '../profile/element-rule.js'
 import { extensionProfile } from '../rules/extension/extension-profile.js'
+import { vitalSignsProfile } from '../rules/observation/vital-signs.js'
 import { claimedProfiles } from '../rules/profile/claimed-profiles.js'
-import { chosenProfile } from '../rules/profile/chosen-profile.js'
+import { chosenRoots } from '../rules/profile/chosen-profile.js'
 import { rootsOf } from './profile-roots.js'
 import { isNested, type Run } from './run.js'
 
@@ -24,13 +25,15 @@ function isOfType(node: FhirNode, type: TypeRule): boolean {
 }
 
 function addTypeProfile(run: Run, node: FhirNode, { all, type }: { all: ElementRule[]; type: TypeRule }): void {
-  const profile = chosenProfile(run, node, type.profiles)
-  if (profile !== undefined) addRoots(run, all, profile)
+  for (const root of chosenRoots(run, node, type.profiles)) if (!all.includes(root)) all.push(root)
 }
 
 function ownProfiles(run: Run, node: FhirNode): readonly Profile[] {
   if (!run.isStructural) return []
-  if (node.type.kind === 'resource') return claimedProfiles(run, node)
+  if (node.type.kind === 'resource') {
+    const claimed = claimedProfiles(run, node)
+    return claimed.length > 0 ? claimed : vitalSignsProfile(run, node)
+  }
   return node.type.name === 'Extension' ? extensionProfile(run, node) : []
 }
 

@@ -2,6 +2,7 @@ import { PENDING } from '../../../fhirpath/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt } from '../../../json/index.js'
 import type { Profile } from '../../profile/element-rule.js'
+import { fittingProfile } from './fitting-profile.js'
 import type { Run } from '../../walk/run.js'
 
 /** The profiles that a resource names in `meta.profile`; those that are not known get a warning. */
@@ -18,5 +19,5 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
     run.sink.report('profile-unknown', node, { text: `The profile ${claim} is not known here, so nothing of it is checked.`, at: `meta.profile[${index}]` })
     return []
   }
-  return [profile]
+  return fittingProfile(run, node, profile)
 }

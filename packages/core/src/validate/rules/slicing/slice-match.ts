@@ -75,7 +75,7 @@ function withTypeProfiles(run: Run, rules: readonly ElementRule[]): readonly Ele
 function childRules(run: Run, rules: readonly ElementRule[], name: string): readonly ElementRule[] {
   return withTypeProfiles(run, rules).flatMap((rule) => {
     const child = rule.children.get(name)
-    return child === undefined ? [] : [child, ...(child.isChoice ? child.slices : [])]
+    return child === undefined ? [] : [child, ...child.slices.filter(({ min }) => child.isChoice || min > 0)]
   })
 }
 
@@ -121,14 +121,16 @@ function fitsProfile(run: Run, node: FhirNode, rule: ElementRule): boolean {
   })
 }
 
-/** A rule for other types of a choice says nothing about a node. */
+/** Each rule that tells a value must find it in some node; one for another type of a choice tells nothing. */
 function byValue(run: Run, nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {
   const telling = rules.filter(tellsValue)
   if (telling.length === 0) return undefined
-  return nodes.some((node) => {
-    const own = telling.filter(({ types }) => types.length === 0 || node.slot?.isChoice !== true || types.some(({ code }) => code === node.type.name))
-    return own.length > 0 && own.every((rule) => hasValue(run, node, rule))
-  })
+  const own = telling.filter((rule) => nodes.some((node) => isForType(node, rule)))
+  return own.length > 0 && own.every((rule) => nodes.some((node) => hasValue(run, node, rule)))
+}
+
+function isForType({ slot, type }: FhirNode, { types }: ElementRule): boolean {
+  return slot?.isChoice !== true || types.length === 0 || types.some(({ code }) => code === type.name)
 }
 
 function tellsValue(rule: ElementRule): boolean {
