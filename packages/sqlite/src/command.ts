@@ -6,7 +6,7 @@ import type { SqliteDriver } from './driver.js'
  */
 export type Lane = 'point' | 'long' | 'write'
 
-/** One thing the database is asked to do. `args` and results are plain data, as they may cross to a thread. */
+/** One thing the database is asked to do. Unless the lane is `point`, arguments and results are plain data, as they cross to a thread. */
 export interface Command<Args, Result> {
   readonly name: string
   readonly lane: Lane

@@ -1,33 +1,26 @@
 import type { Command } from './command.js'
-import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './concept-commands.js'
-import { searchPage, countMatches } from './search-page.js'
-import { readResource } from './resource-row.js'
-import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf } from './session-commands.js'
-import { changeUser, putUser, readUser } from './user-commands.js'
+import { publishSystem, putSection, removeSystem, stageSystem } from './concept-commands.js'
+import { countMatches, searchPage } from './search-page.js'
+import { addSession, changeSession, endOthers, purgeSessions } from './session-commands.js'
+import { changeUser, putUser } from './user-commands.js'
 import { writeEntries } from './write-entries.js'
 
-const ALL: readonly Command<unknown, unknown>[] = [
-  readResource,
+/** Those of the lane `point` are not among them. */
+const SENT: readonly Command<unknown, unknown>[] = [
   searchPage,
   countMatches,
   writeEntries,
-  readUser,
   putUser,
   changeUser,
   addSession,
-  readSession,
-  sessionsOf,
   changeSession,
   endOthers,
   purgeSessions,
-  listSystems,
-  hasSystem,
-  readSection,
   stageSystem,
   putSection,
   publishSystem,
   removeSystem,
 ]
 
-/** Every command by its name, for threads that get names. */
-export const COMMANDS: ReadonlyMap<string, Command<unknown, unknown>> = new Map(ALL.map((command) => [command.name, command]))
+/** The commands that run in threads, by the names that threads get. */
+export const COMMANDS: ReadonlyMap<string, Command<unknown, unknown>> = new Map(SENT.map((command) => [command.name, command]))

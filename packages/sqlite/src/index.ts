@@ -1,4 +1,5 @@
 export { checkSqlite } from './check-sqlite.js'
 export type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
 export { openSqlite, type OpenSqliteOptions, type SqliteFile } from './open-sqlite.js'
-export { sqliteConceptStore, sqliteSessionStore, sqliteStorage, type SqliteStorageOptions } from './sqlite-storage.js'
+export { sqliteConceptStore, sqliteSessionStore, sqliteStorage } from './sqlite-storage.js'
+export type { SqliteStorageOptions } from './stores.js'

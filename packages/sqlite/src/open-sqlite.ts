@@ -7,8 +7,7 @@ import { storageFailure } from './failure.js'
 import { closedError } from './in-thread.js'
 import { migrate } from './migrations.js'
 import { openToRead, openToWrite, type FileOptions } from './node-file.js'
-import type { SqliteStorageOptions } from './sqlite-storage.js'
-import { sessionStoreOn, storageOn } from './stores.js'
+import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
 import { workerLane } from './worker-lane.js'
 
 export interface OpenSqliteOptions extends SqliteStorageOptions {
@@ -41,9 +40,9 @@ export interface SqliteFile {
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   if (file === '' || file === ':memory:') throw new TypeError('openSqlite needs a file; sqliteStorage takes connections to memory.')
-  const { now = () => new Date(), synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
+  const { synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
   const executor = fileExecutor({ file, synchronous, busyTimeoutMs })
-  const storage = storageOn(executor, now)
+  const storage = storageOn(executor, options)
   return {
     storage,
     sessions: sessionStoreOn(executor),

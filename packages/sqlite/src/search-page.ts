@@ -1,5 +1,5 @@
 import { cursorOf, isAfter, orderTerms, readCursor, type Position } from '@fhir-ops/sql'
-import type { SearchQuery } from 'fhir-ops/storage'
+import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { keysWhere, matchingKeys, meets } from './condition-sql.js'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
@@ -19,19 +19,48 @@ const MAX_PAGE = 10_000
 const MAX_PAGE_TEXT = 8 * 1024 * 1024
 /** With more matches than this a page is looked for along the ids, where it comes soon; with fewer, all matches are put in order. */
 const FEW = 1_000
+/** With at most so many matches a page is read in the calling thread. */
+const FEW_KEYS = 32
 
 /** One page of the matches of a query. */
 export const searchPage: Command<SearchQuery, PageRows> = {
   name: 'search',
   lane: 'long',
-  run: (db, query) =>
-    snapshot(db, () => {
-      const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
-      const found = db.all(pageSql(query, { limit: limit + 1, few: hasFewMatches(db, query) }))
-      const rows = textsOf(db, found.slice(0, limit))
-      const last = found[rows.length - 1]
-      return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
-    }),
+  run: (db, query) => snapshot(db, () => readPage(db, query, { few: hasAtMost(db, query, FEW) })),
+}
+
+/** A search that may turn out to be a look-up. */
+export interface LookUpArgs {
+  readonly query: SearchQuery
+  /** The version of a resource that the reader has. */
+  readonly versionOf: (id: string) => number | undefined
+}
+
+/**
+ * The page of a query for a key, as a canonical or an identifier, that few resources have; `undefined` for all other queries, which take
+ * longer. It never leaves the calling thread.
+ */
+export const lookUpPage: Command<LookUpArgs, PageRows | undefined> = {
+  name: 'lookUp',
+  lane: 'point',
+  run(db, { query, versionOf }) {
+    if (!asksForKey(query.where)) return undefined
+    return snapshot(db, () => (hasAtMost(db, query, FEW_KEYS) ? readPage(db, query, { few: true, versionOf }) : undefined))
+  },
+}
+
+interface Reading {
+  /** All matches are put in order, as they are few. */
+  readonly few: boolean
+  readonly versionOf?: (id: string) => number | undefined
+}
+
+function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageRows {
+  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const found = db.all(pageSql(query, { limit: limit + 1, few: reading.few }))
+  const rows = textsOf(db, found.slice(0, limit), reading)
+  const last = found[rows.length - 1]
+  return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
 }
 
 /** The exact number of matches; no resource is read. */
@@ -41,10 +70,14 @@ export const countMatches: Command<SearchQuery, number> = {
   run: (db, query) => numberOf(db.get(sql`SELECT count(*) FROM (${matchingKeys(query)})`)?.[0]),
 }
 
-function hasFewMatches(db: SqliteDriver, { type, where }: SearchQuery): boolean {
+function asksForKey(where: Condition): boolean {
+  return where.kind === 'entry' && where.all.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
+}
+
+function hasAtMost(db: SqliteDriver, { type, where }: SearchQuery, few: number): boolean {
   const keys = keysWhere(type, where)
   if (keys === undefined) return false
-  return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${FEW + 1})`)?.[0]) <= FEW
+  return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${few + 1})`)?.[0]) <= few
 }
 
 /** Rows of key, id and sort values, in order. */
@@ -66,15 +99,15 @@ function rowsById({ type, where, sort }: SearchQuery): Sql {
 }
 
 /** The resources of the found rows, in their order, until the page is long enough; at least one. */
-function textsOf(db: SqliteDriver, found: readonly Row[]): readonly ResourceRow[] {
+function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf }: Reading): readonly ResourceRow[] {
   const rows: ResourceRow[] = []
   let length = 0
-  for (const [key] of found) {
+  for (const [key, id] of found) {
     if (length > MAX_PAGE_TEXT) break
-    const row = db.get(sql`SELECT id, version, updated, text FROM resource WHERE key = ${numberOf(key)}`)
+    const row = resourceRow(db, sql`key = ${numberOf(key)}`, versionOf?.(textOf(id)))
     if (row === undefined) continue
-    rows.push(resourceRow(row))
-    length += textOf(row[3]).length
+    rows.push(row)
+    length += row.text?.length ?? 0
   }
   return rows
 }

@@ -4,12 +4,7 @@ import { conceptStoreOn } from './concept-store.js'
 import { sqliteDriver, type SqliteDriver } from './driver.js'
 import { inThread } from './in-thread.js'
 import { migrate } from './migrations.js'
-import { sessionStoreOn, storageOn } from './stores.js'
-
-export interface SqliteStorageOptions {
-  /** The clock of `lastUpdated`. */
-  readonly now?: () => Date
-}
+import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
 
 /**
  * Keeps resources in a SQLite database over the caller's own connection (`node:sqlite` or better-sqlite3). Every call runs at once in
@@ -19,7 +14,7 @@ export interface SqliteStorageOptions {
  * @throws {OperationError} `storage-damaged` when the database is none, or not one of this adapter.
  */
 export function sqliteStorage(connection: SqliteConnection, options: SqliteStorageOptions = {}): Storage {
-  return storageOn(inThread(migrated(connection)), options.now ?? (() => new Date()))
+  return storageOn(inThread(migrated(connection)), options)
 }
 
 /** Keeps users and sessions in a SQLite database over the caller's own connection; the rest as `sqliteStorage`. */

@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache'
+import type { StoredResource } from 'fhir-ops/storage'
+import { resourceOf, type ResourceRow } from './resource-row.js'
+
+/**
+ * Resources that were read lately, so that a large one is read and parsed once. The database is asked for the current version every
+ * time; only the text is spared.
+ */
+export interface ResourceCache {
+  lookUp(type: string): LookUp
+}
+
+/** The use of the cache for one call. */
+export interface LookUp {
+  /** The version that is at hand, to be compared in the database. */
+  readonly versionOf: (id: string) => number | undefined
+  /** The resource of a row: the one at hand when the row has no text. */
+  readonly resource: (row: ResourceRow) => StoredResource
+}
+
+/** What an entry weighs beside its text, in characters. */
+const ENTRY_OVERHEAD = 500
+
+/** @param maxCharacters Bound on the texts together; 0 keeps nothing. */
+export function createResourceCache(maxCharacters: number): ResourceCache {
+  const kept = maxCharacters === 0 ? undefined : new LRUCache<string, StoredResource>({ maxSize: maxCharacters })
+  return {
+    lookUp(type) {
+      const atHand = new Map<string, StoredResource>()
+      return {
+        versionOf(id) {
+          const found = kept?.get(`${type}/${id}`)
+          if (found === undefined) return undefined
+          atHand.set(id, found)
+          return Number(found.versionId)
+        },
+        resource(row) {
+          const found = row.text === undefined ? atHand.get(row.id) : undefined
+          if (found !== undefined) return found
+          const resource = resourceOf(type, row)
+          kept?.set(`${type}/${row.id}`, resource, { size: (row.text?.length ?? 0) + ENTRY_OVERHEAD })
+          return resource
+        },
+      }
+    },
+  }
+}
