@@ -1,0 +1,11 @@
+// A server process: plain node:http that reads the body and gives the answer that it is told to give. The limit of what a handler can reach.
+import { createServer } from 'node:http'
+import { announce } from './http/announce.js'
+
+const answer = process.argv[2] ?? ''
+const contentType = process.argv[3] ?? 'application/json'
+const server = createServer((request, response) => {
+  request.resume()
+  request.on('end', () => response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(answer) }).end(answer))
+})
+announce(server, {})

@@ -1,0 +1,88 @@
+import type { JsonObject } from 'fhir-ops/json'
+
+/** Codes of the large code system, elements of the large map. */
+export const LARGE = 100_000
+
+const WORDS = [
+  'acute',
+  'chronic',
+  'left',
+  'right',
+  'upper',
+  'lower',
+  'fracture',
+  'infection',
+  'pain',
+  'swelling',
+  'lesion',
+  'burn',
+  'injury',
+]
+const SYSTEM = 'http://example.org/bench/system'
+
+/** A deterministic code system of short clinical-looking displays, with the value set of all its codes. */
+export function largeCodeSystem(): readonly JsonObject[] {
+  const concept = Array.from({ length: LARGE }, (_, i) => ({ code: `c${i}`, display: displayOf(i) }))
+  return [
+    { resourceType: 'CodeSystem', id: 'large', url: SYSTEM, status: 'active', content: 'complete', concept },
+    {
+      resourceType: 'ValueSet',
+      id: 'large',
+      url: 'http://example.org/bench/all',
+      status: 'active',
+      compose: { include: [{ system: SYSTEM }] },
+    },
+  ]
+}
+
+function displayOf(i: number): string {
+  const word = (n: number): string => WORDS[n % WORDS.length] ?? ''
+  return `${word(i)} ${word(Math.floor(i / 13))} ${word(Math.floor(i / 169))} ${i}`
+}
+
+/** A map from every code of the large system to another one. */
+export function largeMap(): JsonObject {
+  const element = Array.from({ length: LARGE }, (_, i) => ({ code: `c${i}`, target: [{ code: `t${i}`, equivalence: 'equivalent' }] }))
+  return {
+    resourceType: 'ConceptMap',
+    id: 'large',
+    url: 'http://example.org/bench/map',
+    status: 'active',
+    group: [{ source: SYSTEM, target: 'http://example.org/bench/target', element }],
+  }
+}
+
+/** A patient as it comes with a request. */
+export const PATIENT: JsonObject = {
+  resourceType: 'Patient',
+  id: 'p',
+  active: true,
+  name: [{ use: 'official', family: 'Lovell', given: ['Ada'] }],
+  gender: 'female',
+  birthDate: '1980-12-10',
+}
+
+/** A patient with one thing in it. */
+export const MINIMAL_PATIENT: JsonObject = { resourceType: 'Patient', active: true }
+
+/** An observation with a bound category and a quantity. */
+export const OBSERVATION: JsonObject = {
+  resourceType: 'Observation',
+  id: 'o',
+  status: 'final',
+  category: [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }] }],
+  code: { coding: [{ system: 'http://example.org/measurement', code: 'heart-rate' }] },
+  subject: { reference: 'Patient/p' },
+  effectiveDateTime: '2026-02-03T09:30:00Z',
+  valueQuantity: { value: 72, unit: '/min', system: 'http://unitsofmeasure.org', code: '/min' },
+}
+
+/** A bot that gives back its input with one thing more. */
+export const BOT: JsonObject = {
+  resourceType: 'Bot',
+  id: 'echo',
+  runtime: 'sandbox',
+  code: 'export function handler(event) { return { ...event.input, seen: true } }',
+}
+
+export { SYSTEM as LARGE_SYSTEM }

@@ -1,0 +1,10 @@
+import type { Server } from 'node:http'
+
+/** Listens on a free loopback port and prints it with what else the parent has to know. */
+export function announce(server: Server, more: object): void {
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    process.stdout.write(`${JSON.stringify({ port, ...more })}\n`)
+  })
+}

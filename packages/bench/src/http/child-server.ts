@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { isObject, stringAt } from 'fhir-ops/json'
+
+/** A server in a process of its own. */
+export interface ChildServer {
+  readonly base: string
+  readonly token: string | undefined
+  readonly close: () => Promise<void>
+}
+
+/** Starts one of the server entries and waits until it listens. */
+export async function childServer(entry: 'handler-server' | 'bare-server', args: readonly string[] = []): Promise<ChildServer> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${entry}.js`, import.meta.url)), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const close = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  for await (const line of createInterface(child.stdout)) {
+    const told: unknown = JSON.parse(line)
+    if (isObject(told)) return { base: `http://127.0.0.1:${String(told['port'])}`, token: stringAt(told, 'token'), close }
+  }
+  throw new Error(`${entry} ended before it listened`)
+}
