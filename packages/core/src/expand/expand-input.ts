@@ -1,14 +1,7 @@
-import type { JsonObject } from '../json/index.js'
-import type { AskedLanguages, VersionRules } from '../terminology/index.js'
+import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
 /** What to expand, and how. One of `valueSet` and `url` names the value set. */
-export interface ExpandInput {
-  /** The value set itself. */
-  readonly valueSet?: JsonObject | undefined
-  /** Canonical, with or without version. */
-  readonly url?: string | undefined
-  /** Used when the url has none. */
-  readonly valueSetVersion?: string | undefined
+export interface ExpandInput extends ValueSetName {
   /** Keep only codes with these words; see `filterWords`. Blanks are no filter. */
   readonly filter?: string | undefined
   /** How many codes of the flat list to pass over. Default 0. */

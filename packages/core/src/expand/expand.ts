@@ -2,17 +2,15 @@ import { OperationError } from '../errors/index.js'
 import type { OperationContext } from '../context/index.js'
 import {
   activeCodes,
-  definedValueSet,
   demandedSupplements,
   filterWords,
-  findValueSet,
   languagesFor,
   listable,
   makePlan,
   membersOf,
+  namedValueSet,
   nameOf,
   paced,
-  readValueSet,
   refusal,
   terminologyScope,
   withImports,
@@ -20,7 +18,6 @@ import {
   type Members,
   type Segment,
   type TerminologyScope,
-  type ValueSetDefinition,
   type ValueSetPlan,
 } from '../terminology/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
@@ -46,7 +43,7 @@ import { matching } from './text-filter.js'
  */
 export async function expand(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
   refuseLongFilter(ctx, input)
-  const valueSet = await valueSetOf(ctx, input)
+  const valueSet = await namedValueSet(ctx, input)
   const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
   const plan = await makePlan(scope, valueSet)
@@ -73,15 +70,6 @@ export async function expand(ctx: OperationContext, input: ExpandInput): Promise
 async function matchingSegments({ pace }: TerminologyScope, segments: readonly Segment[], words: readonly FilterWord[]): Promise<readonly Segment[]> {
   for (const { provider } of segments) await paced(listable(provider).buildTexts(), pace)
   return segments.map((segment) => matching(segment, words))
-}
-
-async function valueSetOf(ctx: OperationContext, input: ExpandInput): Promise<ValueSetDefinition> {
-  if (input.valueSet !== undefined) return readValueSet(input.valueSet)
-  if (input.url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
-  const found = await findValueSet(ctx, input.url, input.valueSetVersion)
-  if (found !== undefined) return definedValueSet(ctx.cache, found)
-  const asked = input.valueSetVersion === undefined ? input.url : `${input.url}|${input.valueSetVersion}`
-  throw refusal('Unable_to_resolve_value_Set_', { valueSet: asked }, { code: 'not-found' })
 }
 
 function refuseLongFilter({ limits }: OperationContext, { filter }: ExpandInput): void {

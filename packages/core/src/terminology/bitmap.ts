@@ -18,6 +18,7 @@ export function bitmapOf(words: Uint32Array, limit: number): Bitmap {
   }
 }
 
+/** A bitmap without members. */
 export function emptyBitmap(limit: number): Bitmap {
   return bitmapOf(newWords(limit), limit)
 }
@@ -41,14 +42,17 @@ export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
   return bitmapOf(words, limit)
 }
 
+/** The members of both. */
 export function and(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x & y)
 }
 
+/** The members of either. */
 export function or(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x | y)
 }
 
+/** The members of the first that are not in the second. */
 export function andNot(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x & ~y)
 }
@@ -81,6 +85,7 @@ export function newWords(limit: number): Uint32Array {
   return new Uint32Array((limit + 31) >>> 5)
 }
 
+/** Adds a number to words that are being filled. */
 export function setBit(words: Uint32Array, position: number): void {
   const at = position >>> 5
   words[at] = (words[at] ?? 0) | (1 << (position & 31))

@@ -34,6 +34,7 @@ export {
   type MembershipOptions,
   type MembershipQuestion,
 } from './value-set/membership.js'
+export { namedValueSet, type ValueSetName } from './value-set/named-value-set.js'
 export { activeCodes, membersOf, type Members } from './value-set/members.js'
 export { withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
 export { conceptsOf, withCodes, type Segment } from './value-set/segment.js'

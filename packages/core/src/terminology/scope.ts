@@ -13,6 +13,7 @@ export interface TerminologyScope {
   family(url: string): Promise<SystemFamily>
 }
 
+/** How a scope works. */
 export interface ScopeOptions {
   readonly rules?: VersionRules
   /** Canonicals of the supplements that must be used, from the request and from the value set. */

@@ -12,6 +12,7 @@ export interface VersionRules {
   readonly valueSets: ReadonlyMap<string, string>
 }
 
+/** The rules of a request that has none. */
 export const NO_RULES: VersionRules = { force: new Map(), check: new Map(), fallback: new Map(), valueSets: new Map() }
 
 /** Versions by url, from canonicals with version; canonicals without one say nothing. */

@@ -28,12 +28,16 @@ interface Answer {
   readonly parameter: (name: string) => unknown
 }
 
+function placeOf({ expression }: JsonObject): string {
+  return Array.isArray(expression) ? expression.join() : ''
+}
+
 function answerOf(resource: JsonObject): Answer {
   const parameters = objectsAt(resource, 'parameter')
   const find = (name: string): JsonObject | undefined => parameters.find((one) => one['name'] === name)
   const value = (name: string): unknown => Object.entries(find(name) ?? {}).find(([key]) => key.startsWith('value'))?.[1]
   const issues = objectsAt(objectAt(find('issues'), 'resource'), 'issue')
-  const ids = issues.map((issue) => `${stringAt(issue, 'severity')} ${stringAt(objectsAt(issue, 'extension')[0], 'valueString')} ${String(issue['expression'] ?? '')}`)
+  const ids = issues.map((issue) => `${stringAt(issue, 'severity')} ${stringAt(objectsAt(issue, 'extension')[0], 'valueString')} ${placeOf(issue)}`)
   return { result: value('result'), ids: ids.map((id) => id.trim()).sort(), parameter: value }
 }
 

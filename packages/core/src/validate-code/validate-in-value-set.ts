@@ -1,19 +1,14 @@
 import type { OperationContext } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
 import {
-  definedValueSet,
   demandedSupplements,
   escaped,
-  findValueSet,
   languagesFor,
   makePlan,
+  namedValueSet,
   nameOf,
-  readValueSet,
-  refusal,
   statusNotes,
   terminologyScope,
   withImports,
-  type ValueSetDefinition,
 } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
@@ -33,7 +28,7 @@ import type { Validation } from './validation.js'
  * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html
  */
 export async function validateInValueSet(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
-  const valueSet = await valueSetOf(ctx, input)
+  const valueSet = await namedValueSet(ctx, input)
   const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
   const plan = await makePlan(scope, valueSet)
@@ -43,15 +38,6 @@ export async function validateInValueSet(ctx: OperationContext, input: ValidateI
   const results: CodingResult[] = []
   for (const coding of input.value.codings) results.push(await oneCoding(check, coding))
   return answer(check, results)
-}
-
-async function valueSetOf(ctx: OperationContext, input: ValidateInValueSetInput): Promise<ValueSetDefinition> {
-  if (input.valueSet !== undefined) return readValueSet(input.valueSet)
-  if (input.url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
-  const found = await findValueSet(ctx, input.url, input.valueSetVersion)
-  if (found !== undefined) return definedValueSet(ctx.cache, found)
-  const asked = input.valueSetVersion === undefined ? input.url : `${input.url}|${input.valueSetVersion}`
-  throw refusal('Unable_to_resolve_value_Set_', { valueSet: asked }, { code: 'not-found' })
 }
 
 async function oneCoding(check: CodingCheck, coding: GivenCoding): Promise<CodingResult> {

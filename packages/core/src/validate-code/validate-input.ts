@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/index.js'
-import type { AskedLanguages, VersionRules } from '../terminology/index.js'
+import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
 /** A code to validate, and where it stands in the request. */
 export interface GivenCoding {
@@ -34,10 +34,7 @@ export interface ValidateOptions {
 }
 
 /** Validation against a value set. One of `valueSet` and `url` names it. */
-export interface ValidateInValueSetInput extends ValidateOptions {
-  readonly valueSet?: JsonObject | undefined
-  readonly url?: string | undefined
-  readonly valueSetVersion?: string | undefined
+export interface ValidateInValueSetInput extends ValidateOptions, ValueSetName {
   /** Take the system from the value set when the code comes without. */
   readonly inferSystem?: boolean | undefined
   /** Say whether the code is in the value set, and nothing about display and code system. */

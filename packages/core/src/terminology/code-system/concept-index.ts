@@ -18,11 +18,7 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   const all = rangeBitmap(0, size, size)
   const columns = new Map<string, ReadonlyMap<string, Bitmap>>()
   let inactive: Bitmap | undefined
-  let texts: TextIndex | undefined
-  function* buildTexts(): Work<TextIndex> {
-    texts ??= yield* textIndex(size, (concept) => searchedTexts(sources(concept)))
-    return texts
-  }
+  const texts = sharedTexts(() => textIndex(size, (concept) => searchedTexts(sources(concept))))
   return {
     size,
     all: () => all,
@@ -32,8 +28,23 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
       columns.set(property, column)
       return column
     },
-    buildTexts,
-    withWord: (word) => finished(buildTexts()).find(word),
+    buildTexts: texts,
+    withWord: (word) => finished(texts()).find(word),
+  }
+}
+
+/** Whoever needs the text index does the next piece of the work, so it is made once however many need it at the same time. */
+function sharedTexts(make: () => Work<TextIndex>): () => Work<TextIndex> {
+  let work: Work<TextIndex> | undefined
+  let made: TextIndex | undefined
+  return function* texts() {
+    while (made === undefined) {
+      work ??= make()
+      const step = work.next()
+      if (step.done === true) made = step.value
+      else yield
+    }
+    return made
   }
 }
 

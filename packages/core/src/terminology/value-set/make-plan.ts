@@ -2,12 +2,12 @@ import { canonicalOf, compareVersions, formatCanonical } from '../../content/ind
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
+import type { Filter } from '../filter/operator.js'
 import { escaped } from '../messages.js'
 import { refusal } from '../refusal.js'
 import type { TerminologyScope } from '../scope.js'
-import type { Filter } from '../filter/operator.js'
-import { expansionParameterText } from './expansion-parameter.js'
 import { definedValueSet } from './defined-value-set.js'
+import { expansionParameterText } from './expansion-parameter.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { nameOf, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
@@ -42,23 +42,26 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   const { scope, made, path } = making
   const known = made.get(key)
   if (known !== undefined) return known
-  const { resource } = valueSet
   refuseCircle(path, { key, valueSet })
   if (path.length >= scope.ctx.limits.maxImportDepth) throw tooDeep(valueSet)
-  if (objectAt(resource, 'compose') === undefined && objectAt(resource, 'expansion') === undefined) throw undefinedSet(valueSet)
+  refuseEmpty(valueSet)
   scope.pace.check()
   const inner = { scope, made, path: [...path, { key, valueSet }], owner: nameOf(valueSet) }
   const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
-  const includes = await eachPlan(inner, inVersionOrder(valueSet.includes), 'include')
-  const match = expansionParameterText(resource, 'versionsMatch')
+  const includes = inVersionOrder(await eachPlan(inner, valueSet.includes, 'include'))
+  const match = expansionParameterText(valueSet.resource, 'versionsMatch')
   const plan = { valueSet, contained: key.includes('#'), includes, excludes, ...(match !== undefined && { versionsMatch: match === 'true' }) }
   made.set(key, plan)
   return plan
 }
 
-/** Includes of one system come in descending order of their versions, so that the newest of equal codes is first. */
-function inVersionOrder(includes: readonly ConceptSetDefinition[]): readonly ConceptSetDefinition[] {
-  return includes.toSorted((a, b) => (a.system === b.system && a.system !== undefined ? compareVersions(b.version, a.version) : 0))
+/** Among the includes of one system the newest version comes first, so that it wins over equal codes; the others stay in their places. */
+function inVersionOrder(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
+  const bySystem = Map.groupBy(plans, ({ definition }) => definition.system)
+  for (const [system, group] of bySystem) {
+    if (system !== undefined) group.sort((a, b) => compareVersions(b.definition.version, a.definition.version))
+  }
+  return plans.flatMap(({ definition }) => bySystem.get(definition.system)?.shift() ?? [])
 }
 
 async function eachPlan(
@@ -74,6 +77,7 @@ async function eachPlan(
 }
 
 async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, path: string): Promise<ConceptSetPlan> {
+  refuseWithoutSystem(making, definition, path)
   const imports: ValueSetPlan[] = []
   const missing: string[] = []
   for (const stated of definition.imports) {
@@ -105,13 +109,16 @@ function pinned(scope: TerminologyScope, stated: string): string {
 }
 
 async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan | undefined> {
-  const importer = making.path.at(-1)
-  if (canonical.startsWith('#')) {
-    const contained = importer === undefined ? undefined : containedValueSet(importer.valueSet.resource, canonical.slice(1))
-    return contained === undefined ? undefined : planOf(making, `${importer?.key}${canonical}`, readValueSet(contained))
-  }
+  if (canonical.startsWith('#')) return containedPlan(making, canonical)
   const found = await findValueSet(making.scope.ctx, canonical)
   return found === undefined ? undefined : planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
+}
+
+/** A contained value set stands in the outermost one around it. */
+function containedPlan(making: Making, reference: string): Promise<ValueSetPlan> | undefined {
+  const holder = making.path.findLast(({ valueSet }) => containedValueSet(valueSet.resource, reference.slice(1)) !== undefined)
+  const contained = holder === undefined ? undefined : containedValueSet(holder.valueSet.resource, reference.slice(1))
+  return contained === undefined ? undefined : planOf(making, `${holder?.key}${reference}`, readValueSet(contained))
 }
 
 function statedFilter(definition: ConceptSetDefinition, filter: ConceptSetDefinition['filters'][number], path: string): Filter {
@@ -132,6 +139,14 @@ function tooDeep(valueSet: ValueSetDefinition): OperationError {
   return new OperationError('too-costly', `The imports of value sets go too deep at ${quoted(nameOf(valueSet))}.`)
 }
 
-function undefinedSet(valueSet: ValueSetDefinition): OperationError {
-  return new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has neither compose nor expansion.`)
+function refuseEmpty(valueSet: ValueSetDefinition): void {
+  const { resource, includes } = valueSet
+  if (includes.length > 0 || (objectAt(resource, 'compose') === undefined && objectAt(resource, 'expansion') !== undefined)) return
+  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} includes nothing.`, { expression: ['ValueSet.compose.include'] })
+}
+
+/** @see https://hl7.org/fhir/R4/valueset.html#invs vsd-1, vsd-2 */
+function refuseWithoutSystem({ owner }: Making, { system, concepts, filters, imports }: ConceptSetDefinition, path: string): void {
+  if (system !== undefined || (imports.length > 0 && concepts === undefined && filters.length === 0)) return
+  throw new OperationError('definition-invalid', `The value set ${quoted(owner)} has an include without system.`, { expression: [path] })
 }

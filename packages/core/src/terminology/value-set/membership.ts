@@ -164,7 +164,8 @@ function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclu
  */
 function usableIncludes({ scope, code }: Asking, plan: ValueSetPlan): readonly ConceptSetPlan[] {
   const versions = new Set(plan.includes.filter(({ family }) => family?.url === code.system).flatMap(({ definition }) => definition.version ?? []))
-  const chosen = code.version === undefined ? versionWithCode(scope, plan, { code, versions }) : versions.has(code.version) ? code.version : undefined
+  const stated = code.version !== undefined && versions.has(code.version) ? code.version : undefined
+  const chosen = code.version === undefined ? versionWithCode(scope, plan, { code, versions }) : stated
   if (chosen === undefined) return plan.includes
   return plan.includes.filter(({ family, definition }) => family?.url !== code.system || definition.version === chosen)
 }
