@@ -14,6 +14,7 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly closeMs: number
 }
 
+/** What holds where `createHandler` is told nothing else. */
 export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   bodyBytes: 4 * 1024 * 1024,
   terminologyBytes: 32 * 1024 * 1024,

@@ -112,7 +112,7 @@ interface Finished {
 function log(service: Service, { request, requestId, trace, status, durationMs }: Finished): void {
   const { error, sub, route } = trace
   const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
-  service.log({
+  service.log?.({
     time: service.ctx.now().toISOString(),
     level: isUnforeseen ? 'error' : 'info',
     requestId,

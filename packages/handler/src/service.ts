@@ -37,7 +37,7 @@ export interface Service {
   readonly isTrusted: IsTrusted
   readonly cors: CorsOptions | undefined
   readonly readiness: () => Promise<unknown>
-  readonly log: (entry: LogEntry) => void
+  readonly log: ((entry: LogEntry) => void) | undefined
   readonly executor: Executor
 }
 
@@ -75,9 +75,10 @@ export function createService(options: HandlerOptions): Service {
 
 /** A log that fails must not fail the request it tells about. */
 function loggerOf({ log }: HandlerOptions): Service['log'] {
+  if (log === undefined) return undefined
   return (entry) => {
     try {
-      log?.(entry)
+      log(entry)
     } catch {
       // There is no other place to tell it.
     }

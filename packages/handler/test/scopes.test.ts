@@ -1,7 +1,12 @@
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { searchParameters } from 'fhir-ops/search'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { callerOf } from '../src/auth/caller.js'
 import { grants, isFhirScope, parseScope, type Action } from '../src/auth/scopes.js'
+import { at, fhirHeaders, send, startServer, type Reply } from './running-server.js'
 
 const ACTIONS: readonly Action[] = ['create', 'read', 'update', 'delete', 'search']
 const lettersOf = (scope: string): string => {
@@ -73,5 +78,39 @@ describe('SC-04 the policy', () => {
     expect(allowAll.decide('update', 'Patient')).toBe('deny')
     const hideOne = callerOf(principal('user/Patient.r'), { defaultPolicy: 'deny', policy: ({ id }) => (id === 'secret' ? 'hide' : 'allow') })
     expect([hideOne.decide('read', 'Patient', 'secret'), hideOne.decide('read', 'Patient', 'x')]).toEqual(['hide', 'allow'])
+  })
+})
+
+describe('SC-04 what is hidden', () => {
+  it('looks exactly like what does not exist, wherever it is asked for', async () => {
+    const storage = memoryStorage()
+    const search = { parameters: searchParameters(r4SearchParameters(), r4TypeModel()) }
+    const server = await startServer({
+      storage,
+      context: createContext({ storage, search }),
+      policy: ({ id, action }) => (id?.startsWith('hidden') === true && action !== 'create' ? 'hide' : 'allow'),
+    })
+    const { token } = server
+    const map = (id: string): object => ({ resourceType: 'ConceptMap', id, url: `http://x/${id}`, status: 'active', group: [] })
+    const ask = (path: string, method = 'GET', body?: object): Promise<Reply> =>
+      send(`${server.base}/fhir/R4/${path}`, { method, headers: fhirHeaders(token), ...(body !== undefined && { body: JSON.stringify(body) }) })
+    await ask('ConceptMap/seen', 'PUT', map('seen'))
+    const stored = { op: 'put', type: 'ConceptMap', id: 'hidden-one', text: '{"resourceType":"ConceptMap","id":"hidden-one","meta":{},"url":"http://x/h"}', entries: [] } as const
+    await server.storage.write([stored])
+    const asked = (id: string): Promise<Reply>[] => [
+      ask(`ConceptMap/${id}`),
+      ask(`ConceptMap/${id}`, 'PUT', map(id)),
+      ask(`ConceptMap/${id}`, 'DELETE'),
+      ask(`ConceptMap/${id}/_history/1`),
+      ask(`ConceptMap/${id}/$translate?code=x&system=y`),
+      ask(`ConceptMap/${id}/$validate`),
+    ]
+    const [hidden, absent] = await Promise.all(['hidden-one', 'hidden-no1'].map((id) => Promise.all(asked(id))))
+    const shape = ({ status, text }: Reply): unknown => [status, text.replace(/"id":"[^"]+"/, '').replaceAll(/hidden-\w+/g, '')]
+    expect(hidden!.map(shape)).toEqual(absent!.map(shape))
+    expect(hidden!.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404])
+    const found = await ask('ConceptMap')
+    await server.stop()
+    expect([(at(found.json, 'entry') as unknown[]).length, at(found.json, 'total')]).toEqual([1, undefined])
   })
 })

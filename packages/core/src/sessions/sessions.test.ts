@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { OperationError } from '../errors/index.js'
 import { memorySessionStore } from '../memory/index.js'
@@ -49,6 +50,15 @@ describe('tokens', () => {
     expect(made.token).toMatch(/^fo_[A-Za-z0-9_-]{43}$/)
     expect(made.loginId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(made.expiresAt).toBe('2026-01-01T01:00:00.000Z')
+  })
+
+  it('TK-08 have the SHA-256 that everybody computes, or that the host does', async () => {
+    const { store, sessions } = world()
+    const { token, loginId } = await sessions.create({ user: 'ann' })
+    const digest = createHash('sha256').update(token).digest('hex')
+    expect((await store.session(loginId))?.digest).toBe(digest)
+    const own = createSessions({ store, now: () => new Date(START), sha256: () => digest })
+    expect((await own.verify('fo_whatever')).loginId).toBe(loginId)
   })
 
   it('TK-08 are stored as a digest only', async () => {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { OperationError } from '../errors/index.js'
-import type { SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
+import type { SessionNews, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
 import type { AuditEntry } from './audit.js'
 
 /** What the parts of the session service share. */
@@ -9,6 +9,8 @@ export interface SessionServices {
   readonly now: () => number
   readonly newId: () => string
   readonly random: (bytes: number) => Uint8Array
+  /** SHA-256 of a text, lower-case hex. */
+  readonly digestOf: (text: string) => string | Promise<string>
   readonly audit: (entry: AuditEntry) => Promise<void>
   readonly known: KnownSessions
   readonly refused: RefusedSessions
@@ -39,13 +41,22 @@ export function notedUses(): LRUCache<string, number> {
   return new LRUCache({ max: MAX_KNOWN })
 }
 
-/** @param maxAgeMs 0 reads the store every time. */
-export function knownSessions(maxAgeMs: number): KnownSessions {
+/**
+ * @param maxAgeMs 0 reads the store every time.
+ * @param news Forgets what other processes changed, and keeps nothing while such changes are not heard of.
+ */
+export function knownSessions(maxAgeMs: number, news?: SessionNews): KnownSessions {
   if (maxAgeMs === 0) return { get: (_digest, read) => read(), forget: () => {} }
   const kept = new LRUCache<string, KnownSession>({ max: MAX_KNOWN, ttl: maxAgeMs, ttlResolution: 0 })
   let generation = 0
+  const forget = (): void => {
+    generation++
+    kept.clear()
+  }
+  news?.onChange(forget)
   return {
     async get(digest, read) {
+      if (news?.heard === false) return read()
       const fresh = kept.get(digest)
       if (fresh !== undefined) return fresh
       const before = generation
@@ -54,10 +65,7 @@ export function knownSessions(maxAgeMs: number): KnownSessions {
       if (found !== undefined && before === generation) kept.set(digest, found)
       return found
     },
-    forget() {
-      generation++
-      kept.clear()
-    },
+    forget,
   }
 }
 

@@ -33,6 +33,8 @@ export type JwtVerifierOptions = JwtKeys & {
   /** Claim that names the caller's project. */
   readonly projectClaim?: string
   readonly now?: () => Date
+  /** SHA-256 of a text in lower-case hex, as for sessions. Default WebCrypto. */
+  readonly sha256?: (text: string) => string | Promise<string>
   /** For the JWKS only. */
   readonly fetch?: typeof fetch
 }
@@ -72,10 +74,10 @@ async function verify(verifying: Verifying, token: string): Promise<ForeignToken
   const shape = jwtShape(token)
   if (shape === undefined) throw rejected('malformed')
   checkHeader(shape.header, verifying)
-  const digest = await sha256(token)
+  const { options, clockTolerance, now } = verifying
+  const digest = await (options.sha256 ?? sha256)(token)
   const payload = verifying.verified.get(digest) ?? (await verifiedPayload(verifying, token))
   verifying.verified.set(digest, payload)
-  const { options, clockTolerance, now } = verifying
   if ((payload.exp ?? 0) * 1_000 <= now() - clockTolerance * 1_000) throw rejected('expired')
   return foreignTokenOf({ payload, digest, now: now() }, { ...options, clockTolerance })
 }

@@ -25,6 +25,7 @@ function isAddress(text: string): boolean {
  */
 export function trustedNetworks(list: readonly string[]): IsTrusted {
   const networks = list.map(networkOf)
+  if (networks.length === 0) return () => false
   return (address) => {
     const bits = bitsOf(address)
     return bits !== undefined && networks.some((prefix) => bits.startsWith(prefix))

@@ -35,6 +35,7 @@ export interface Call {
   readonly ctx: OperationContext
 }
 
+/** Methods that routes are made for; HEAD and OPTIONS follow from them. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** FHIR's name of what a route does, for the CapabilityStatement. */
