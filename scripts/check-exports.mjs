@@ -8,7 +8,7 @@ const packages = workspacePackages().filter(({ dir }) => relative(root, dir).sta
 const entries = packages.flatMap((pkg) =>
   sourceEntries(pkg).map(([subpath, file]) => ({ name: pkg.manifest.name + subpath.slice(1), file })),
 )
-const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path))
 const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const program = ts.createProgram(
   entries.map(({ file }) => file),

@@ -16,7 +16,7 @@ process.exit(problems.length + undecided.length === 0 ? 0 : 1)
 function sources() {
   return readdirSync(join(root, 'packages'), { withFileTypes: true, recursive: true })
     .filter(
-      (entry) => entry.isFile() && /\.ts$/.test(entry.name) && !/\.test\.ts$/.test(entry.name) && /\/src(\/|$)/.test(entry.parentPath),
+      (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts') && /\/src(\/|$)/.test(entry.parentPath),
     )
     .filter((entry) => !/node_modules|dist/.test(entry.parentPath))
     .map((entry) => join(entry.parentPath, entry.name))

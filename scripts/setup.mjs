@@ -10,13 +10,19 @@ const packages = workspacePackages()
 const manifests = ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml'].map((file) => join(root, file))
 const installInputs = [...manifests, ...packages.map(({ dir }) => join(dir, 'package.json'))]
 
-once('install', digest(installInputs), isInstalled, () =>
-  step('Install dependencies', [...PNPM, 'install', '--frozen-lockfile', '--prefer-offline']),
-)
-once('build', digest([...installInputs, ...buildInputs()]), isBuilt, () => step('Build all packages', [...PNPM, 'run', 'build']))
+once('install', {
+  inputs: digest(installInputs),
+  isThere: isInstalled,
+  work: () => step('Install dependencies', [...PNPM, 'install', '--frozen-lockfile', '--prefer-offline']),
+})
+once('build', {
+  inputs: digest([...installInputs, ...buildInputs()]),
+  isThere: isBuilt,
+  work: () => step('Build all packages', [...PNPM, 'run', 'build']),
+})
 
 /** Does the work unless it was done for the same inputs and its result is still there. */
-function once(name, inputs, isThere, work) {
+function once(name, { inputs, isThere, work }) {
   const stamp = join(STAMPS, name)
   if (isThere() && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs) return
   if (!work()) process.exit(1)
@@ -44,7 +50,7 @@ function filesBelow(dir) {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     if (['node_modules', 'dist', 'coverage'].includes(entry.name)) return []
     const path = join(dir, entry.name)
-    return entry.isDirectory() ? filesBelow(path) : /\.test\.ts$/.test(entry.name) ? [] : [path]
+    return entry.isDirectory() ? filesBelow(path) : entry.name.endsWith('.test.ts') ? [] : [path]
   })
 }
 
