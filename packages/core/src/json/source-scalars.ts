@@ -84,7 +84,7 @@ export function readWord(reader: SourceReader): string {
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const ALMOST_NUMBER = /^[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?$/
+const ALMOST_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** What an unquoted value means: a literal, a number, or, as a slip, its own text. */
 export function valueOfWord(reader: SourceReader, word: string, offset: number): string | number | boolean | null {
