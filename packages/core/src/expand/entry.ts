@@ -68,9 +68,9 @@ function extendedElements(provider: CodeSystemProvider, concept: number, listed:
   return elements
 }
 
-/** True for designations of one of these languages or uses; every designation when none are named. */
+/** True for designations of one of these languages or uses; when none are named, for all that are not minor. */
 export function designationFilter(asked: readonly string[]): (text: ConceptText) => boolean {
-  if (asked.length === 0) return () => true
+  if (asked.length === 0) return ({ minor }) => minor !== true
   return ({ language, use }) =>
     asked.some((token) => {
       const bar = token.lastIndexOf('|')

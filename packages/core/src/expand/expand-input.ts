@@ -1,7 +1,7 @@
 import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
 /** What to expand, and how. One of `valueSet` and `url` names the value set. */
-export interface ExpandInput extends ValueSetName {
+export interface ExpandInput extends ValueSetName, AskedLanguages {
   /** Keep only codes with these words; see `filterWords`. Blanks are no filter. */
   readonly filter?: string | undefined
   /** How many codes of the flat list to pass over. Default 0. */
@@ -19,6 +19,5 @@ export interface ExpandInput extends ValueSetName {
   readonly properties?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
-  readonly languages?: AskedLanguages | undefined
   readonly rules?: VersionRules | undefined
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import type { JsonObject } from '../json/index.js'
-import { languageList } from '../terminology/index.js'
 import { expand } from './expand.js'
 import type { ExpandInput } from './expand-input.js'
 import type { ExpansionEntry } from './expansion.js'
@@ -90,10 +89,6 @@ describe('a text filter', () => {
 describe('an entry', () => {
   const entry = async (input: ExpandInput, code: string): Promise<ExpansionEntry | undefined> =>
     (await expand(ctx, { ...input, excludeNested: true })).contains.find((one) => one.code === code)
-  const languages = (text: string): Pick<ExpandInput, 'languages'> => {
-    const parameter = languageList(text)
-    return parameter === undefined ? {} : { languages: { parameter } }
-  }
 
   it('tells status, abstract and inactive', async () => {
     expect(await entry({ url: vs('all') }, 'animal')).toMatchObject({ abstract: true, inactive: false, properties: [] })
@@ -116,7 +111,7 @@ describe('an entry', () => {
     ['it,*;q=0', undefined, ['Cat', 'Katze', 'Chat']],
     ['en', 'Cat', ['Katze', 'Chat']],
   ])('in %s is shown as %s', async (language, display, others) => {
-    const found = await entry({ url: vs('cats'), includeDesignations: true, ...languages(language) }, 'cat')
+    const found = await entry({ url: vs('cats'), includeDesignations: true, displayLanguage: language }, 'cat')
     expect(found?.display).toBe(display)
     expect(found?.designations.map(({ value }) => value).sort()).toEqual([...others].sort())
   })

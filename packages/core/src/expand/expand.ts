@@ -48,7 +48,7 @@ export async function expand(ctx: OperationContext, input: ExpandInput): Promise
   const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
   const plan = await makePlan(scope, valueSet)
   const members = membersOf(scope, plan)
-  const languages = languagesFor(input.languages ?? {}, valueSet.resource)
+  const languages = languagesFor(input, valueSet.resource)
   const words = filterWords(input.filter ?? '')
   const active = input.activeOnly === true ? members.segments.map(activeCodes) : members.segments
   const segments = words.length === 0 ? active : await matchingSegments(scope, active, words)
@@ -129,7 +129,13 @@ function entries({ scope, segments, input, plan, style }: Listing): Promise<read
   return pageEntries(scope, segments, { input, style, nested, filtered })
 }
 
-function unclosedReasons(members: Members): readonly string[] {
+function unclosedReasons(members: Members): readonly (string | undefined)[] {
   const fragments = members.systems.flatMap(({ provider }) => (provider === undefined || provider.header.complete ? [] : [provider.header.url]))
-  return Array.from(new Set(fragments), (url) => `This extension is based on a fragment of the code system ${url}`)
+  const reasons = Array.from(new Set(fragments), (url) => `This extension is based on a fragment of the code system ${url}`)
+  return [...reasons, ...new Set(members.segments.flatMap(madeReason))]
+}
+
+function madeReason({ provider, made }: Segment): readonly (string | undefined)[] {
+  if (made === undefined) return []
+  return [made === 'all' ? `The code System '${provider.header.url}' has a grammar and so has infinite members` : undefined]
 }

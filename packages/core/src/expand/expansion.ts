@@ -39,8 +39,8 @@ export interface Expansion {
   readonly offset: number
   readonly parameters: readonly ExpansionParameter[]
   readonly contains: readonly ExpansionEntry[]
-  /** Why more codes may exist than can be given; empty when none can. */
-  readonly unclosed: readonly string[]
+  /** Why more codes may exist than can be given, `undefined` where the definition says so itself; empty when none can. */
+  readonly unclosed: readonly (string | undefined)[]
   /** Properties of the entries, or asked for: code and uri, each once. */
   readonly properties: readonly { readonly code: string; readonly uri?: string }[]
 }

@@ -28,7 +28,7 @@ export async function readExpandInput(ctx: OperationContext, request: OperationR
     designations: reader.texts('designation'),
     properties: reader.texts('property'),
     useSupplement: reader.texts('useSupplement'),
-    languages: readLanguages(reader, request),
+    ...readLanguages(reader, request),
     rules: readVersionRules(reader),
   }
   if (input.url !== undefined || input.valueSet !== undefined) return input

@@ -89,7 +89,7 @@ function declaredProperty({ code, uri }: Expansion['properties'][number]): JsonO
   return { url: `${LATER}.property`, extension: parts }
 }
 
-function unclosed(reasons: readonly string[]): readonly JsonObject[] {
+function unclosed(reasons: Expansion['unclosed']): readonly JsonObject[] {
   if (reasons.length === 0) return []
-  return [{ url: UNCLOSED, valueBoolean: true }, ...reasons.map((reason) => ({ url: `${UNCLOSED}-reason`, valueString: reason }))]
+  return [{ url: UNCLOSED, valueBoolean: true }, ...reasons.flatMap((reason) => (reason === undefined ? [] : [{ url: `${UNCLOSED}-reason`, valueString: reason }]))]
 }

@@ -5,8 +5,10 @@ export interface LookedUpProperty {
   readonly code: string
   /** Name of the `value[x]` and what it holds. */
   readonly value: readonly [string, unknown]
-  /** Display of the concept that a `parent` or `child` is. */
+  /** Display of the concept that the value is, such as a `parent` or `child`. */
   readonly description?: string
+  /** Display of the concept that the property itself is. */
+  readonly codeDisplay?: string
 }
 
 /** What is known about a concept. */

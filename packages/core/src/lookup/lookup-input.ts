@@ -2,7 +2,7 @@ import type { JsonObject } from '../json/index.js'
 import type { AskedLanguages, VersionRules } from '../terminology/index.js'
 
 /** Which concept to look up, and what to tell about it. */
-export interface LookupInput {
+export interface LookupInput extends AskedLanguages {
   /** Url of the code system. */
   readonly system: string
   readonly version?: string | undefined
@@ -11,7 +11,6 @@ export interface LookupInput {
   readonly properties?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
-  readonly languages?: AskedLanguages | undefined
   readonly rules?: VersionRules | undefined
   /** The CodeSystem itself, used in place of a stored one of the same url and version. */
   readonly codeSystem?: JsonObject | undefined

@@ -30,7 +30,7 @@ export async function lookup(ctx: OperationContext, input: LookupInput): Promise
   if (concept === undefined) throw unknownConcept(input, provider)
   const { header } = provider
   const texts = conceptTexts(provider, concept)
-  const shown = shownText(texts, languagesFor(input.languages ?? {})) ?? texts.find(({ main }) => main)
+  const shown = shownText(texts, languagesFor(input)) ?? texts.find(({ main }) => main)
   const [definition] = provider.sources(concept).flatMap((source) => stringAt(source.concept, 'definition') ?? [])
   return {
     system: header.url,
@@ -62,7 +62,8 @@ function unknownConcept({ code }: LookupInput, { header }: CodeSystemProvider): 
   return new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${escaped(header.url)}${version}`)
 }
 
-/** The display is told apart; it is a designation too when its language is known. */
-function isDesignation({ main, language }: ConceptText): boolean {
+/** The display is told apart; it is a designation too when its language is known. Names that are not in use any more are left out. */
+function isDesignation({ main, language, minor, outdated }: ConceptText): boolean {
+  if (minor === true && outdated !== undefined) return false
   return !main || language !== undefined
 }

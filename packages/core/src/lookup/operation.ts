@@ -41,7 +41,7 @@ function readLookupInput(reader: ParameterReader, request: Parameters<typeof rea
     version: reader.text('version') ?? stringAt(coding, 'version'),
     properties: reader.texts('property'),
     useSupplement: reader.texts('useSupplement'),
-    languages: readLanguages(reader, request),
+    ...readLanguages(reader, request),
     rules: readVersionRules(reader),
   }
 }

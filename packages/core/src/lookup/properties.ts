@@ -6,12 +6,13 @@ import type { LookedUpProperty } from './looked-up.js'
 const MADE: ReadonlySet<string> = new Set(['inactive', 'parent', 'child'])
 
 /**
- * The properties of a concept: `inactive` always, the others when asked for by name or by `*`.
+ * The properties of a concept: `inactive` always, the others when asked for by name or by `*`; all where properties are concepts.
  *
  * @param asked Codes of properties, or `*`.
  */
 export function conceptProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly LookedUpProperty[] {
-  const wants = (code: string): boolean => asked.includes('*') || asked.includes(code)
+  const all = asked.includes('*') || (asked.length === 0 && provider.header.propertiesAreConcepts === true)
+  const wants = (code: string): boolean => all || asked.includes(code)
   const { hierarchy } = provider
   return [
     { code: 'inactive', value: ['valueBoolean', provider.status(concept).inactive] },
@@ -22,8 +23,7 @@ export function conceptProperties(provider: CodeSystemProvider, concept: number,
 }
 
 function relative(provider: CodeSystemProvider, code: string, other: number): LookedUpProperty {
-  const [description] = provider.sources(other).flatMap((source) => stringAt(source.concept, 'display') ?? [])
-  return { code, value: ['valueCode', provider.code(other)], ...(description !== undefined && { description }) }
+  return { code, value: ['valueCode', provider.code(other)], ...described('description', displayOf(provider, other)) }
 }
 
 function statedProperties(provider: CodeSystemProvider, concept: number): readonly LookedUpProperty[] {
@@ -32,6 +32,21 @@ function statedProperties(provider: CodeSystemProvider, concept: number): readon
     .flatMap((source) => objectsAt(source.concept, 'property'))
     .flatMap((property) => {
       const [code, value] = [stringAt(property, 'code'), propertyValue(property)]
-      return code === undefined || value === undefined ? [] : [{ code, value }]
+      return code === undefined || value === undefined ? [] : [{ code, value, ...displays(provider, code, value) }]
     })
+}
+
+/** The displays of a property and its value where both are concepts of the system. */
+function displays(provider: CodeSystemProvider, code: string, [name, value]: LookedUpProperty['value']): Partial<LookedUpProperty> {
+  if (provider.header.propertiesAreConcepts !== true) return {}
+  const shown = (one: unknown): string | undefined => displayOf(provider, typeof one === 'string' ? provider.find(one) : undefined)
+  return { ...described('codeDisplay', shown(code)), ...described('description', name === 'valueCode' ? shown(value) : undefined) }
+}
+
+function displayOf(provider: CodeSystemProvider, concept: number | undefined): string | undefined {
+  return concept === undefined ? undefined : provider.sources(concept).flatMap((source) => stringAt(source.concept, 'display') ?? [])[0]
+}
+
+function described(member: 'description' | 'codeDisplay', text: string | undefined): Partial<LookedUpProperty> {
+  return text === undefined ? {} : { [member]: text }
 }

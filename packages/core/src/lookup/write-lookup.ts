@@ -27,11 +27,11 @@ const PREFERRED: JsonObject = {
   display: 'Preferred For Language',
 }
 
-function writeDesignation({ value, language, use, main, supplement }: ConceptText): JsonObject {
+function writeDesignation({ value, language, dialects, use, main, supplement }: ConceptText): JsonObject {
   return {
     name: 'designation',
     part: [
-      ...optional('language', 'Code', language),
+      ...optional('language', 'Code', main ? (dialects?.[0] ?? language) : language),
       ...optional('use', 'Coding', main ? PREFERRED : use),
       { name: 'value', valueString: value },
       ...optional('source', 'Canonical', supplement),
@@ -39,10 +39,10 @@ function writeDesignation({ value, language, use, main, supplement }: ConceptTex
   }
 }
 
-function writeProperty({ code, value: [name, value], description }: LookedUpProperty): JsonObject {
+function writeProperty({ code, value: [name, value], description, codeDisplay }: LookedUpProperty): JsonObject {
   return {
     name: 'property',
-    part: [{ name: 'code', valueCode: code }, { name: 'value', [name]: value }, ...optional('description', 'String', description)],
+    part: [{ name: 'code', valueCode: code }, { name: 'value', [name]: value }, ...optional('code-display', 'String', codeDisplay), ...optional('description', 'String', description)],
   }
 }
 

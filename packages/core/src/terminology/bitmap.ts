@@ -92,9 +92,9 @@ export function setBit(words: Uint32Array, position: number): void {
 }
 
 function combined(a: Bitmap, b: Bitmap, join: (x: number, y: number) => number): Bitmap {
-  const words = new Uint32Array(a.words.length)
+  const words = new Uint32Array(Math.max(a.words.length, b.words.length))
   for (let i = 0; i < words.length; i++) words[i] = join(a.words[i] ?? 0, b.words[i] ?? 0)
-  return bitmapOf(words, a.limit)
+  return bitmapOf(words, Math.max(a.limit, b.limit))
 }
 
 function lowBits(count: number): number {

@@ -12,8 +12,12 @@ export interface ConceptText {
   readonly use?: JsonObject
   /** True for the display of the code system, or of the value set in its place. */
   readonly main: boolean
-  /** `withdrawn` or `deprecated` for a text that should no longer be used. */
+  /** `withdrawn`, `deprecated` or `inactive` for a text that should no longer be used. */
   readonly outdated?: string
+  /** Tags of dialects (`en-US`) in which it is the text to show. */
+  readonly dialects?: readonly string[]
+  /** True for a text that is right and not preferred; expansions tell it only when designations are asked for by name. */
+  readonly minor?: boolean
   /** Canonical of the supplement that it comes from. */
   readonly supplement?: string
   /** Extensions of the designation. */
@@ -26,15 +30,17 @@ const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
 export function conceptTexts(provider: CodeSystemProvider, concept: number, listed?: ListedCode): readonly ConceptText[] {
   const main = mainText(provider, concept, listed)
   const sources = provider.sources(concept)
-  const designations = sources.flatMap(({ concept: source, supplement }) => designationsIn(source, supplement))
+  const stated = sources.flatMap(({ concept: source, supplement }) => designationsIn(source, supplement))
+  const designations = [...(provider.designations?.(concept) ?? []), ...stated]
   return [...(main === undefined ? [] : [main]), ...designations, ...(listed === undefined ? [] : designationsIn(listed.concept, undefined))]
 }
 
 /** The display of the value set, else of the code system, else of a supplement. */
 export function mainText(provider: CodeSystemProvider, concept: number, listed?: ListedCode): ConceptText | undefined {
   const value = displayOf(provider, concept, listed)
-  const { language } = provider.header
-  return value === undefined ? undefined : { value, main: true, extension: NONE, ...(language !== undefined && { language }) }
+  const { language, dialect } = provider.header
+  if (value === undefined) return undefined
+  return { value, main: true, extension: NONE, ...(language !== undefined && { language }), ...(dialect !== undefined && { dialects: [dialect] }) }
 }
 
 function displayOf(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): string | undefined {
@@ -67,12 +73,18 @@ export function shownText(texts: readonly ConceptText[], languages: LanguageList
 function bestIn(texts: readonly ConceptText[], asked: string): ConceptText | undefined {
   let best: { readonly text: ConceptText; readonly rank: number } | undefined
   for (const text of texts) {
-    const fit = text.language === undefined || text.outdated !== undefined ? undefined : languageFit(asked, text.language)
-    if (fit === undefined) continue
-    const rank = fit * 4 + (text.main ? 0 : useRank(text.use))
+    const rank = text.outdated === undefined ? rankOf(text, asked) : undefined
+    if (rank === undefined) continue
     if (best === undefined || rank < best.rank) best = { text, rank }
   }
   return best?.text
+}
+
+function rankOf({ language, dialects = [], main, use }: ConceptText, asked: string): number | undefined {
+  if (dialects.some((dialect) => dialect.toLowerCase() === asked)) return main ? 0 : 1
+  const fit = language === undefined ? undefined : languageFit(asked, language)
+  if (fit === undefined) return undefined
+  return fit * 4 + (main ? 0 : dialects.length > 0 ? 1 : useRank(use))
 }
 
 function useRank(use: JsonObject | undefined): number {

@@ -48,6 +48,7 @@ const MESSAGES = {
   VALUESET_SUPPLEMENT_MISSING: ['error', 'not-found', 'not-found', 'Required supplement not found: {supplement}'],
   UNABLE_TO_HANDLE_SYSTEM_FILTER_WITH_NO_VALUE: ['error', 'invalid', 'vs-invalid',
     'The system {system} filter with property = {property}, op = {op} has no value'],
+  INVALID_ECL: ['error', 'invalid', 'vs-invalid', "Invalid ECL expression '{ecl}': {reason}"],
   FILTER_NOT_UNDERSTOOD: ['error', 'not-supported', 'vs-invalid',
     "The filter '{property} {op} {value}' from the value set {valueSet} was not understood in the context of {system}"],
   CODESYSTEM_CS_NO_SUPPLEMENT: ['error', 'invalid', 'invalid-data',
@@ -116,7 +117,7 @@ const TOLD: ReadonlySet<MessageId> = new Set<MessageId>([
 ])
 
 /** Values that are lists made by us, of pieces that were escaped one by one. */
-const LISTS: ReadonlySet<string> = new Set(['choices', 'coding', 'languages', 'path', 'systems', 'versions'])
+const LISTS: ReadonlySet<string> = new Set(['choices', 'coding', 'languages', 'path', 'reason', 'systems', 'versions'])
 
 /** What is fixed about a message. */
 export function messageKind(id: MessageId): MessageKind {

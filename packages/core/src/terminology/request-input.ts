@@ -19,24 +19,28 @@ export function readVersionRules(reader: ParameterReader): VersionRules {
   }
 }
 
-/** The languages that the caller asked for; what the header says stands apart, as less counts it. */
+/** The languages that the caller asked for, each in the form of the `Accept-Language` header. */
 export interface AskedLanguages {
-  readonly parameter?: LanguageList
-  readonly header?: LanguageList
+  readonly displayLanguage?: string | undefined
+  /** The header itself, which counts less. */
+  readonly acceptLanguage?: string | undefined
 }
 
-/** @throws {OperationError} `unprocessable` when `displayLanguage` is no list of languages; such a header is passed over. */
+/** The languages among the inputs. */
 export function readLanguages(reader: ParameterReader, request: Pick<OperationRequest, 'acceptLanguage'>): AskedLanguages {
-  const text = reader.text('displayLanguage')
-  const header = request.acceptLanguage === undefined ? undefined : languageList(request.acceptLanguage)
-  return { ...(text !== undefined && { parameter: languagesOf(text) }), ...(header !== undefined && { header }) }
+  return { displayLanguage: reader.text('displayLanguage'), acceptLanguage: request.acceptLanguage }
 }
 
-/** The languages for a value set, the first that is stated: parameter, expansion parameter of the value set, header, its own language. */
-export function languagesFor(asked: AskedLanguages, valueSet?: JsonObject): LanguageList | undefined {
+/**
+ * The languages for a value set, the first that is stated: displayLanguage, expansion parameter of the value set, header, its own
+ * language. What is no list of languages is passed over where it was not asked for.
+ *
+ * @throws {OperationError} `parameter-value` when `displayLanguage` is no list of languages.
+ */
+export function languagesFor({ displayLanguage, acceptLanguage }: AskedLanguages, valueSet?: JsonObject): LanguageList | undefined {
+  if (displayLanguage !== undefined) return languagesOf(displayLanguage)
   const stated = valueSet === undefined ? undefined : expansionParameterText(valueSet, 'displayLanguage')
-  const own = stringAt(valueSet, 'language')
-  return asked.parameter ?? optionalList(stated) ?? asked.header ?? optionalList(own)
+  return optionalList(stated) ?? optionalList(acceptLanguage) ?? optionalList(stringAt(valueSet, 'language'))
 }
 
 /** Canonicals of the supplements that a value set demands. */

@@ -68,7 +68,7 @@ function codeFindings(
   { provider, membership }: Located,
 ): Pick<CodingResult, 'issues' | 'findings'> {
   const concept = membership.concept ?? provider.find(coding.code)
-  if (concept === undefined) return { issues: [unknownCode(coding, provider)] }
+  if (concept === undefined) return { issues: unknownCode(coding, provider) }
   const valueSet = membership.state === 'in' ? membership.owner : undefined
   const found = { provider, concept, listed: membership.listed, valueSet }
   const findings = conceptFindings(coding, found, { languages, lenient: input.lenientDisplay === true })

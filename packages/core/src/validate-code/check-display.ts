@@ -50,8 +50,8 @@ function otherLanguageIssue(coding: GivenCoding, question: DisplayQuestion): Val
 
 function outdatedIssue(coding: GivenCoding, question: DisplayQuestion, { outdated = '' }: ConceptText): ValidationIssue {
   const current = question.texts.filter((text) => text.outdated === undefined && (text.main || text.language === question.language))
-  const list = current.map(({ value }) => `"${escaped(value)}"`).sort()
-  const values = { ...named(coding, question), status: outdated, choices: [...new Set(list)].join(',') }
+  const list = [...new Set(current.map(({ value }) => value))].sort()
+  const values = { ...named(coding, question), status: outdated, choices: list.map((value) => `"${escaped(value)}"`).join(',') }
   return issueOf('INACTIVE_DISPLAY_FOUND', values, { at: placeIn(coding.path, 'display') })
 }
 

@@ -1,7 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { findValueSet, type CodeSystemProvider, type SystemFamily } from '../terminology/index.js'
 import { unknownVersion, type VersionFindings } from './check-version.js'
-import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+import { issueOf, noteOf, placeIn, type ValidationIssue } from './validation-issue.js'
 import type { GivenCoding } from './validate-input.js'
 
 /** Says why a coding's system cannot be used: a value set, a supplement, or not known at all. */
@@ -27,9 +27,11 @@ export function relativeSystem({ system = '', path }: GivenCoding): readonly Val
 }
 
 /** Complains about a code that the code system has not; of a fragment it may be all the same. */
-export function unknownCode({ code, path }: GivenCoding, { header }: CodeSystemProvider): ValidationIssue {
-  const values = { code, system: header.url, version: header.version ?? '' }
-  const at = placeIn(path, 'code')
-  if (!header.complete) return issueOf('UNKNOWN_CODE_IN_FRAGMENT', values, { at })
-  return issueOf(header.version === undefined ? 'Unknown_Code_in' : 'Unknown_Code_in_Version', values, { at })
+export function unknownCode(coding: GivenCoding, { header, grammar }: CodeSystemProvider): readonly ValidationIssue[] {
+  const values = { code: coding.code, system: header.url, version: header.version ?? '' }
+  const at = placeIn(coding.path, 'code')
+  if (!header.complete) return [issueOf('UNKNOWN_CODE_IN_FRAGMENT', values, { at })]
+  const issue = issueOf(header.version === undefined ? 'Unknown_Code_in' : 'Unknown_Code_in_Version', values, { at })
+  const reason = grammar?.whyNot(coding.code)
+  return reason === undefined ? [issue] : [issue, noteOf(reason, at, { code: 'code-invalid', txIssue: 'invalid-code' })]
 }

@@ -58,7 +58,7 @@ function readOptions(request: OperationRequest, reader: ParameterReader): Valida
     abstract: reader.boolean('abstract'),
     activeOnly: reader.boolean('activeOnly'),
     useSupplement: reader.texts('useSupplement'),
-    languages: readLanguages(reader, request),
+    ...readLanguages(reader, request),
     rules: readVersionRules(reader),
   }
 }

@@ -8,6 +8,7 @@ import {
   preparedChoice,
   systemNotes,
   terminologyScope,
+  type CodeSystemProvider,
   type LanguageList,
   type TerminologyScope,
 } from '../terminology/index.js'
@@ -16,7 +17,7 @@ import { unknownCode, unusableSystem } from './check-system.js'
 import type { CodingResult } from './check-coding.js'
 import { statusMessage } from './status-issue.js'
 import type { GivenCoding, ValidateInCodeSystemInput } from './validate-input.js'
-import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+import { issueOf, noteOf, placeIn, type ValidationIssue } from './validation-issue.js'
 import type { Validation } from './validation.js'
 import { shownCoding } from './shown-coding.js'
 
@@ -33,7 +34,7 @@ export async function validateInCodeSystem(ctx: OperationContext, input: Validat
     supplements: input.useSupplement ?? [],
     ...(input.rules !== undefined && { rules: input.rules }),
   })
-  const check = { scope, input, languages: languagesFor(input.languages ?? {}) }
+  const check = { scope, input, languages: languagesFor(input) }
   const results: CodingResult[] = []
   for (const coding of input.value.codings) results.push(await oneCoding(check, named(input, coding)))
   return answer(input, results)
@@ -58,12 +59,17 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
   if (provider === undefined) return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, coding, family)) }
   const concept = provider.find(coding.code)
   if (concept === undefined) {
-    return { coding, state: provider.header.complete ? 'out' : 'in', issues: [unknownCode(coding, provider)], unknown: [], provider }
+    return { coding, state: provider.header.complete ? 'out' : 'in', issues: unknownCode(coding, provider), unknown: [], provider }
   }
   const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
   const abstract = input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []
   const notes = systemNotes(provider).map(statusMessage)
-  return { coding, state: abstract.length > 0 ? 'out' : 'in', issues: [...abstract, ...findings.issues, ...notes], unknown: [], provider, findings }
+  return { coding, state: abstract.length > 0 ? 'out' : 'in', issues: [...abstract, ...findings.issues, ...madeNotes(provider, coding, concept), ...notes], unknown: [], provider, findings }
+}
+
+function madeNotes({ grammar }: CodeSystemProvider, { path }: GivenCoding, concept: number): readonly ValidationIssue[] {
+  if (grammar?.isMade(concept) !== true) return []
+  return [noteOf(grammar.note, placeIn(path, 'code'), { code: 'informational', txIssue: 'process-note' })]
 }
 
 function abstractIssue({ code, system = '', path }: GivenCoding): ValidationIssue {

@@ -32,7 +32,7 @@ export async function validateInValueSet(ctx: OperationContext, input: ValidateI
   const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
   const plan = await makePlan(scope, valueSet)
-  const check = { scope, plan, input, languages: languagesFor(input.languages ?? {}, valueSet.resource) }
+  const check = { scope, plan, input, languages: languagesFor(input, valueSet.resource) }
   const missing = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap((part) => part.missing))
   if (missing[0] !== undefined) return withoutImport(input, missing[0])
   const results: CodingResult[] = []

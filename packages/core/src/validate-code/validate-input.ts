@@ -20,7 +20,7 @@ export interface GivenValue {
 }
 
 /** Options that both kinds of validation share. */
-export interface ValidateOptions {
+export interface ValidateOptions extends AskedLanguages {
   readonly value: GivenValue
   /** A wrong display is a warning. */
   readonly lenientDisplay?: boolean | undefined
@@ -29,7 +29,6 @@ export interface ValidateOptions {
   readonly activeOnly?: boolean | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
-  readonly languages?: AskedLanguages | undefined
   readonly rules?: VersionRules | undefined
 }
 

@@ -31,6 +31,11 @@ export function issueOf(id: MessageId, values: MessageValues, options: IssueOpti
   }
 }
 
+/** An information that is not in the table of messages. */
+export function noteOf(text: string, at: string, kind: Pick<OutcomeIssue, 'code' | 'txIssue'>): ValidationIssue {
+  return { severity: 'information', text, expression: [at], told: false, ...kind }
+}
+
 /** The FHIRPath of a member of a coding; the coding itself when `member` is empty. */
 export function placeIn(path: string, member: string): string {
   return path === '' || member === '' ? `${path}${member}` : `${path}.${member}`
