@@ -1,8 +1,11 @@
+import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { definitionKeys } from './definition-keys.js'
 import { definitionOf } from './definition.js'
 import type { ContentLayer, Definition } from './layer.js'
 
+/** Definitions that stay parsed; each was asked for lately. */
+const KEPT = 500
 const MAGIC = 'fhir-ops-pack 1 '
 const MAX_HEADER = 40
 
@@ -25,12 +28,13 @@ interface PackedRecord {
  */
 export function packLayer(bytes: Uint8Array, name: string): ContentLayer {
   const places = placesOf(recordsOf(bytes))
-  return {
-    find(type, by, value) {
-      const records = places.get(placeOf(type, by, value)) ?? []
-      return Promise.resolve(records.flatMap((record) => definitionIn(bytes, record, name)))
-    },
+  const kept = new LRUCache<PackedRecord, readonly Definition[]>({ max: KEPT })
+  const definitionsOf = (record: PackedRecord): readonly Definition[] => {
+    const known = kept.get(record) ?? definitionIn(bytes, record, name)
+    kept.set(record, known)
+    return known
   }
+  return { find: (type, by, value) => Promise.resolve((places.get(placeOf(type, by, value)) ?? []).flatMap(definitionsOf)) }
 }
 
 function recordsOf(bytes: Uint8Array): readonly PackedRecord[] {

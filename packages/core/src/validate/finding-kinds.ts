@@ -1,10 +1,3 @@
-import type { IssueSeverity, OutcomeIssue } from '../errors/index.js'
-
-interface KindRow {
-  readonly severity: IssueSeverity
-  readonly code: OutcomeIssue['code']
-}
-
 /** Every kind of finding with its usual severity and issue type. Adding a kind is a minor release, removing one a major. */
 export const FINDING_KINDS = {
   // JSON
@@ -75,6 +68,15 @@ export const FINDING_KINDS = {
   contained: { severity: 'error', code: 'invalid' },
   attachment: { severity: 'error', code: 'structure' },
   identifier: { severity: 'error', code: 'invalid' },
+  // Bundles
+  'bundle-full-url': { severity: 'error', code: 'invalid' },
+  'bundle-link': { severity: 'error', code: 'invalid' },
+  'bundle-style-sheet': { severity: 'error', code: 'not-found' },
+  'bundle-search': { severity: 'error', code: 'invalid' },
+  'bundle-reference-missing': { severity: 'error', code: 'invalid' },
+  'bundle-reference-ambiguous': { severity: 'error', code: 'forbidden' },
+  'bundle-reference-open': { severity: 'warning', code: 'required' },
+  'bundle-entry-unreachable': { severity: 'error', code: 'informational' },
   // Questionnaires and their responses
   'questionnaire-unknown': { severity: 'warning', code: 'required' },
   'questionnaire-period': { severity: 'warning', code: 'business-rule' },
@@ -95,7 +97,7 @@ export const FINDING_KINDS = {
   'answer-options-unknown': { severity: 'information', code: 'invariant' },
   'answer-code': { severity: 'error', code: 'code-invalid' },
   'answer-target': { severity: 'error', code: 'invariant' },
-} as const satisfies Readonly<Record<string, KindRow>>
+} as const
 
 /** The stable names of findings. */
 export type FindingKind = keyof typeof FINDING_KINDS

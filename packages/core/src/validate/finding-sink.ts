@@ -14,10 +14,18 @@ export interface Report {
   readonly at?: string
 }
 
+/** A place in the order of findings that is kept free for later. */
+export interface FindingSection {
+  /** Puts what `work` reports in this place. */
+  readonly fill: (work: () => void) => void
+}
+
 /** Takes the findings of one walk, each once. */
 export interface FindingSink {
   readonly report: (kind: FindingKind, node: FhirNode, report: Report) => void
-  /** In the order of the reports; when there were too many, errors come before others in what is kept, and the last finding says so. */
+  /** Keeps the place after what was reported so far. */
+  readonly section: () => FindingSection
+  /** In the order of the reports and sections; when there were too many, errors are kept before others, and the last finding says so. */
   readonly findings: () => readonly Finding[]
   /** Number of errors so far. */
   readonly errors: number
@@ -25,36 +33,63 @@ export interface FindingSink {
   readonly isFull: boolean
 }
 
+/** Findings in order; a section is a list of its own. */
+type Findings = (Finding | Findings)[]
+
 /** Makes a sink that keeps at most `limit` findings. */
 export function createSink(limit: number): FindingSink {
-  const errors = new Map<string, Finding>()
-  const all = new Map<string, Finding>()
+  const all: Findings = []
+  const seen = new Set<string>()
+  let current = all
+  let errors = 0
   return {
-    report(kind, node, { text, at, profile, ...usual }) {
-      const { severity, code } = { ...FINDING_KINDS[kind], ...usual }
-      const expression = at === undefined ? pathOf(node) : `${pathOf(node)}${at.startsWith('[') ? '' : '.'}${at}`
-      const key = `${kind} ${severity} ${expression} ${text}`
-      if (all.has(key)) return
-      const finding = { kind, severity, code, text, expression, ...(profile !== undefined && { profile }) }
-      const isError = severity === 'error' || severity === 'fatal'
-      if (isError) errors.set(key, finding)
-      if (isError || all.size <= limit) all.set(key, finding)
+    report(kind, node, report) {
+      const finding = findingOf(kind, node, report)
+      const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
+      if (seen.has(key) || (!isError(finding) && seen.size > limit)) return
+      seen.add(key)
+      current.push(finding)
+      if (isError(finding)) errors++
     },
-    findings: () => (all.size > limit ? cut([...errors.values()], [...all.values()], limit) : [...all.values()]),
+    section() {
+      const own: Findings = []
+      current.push(own)
+      return {
+        fill(work) {
+          const outer = current
+          current = own
+          work()
+          current = outer
+        },
+      }
+    },
+    findings: () => cut(flat(all), limit),
     get errors() {
-      return errors.size
+      return errors
     },
     get isFull() {
-      return errors.size > limit
+      return errors > limit
     },
   }
 }
 
-function cut(errors: readonly Finding[], all: readonly Finding[], limit: number): readonly Finding[] {
-  const kept = new Set(errors.slice(0, limit))
+function findingOf(kind: FindingKind, node: FhirNode, { text, at, profile, ...usual }: Report): Finding {
+  const place = at === undefined ? '' : `${at.startsWith('[') ? '' : '.'}${at}`
+  return { kind, ...FINDING_KINDS[kind], ...usual, text, expression: pathOf(node) + place, ...(profile !== undefined && { profile }) }
+}
+
+function isError({ severity }: Finding): boolean {
+  return severity === 'error' || severity === 'fatal'
+}
+
+function flat(findings: Findings): readonly Finding[] {
+  return findings.flatMap((one) => (Array.isArray(one) ? flat(one) : [one]))
+}
+
+function cut(all: readonly Finding[], limit: number): readonly Finding[] {
+  if (all.length <= limit) return all
+  const kept = new Set(all.filter(isError).slice(0, limit))
   for (const finding of all) if (kept.size < limit) kept.add(finding)
-  return [
-    ...all.filter((finding) => kept.has(finding)),
-    { kind: 'findings-cut', ...FINDING_KINDS['findings-cut'], text: `There are more than ${limit} findings; the rest is left out.` },
-  ]
+  const text = `There are more than ${limit} findings; the rest is left out.`
+  return [...all.filter((finding) => kept.has(finding)), { kind: 'findings-cut', ...FINDING_KINDS['findings-cut'], text }]
 }

@@ -1,8 +1,9 @@
-import { createPace, type OperationContext } from '../context/index.js'
+import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, parseJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
-import { createFacts } from './facts/facts.js'
+import { anticipate } from './facts/anticipate.js'
+import { createFacts, type Facts } from './facts/facts.js'
 import type { Finding } from './finding.js'
 import { createSink } from './finding-sink.js'
 import { faultFinding, noResource, reportSlips } from './json-findings.js'
@@ -50,14 +51,32 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, input: Vali
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
   if (type === undefined) return [noResource()]
   const facts = createFacts(ctx, model)
+  anticipate(facts, source.value)
+  await facts.settle()
   for (let walks = 0; walks < MAX_WALKS; walks++) {
-    const sink = createSink(ctx.limits.maxIssues)
-    const run = runOf(ctx, source, { model, facts, sink })
-    reportSlips(run, source.slips)
-    visitNode(run, run.root, requestedRules(run, input.profiles ?? []))
-    if (!(await facts.settle())) return sink.findings()
+    const findings = await walk(ctx, source, { model, facts, profiles: input.profiles ?? [] })
+    if (!(await facts.settle())) return findings
   }
   throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
+}
+
+interface WalkParts {
+  readonly model: TypeModel
+  readonly facts: Facts
+  readonly profiles: readonly string[]
+}
+
+async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...parts }: WalkParts): Promise<readonly Finding[]> {
+  const pace = createPace(ctx)
+  const tasks: (() => void)[] = []
+  const run = runOf(ctx, source, { ...parts, pace, tasks })
+  reportSlips(run, source.slips)
+  visitNode(run, run.root, requestedRules(run, profiles))
+  for (const task of tasks) {
+    if (pace.due()) await pace.pause()
+    task()
+  }
+  return run.sink.findings()
 }
 
 function typesOf(ctx: OperationContext): TypeModel {
@@ -65,19 +84,33 @@ function typesOf(ctx: OperationContext): TypeModel {
   return ctx.types
 }
 
-function runOf(ctx: OperationContext, source: JsonSource, parts: Pick<Run, 'model' | 'facts' | 'sink'>): Run {
-  const pace = createPace(ctx)
+interface RunParts {
+  readonly model: TypeModel
+  readonly facts: Facts
+  readonly pace: Pace
+  /** Work that is left for later is added here. */
+  readonly tasks: (() => void)[]
+}
+
+function runOf(ctx: OperationContext, source: JsonSource, { model, facts, pace, tasks }: RunParts): Run {
+  const sink = createSink(ctx.limits.maxIssues)
   let steps = 0
   return {
-    ...parts,
-    root: rootNode(parts.model, source.value),
+    model,
+    facts,
+    sink,
+    root: rootNode(model, source.value),
     now: ctx.now(),
     numberText: source.numberText,
     isStructural: true,
     visit: visitNode,
     trials: new Map(),
-    bundles: new Map(),
+    targets: { bundles: new Map(), contained: new Map(), anchors: new Map() },
     contexts: new Map(),
+    later: (work) => {
+      const section = sink.section()
+      tasks.push(() => section.fill(work))
+    },
     step: () => {
       if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
     },

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
@@ -98,14 +99,24 @@ function isAboutContent(error: unknown): boolean {
   return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
 }
 
+const KEPT_VERDICTS = 1_000
+
 function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
   const { resource, canonical } = plan.valueSet
   const inSystem = (system: string, code: GivenCode): Verdict => verdictOf(scope, plan, { ...code, system })
+  const find = (code: GivenCode): Verdict =>
+    code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
+  const verdicts = new LRUCache<string, Verdict>({ max: KEPT_VERDICTS })
   return {
     canonical: canonical ?? '',
     title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
-    has: (code) => (code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)),
+    has: (code) => {
+      const key = `${code.system}|${code.version}|${code.code}`
+      const verdict = verdicts.get(key) ?? find(code)
+      verdicts.set(key, verdict)
+      return verdict
+    },
   }
 }
 

@@ -20,12 +20,23 @@ export interface Run {
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
   /** Results of trials whether a node fits a profile, by place and profile. */
   readonly trials: Map<string, boolean>
-  /** What references can lead to in each Bundle, by the Bundle's object. */
-  readonly bundles: Map<object, BundleIndex>
+  /** What references and links can lead to. */
+  readonly targets: Targets
   /** What expressions work with in each resource, by the resource's node. */
   readonly contexts: Map<FhirNode, FhirPathContext>
+  /** Does the work when the walk so far is done, with a chance for other requests in between; its findings stand where they belong. */
+  readonly later: (work: () => void) => void
   /** Counts a step; ends the walk when time is up. */
   readonly step: () => void
+}
+
+/** Indexes over what references and links can lead to, each made at first use, by the object of the resource. */
+export interface Targets {
+  readonly bundles: Map<object, BundleIndex>
+  /** Contained resources by id. */
+  readonly contained: Map<object, ReadonlyMap<string, FhirNode>>
+  /** Ids of elements and anchors of narratives. */
+  readonly anchors: Map<object, ReadonlySet<string>>
 }
 
 /** Checks one node beyond what its ElementDefinitions say. */

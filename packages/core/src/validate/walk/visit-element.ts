@@ -26,7 +26,7 @@ export function visitElement(run: Run, element: ElementNodes, parentRules: reado
   }
   const slices = assignSlices(run, element, rules)
   for (const node of nodes) {
-    const own = slices.get(node)
+    const own = slices?.get(node)
     run.visit(run, node, own === undefined ? rules : [...rules, ...own])
   }
 }

@@ -15,11 +15,11 @@ export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRu
   const holder = isObject(node.value) ? node.value : node.extra
   if (holder === undefined) return
   checkMissing(run, { node, holder }, rules)
-  const choices = new Map<string, ElementSlot>()
+  let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
     const slot = slotOf(run, node, { holder, key })
     if (slot === undefined) continue
-    if (slot.isChoice) checkOnlyChoice(run, node, { slot, choices })
+    if (slot.isChoice) checkOnlyChoice(run, node, { slot, choices: (choices ??= new Map()) })
     if (run.isStructural && !checkShape(run, node, { slot, holder })) continue
     const nodes: FhirNode[] = []
     pushSlot(run.model, node, { slot, into: nodes })

@@ -20,8 +20,8 @@ const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>>
 
 /** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */
 export function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (rules.every(({ bindings }) => bindings.length === 0)) return
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
-  if (bound.length === 0) return
   const required = bound.filter(({ binding }) => binding.strength === 'required')
   const codes = codesOf(node)
   const done = new Set<string>()

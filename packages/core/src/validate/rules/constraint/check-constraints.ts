@@ -7,13 +7,12 @@ import { expressionContext } from './expression-context.js'
 
 /** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
 export function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  let done: Set<string> | undefined
-  for (const rule of rules) {
+  const constrained = rules.filter(({ constraints }) => constraints.length > 0)
+  const done = new Set<string>()
+  for (const rule of constrained) {
     for (const constraint of rule.constraints) {
-      done ??= new Set()
-      const name = `${constraint.key} ${constraint.expression}`
-      if (done.has(name)) continue
-      done.add(name)
+      if (constrained.length > 1 && done.has(constraint.expression)) continue
+      if (constrained.length > 1) done.add(constraint.expression)
       checkConstraint(run, node, { constraint, rule })
     }
   }

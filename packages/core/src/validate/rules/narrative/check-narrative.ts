@@ -20,10 +20,17 @@ export function checkNarrative(run: Run, node: FhirNode): void {
 /** A link within the document leads to an element with that id, or to a narrative's anchor. */
 function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): void {
   if (fragments.length === 0) return
-  const ids = elementIds(containerOf(run.root.type.name === 'Bundle' ? run.root : node).value)
+  const ids = anchorsOf(run, run.root.type.name === 'Bundle' ? run.root : containerOf(node))
   for (const fragment of fragments) {
     if (fragment !== '' && !ids.has(fragment)) run.sink.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
   }
+}
+
+function anchorsOf(run: Run, { value }: FhirNode): ReadonlySet<string> {
+  if (!isObject(value)) return new Set()
+  const ids = run.targets.anchors.get(value) ?? elementIds(value)
+  run.targets.anchors.set(value, ids)
+  return ids
 }
 
 function checkLanguage(run: Run, node: FhirNode, language: string | undefined): void {

@@ -21,11 +21,11 @@ export interface BundleIndex {
 /** The index of a Bundle, made once per walk. */
 export function bundleIndex(run: Run, bundle: FhirNode): BundleIndex {
   if (!isObject(bundle.value)) return { entries: [], byFullUrl: new Map(), byAddress: new Map() }
-  const known = run.bundles.get(bundle.value)
+  const known = run.targets.bundles.get(bundle.value)
   if (known !== undefined) return known
   const entries = entriesOf(run, bundle)
   const index = { entries, byFullUrl: groupBy(entries, 'fullUrl'), byAddress: groupBy(entries, 'address') }
-  run.bundles.set(bundle.value, index)
+  run.targets.bundles.set(bundle.value, index)
   return index
 }
 

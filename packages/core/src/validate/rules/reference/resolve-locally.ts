@@ -18,10 +18,18 @@ export function referenceOf({ value }: FhirNode): string | undefined {
 /** The contained resource with an id, or the container itself for `#`. */
 export function containedOf(run: Run, node: FhirNode, id: string): FhirNode | undefined {
   const container = containerOf(node)
-  if (id === '') return container
+  return id === '' ? container : containedIn(run, container).get(id)
+}
+
+function containedIn(run: Run, container: FhirNode): ReadonlyMap<string, FhirNode> {
+  if (!isObject(container.value)) return new Map()
+  const known = run.targets.contained.get(container.value)
+  if (known !== undefined) return known
   const contained: FhirNode[] = []
   pushChildren(run.model, container, { name: 'contained', into: contained })
-  return contained.find(({ value }) => isObject(value) && value['id'] === id)
+  const byId = new Map(contained.flatMap((one) => (isObject(one.value) ? [[stringAt(one.value, 'id') ?? '', one] as const] : [])))
+  run.targets.contained.set(container.value, byId)
+  return byId
 }
 
 /** The outermost resource that a node shares its contained resources with. */

@@ -13,10 +13,15 @@ const BY_CONTENT: SlicingRule = { discriminators: [], rules: 'open', ordered: fa
 /** The rules of slices that each node is in. */
 export type SliceRules = Map<FhirNode, ElementRule[]>
 
-/** Sorts the nodes of an element into the slices of its rules. Reports what the slicing forbids, and slices of which there are too few or too many. */
-export function assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): SliceRules {
-  const assigned: SliceRules = new Map()
-  for (const rule of rules) if (rule.slices.length > 0) assignGroup(run, element, { group: rule, rules, assigned })
+/**
+ * Sorts the nodes of an element into the slices of its rules. Reports what the slicing forbids, and slices of which there are too few or
+ * too many. `undefined` when nothing is sliced.
+ */
+export function assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): SliceRules | undefined {
+  let assigned: SliceRules | undefined
+  for (const group of rules) {
+    if (group.slices.length > 0) assignGroup(run, element, { group, rules, assigned: (assigned ??= new Map()) })
+  }
   return assigned
 }
 
