@@ -1,5 +1,5 @@
 import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
-import { OperationError } from 'fhir-ops/errors'
+import { OperationError, quoted } from 'fhir-ops/errors'
 import type { Arrival } from './arrival.js'
 import { auditRefusal } from './audit-refusal.js'
 import { authorize } from './auth/caller.js'
@@ -8,6 +8,7 @@ import { failureAnswer } from './failure.js'
 import { withHeaders, type Answer } from './http/answer.js'
 import { checkAcceptsJson } from './http/media-types.js'
 import { prettyJson } from './http/pretty.js'
+import type { HandlerLimits } from './limits.js'
 import { checkBodyHead, parseBody, readBody } from './routes/body-kinds.js'
 import { allowOf, routeFor, type Match } from './routes/router.js'
 import type { Call, Route } from './routes/route.js'
@@ -66,8 +67,7 @@ const GRACE_MS = 250
 
 function callOf(service: Service, { exchange, match, route, bytes, caller }: Execution, ctx: OperationContext): Call {
   const { request, requestId, connection, remoteHost, target } = exchange
-  const limits = { ...service.limits, jsonMembers: Math.max(service.limits.jsonMembers, Math.floor(maxBytesOf(service, route, match) / 20)) }
-  const body = parseBody(request, { kind: route.body, bytes, limits })
+  const body = parseBody(request, { kind: route.body, bytes, limits: bodyLimits(service, maxBytesOf(service, route, match)) })
   return { request, requestId, connection, remoteHost, target, params: match.params, caller, body, ctx }
 }
 
@@ -90,8 +90,15 @@ function maxBytesOf(service: Service, route: Route, match: Match): number {
   return route.maxBytes?.(match.params.get('type') ?? '') ?? service.limits.bodyBytes
 }
 
+/** A body that may be larger than others may have more members, too. */
+function bodyLimits({ limits }: Service, maxBytes: number): HandlerLimits {
+  return maxBytes > limits.bodyBytes ? { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) } : limits
+}
+
+const BYTES_OF_MEMBER = 20
+
 function methodRefused(service: Service, { request, family }: Exchange, match: Match): Answer {
-  const error = new OperationError('method-not-allowed', `The method ${request.method} is not offered at this path.`)
+  const error = new OperationError('method-not-allowed', `The method ${quoted(request.method)} is not offered at this path.`)
   const answer = failureAnswer(error, { family, realm: service.realm, newId: service.ctx.newId })
   return withHeaders(answer, [['Allow', allowOf(match)]])
 }

@@ -19,7 +19,7 @@ const mirror: Operation = {
 
 let running: RunningServer
 beforeAll(async () => {
-  running = await startServer({ operations: [...OPERATIONS, mirror], limits: { bodyBytes: 1_000, terminologyBytes: 2_000, queryParameters: 10 } })
+  running = await startServer({ operations: [...OPERATIONS, mirror], limits: { bodyBytes: 1_000, terminologyBytes: 2_000, queryParameters: 10, jsonMembers: 40 } })
   await ask('/Patient/p', { method: 'PUT', body: '{"resourceType":"Patient","id":"p"}' })
 })
 afterAll(() => running.stop())
@@ -292,6 +292,17 @@ describe('section 9 limits, at and above', () => {
     const body = (bytes: number): string => patient(bytes).replace('"Patient"', '"ValueSet"').slice(0, -3) + '"}'
     expect((await ask('/ValueSet/l', { method: 'PUT', body: body(1_999) })).status).toBe(201)
     expect((await ask('/ValueSet/l', { method: 'PUT', body: body(2_001) })).status).toBe(413)
+  })
+
+  it.each([
+    ['Patient', 40, 201],
+    ['Patient', 41, 400],
+    ['ValueSet', 100, 201],
+    ['ValueSet', 101, 400],
+  ])('a %s with %d members: %d', async (type, members, status) => {
+    const others = Array.from({ length: members - 2 }, (_item, index) => `"x${index}":0`)
+    const id = `m${members}`
+    expect((await ask(`/${type}/${id}`, { method: 'PUT', body: `{"resourceType":"${type}","id":"${id}",${others.join(',')}}` })).status).toBe(status)
   })
 
   it.each([

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { OperationError } from 'fhir-ops/errors'
-import { memoryStorage } from 'fhir-ops/memory'
 import { createContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { Operation, OperationResponse } from 'fhir-ops/operation'
-import { memorySessionStore } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createExecutor } from '../src/executor.js'
+import type { LogEntry } from '../src/index.js'
 import { at, send, startServer, type Reply, type RunningServer, type ServerSetup } from './running-server.js'
 
 const running: RunningServer[] = []
@@ -103,6 +103,20 @@ describe('LIM-04 a client that goes', () => {
     expect(performance.now() - before).toBeLessThan(100)
     work.finish()
     expect((await wait(server)).status).toBe(200)
+  })
+})
+
+describe('a client that goes while it sends', () => {
+  it('is no failure that nobody foresaw', async () => {
+    const { promise, resolve } = Promise.withResolvers<LogEntry>()
+    const server = await start({ log: resolve })
+    const socket = connect(server.port, '127.0.0.1')
+    const headers = `Authorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: 100`
+    socket.write(`PUT /fhir/R4/Patient/x HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`)
+    await once(socket, 'data')
+    socket.write('{"resource')
+    socket.destroy()
+    expect(await promise).toMatchObject({ level: 'info', error: 'aborted' })
   })
 })
 

@@ -7,16 +7,28 @@ export function checkDeclaredLength(request: HttpRequest, maxBytes: number): voi
   if (declared > maxBytes) throw tooLong(maxBytes)
 }
 
-/** Reads a body up to its limit (LIM-01). @throws {OperationError} `body-too-long`; what follows is not read. */
+/**
+ * Reads a body up to its limit (LIM-01); what follows is not read.
+ *
+ * @throws {OperationError} `body-too-long`; `aborted` when the sender stops before its end.
+ */
 export async function readBytes(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body()) {
+  for await (const chunk of untilGone(request.body())) {
     length += chunk.length
     if (length > maxBytes) throw tooLong(maxBytes)
     chunks.push(chunk)
   }
   return joined(chunks, length)
+}
+
+async function* untilGone(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body
+  } catch (cause) {
+    throw new OperationError('aborted', 'The request ended before its body did.', { cause })
+  }
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
