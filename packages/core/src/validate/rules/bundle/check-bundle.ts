@@ -1,0 +1,51 @@
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { textOf } from '../../walk/children.js'
+import type { Run } from '../../walk/run.js'
+import { bundleIndex, type BundleEntry, type BundleIndex } from '../reference/bundle-index.js'
+import { checkBundleLinks } from './bundle-links.js'
+import { linksIn, type EntryLink } from './entry-links.js'
+import { checkEntryReferences } from './entry-references.js'
+import { checkFullUrls } from './full-urls.js'
+import { checkReachability } from './reachability.js'
+import { checkSearchSet } from './search-set.js'
+
+/** What the rules of Bundles work with. */
+export interface BundleCheck {
+  readonly run: Run
+  readonly bundle: FhirNode
+  readonly type: string
+  readonly index: BundleIndex
+  /** What may lead from an entry to others, collected when it is first asked for. */
+  readonly linksOf: (entry: BundleEntry) => readonly EntryLink[]
+}
+
+type BundleRule = (check: BundleCheck) => void
+
+const ON_ALL: readonly BundleRule[] = [checkFullUrls, checkBundleLinks]
+
+/** Entries of a history repeat each other, so what references in it lead to is not asked. */
+const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
+  ['document', [checkEntryReferences, checkReachability]],
+  ['message', [checkEntryReferences, checkReachability]],
+  ['searchset', [checkEntryReferences, checkSearchSet]],
+  ['collection', [checkEntryReferences]],
+  ['transaction', [checkEntryReferences]],
+  ['batch', [checkEntryReferences]],
+])
+
+/** Checks a Bundle as a whole, by its type. */
+export function checkBundle(run: Run, bundle: FhirNode): void {
+  const type = textOf(bundle, 'type') ?? ''
+  const index = bundleIndex(run, bundle)
+  const check = { run, bundle, type, index, linksOf: linkCollector(run, index) }
+  for (const rule of [...ON_ALL, ...(BY_TYPE.get(type) ?? [])]) rule(check)
+}
+
+function linkCollector(run: Run, index: BundleIndex): BundleCheck['linksOf'] {
+  const known = new Map<BundleEntry, readonly EntryLink[]>()
+  return (entry) => {
+    const links = known.get(entry) ?? linksIn(run, entry, index)
+    known.set(entry, links)
+    return links
+  }
+}

@@ -1,0 +1,72 @@
+import { isObject } from '../../../json/index.js'
+import type { JsonPath } from '../../walk/node-at.js'
+import type { Run } from '../../walk/run.js'
+import { textOf } from '../../walk/children.js'
+import type { BundleEntry, BundleIndex } from '../reference/bundle-index.js'
+
+/** Something in a resource that may lead to another entry. */
+export interface EntryLink {
+  readonly target: string
+  /** Where it stands, from the resource on. */
+  readonly path: JsonPath
+  /** False for URIs, and links in narratives, which may lead to an entry but need not. */
+  readonly isReference: boolean
+}
+
+/** Everything in an entry's resource that may lead to another entry. */
+export function linksIn(run: Run, { resource }: BundleEntry, { byFullUrl }: BundleIndex): readonly EntryLink[] {
+  const links: EntryLink[] = []
+  collect(resource.value, [])
+  return links
+
+  function collect(value: unknown, path: JsonPath): void {
+    run.step()
+    if (typeof value === 'string') collectText(value, path)
+    else if (Array.isArray(value)) value.forEach((item, index) => collect(item, [...path, index]))
+    else if (isObject(value)) for (const [name, member] of Object.entries(value)) collect(member, [...path, name])
+  }
+
+  function collectText(text: string, path: JsonPath): void {
+    const name = path.at(-1)
+    if (name === 'reference' && path.length > 1) links.push({ target: text, path: path.slice(0, -1), isReference: true })
+    else if (name === 'div')
+      for (const [, target = ''] of text.matchAll(/(?:href|src)="([^"]{1,2000})"/g)) links.push({ target, path, isReference: false })
+    else if (byFullUrl.has(text)) links.push({ target: text, path, isReference: false })
+  }
+}
+
+const RESTFUL = /^(https?:\/\/.+\/)[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}$/
+const VERSION = /\/_history\/([A-Za-z0-9\-.]{1,64})$/
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
+
+/**
+ * The entries that a reference in an entry leads to. A relative one is taken from the base of the entry's own fullUrl, when that is where
+ * a server has the resource.
+ *
+ * @see https://hl7.org/fhir/R4/bundle.html#references
+ */
+export function targetsOf(from: BundleEntry, target: string, { byFullUrl }: BundleIndex): readonly BundleEntry[] {
+  const plain = target.split('#', 1)[0] ?? ''
+  const url = SCHEME.test(plain) ? plain : baseOf(from) + plain
+  const exact = byFullUrl.get(url)
+  if (exact !== undefined) return exact
+  const version = VERSION.exec(url)?.[1]
+  if (version === undefined) return []
+  return (byFullUrl.get(url.replace(VERSION, '')) ?? []).filter(({ resource }) => versionOf(resource.value) === version)
+}
+
+/** Empty when the fullUrl tells no base. */
+function baseOf({ fullUrl, address, resource }: BundleEntry): string {
+  if (fullUrl === undefined || (address !== undefined && !fullUrl.endsWith(`/${address}`)) || textOf(resource, 'id') === undefined)
+    return ''
+  return RESTFUL.exec(fullUrl)?.[1] ?? ''
+}
+
+function versionOf(resource: unknown): unknown {
+  return isObject(resource) && isObject(resource['meta']) ? resource['meta']['versionId'] : undefined
+}
+
+/** `Type/id` of what a reference means, whatever the server and the version; `undefined` for other forms. */
+export function addressOf(target: string): string | undefined {
+  return /(?:^|\/)([A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/.exec(target)?.[1]
+}

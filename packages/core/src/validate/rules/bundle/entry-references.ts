@@ -1,0 +1,66 @@
+import { quoted } from '../../../errors/index.js'
+import { nodeAt, type JsonPath } from '../../walk/node-at.js'
+import type { BundleEntry } from '../reference/bundle-index.js'
+import { entriesFor } from '../reference/resolve-locally.js'
+import type { BundleCheck } from './check-bundle.js'
+import { addressOf, targetsOf, type EntryLink } from './entry-links.js'
+
+/** What must be found: the parts of a document, and what a message is about. By type of the first entry's resource. */
+const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Composition', ['subject', 'author', 'custodian', 'encounter', 'attester', 'section', 'event']],
+  ['MessageHeader', ['focus']],
+])
+
+/** Checks what references in the entries lead to: those of a document's or message's header must be found, URNs should be, and none be ambiguous. */
+export function checkEntryReferences(check: BundleCheck): void {
+  const { index } = check
+  for (const [position, entry] of index.entries.entries()) {
+    const needed = position === 0 ? neededIn(check, entry) : []
+    for (const link of check.linksOf(entry)) if (link.isReference) checkLink(check, entry, { link, isNeeded: isIn(needed, link.path) })
+  }
+}
+
+function neededIn({ type }: BundleCheck, { resource }: BundleEntry): readonly string[] {
+  return type === 'document' || type === 'message' ? (NEEDED.get(resource.type.name) ?? []) : []
+}
+
+function isIn(names: readonly string[], [first]: JsonPath): boolean {
+  return typeof first === 'string' && names.includes(first)
+}
+
+interface LinkInQuestion {
+  readonly link: EntryLink
+  readonly isNeeded: boolean
+}
+
+function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: LinkInQuestion): void {
+  const { run, index } = check
+  const { target } = link
+  if (target.startsWith('#') || target.includes('?')) return
+  const found = targetsOf(entry, target, index)
+  if (found.length === 1) return
+  const node = nodeAt(run, entry.resource, link.path)
+  if (found.length > 1) {
+    if (check.type !== 'searchset')
+      run.sink.report('bundle-reference-ambiguous', node, {
+        text: `There are ${found.length} entries that ${quoted(target)} can mean; name the version.`,
+      })
+    return
+  }
+  if (isNeeded)
+    run.sink.report('bundle-reference-missing', node, { text: `There is no entry for ${quoted(target)}${hint(check, target)}.` })
+  const warning = entriesFor(run, node, target).length > 0 ? undefined : warningOn(check, target)
+  if (warning !== undefined) run.sink.report('bundle-reference-open', node, { text: warning })
+}
+
+function warningOn({ index }: BundleCheck, target: string): string | undefined {
+  if (target.startsWith('urn:')) return `There is no entry for ${quoted(target)}, and a URN cannot be found elsewhere.`
+  const address = addressOf(target)
+  if (address === undefined || !index.byAddress.has(address)) return undefined
+  return `There is an entry with ${address}, but ${quoted(target)} does not lead to it: its fullUrl is another.`
+}
+
+function hint({ index }: BundleCheck, target: string): string {
+  const address = addressOf(target)
+  return address !== undefined && index.byAddress.has(address) ? `; one has this type and id, but another fullUrl` : ''
+}

@@ -1,0 +1,85 @@
+import { quoted } from '../../../errors/index.js'
+import type { Finding } from '../../finding.js'
+import { childrenOf, textOf } from '../../walk/children.js'
+import type { BundleEntry } from '../reference/bundle-index.js'
+import type { BundleCheck } from './check-bundle.js'
+import { targetsOf } from './entry-links.js'
+
+interface Manner {
+  readonly header: string
+  readonly orphan: Finding['severity']
+  readonly backward: Pick<Finding, 'severity' | 'code'>
+}
+
+const MANNERS: ReadonlyMap<string, Manner> = new Map([
+  ['document', { header: 'Composition', orphan: 'error', backward: { severity: 'warning', code: 'invalid' } }],
+  ['message', { header: 'MessageHeader', orphan: 'warning', backward: { severity: 'information', code: 'informational' } }],
+])
+
+/**
+ * Checks that every entry of a document or message has to do with its header: the header leads to it, or it leads to what the header
+ * leads to. The latter is meant for Provenance.
+ *
+ * @see https://hl7.org/fhir/R4/documents.html#content
+ */
+export function checkReachability(check: BundleCheck): void {
+  const { run, type, index } = check
+  const [header] = index.entries
+  const manner = MANNERS.get(type)
+  if (manner === undefined || header?.resource.type.name !== manner.header) return
+  const links = linksBetween(check)
+  const starts = [header, ...styleSheets(check)]
+  const forward = reached(starts, (entry) => links.forward.get(entry) ?? [])
+  const both = reached(starts, (entry) => [...(links.forward.get(entry) ?? []), ...(links.backward.get(entry) ?? [])])
+  for (const entry of index.entries) {
+    const name = quoted(entry.fullUrl ?? entry.address ?? entry.resource.type.name)
+    if (!both.has(entry)) {
+      run.sink.report('bundle-entry-unreachable', entry.entry, {
+        text: `Nothing links ${name} with the ${manner.header}.`,
+        severity: manner.orphan,
+      })
+    } else if (!forward.has(entry) && entry.resource.type.name !== 'Provenance') {
+      run.sink.report('bundle-entry-unreachable', entry.entry, {
+        text: `The ${manner.header} does not lead to ${name}; only this leads to others.`,
+        ...manner.backward,
+      })
+    }
+  }
+}
+
+type Links = ReadonlyMap<BundleEntry, readonly BundleEntry[]>
+
+function linksBetween({ index, linksOf }: BundleCheck): { forward: Links; backward: Links } {
+  const forward = new Map<BundleEntry, BundleEntry[]>()
+  const backward = new Map<BundleEntry, BundleEntry[]>()
+  for (const entry of index.entries) {
+    for (const { target } of linksOf(entry)) {
+      for (const other of targetsOf(entry, target, index)) {
+        add(forward, entry, other)
+        add(backward, other, entry)
+      }
+    }
+  }
+  return { forward, backward }
+}
+
+function add(links: Map<BundleEntry, BundleEntry[]>, from: BundleEntry, to: BundleEntry): void {
+  const list = links.get(from)
+  if (list === undefined) links.set(from, [to])
+  else list.push(to)
+}
+
+/** What the Bundle itself leads to. */
+function styleSheets({ run, bundle, index }: BundleCheck): readonly BundleEntry[] {
+  const links = childrenOf(run, bundle, 'link').filter((link) => textOf(link, 'relation') === 'stylesheet')
+  return links.flatMap((link) => {
+    const url = textOf(link, 'url') ?? ''
+    return index.byFullUrl.get(url) ?? index.byAddress.get(url) ?? []
+  })
+}
+
+function reached(starts: readonly BundleEntry[], next: (entry: BundleEntry) => readonly BundleEntry[]): ReadonlySet<BundleEntry> {
+  const seen = new Set(starts)
+  for (const entry of seen) for (const other of next(entry)) seen.add(other)
+  return seen
+}

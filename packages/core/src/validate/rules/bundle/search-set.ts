@@ -1,0 +1,76 @@
+import { quoted } from '../../../errors/index.js'
+import { isObject, objectAt, stringAt } from '../../../json/index.js'
+import { childrenOf, textOf } from '../../walk/children.js'
+import type { BundleEntry } from '../reference/bundle-index.js'
+import type { BundleCheck } from './check-bundle.js'
+
+/**
+ * Checks the answer to a search: that it says what was searched, that entries say why they are there, and that they are what was asked.
+ *
+ * @see https://hl7.org/fhir/R4/bundle.html#searchset
+ */
+export function checkSearchSet(check: BundleCheck): void {
+  const { run, bundle, index } = check
+  const self = selfLink(check)
+  if (self === undefined)
+    run.sink.report('bundle-search', bundle, {
+      text: 'The answer to a search should have a self link, which says what was searched.',
+      severity: 'warning',
+    })
+  const types = self === undefined ? [] : typesOf(self, (name) => run.model.type(name)?.kind === 'resource')
+  if (index.entries.some((entry) => modeOf(entry) !== undefined)) {
+    for (const entry of index.entries) checkEntry(check, entry, types)
+  } else checkWithoutModes(check, types)
+}
+
+function selfLink({ run, bundle }: BundleCheck): string | undefined {
+  const link = childrenOf(run, bundle, 'link').find((one) => textOf(one, 'relation') === 'self')
+  return link && textOf(link, 'url')
+}
+
+/** The types that a search is for: the last part of its path, else its `_type`. */
+function typesOf(url: string, isType: (name: string) => boolean): readonly string[] {
+  const [path = '', query = ''] = url.split('?', 2)
+  const last = path.slice(path.lastIndexOf('/') + 1)
+  if (isType(last)) return [last]
+  const parameter = query.split('&').find((part) => part.startsWith('_type='))
+  return parameter === undefined ? [] : parameter.slice('_type='.length).split(',')
+}
+
+function modeOf({ entry }: BundleEntry): string | undefined {
+  return isObject(entry.value) ? stringAt(objectAt(entry.value, 'search'), 'mode') : undefined
+}
+
+function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly string[]): void {
+  const mode = modeOf(entry)
+  const type = entry.resource.type.name
+  const say = (text: string): void => run.sink.report('bundle-search', entry.resource, { text })
+  if (mode === undefined) {
+    run.sink.report('bundle-search', entry.entry, { text: 'The entry should have a search mode, as others have one.', severity: 'warning' })
+    return
+  }
+  if (mode === 'outcome') {
+    if (type !== 'OperationOutcome') say(`An entry with the mode outcome must be an OperationOutcome, not ${quoted(type)}.`)
+    return
+  }
+  if (textOf(entry.resource, 'id') === undefined) say('What a search finds must have an id.')
+  if (mode === 'match' && types.length > 0 && !types.includes(type))
+    say(`A match must be of the type that was searched, ${types.join(' or ')}, not ${quoted(type)}.`)
+}
+
+/** Without modes, entries of one type that was searched need none. */
+function checkWithoutModes({ run, bundle, index }: BundleCheck, types: readonly string[]): void {
+  const found = new Set(index.entries.map(({ resource }) => resource.type.name).filter((type) => type !== 'OperationOutcome'))
+  for (const { resource } of index.entries) {
+    if (resource.type.name !== 'OperationOutcome' && textOf(resource, 'id') === undefined) {
+      run.sink.report('bundle-search', resource, { text: 'What a search finds must have an id.' })
+    }
+  }
+  const isPlain = types.length > 0 && found.size <= 1 && [...found].every((type) => types.includes(type))
+  if (index.entries.length > 0 && !isPlain) {
+    run.sink.report('bundle-search', bundle, {
+      text: 'The entries of an answer to a search should have search modes.',
+      severity: 'warning',
+    })
+  }
+}
