@@ -42,11 +42,21 @@ export interface SessionChange {
   readonly expiresAt?: number
 }
 
+/** Tells that what was read of users and sessions may no longer hold. */
+export interface SessionNews {
+  /** Whether changes by other processes are heard of at present. While they are not, nothing that was read may be relied on. */
+  readonly heard: boolean
+  /** Calls the listener soon after every change by any process, and whenever `heard` changes. */
+  onChange(listener: () => void): void
+}
+
 /**
  * Users and sessions, apart from resources: no search reaches them. Every change is durable when its promise resolves and is seen by
  * the next call of every process on the same storage. Errors as in `Storage`.
  */
 export interface SessionStore {
+  /** Absent where nothing tells of changes by other processes. */
+  readonly news?: SessionNews
   user(sub: string): Promise<UserRecord | undefined>
   /** Creates the user or replaces claims; state and epoch of an existing user stay. */
   putUser(sub: string, claims: Readonly<Record<string, unknown>>): Promise<UserRecord>

@@ -1,0 +1,94 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { PostgresClient, PostgresPool } from './pool.js'
+import { rowsOf, type Row } from './row.js'
+import { queryOf, sql, type Statement } from './sql.js'
+
+/** How connections are used. */
+export interface ConnectionOptions {
+  /** How long to wait for a connection. */
+  readonly connectTimeoutMs: number
+  /** How long one statement may take. */
+  readonly statementTimeoutMs: number
+  /** Accept a server that acknowledges commits before they are on disk. */
+  readonly allowLossyCommits: boolean
+}
+
+/** A connection of the pool, set up for this adapter. */
+export interface Connection {
+  rows(statement: Statement): Promise<readonly Row[]>
+  /** Gives the connection back to the pool, or closes it when it is broken. */
+  release(state: 'usable' | 'broken'): void
+  onNotification(listener: () => void): void
+  onEnd(listener: () => void): void
+}
+
+/** Takes connections out of a pool. */
+export interface Connections {
+  take(): Promise<Connection>
+}
+
+/** The server cancels a statement first; the driver gives up on a server that no longer answers. */
+const ANSWER_GRACE_MS = 1_000
+
+/** Puts the seam over a pool. */
+export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): Connections {
+  const known = new WeakSet<PostgresClient>()
+  // What breaks while nobody uses it is replaced by the pool; without a listener the process would end.
+  pool.on('error', () => {})
+  return {
+    async take() {
+      const client = await inTime(pool, options.connectTimeoutMs)
+      const connection = connectionOf(client, options.statementTimeoutMs + ANSWER_GRACE_MS)
+      if (known.has(client)) return connection
+      client.on('error', () => {})
+      await setUp(connection, options)
+      known.add(client)
+      return connection
+    },
+  }
+}
+
+function connectionOf(client: PostgresClient, timeoutMs: number): Connection {
+  return {
+    rows: async (statement) => rowsOf((await client.query(queryOf(statement, timeoutMs))).rows),
+    release: (state) => client.release(state === 'broken'),
+    onNotification: (listener) => void client.on('notification', listener),
+    onEnd: (listener) => void client.on('end', listener),
+  }
+}
+
+async function inTime(pool: PostgresPool, timeoutMs: number): Promise<PostgresClient> {
+  const connecting = pool.connect()
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(new OperationError('storage-timeout', 'There was no connection to the database in time.')),
+    timeoutMs,
+  )
+  try {
+    return await Promise.race([connecting, late])
+  } catch (error) {
+    void connecting.then(
+      (client) => client.release(),
+      () => {},
+    )
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function setUp(connection: Connection, { statementTimeoutMs, allowLossyCommits }: ConnectionOptions): Promise<void> {
+  try {
+    const [row] = await connection.rows(sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, false) AS timeout,
+      current_setting('synchronous_commit') AS commits, current_setting('fsync', true) AS flushes, current_setting('server_encoding') AS encoding`)
+    if (row?.['encoding'] !== 'UTF8') throw new OperationError('storage-unavailable', 'The encoding of the database must be UTF8.')
+    if (allowLossyCommits || (row['commits'] !== 'off' && row['flushes'] !== 'off')) return
+    throw new OperationError(
+      'storage-unavailable',
+      'The database acknowledges commits before they are on disk (synchronous_commit or fsync is off).',
+    )
+  } catch (error) {
+    connection.release('broken')
+    throw error
+  }
+}

@@ -1,0 +1,100 @@
+import { setTimeout as after } from 'node:timers/promises'
+import { OperationError } from 'fhir-ops/errors'
+import type { Connection, Connections } from './connections.js'
+import { connectionSurvives, storageFailure, wasOvertaken } from './failure.js'
+import type { PostgresPool } from './pool.js'
+import type { Row } from './row.js'
+import { sql, type Statement } from './sql.js'
+
+/** Runs statements. */
+export interface Executor {
+  rows(statement: Statement): Promise<readonly Row[]>
+}
+
+/** The database as the stores use it: errors as `OperationError`, everything refused after `close`. */
+export interface Database extends Executor {
+  /** Runs one statement in a transaction of its own. */
+  rows(statement: Statement): Promise<readonly Row[]>
+  /**
+   * Runs `work` in a transaction. What another transaction made impossible is tried again, so `work` may run several times; a commit
+   * whose outcome is not known is an error and never tried again.
+   */
+  transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T>
+  /** Finishes what was called before and ends the pool; calling it again does nothing. */
+  close(): Promise<void>
+}
+
+/** Puts the seam over connections. */
+export function databaseOver(pool: PostgresPool, connections: Connections): Database {
+  const running = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (closing !== undefined) throw new OperationError('storage-unavailable', 'The storage is closed.')
+    const call = retried(work)
+    running.add(call)
+    try {
+      return await call
+    } catch (error) {
+      throw storageFailure(error)
+    } finally {
+      running.delete(call)
+    }
+  }
+  const closeAll = async (): Promise<void> => {
+    await Promise.allSettled(running)
+    await pool.end()
+  }
+  return {
+    rows: async (statement) => guarded(() => onConnection(connections, (connection) => connection.rows(statement))),
+    transaction: async (work) => guarded(() => onConnection(connections, (connection) => committed(connection, work))),
+    close: async () => (closing ??= closeAll()),
+  }
+}
+
+/** Tries of one transaction before its caller is told that others are in its way. */
+const MAX_TRIES = 6
+const FIRST_PAUSE_MS = 4
+
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === MAX_TRIES || !wasOvertaken(error)) throw error
+      await after(FIRST_PAUSE_MS * 2 ** (tries - 1) * Math.random())
+    }
+  }
+}
+
+async function onConnection<T>(connections: Connections, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await connections.take()
+  try {
+    const result = await work(connection)
+    connection.release('usable')
+    return result
+  } catch (error) {
+    connection.release(connectionSurvives(error) ? 'usable' : 'broken')
+    throw error
+  }
+}
+
+async function committed<T>(connection: Connection, work: (executor: Executor) => Promise<T>): Promise<T> {
+  await connection.rows(BEGIN)
+  const result = await rolledBackOnError(connection, () => work(connection))
+  await connection.rows(COMMIT)
+  return result
+}
+
+const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED`
+const COMMIT = sql`COMMIT`
+const ROLLBACK = sql`ROLLBACK`
+
+async function rolledBackOnError<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // On a broken connection the server rolls back by itself.
+    if (connectionSurvives(error)) await connection.rows(ROLLBACK)
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+import { OperationError, type ErrorCode } from 'fhir-ops/errors'
+import { isObject, stringAt } from 'fhir-ops/json'
+
+interface Failure {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database did not do what was asked of it.' }
+const TIMEOUT: Failure = { code: 'storage-timeout', message: 'The database took too long.' }
+const LOCKED: Failure = { code: 'storage-locked', message: 'The database is busy with other writers of the same resources.' }
+const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database is damaged or lacks what this adapter keeps in it.' }
+const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
+
+/** SQLSTATE codes with a meaning of their own; https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const BY_SQLSTATE: ReadonlyMap<string, Failure> = new Map([
+  ['23505', LOCKED],
+  ['25P03', TIMEOUT],
+  ['3F000', DAMAGED],
+  ['40001', LOCKED],
+  ['40P01', LOCKED],
+  ['42703', DAMAGED],
+  ['42P01', DAMAGED],
+  ['53100', FULL],
+  ['55P03', LOCKED],
+  ['57014', TIMEOUT],
+  ['ETIMEDOUT', TIMEOUT],
+  ['XX001', DAMAGED],
+  ['XX002', DAMAGED],
+])
+
+/** `pg` has no codes for its own time-outs. */
+const TIMEOUT_MESSAGES: ReadonlySet<string> = new Set([
+  'Query read timeout',
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+])
+
+/** The error that callers see for one of the driver's; what is an `OperationError` already stays as it is. */
+export function storageFailure(error: unknown): OperationError {
+  if (error instanceof OperationError) return error
+  const { code, message } = failureOf(error)
+  return new OperationError(code, message, { cause: error })
+}
+
+/**
+ * Whether the server has undone the transaction because of another one, so that it may be tried again: a serialization failure, a
+ * deadlock, or a row that another writer made first. A lost connection is none of these, as its outcome is not known.
+ */
+export function wasOvertaken(error: unknown): boolean {
+  return OVERTAKEN.has(codeOf(error) ?? '')
+}
+
+/** Whether the connection can be used again. Errors that the server did not send leave it in an unknown state. */
+export function connectionSurvives(error: unknown): boolean {
+  return error instanceof OperationError || SQLSTATE.test(codeOf(error) ?? '')
+}
+
+const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
+
+/** Class 08 is of lost connections. Node's own codes (`EPIPE`) are as long, but have no digit. */
+const SQLSTATE = /^(?!08)(?=[A-Z]*[0-9])[0-9A-Z]{5}$/
+
+function failureOf(error: unknown): Failure {
+  const known = BY_SQLSTATE.get(codeOf(error) ?? '')
+  if (known !== undefined) return known
+  return error instanceof Error && TIMEOUT_MESSAGES.has(error.message) ? TIMEOUT : UNAVAILABLE
+}
+
+function codeOf(error: unknown): string | undefined {
+  return isObject(error) ? stringAt(error, 'code') : undefined
+}

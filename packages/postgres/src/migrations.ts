@@ -1,0 +1,105 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { Database, Executor } from './database.js'
+import { numberAt } from './row.js'
+import { sql, type Sql } from './sql.js'
+
+/**
+ * The schema, forward only: `fhir_schema` holds the number of steps that the database has seen. A step that was released is never
+ * edited, and can be run again after it was cut short.
+ *
+ * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising.
+ * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
+ *   the three indexes cover every test of a query but those for parts of texts.
+ * - `fhir_user`, `fhir_session`: users and sessions.
+ *
+ * Keys are made of what callers give: there is no sequence, so that a distributed engine needs no point in common.
+ */
+const MIGRATIONS: readonly (readonly Sql[])[] = [
+  [
+    sql`CREATE TABLE IF NOT EXISTS fhir_resource (
+      type text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      version integer NOT NULL,
+      updated bigint NOT NULL,
+      text text COLLATE "C",
+      PRIMARY KEY (type, id)
+    )`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_resource_updated ON fhir_resource (type, updated, id) WHERE text IS NOT NULL`,
+    sql`CREATE TABLE IF NOT EXISTS fhir_entry (
+      type text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      param text COLLATE "C" NOT NULL,
+      n integer NOT NULL,
+      system text COLLATE "C",
+      value text COLLATE "C",
+      text text COLLATE "C",
+      low double precision,
+      high double precision,
+      whole_system text COLLATE "C",
+      whole_value text COLLATE "C",
+      whole_text text COLLATE "C",
+      PRIMARY KEY (type, id, param, n)
+    )`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_entry_value ON fhir_entry (type, param, value, system, id)`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_entry_text ON fhir_entry (type, param, text, system, id) WHERE text IS NOT NULL`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_entry_range ON fhir_entry (type, param, low, high, value, system, id)
+      WHERE low IS NOT NULL OR high IS NOT NULL`,
+    sql`CREATE TABLE IF NOT EXISTS fhir_user (
+      sub text COLLATE "C" PRIMARY KEY,
+      claims text NOT NULL,
+      state text NOT NULL,
+      epoch integer NOT NULL,
+      epoch_raised_at bigint NOT NULL
+    )`,
+    sql`CREATE TABLE IF NOT EXISTS fhir_session (
+      login_id text COLLATE "C" PRIMARY KEY,
+      digest text COLLATE "C" NOT NULL UNIQUE,
+      sub text COLLATE "C" NOT NULL,
+      state text NOT NULL,
+      last_used_at bigint NOT NULL,
+      created_at bigint NOT NULL,
+      expires_at bigint NOT NULL,
+      fixed text NOT NULL
+    )`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_session_user ON fhir_session (sub, created_at)`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_session_expiry ON fhir_session (expires_at)`,
+  ],
+]
+
+/**
+ * Brings the database to the newest schema. Of several processes one does each step while the others wait; when it dies, the next one
+ * goes on.
+ *
+ * @throws {OperationError} `storage-damaged` when a newer version of this adapter was here.
+ */
+export async function migrate(db: Database): Promise<void> {
+  if (await isCurrent(db)) return
+  await db.transaction(async (executor) => {
+    await executor.rows(sql`CREATE TABLE IF NOT EXISTS fhir_schema (one integer PRIMARY KEY, version integer NOT NULL)`)
+    await executor.rows(sql`INSERT INTO fhir_schema (one, version) VALUES (1, 0) ON CONFLICT DO NOTHING`)
+  })
+  for (let done = false; !done;) done = await db.transaction(nextStep)
+}
+
+/** One read, as most processes find nothing to do, and some may not change the schema. */
+async function isCurrent(db: Database): Promise<boolean> {
+  const [table] = await db.rows(sql`SELECT to_regclass('fhir_schema') IS NOT NULL AS exists`)
+  return table?.['exists'] === true && (await versionOf(db, sql``)) === MIGRATIONS.length
+}
+
+/** True when nothing is left to do. */
+async function nextStep(executor: Executor): Promise<boolean> {
+  const version = await versionOf(executor, sql`FOR UPDATE`)
+  const step = MIGRATIONS[version]
+  if (step === undefined) return true
+  for (const statement of step) await executor.rows(statement)
+  await executor.rows(sql`UPDATE fhir_schema SET version = ${version + 1}`)
+  return false
+}
+
+async function versionOf(executor: Executor, lock: Sql): Promise<number> {
+  const [row] = await executor.rows(sql`SELECT version FROM fhir_schema ${lock}`)
+  const version = row === undefined ? 0 : numberAt(row, 'version')
+  if (version <= MIGRATIONS.length) return version
+  throw new OperationError('storage-damaged', 'The database was written by a newer version of this adapter.')
+}

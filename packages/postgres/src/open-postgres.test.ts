@@ -1,0 +1,23 @@
+import { sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
+import { afterAll } from 'vitest'
+import { testDatabase } from '../test/test-database.js'
+import { openPostgres } from './index.js'
+
+const database = await testDatabase()
+afterAll(() => database.remove())
+
+storageContract(`PostgreSQL (${database.name})`, async (clock) => {
+  const schema = await database.schema()
+  const open = async () => (await openPostgres(schema.pool(), { ...clock, allowLossyCommits: true })).storage
+  return { storage: await open(), reopen: open, dispose: schema.drop }
+})
+
+sessionStoreContract(`PostgreSQL (${database.name})`, async () => {
+  const schema = await database.schema()
+  const { sessions, close } = await openPostgres(schema.pool(), { allowLossyCommits: true })
+  const dispose = async (): Promise<void> => {
+    await close()
+    await schema.drop()
+  }
+  return { store: sessions, dispose }
+})

@@ -1,0 +1,63 @@
+import type { SessionStore, Storage } from 'fhir-ops/storage'
+import { connectionsOf } from './connections.js'
+import { databaseOver } from './database.js'
+import { migrate } from './migrations.js'
+import type { PostgresPool } from './pool.js'
+import { listeningNews, told } from './session-news.js'
+import { sessionsIn } from './sessions.js'
+import { storageIn } from './storage.js'
+import { usersIn } from './users.js'
+
+export interface OpenPostgresOptions {
+  /** The clock of `lastUpdated`. */
+  readonly now?: () => Date
+  /** How long a call waits for a connection, then it fails with `storage-timeout`. Default 5,000. */
+  readonly connectTimeoutMs?: number
+  /** How long one statement may take, then it fails with `storage-timeout`. Default 5,000. */
+  readonly statementTimeoutMs?: number
+  /** Accept a server with `synchronous_commit` or `fsync` off, which may lose acknowledged writes. Default false. */
+  readonly allowLossyCommits?: boolean
+  /**
+   * Tell other processes of ended sessions by NOTIFY. Default true; false for engines without it, where a session cache
+   * (`sessionCacheMs`) then stays off.
+   */
+  readonly notify?: boolean
+}
+
+/** A database with everything that is kept in it. */
+export interface PostgresDatabase {
+  readonly storage: Storage
+  readonly sessions: SessionStore
+  /** Finishes what was called before and ends the pool; the same as `storage.close`. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a PostgreSQL database over a pool, and makes or completes its tables, in the schema that the connections have first in their
+ * `search_path`. Any number of processes may do so at the same time and see each other's writes at once. A write is acknowledged after
+ * its commit; one whose commit was not answered fails with `storage-unavailable`, and whether it was done is not known.
+ *
+ * @param pool It is ended by `close`.
+ * @throws {OperationError} `storage-unavailable` when the server cannot be reached, has another encoding than UTF-8, or may lose
+ *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database.
+ */
+export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
+  const { now = () => new Date(), connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false, notify = true } = options
+  const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits })
+  const db = databaseOver(pool, connections)
+  await migrate(db)
+  const news = listeningNews(connections)
+  const close = async (): Promise<void> => {
+    await news.close()
+    await db.close()
+  }
+  const asTold = notify ? told : (change: Parameters<typeof told>[0]) => change
+  return {
+    storage: storageIn({ ...db, close }, now),
+    sessions: { ...usersIn(db, asTold), ...sessionsIn(db, asTold), news: notify ? news : DEAF },
+    close,
+  }
+}
+
+/** News for processes that cannot listen: none comes, and nobody may rely on it. */
+const DEAF = { heard: false, onChange: () => {} }

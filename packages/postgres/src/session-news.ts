@@ -1,0 +1,88 @@
+import { setTimeout as after } from 'node:timers/promises'
+import type { SessionNews } from 'fhir-ops/storage'
+import type { Connection, Connections } from './connections.js'
+import { sql, type Sql } from './sql.js'
+
+/** News of sessions over the notifications of the database. */
+export interface ListeningNews extends SessionNews {
+  /** Stops listening. */
+  close(): Promise<void>
+}
+
+/** The changing statement, which must return rows, made to notify every process with its commit. */
+export function told(change: Sql): Sql {
+  return sql`WITH changed AS (${change}) SELECT changed.*, pg_notify('fhir_ops_sessions', '') FROM changed`
+}
+
+/** How soon a connection is looked for again. */
+const RECONNECT_MS = 250
+/** How often the connection is asked whether it is still there, as a lost network says nothing. */
+const PROBE_MS = 1_000
+const LISTEN = sql`LISTEN fhir_ops_sessions`
+const PROBE = sql`SELECT 1`
+
+/** Listens on a connection of its own from the first listener on, and connects again whenever that is lost. */
+export function listeningNews(connections: Connections): ListeningNews {
+  const listeners = new Set<() => void>()
+  const stop = new AbortController()
+  let heard = false
+  let listening: Promise<void> | undefined
+  const ear: Ear = {
+    stop: stop.signal,
+    tell: () => listeners.forEach((listener) => listener()),
+    setHeard(now) {
+      heard = now
+      ear.tell()
+    },
+  }
+  return {
+    get heard() {
+      return heard
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      listening ??= listen(connections, ear)
+    },
+    async close() {
+      stop.abort()
+      await listening
+    },
+  }
+}
+
+interface Ear {
+  readonly stop: AbortSignal
+  readonly tell: () => void
+  readonly setHeard: (heard: boolean) => void
+}
+
+async function listen(connections: Connections, ear: Ear): Promise<void> {
+  do {
+    // Whatever the reason, nothing is heard until a next try succeeds.
+    await connections
+      .take()
+      .then(async (connection) => listenOn(connection, ear))
+      .catch(() => {})
+  } while (await passed(RECONNECT_MS, ear.stop))
+}
+
+async function listenOn(connection: Connection, { stop, tell, setHeard }: Ear): Promise<void> {
+  const lost = new AbortController()
+  const over = AbortSignal.any([stop, lost.signal])
+  over.addEventListener('abort', () => setHeard(false), { once: true })
+  connection.onEnd(() => lost.abort())
+  connection.onNotification(tell)
+  try {
+    await connection.rows(LISTEN)
+    setHeard(!over.aborted)
+    while (await passed(PROBE_MS, over)) await connection.rows(PROBE)
+  } finally {
+    setHeard(false)
+    connection.release('broken')
+  }
+}
+
+/** False when the signal came first. */
+async function passed(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  return after(milliseconds, true, { signal }).catch(() => false)
+}

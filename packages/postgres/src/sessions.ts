@@ -1,0 +1,77 @@
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, stringAt } from 'fhir-ops/json'
+import type { SessionChange, SessionRecord, SessionState, SessionStore } from 'fhir-ops/storage'
+import type { Database } from './database.js'
+import { numberAt, textAt, type Row } from './row.js'
+import { prepared, sql, type Sql } from './sql.js'
+
+type SessionMethods = Omit<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch' | 'news'>
+
+/** The members of a session that have columns; the others never change and are kept together as JSON (`fixed`). */
+const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expires_at, fixed`
+
+/** The sessions in a database; `told` makes a changing statement tell the other processes. */
+export function sessionsIn(db: Database, told: (change: Sql) => Sql): SessionMethods {
+  const first = async (name: string, statement: Sql): Promise<SessionRecord | undefined> => {
+    const [row] = await db.rows(prepared(name, statement))
+    return row && sessionOf(row)
+  }
+  const count = async (name: string, change: Sql): Promise<number> => (await db.rows(prepared(name, change))).length
+  return {
+    addSession: async (session) => addSession(db, session),
+    session: async (loginId) => first('session', sql`SELECT ${COLUMNS} FROM fhir_session WHERE login_id = ${loginId}`),
+    sessionByDigest: async (digest) => first('digest', sql`SELECT ${COLUMNS} FROM fhir_session WHERE digest = ${digest}`),
+    async sessionsOf(sub, limit, state) {
+      const wanted = state === undefined ? sql`sub = ${sub}` : sql`sub = ${sub} AND state = ${state}`
+      const rows = await db.rows(sql`SELECT ${COLUMNS} FROM fhir_session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`)
+      return rows.map(sessionOf)
+    },
+    async changeSession(loginId, from, change) {
+      const update = sql`UPDATE fhir_session SET ${changed(change)} WHERE login_id = ${loginId} AND state = ANY (${from}) RETURNING ${COLUMNS}`
+      return change.state === undefined ? first('touch_session', update) : first('change_session', told(update))
+    },
+    endOthers: async (sub, except) =>
+      count(
+        'end_others',
+        told(sql`UPDATE fhir_session SET state = 'revoked' WHERE sub = ${sub} AND login_id <> ${except} AND state = 'active' RETURNING 1`),
+      ),
+    purge: async (expiredBefore) => count('purge', sql`DELETE FROM fhir_session WHERE expires_at < ${expiredBefore} RETURNING 1`),
+  }
+}
+
+async function addSession(db: Database, session: SessionRecord): Promise<void> {
+  const { loginId, digest, sub, state, lastUsedAt, createdAt, expiresAt, ...fixed } = session
+  const add = sql`INSERT INTO fhir_session (${COLUMNS})
+    VALUES (${loginId}, ${digest}, ${sub}, ${state}, ${lastUsedAt}, ${createdAt}, ${expiresAt}, ${JSON.stringify(fixed)})
+    ON CONFLICT DO NOTHING RETURNING 1`
+  const added = await db.rows(prepared('add_session', add))
+  if (added.length === 0) throw new OperationError('conflict', 'There is such a session already.')
+}
+
+function changed({ state, lastUsedAt, expiresAt }: SessionChange): Sql {
+  const times = sql`last_used_at = coalesce(${lastUsedAt ?? null}, last_used_at), expires_at = coalesce(${expiresAt ?? null}, expires_at)`
+  return sql`state = coalesce(${state ?? null}, state), ${times}`
+}
+
+function sessionOf(row: Row): SessionRecord {
+  const fixed: unknown = JSON.parse(textAt(row, 'fixed'))
+  const columns = {
+    loginId: textAt(row, 'login_id'),
+    digest: textAt(row, 'digest'),
+    sub: textAt(row, 'sub'),
+    state: textAt(row, 'state'),
+    lastUsedAt: numberAt(row, 'last_used_at'),
+    createdAt: numberAt(row, 'created_at'),
+    expiresAt: numberAt(row, 'expires_at'),
+  }
+  const session: unknown = isObject(fixed) ? { ...fixed, ...columns } : undefined
+  if (!isSession(session)) throw new TypeError('A session row cannot be read.')
+  return session
+}
+
+const STATES: ReadonlySet<string> = new Set<SessionState>(['active', 'revoked', 'logged-out', 'disabled', 'deleted'])
+
+function isSession(value: unknown): value is SessionRecord {
+  if (!isObject(value)) return false
+  return STATES.has(stringAt(value, 'state') ?? '') && typeof value['epoch'] === 'number' && Array.isArray(value['scopes'])
+}

@@ -1,0 +1,29 @@
+import type { Capabilities, Storage } from 'fhir-ops/storage'
+import { countSql } from './condition-sql.js'
+import type { Database } from './database.js'
+import { resourceOf } from './resource-row.js'
+import { numberAt } from './row.js'
+import { searchPage } from './search-page.js'
+import { prepared, sql } from './sql.js'
+import { writeEntries } from './write-entries.js'
+
+const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
+
+/** The resources in a database. */
+export function storageIn(db: Database, now: () => Date): Storage {
+  return {
+    capabilities: CAPABILITIES,
+    async read(type, id) {
+      const read = sql`SELECT id, version, updated, text FROM fhir_resource WHERE type = ${type} AND id = ${id} AND text IS NOT NULL`
+      const [row] = await db.rows(prepared('read', read))
+      return row && resourceOf(type, row)
+    },
+    search: async (query) => searchPage(db, query),
+    async count(query) {
+      const [row] = await db.rows(countSql(query))
+      return numberAt(row ?? {}, 'count')
+    },
+    write: async (entries) => writeEntries(db, entries, now().getTime()),
+    close: async () => db.close(),
+  }
+}

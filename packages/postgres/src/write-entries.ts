@@ -1,0 +1,69 @@
+import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
+import type { Database, Executor } from './database.js'
+import { addEntriesSql } from './entry-rows.js'
+import { numberAt, textAt, type Row } from './row.js'
+import { prepared, sql, type Sql } from './sql.js'
+import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore } from './write-plan.js'
+
+/**
+ * Applies puts and deletions in order: locks the ids, works out what becomes of them, and writes that table by table.
+ *
+ * @param now Milliseconds since 1970, by the caller's clock.
+ */
+export async function writeEntries(db: Database, entries: readonly WriteEntry[], now: number): Promise<readonly WriteResult[]> {
+  checkTexts(entries)
+  if (entries.length === 0) return []
+  const addresses = addressesOf(entries)
+  return db.transaction(async (executor) => {
+    const { results, changes } = writePlan(entries, await lockedVersions(executor, addresses), now)
+    await applyChanges(executor, changes)
+    return results
+  })
+}
+
+/** The last versions, which nobody else changes from here on. An id that is not there cannot be locked: adding it fails if another has. */
+async function lockedVersions(executor: Executor, addresses: readonly Address[]): Promise<readonly VersionBefore[]> {
+  const lock = sql`SELECT r.type, r.id, r.version, r.updated, r.text IS NOT NULL AS current
+    FROM ${addressRows(addresses)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id ORDER BY r.type, r.id FOR UPDATE OF r`
+  return (await executor.rows(prepared('lock', lock))).map(versionOf)
+}
+
+async function applyChanges(executor: Executor, changes: readonly Change[]): Promise<void> {
+  const known = changes.filter((change) => change.known)
+  const added = changes.filter((change) => !change.known)
+  if (added.length > 0)
+    await executor.rows(prepared('add', sql`INSERT INTO fhir_resource (${COLUMNS}) SELECT * FROM ${versionRows(added)}`))
+  if (known.length > 0) await changeVersions(executor, known)
+  const entries = addEntriesSql(changes)
+  if (entries !== undefined) await executor.rows(prepared('index', entries))
+}
+
+async function changeVersions(executor: Executor, changes: readonly Change[]): Promise<void> {
+  const update = sql`UPDATE fhir_resource r SET version = w.version, updated = w.updated, text = w.text
+    FROM ${versionRows(changes)} WHERE r.type = w.type AND r.id = w.id`
+  await executor.rows(prepared('change', update))
+  const clear = sql`DELETE FROM fhir_entry e USING ${addressRows(changes)} WHERE e.type = w.type AND e.id = w.id`
+  await executor.rows(prepared('clear', clear))
+}
+
+const COLUMNS = sql`type, id, version, updated, text`
+
+function addressRows(addresses: readonly Address[]): Sql {
+  return sql`unnest(${addresses.map(({ type }) => type)}::text[], ${addresses.map(({ id }) => id)}::text[]) AS w (type, id)`
+}
+
+function versionRows(changes: readonly Change[]): Sql {
+  const numbers = sql`${changes.map(({ version }) => version)}::integer[], ${changes.map(({ updated }) => updated)}::bigint[]`
+  const addresses = sql`${changes.map(({ type }) => type)}::text[], ${changes.map(({ id }) => id)}::text[]`
+  return sql`unnest(${addresses}, ${numbers}, ${changes.map(({ text }) => text)}::text[]) AS w (${COLUMNS})`
+}
+
+function versionOf(row: Row): VersionBefore {
+  return {
+    type: textAt(row, 'type'),
+    id: textAt(row, 'id'),
+    version: numberAt(row, 'version'),
+    updated: numberAt(row, 'updated'),
+    current: row['current'] === true,
+  }
+}

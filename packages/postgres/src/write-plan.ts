@@ -1,0 +1,92 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import { checkLaidOut, type IndexEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { instantOf } from './resource-row.js'
+
+/** Where a resource is stored. */
+export interface Address {
+  readonly type: string
+  readonly id: string
+}
+
+/** The last version of an id; one of a deletion has no text. */
+export interface Version extends Address {
+  readonly version: number
+  /** Milliseconds since 1970. */
+  readonly updated: number
+}
+
+/** What an id is brought to, and from what. */
+export interface Change extends Version {
+  readonly text: string | null
+  readonly entries: readonly IndexEntry[]
+  /** Whether the id has had a version before. */
+  readonly known: boolean
+}
+
+/** The result of each entry of a write, and one change for each id, in the order of `addressesOf`. */
+export interface WritePlan {
+  readonly results: readonly WriteResult[]
+  readonly changes: readonly Change[]
+}
+
+/** The last version of an id before a write. */
+export interface VersionBefore extends Version {
+  readonly current: boolean
+}
+
+/**
+ * Works out what a write does, entry by entry, without writing.
+ *
+ * @param before The last versions of the ids of the entries.
+ * @param now Milliseconds since 1970.
+ * @throws {OperationError} `version-conflict`, `resource-invalid`
+ */
+export function writePlan(entries: readonly WriteEntry[], before: readonly VersionBefore[], now: number): WritePlan {
+  const versions = new Map(before.map((version) => [keyOf(version), version]))
+  const known = new Set(versions.keys())
+  const changes = new Map<string, Change>()
+  const results = entries.map((entry) => {
+    const key = keyOf(entry)
+    const last = versions.get(key)
+    checkVersion(entry, last)
+    // A clock that was set back must not make a resource older than it was.
+    const next = { type: entry.type, id: entry.id, version: (last?.version ?? 0) + 1, updated: Math.max(now, last?.updated ?? now) }
+    if (entry.op === 'delete' && last?.current !== true) return resultOf(next, { created: false, nothingDone: true })
+    const text = entry.op === 'put' ? entry.text : null
+    versions.set(key, { ...next, current: text !== null })
+    changes.set(key, { ...next, text, entries: entry.op === 'put' ? entry.entries : [], known: known.has(key) })
+    return resultOf(next, { created: entry.op === 'put' && last?.current !== true })
+  })
+  return { results, changes: addressesOf(entries).flatMap((address) => changes.get(keyOf(address)) ?? []) }
+}
+
+/** @throws {OperationError} `resource-invalid` when a text is not laid out for storage. */
+export function checkTexts(entries: readonly WriteEntry[]): void {
+  for (const entry of entries) if (entry.op === 'put') checkLaidOut(entry)
+}
+
+/** The ids of the entries, each once, in an order that every writer has in common, so that none waits for another in a circle. */
+export function addressesOf(entries: readonly WriteEntry[]): readonly Address[] {
+  const addresses = new Map(entries.map((entry) => [keyOf(entry), entry]))
+  return [...addresses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { type, id }]) => ({ type, id }))
+}
+
+function keyOf({ type, id }: Address): string {
+  return `${type}/${id}`
+}
+
+function resultOf(
+  { type, id, version, updated }: Version,
+  { created, nothingDone }: { readonly created: boolean; readonly nothingDone?: true },
+): WriteResult {
+  return { type, id, lastUpdated: instantOf(updated), created, ...(nothingDone === undefined && { versionId: String(version) }) }
+}
+
+function checkVersion({ type, id, ifVersion }: WriteEntry, before: VersionBefore | undefined): void {
+  if (ifVersion === undefined) return
+  const current = before?.current === true ? String(before.version) : null
+  if (current === ifVersion) return
+  const found = current === null ? 'does not exist' : `has version ${current}`
+  const wanted = ifVersion === null ? 'it was to be created' : `version ${quoted(ifVersion)} was expected`
+  throw new OperationError('version-conflict', `${type}/${id} ${found}, but ${wanted}.`)
+}

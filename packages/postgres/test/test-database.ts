@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
+import type { PostgresPool } from '../src/index.js'
+import { pglitePool } from './pglite-pool.js'
+import { testServer } from './test-server.js'
+
+/** A database for tests, with room for any number of storages beside each other. */
+export interface TestDatabase {
+  /** What is tested against, for people. */
+  readonly name: string
+  /** Absent for a database inside the process. */
+  readonly url?: string
+  /** Makes an empty schema. */
+  schema(): Promise<TestSchema>
+  remove(): Promise<void>
+}
+
+/** A schema of its own. */
+export interface TestSchema {
+  /** A pool whose connections use the schema. */
+  pool(options?: pg.PoolConfig): PostgresPool
+  drop(): Promise<void>
+}
+
+/** The database of `DATABASE_URL`, else one on a server of the tests' own, else PGlite in the process; what it is, is printed. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const url = process.env['DATABASE_URL']
+  const database =
+    url === undefined || url === '' ? await ownDatabase() : { name: 'the server of DATABASE_URL', ...onServer(url), remove: async () => {} }
+  process.stdout.write(`PostgreSQL tests run against ${database.name}\n`)
+  return database
+}
+
+async function ownDatabase(): Promise<TestDatabase> {
+  // The tests stop no machine, and make a schema each: without flushes they take half the time.
+  const server = await testServer({ fsync: 'off' })
+  if (server === undefined) return inProcess()
+  return { name: server.name, ...onServer(server.url), remove: () => server.remove() }
+}
+
+function onServer(url: string): Pick<TestDatabase, 'url' | 'schema'> {
+  return {
+    url,
+    async schema() {
+      const name = `fhir_ops_${randomUUID().replaceAll('-', '')}`
+      await once(url, `CREATE SCHEMA ${name}`)
+      return {
+        pool: (options) => new pg.Pool({ connectionString: url, options: `-c search_path=${name}`, max: 10, ...options }),
+        drop: () => once(url, `DROP SCHEMA ${name} CASCADE`),
+      }
+    },
+  }
+}
+
+async function once(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+/** One connection, and so one schema at a time. */
+async function inProcess(): Promise<TestDatabase> {
+  const db = await PGlite.create()
+  return {
+    name: 'PGlite in the process, as no PostgreSQL server could be had',
+    async schema() {
+      await db.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
+      return { pool: () => pglitePool(db), drop: async () => {} }
+    },
+    remove: () => db.close(),
+  }
+}
