@@ -118,6 +118,25 @@ describe('tokens', () => {
     expect((ended as OperationError).code).toBe('token-invalid')
   })
 
+  it('TK-20 what was read before an end and arrives after it is not remembered', async () => {
+    const store = memorySessionStore()
+    const gate = Promise.withResolvers<void>()
+    let slow = false
+    const user: SessionStore['user'] = async (sub) => {
+      const found = await store.user(sub)
+      if (slow) await gate.promise
+      return found
+    }
+    const { sessions } = world({ ...store, user }, { sessionCacheMs: 5_000 })
+    const { token, loginId } = await sessions.create({ user: 'ann' })
+    slow = true
+    const early = sessions.verify(token)
+    await sessions.disable(loginId)
+    gate.resolve()
+    await early
+    expect(await reasonOf(sessions.verify(token))).toBe('disabled')
+  })
+
   it('of a user who does not exist any more are refused', async () => {
     const { sessions, store } = world()
     const { token } = await sessions.create({ user: 'ann' })
