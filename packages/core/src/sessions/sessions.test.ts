@@ -120,17 +120,19 @@ describe('tokens', () => {
 
   it('TK-20 what was read before an end and arrives after it is not remembered', async () => {
     const store = memorySessionStore()
-    const gate = Promise.withResolvers<void>()
+    const [reading, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let slow = false
     const user: SessionStore['user'] = async (sub) => {
       const found = await store.user(sub)
+      reading.resolve()
       if (slow) await gate.promise
       return found
     }
     const { sessions } = world({ ...store, user }, { sessionCacheMs: 5_000 })
-    const { token, loginId } = await sessions.create({ user: 'ann' })
+    const { token, loginId } = await sessions.create({ user: { sub: 'ann' } })
     slow = true
     const early = sessions.verify(token)
+    await reading.promise
     await sessions.disable(loginId)
     gate.resolve()
     await early
