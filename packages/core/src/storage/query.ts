@@ -77,7 +77,7 @@ export interface SearchQuery {
   readonly where: Condition
   /**
    * The same conditions as decoded FHIR search parameters, present when the query was made from such. An adapter in front of another
-   * FHIR server sends these; the others do not look at them.
+   * FHIR server sends these; the others do not look at them. Whoever changes `where` leaves them out.
    */
   readonly parameters?: readonly (readonly [name: string, value: string])[]
   readonly sort?: readonly SortKey[]

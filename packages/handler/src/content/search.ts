@@ -50,11 +50,12 @@ function isShown(caller: Caller, { type, id }: StoredResource): boolean {
   return !caller.hides || caller.decide('search', type, id) === 'allow'
 }
 
-/** Callers with a project find the bots of that project only. */
+/** Callers with a project find the bots of that project only. `parameters` would still speak of all of them. */
 function inReach(query: SearchQuery, { principal }: Caller): SearchQuery {
   if (query.type !== 'Bot' || principal?.project === undefined) return query
   const own: Condition = { kind: 'entry', param: 'project', all: [{ field: 'value', op: 'eq', operand: principal.project }] }
-  return { ...query, where: { kind: 'and', conditions: [query.where, own] } }
+  const { parameters: _ofAll, ...narrowed } = query
+  return { ...narrowed, where: { kind: 'and', conditions: [query.where, own] } }
 }
 
 function bounded(text: string, { ctx }: Call): string {
