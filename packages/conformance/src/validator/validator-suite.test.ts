@@ -11,8 +11,8 @@ const FOLDER = join(sharedFolder(), 'validator-tests')
 
 /** Tests that pass at each level, by group; a change that lowers one fails. */
 const FLOORS = [
-  ['core', { verdict: 162, location: 142, full: 107 }],
-  ['xml', { verdict: 54, location: 51, full: 38 }],
+  ['core', { verdict: 166, location: 147, full: 111 }],
+  ['xml', { verdict: 59, location: 54, full: 39 }],
   ['extra', { verdict: 49, location: 49, full: 49 }],
   ['ig', { verdict: 65, location: 65, full: 65 }],
 ] as const

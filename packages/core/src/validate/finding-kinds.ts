@@ -77,6 +77,14 @@ export const FINDING_KINDS = {
   'bundle-reference-ambiguous': { severity: 'error', code: 'forbidden' },
   'bundle-reference-open': { severity: 'warning', code: 'required' },
   'bundle-entry-unreachable': { severity: 'error', code: 'informational' },
+  // Measures and their reports
+  'measure-unknown': { severity: 'warning', code: 'required' },
+  'measure-scoring-unknown': { severity: 'information', code: 'business-rule' },
+  'measure-part': { severity: 'error', code: 'business-rule' },
+  'measure-count': { severity: 'error', code: 'business-rule' },
+  'measure-score': { severity: 'error', code: 'business-rule' },
+  'measure-library-unknown': { severity: 'information', code: 'not-found' },
+  'measure-criteria': { severity: 'error', code: 'invalid' },
   // Questionnaires and their responses
   'questionnaire-unknown': { severity: 'warning', code: 'required' },
   'questionnaire-period': { severity: 'warning', code: 'business-rule' },

@@ -2,6 +2,7 @@ import { isObject, type JsonSlip, type SlipKind } from '../json/index.js'
 import type { FindingKind } from './finding-kinds.js'
 import { FINDING_KINDS } from './finding-kinds.js'
 import type { Finding } from './finding.js'
+import { unknownType } from './rules/structure/check-resource-type.js'
 import type { Run } from './walk/run.js'
 
 interface SlipRow {
@@ -36,6 +37,11 @@ export function faultFinding(fault: JsonSlip): Finding {
 /** What JSON says that is no resource. */
 export function noResource(): Finding {
   return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: 'The content is no resource: an object with a resourceType is needed.' }
+}
+
+/** What a resource says of a type that FHIR does not have. */
+export function noSuchType(type: string): Finding {
+  return { kind: 'unknown-resource-type', ...FINDING_KINDS['unknown-resource-type'], text: unknownType(type), expression: type.slice(0, MAX_TOKEN).toWellFormed() }
 }
 
 /** Reports the slips of a text that was read in spite of them. */

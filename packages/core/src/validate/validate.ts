@@ -6,7 +6,8 @@ import { anticipate } from './facts/anticipate.js'
 import { createFacts, type Facts } from './facts/facts.js'
 import type { Finding } from './finding.js'
 import { createSink } from './finding-sink.js'
-import { faultFinding, noResource, reportSlips } from './json-findings.js'
+import { faultFinding, noResource, noSuchType, reportSlips } from './json-findings.js'
+import { isConcrete } from './rules/structure/check-resource-type.js'
 import { requestedRules } from './rules/profile/requested-profiles.js'
 import type { Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
@@ -50,6 +51,7 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, input: Vali
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
   if (type === undefined) return [noResource()]
+  if (!isConcrete(model, type)) return [noSuchType(type)]
   const facts = createFacts(ctx, model)
   anticipate(facts, source.value)
   await facts.settle()

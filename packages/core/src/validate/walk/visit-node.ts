@@ -5,6 +5,7 @@ import { checkBindings } from '../rules/binding/check-bindings.js'
 import { checkConstraints } from '../rules/constraint/check-constraints.js'
 import { checkPrimitive } from '../rules/primitive/check-primitive.js'
 import { checkByType } from '../rules/registry.js'
+import { checkResourceType } from '../rules/structure/check-resource-type.js'
 import { checkNotEmpty } from '../rules/structure/check-not-empty.js'
 import { checkValue } from '../rules/value/check-value.js'
 import { rulesOf } from './rules-of.js'
@@ -43,6 +44,7 @@ function checkOwn(run: Run, node: FhirNode): boolean {
     run.sink.report('object-expected', node, { text: `An object is expected here, not a ${typeof node.value}.` })
     return false
   }
+  if (node.type.kind === 'resource' && !checkResourceType(run, node)) return false
   if (!checkNotEmpty(run, node)) return false
   if (node.type.kind === 'primitive' && node.value !== undefined && !checkPrimitive(run, node)) return false
   checkByType(run, node)

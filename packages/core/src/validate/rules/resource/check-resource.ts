@@ -8,12 +8,6 @@ import { containedReferences } from './contained-references.js'
 /** What holds for every resource: its id is bare, its url absolute, and everything in it that is contained is meant by something. */
 export function checkResource(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
-  if (node.type.name === 'Resource' || node.type.name === 'DomainResource' || node.type.name === 'Any') {
-    const name = stringAt(node.value, 'resourceType')
-    const text = name === undefined ? 'A resource must have a resourceType.' : `There is no resource type ${quoted(name)}.`
-    run.sink.report('unknown-resource-type', node, { text })
-    return
-  }
   if (Object.hasOwn(node.value, '_id')) run.sink.report('id-form', node, { text: 'The id of a resource has no extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
   checkContained(run, node)

@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createContext, forRequest } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate, type ValidateResult } from 'fhir-ops/validate'
+import { r4 } from '@fhir-ops/r4'
+
+const { definitions, types } = r4()
+const ctx = createContext({ storage: memoryStorage(), definitions, types })
+
+function validated(resource: unknown): Promise<ValidateResult> {
+  return validate(forRequest(ctx, {}), { resource: typeof resource === 'string' ? resource : JSON.stringify(resource) })
+}
+
+/** The longest time in which a timer that is due at once did not run while the work went on. */
+async function longestStretch(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 1)
+  await work()
+  clearInterval(timer)
+  return Math.max(longest, performance.now() - last)
+}
+
+describe('hostile resources', () => {
+  test('VA-06 a text that nests too deep is refused, one at the limit is walked', async () => {
+    const nested = (depth: number): string => `{"resourceType":"Basic","code":{"text":"x"},"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
+    expect((await validated(nested(127))).findings).toMatchObject([{ kind: 'unknown-property' }])
+    expect((await validated(nested(128))).findings).toMatchObject([{ kind: 'json-fatal' }])
+    const items = (depth: number): object => (depth === 0 ? { linkId: '1', type: 'foo' } : { linkId: '1', type: 'group', item: [items(depth - 1)] })
+    expect((await validated({ resourceType: 'Questionnaire', status: 'draft', item: [items(60)] })).valid).toBe(false)
+  })
+
+  test('VA-09 contained resources that refer to each other in a circle end', async () => {
+    const contained = ['a', 'b'].map((id) => ({ resourceType: 'Organization', id, name: id, partOf: { reference: id === 'a' ? '#b' : '#a' } }))
+    expect((await validated({ resourceType: 'Patient', contained, managingOrganization: { reference: '#a' } })).valid).toBe(true)
+  })
+
+  test('VA-10 no more than 100 findings are told, then one that says so', async () => {
+    const name = Array.from({ length: 5_000 }, () => ({ foo: 1 }))
+    const { findings } = await validated({ resourceType: 'Patient', name })
+    expect(findings).toHaveLength(101)
+    expect(findings.at(-1)).toMatchObject({ kind: 'findings-cut', code: 'too-costly' })
+  })
+
+  test('VA-10 a hundred warnings do not hide an error', async () => {
+    const name = [...Array.from({ length: 200 }, () => ({ text: ' x' })), { foo: 1 }]
+    const { findings, valid } = await validated({ resourceType: 'Patient', name })
+    expect(valid).toBe(false)
+    expect(findings.map(({ kind }) => kind)).toContain('unknown-property')
+  })
+
+  test('VA-10 a Bundle of 5,000 entries is checked in time, and others run in between', async () => {
+    const entry = Array.from({ length: 5_000 }, (_, index) => ({
+      fullUrl: `http://example.org/Patient/${index}`,
+      resource: { resourceType: 'Patient', id: `${index}`, name: [{ family: 'x' }], gender: 'male', managingOrganization: { reference: 'Organization/1' } },
+    }))
+    const bundle = JSON.stringify({ resourceType: 'Bundle', type: 'collection', entry })
+    await validated(bundle)
+    const stretch = await longestStretch(async () => expect((await validated(bundle)).valid).toBe(true))
+    expect(stretch).toBeLessThan(1_000)
+  })
+
+  test('VA-12 names of properties are cut and escaped', async () => {
+    const { findings } = await validated({ resourceType: 'Patient', ['x\n"'.repeat(1_000)]: 1 })
+    expect(findings[0]?.text.length).toBeLessThan(250)
+    expect(findings[0]?.text).toContain('x\\n\\"x')
+  })
+
+  test('a reference to many contained resources takes no more than their number', async () => {
+    const ids = Array.from({ length: 3_000 }, (_, index) => `o${index}`)
+    const contained = ids.map((id) => ({ resourceType: 'Organization', id, name: id }))
+    const generalPractitioner = ids.map((id) => ({ reference: `#${id}` }))
+    expect((await validated({ resourceType: 'Patient', contained, generalPractitioner })).valid).toBe(true)
+  })
+
+  test('random JSON is never an accident', async () => {
+    const key = fc.constantFrom('name', 'id', 'extension', 'url', 'contained', '_name', 'meta', 'profile', 'text', 'div', '__proto__', 'constructor', 'coding', 'system', 'code', 'reference', 'value', 'valueString')
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        fc.constantFrom(null, true, 1, -1.5, '', 'x', '#', '#a', 'http://x', '<div>', '2020-01-01', 'Patient/1'),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+      ),
+    }))
+    const type = fc.constantFrom('Patient', 'Bundle', 'Observation', 'Questionnaire', 'QuestionnaireResponse', 'Parameters', 'ValueSet', 'StructureDefinition', 'Any', 'Element')
+    await fc.assert(
+      fc.asyncProperty(type, fc.dictionary(key, value, { maxKeys: 6 }), async (resourceType, members) => {
+        const { findings } = await validated({ resourceType, ...members })
+        expect(findings.length).toBeLessThanOrEqual(101)
+      }),
+      { numRuns: 500 },
+    )
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+})

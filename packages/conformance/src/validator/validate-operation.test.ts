@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { createContext, forRequest } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import type { JsonObject } from 'fhir-ops/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import type { OperationRequest, OperationResponse } from 'fhir-ops/operation'
+import { parametersFromQuery } from 'fhir-ops/parameters'
+import { putResource } from 'fhir-ops/storage'
+import { validateOperation } from 'fhir-ops/validate'
+import { r4 } from '@fhir-ops/r4'
+
+const { definitions, types } = r4()
+const storage = memoryStorage()
+const ctx = createContext({ storage, definitions, types, newId: () => 'new-id' })
+
+const VALID = { resourceType: 'Patient', name: [{ family: 'X' }] }
+const PROFILE: JsonObject = {
+  resourceType: 'StructureDefinition',
+  url: 'http://example.org/StructureDefinition/named',
+  name: 'Named',
+  status: 'active',
+  kind: 'resource',
+  abstract: false,
+  type: 'Patient',
+  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+  derivation: 'constraint',
+  differential: { element: [{ id: 'Patient.birthDate', path: 'Patient.birthDate', min: 1 }] },
+}
+
+interface Call extends Partial<OperationRequest> {
+  readonly query?: Readonly<Record<string, string>>
+}
+
+function call(body: unknown, { query = {}, ...request }: Call = {}): Promise<OperationResponse> {
+  const bodyText = typeof body === 'string' ? body : JSON.stringify(body)
+  const parameters = parametersFromQuery(Object.entries(query))
+  return validateOperation.run(forRequest(ctx, { resources: [PROFILE] }), { type: 'Patient', method: 'POST', parameters, bodyText, strict: false, ...request })
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.catch((caught: unknown) => caught)
+  return error instanceof OperationError ? error.code : 'no error'
+}
+
+const ALL_OK = {
+  status: 200,
+  resource: {
+    resourceType: 'OperationOutcome',
+    id: 'ok',
+    issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }],
+  },
+}
+
+describe('$validate', () => {
+  test('answers All OK for a valid resource', async () => {
+    expect(await call(VALID)).toEqual(ALL_OK)
+  })
+
+  test('names an unknown property by its path', async () => {
+    const answer = await call({ ...VALID, name: [{ family: 'X', foo: 1 }] })
+    expect(answer).toMatchObject({
+      status: 200,
+      resource: {
+        id: 'new-id',
+        issue: [
+          {
+            severity: 'error',
+            code: 'structure',
+            details: { text: 'Invalid additional property "Patient.name[0].foo"' },
+            expression: ['Patient.name[0].foo'],
+          },
+        ],
+      },
+    })
+  })
+
+  test('keeps the id ok when there are warnings only', async () => {
+    expect(await call({ ...VALID, birthDate: '1700-01-01' })).toMatchObject({ resource: { id: 'ok', issue: [{ severity: 'warning' }] } })
+  })
+
+  test.each([
+    ['a bare resource with the profile in the query', VALID, { profile: String(PROFILE['url']) }],
+    [
+      'a Parameters resource',
+      {
+        resourceType: 'Parameters',
+        parameter: [{ name: 'resource', resource: VALID }, { name: 'mode', valueCode: 'create' }, { name: 'profile', valueUri: PROFILE['url'] }],
+      },
+      {},
+    ],
+  ])('checks a profile that comes with %s', async (_, body, query) => {
+    expect(await call(body, { query })).toMatchObject({ resource: { issue: [{ code: 'structure', expression: ['Patient'] }] } })
+  })
+
+  test('finds slips and places inside a Parameters resource', async () => {
+    const text = '{"resourceType":"Parameters","parameter":[{"name":"resource","resource":{"resourceType":"Patient","active":true,"active":true}}]}'
+    expect(await call(text)).toMatchObject({ resource: { issue: [{ code: 'invalid', expression: ['Patient.active'] }] } })
+  })
+
+  test('takes a Parameters resource at Parameters/$validate for what is to be validated', async () => {
+    const body = { resourceType: 'Parameters', parameter: [{ name: 'a', valueString: 'b' }] }
+    expect(await call(body, { type: 'Parameters' })).toEqual(ALL_OK)
+  })
+
+  test('validates what is stored when there is no body', async () => {
+    await storage.write([putResource({ type: 'Patient', id: 'p', source: { ...VALID, id: 'p' } }, () => [])])
+    expect(await call('', { id: 'p' })).toEqual(ALL_OK)
+    expect(await errorOf(call('', { id: 'q' }))).toBe('not-found')
+    expect(await errorOf(call(''))).toBe('parameter-required')
+  })
+
+  test.each([
+    ['{"resourceType":"Patient"', 'The text is no JSON: it ends too early.'],
+    ['[]', 'The content is no resource: an object with a resourceType is needed.'],
+    ['{}', 'The content is no resource: an object with a resourceType is needed.'],
+  ])('says that %j cannot be read', async (text, problem) => {
+    expect(await call(text)).toMatchObject({ status: 400, resource: { issue: [{ severity: 'fatal', code: 'invalid', details: { text: problem } }] } })
+  })
+
+  test.each([
+    ['VA-13 an unknown profile', 'profile-not-found', VALID, { profile: 'http://example.org/none' }],
+    ['VA-13 an unknown mode', 'parameter-value', VALID, { mode: 'dream' }],
+    ['a resource of another type', 'body-structure', { resourceType: 'Group' }, {}],
+    ['an unknown parameter', 'parameter-invalid', VALID, { foo: 'bar' }],
+  ])('refuses %s', async (_, code, body, query) => {
+    expect(await errorOf(call(body, { query }))).toBe(code)
+  })
+
+  test('VA-02 stores nothing', async () => {
+    await call({ ...VALID, id: 'not-stored' })
+    expect(await storage.read('Patient', 'not-stored')).toBeUndefined()
+  })
+})

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { r4 } from '@fhir-ops/r4'
+
+const { definitions, types } = r4()
+const ctx = createContext({ storage: memoryStorage(), definitions, types, now: () => new Date('2026-01-01T00:00:00Z') })
+
+async function findingsOf(resource: string | object): Promise<readonly string[]> {
+  const text = typeof resource === 'string' ? resource : JSON.stringify(resource)
+  const { findings } = await validate(ctx, { resource: text })
+  return findings.filter(({ severity }) => severity === 'error').map(({ kind, expression }) => `${kind} ${expression}`)
+}
+
+const patient = (members: string): string => `{"resourceType":"Patient",${members}}`
+const observation = (members: string): string => `{"resourceType":"Observation","status":"final","code":{"text":"x"},${members}}`
+
+describe('validate', () => {
+  test.each([
+    // Structure
+    [patient('"foo":1'), 'unknown-property Patient.foo'],
+    [patient('"constructor":1'), 'unknown-property Patient.constructor'],
+    [patient('"__proto__":{"a":1}'), 'unknown-property Patient.__proto__'],
+    [patient('"_name":[]'), 'unknown-property Patient._name'],
+    [patient('"name":{"family":"x"}'), 'array-expected Patient.name'],
+    [patient('"gender":["male"]'), 'array-not-allowed Patient.gender'],
+    [patient('"name":["x"]'), 'object-expected Patient.name[0]'],
+    [patient('"name":[]'), 'empty-array Patient.name'],
+    [patient('"name":[{}]'), 'empty-object Patient.name[0]'],
+    [patient('"name":[{"id":"a"}]'), 'empty-object Patient.name[0]'],
+    [patient('"_birthDate":{"id":"a"}'), 'empty-object Patient.birthDate'],
+    [patient('"gender":null'), 'null-not-allowed Patient.gender'],
+    [patient('"name":[{"given":["a",null]}]'), 'null-not-allowed Patient.name[0].given[1]'],
+    [patient('"deceasedBoolean":true,"deceasedDateTime":"2020"'), 'several-choices Patient.deceasedDateTime'],
+    [patient('"deceasedString":"x"'), 'unknown-property Patient.deceasedString'],
+    ['{"resourceType":"Observation","code":{"text":"x"}}', 'too-few Observation'],
+    [observation('"referenceRange":[{"foo":1}]'), 'unknown-property Observation.referenceRange[0].foo'],
+    ['{"resourceType":"Bot"}', 'unknown-resource-type Bot'],
+    ['{"resourceType":"toString"}', 'unknown-resource-type toString'],
+    ['{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"urn:x:1","resource":{"resourceType":"Patient","foo":1}}]}', 'unknown-property Bundle.entry[0].resource.foo'],
+    ['{"resourceType":"Parameters","parameter":[{"name":"a","part":[{"name":"b","foo":1}]}]}', 'unknown-property Parameters.parameter[0].part[0].foo'],
+    ['{"resourceType":"Questionnaire","status":"draft","item":[{"linkId":"1","type":"group","item":[{"linkId":"2","type":"string","foo":1}]}]}', 'unknown-property Questionnaire.item[0].item[0].foo'],
+    // Primitive values
+    [patient('"active":"true"'), 'primitive-type Patient.active'],
+    [patient('"birthDate":"2024-02-30"'), 'primitive-form Patient.birthDate'],
+    [patient('"birthDate":""'), 'primitive-empty Patient.birthDate'],
+    [patient('"id":"a b"'), 'id-form Patient.id'],
+    [patient('"multipleBirthInteger":1.0'), 'primitive-form Patient.multipleBirth.ofType(integer)'],
+    // Codes
+    [patient('"gender":"m"'), 'code-not-in-value-set Patient.gender'],
+    [patient('"contact":[{"name":{"text":"x"},"gender":"m"}]'), 'code-not-in-value-set Patient.contact[0].gender'],
+    [patient('"maritalStatus":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v3-MaritalStatus","code":"XX"}]}'), 'code-unknown Patient.maritalStatus.coding[0].code'],
+    [patient('"maritalStatus":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v3-MaritalStatus","code":"M","display":"Wed"}]}'), 'display-wrong Patient.maritalStatus.coding[0].display'],
+    // Invariants, references, contained resources
+    [patient('"contact":[{"gender":"male"}]'), 'invariant Patient.contact[0]'],
+    [patient('"name":[{"text":"x","period":{"start":"2020","end":"2019"}}]'), 'invariant Patient.name[0].period'],
+    [patient('"generalPractitioner":[{"reference":"#x"}]'), 'reference Patient.generalPractitioner[0]'],
+    [patient('"contained":[{"resourceType":"Organization","id":"o","name":"x"}]'), 'contained Patient.contained[0]'],
+    [patient('"contained":[{"resourceType":"Organization","name":"x"}]'), 'contained Patient.contained[0]'],
+    // Extensions
+    [patient('"extension":[{"url":"http://unknown.net/x","valueString":"x"}]'), 'extension-unknown Patient.extension[0]'],
+    [patient('"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueString":"x"}]'), 'type-not-allowed Patient.extension[0].value.ofType(string)'],
+    [patient('"modifierExtension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueAddress":{"city":"x"}}]'), 'extension-modifier Patient.modifierExtension[0]'],
+    ['{"resourceType":"Basic","code":{"text":"x"},"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueAddress":{"city":"x"}}]}', 'extension-context Basic'],
+    [patient('"text":{"status":"generated","div":"<div>x</div>"}'), 'narrative Patient.text.div'],
+    // JSON
+    ['{"resourceType":"Patient" "active":true}', 'json-comma Patient'],
+    ['{"resourceType":"Patient","name":[{family:"x"}]}', 'json-quotes Patient.name[0]'],
+  ])('%s: %s', async (text, finding) => {
+    expect(await findingsOf(text)).toContain(finding)
+  })
+
+  test.each([
+    patient('"name":[{"given":["a",null],"_given":[null,{"extension":[{"url":"http://example.org/x","valueString":"x"}]}]}]'),
+    patient('"_birthDate":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthTime","valueDateTime":"2020-01-01T10:00:00Z"}]}'),
+    patient('"contained":[{"resourceType":"Organization","id":"o","name":"x"}],"managingOrganization":{"reference":"#o"}'),
+    observation('"valueQuantity":{"value":1.50,"unit":"x"}'),
+  ])('%s is valid', async (text) => {
+    expect(await findingsOf(text)).toEqual([])
+  })
+
+  test('takes findings in document order', async () => {
+    const found = await findingsOf(patient('"name":[{"foo":1}],"bar":2,"gender":"x","contact":[{"foo":3}]'))
+    expect(found.map((text) => text.split(' ')[1])).toEqual(['Patient.name[0].foo', 'Patient.bar', 'Patient.gender', 'Patient.contact[0]', 'Patient.contact[0].foo'])
+  })
+})

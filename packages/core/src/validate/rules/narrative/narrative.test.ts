@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readNarrative } from './narrative-problems.js'
+
+const div = (content: string): string => `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>`
+const problemsOf = (xhtml: string): readonly string[] => readNarrative(xhtml).problems
+
+describe('readNarrative', () => {
+  test.each([
+    div('text'),
+    div('<p class="x">a <b>b</b><br/></p><!-- note -->'),
+    div('<img src="#a" alt="a"/>'),
+    div('1 &lt; 2 &amp; 3 &#160;&#xA0;&nbsp;'),
+    div('<a href="http://x">x</a><a href="#y" name="y">y</a>'),
+    `  ${div('<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>')}\n`,
+  ])('has nothing to say about %s', (xhtml) => {
+    expect(problemsOf(xhtml)).toEqual([])
+  })
+
+  test.each([
+    [div('<script>x</script>'), "The element 'script' is not allowed in a narrative."],
+    [div('<style>x</style>'), "The element 'style' is not allowed in a narrative."],
+    [div('<form action="x"/>'), "The element 'form' is not allowed in a narrative."],
+    [div('<iframe src="http://x"/>'), "The element 'iframe' is not allowed in a narrative."],
+    [div('<p onclick="x()">a</p>'), "The attribute 'onclick' is not allowed on 'p' in a narrative."],
+    [div('<a href="javascript:x()">a</a>'), "The narrative links to 'javascript:x()', whose scheme is not one to follow."],
+    [div('<a href="java&#10;script&#58;x()">a</a>'), "The narrative links to 'java\\nscript:x()', whose scheme is not one to follow."],
+    [div('<a href="&#x6A;avascript:x()">a</a>'), "The narrative links to 'javascript:x()', whose scheme is not one to follow."],
+    [div('<a href="vbscript:x">a</a>'), "The narrative links to 'vbscript:x', whose scheme is not one to follow."],
+    [div('<p style="background:url(http://x)">a</p>'), 'A style in the narrative loads something.'],
+    [div('&reg;'), "The narrative has an unknown entity '&reg;'."],
+    [div('a & b'), "The narrative has an unknown entity '&'."],
+    [`<!DOCTYPE div [<!ENTITY a "b">]>${div('&a;')}`, 'The narrative has a document type, CDATA or processing instruction.'],
+    [`<?php x ?>${div('a')}`, 'The narrative has a document type, CDATA or processing instruction.'],
+    [div('<![CDATA[x]]>'), 'The narrative has a document type, CDATA or processing instruction.'],
+    ['<div>a</div>', "The 'div' of a narrative must be in the namespace http://www.w3.org/1999/xhtml."],
+    ['<p>a</p>', "A narrative must be one 'div' element."],
+    ['text', "A narrative must be one 'div' element."],
+    [`${div('a')}${div('b')}`, "A narrative must be one 'div' element."],
+    ['<div><p>a</p>', "The element 'div' is not closed."],
+    [div('<p>a'), "The element 'div' is closed where it is not open."],
+    [div('a</p>'), "The element 'p' is closed where it is not open."],
+    [div('<p a=b>x</p>'), "The narrative has a tag 'p' that is not well-formed."],
+    [div('1 < 2'), "The narrative has a '<' that begins no tag."],
+    [div('<!-- x'), 'The narrative has a comment that does not end.'],
+  ])('VA-05 %s: %s', (xhtml, problem) => {
+    expect(problemsOf(xhtml)).toContain(problem)
+  })
+
+  test('knows whether there is something to see', () => {
+    expect(readNarrative(div(' \n ')).hasContent).toBe(false)
+    expect(readNarrative(div('x')).hasContent).toBe(true)
+  })
+
+  test('never throws, and takes time in proportion to the length', () => {
+    const piece = fc.constantFrom('<', '>', '/', '!', '--', 'div', ' ', '=', '"', "'", '&', ';', '#', 'a', '\u0000')
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        expect(readNarrative(pieces.join('')).problems).toBeInstanceOf(Array)
+      }),
+    )
+    const start = performance.now()
+    for (const unit of ['<p ', '<p a="', '&', '<!--', '<p>', 'a="b" ']) readNarrative(unit.repeat(200_000))
+    expect(performance.now() - start).toBeLessThan(5_000)
+  })
+})
