@@ -1,5 +1,5 @@
-/** Every scope that exists: user information and all resources. */
-export const FULL_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'system/*.cruds']
+/** Every scope that exists: user information, all resources, and the bots, which have to be named. */
+export const FULL_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'system/*.cruds', 'system/Bot.cruds']
 
 /** All claims of the user-information endpoint for a user who is nobody in particular. */
 export function demoClaims(sub: string): Readonly<Record<string, unknown>> {

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
-import { configureServer, toNodeListener } from '@fhir-ops/handler/node'
+import { configureServer, sha256, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
-import { createSessions } from 'fhir-ops/sessions'
+import { createSessions, type AuditSink, type Sessions } from 'fhir-ops/sessions'
 import { devTokenVerifier } from './dev-token.js'
 import { openEngine, type Engine } from './engine.js'
 import type { Io } from './io.js'
@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly open?: boolean
   readonly botTimeout?: number
   readonly maxExpansion?: number
+  /** What is written to `io.err` as JSON lines: failures (default), or also every request and every audit event. */
+  readonly log?: 'failures' | 'all'
 }
 
 /** A server that listens. */
@@ -33,6 +35,7 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
+const DAY_MS = 86_400_000
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /**
@@ -68,7 +71,9 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const limits = maxExpansion === undefined ? {} : { limits: { maxExpansion } }
   const engine = await openEngine({ storage, load, base: `${url}/fhir/R4`, ...limits }, io)
   const runtime = botSandbox()
-  const handler = createHandler(handlerOptions({ options, engine, io, url, runtime }))
+  const sessions = createSessions({ store: engine.sessionStore, sha256, ...auditLog(options, io) })
+  const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
+  const handler = createHandler(handlerOptions({ options, engine, io, url, runtime, sessions }))
   server.off('request', starting)
   server.on('request', toNodeListener(handler))
   return {
@@ -76,8 +81,10 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
     engine,
     async close() {
       server.close()
+      clearInterval(purging)
       await handler.close()
       server.closeAllConnections()
+      await sessions.close()
       await runtime.close()
       await engine.close()
     },
@@ -94,23 +101,33 @@ interface Parts {
   readonly io: Io
   readonly url: string
   readonly runtime: ReturnType<typeof botSandbox>
+  readonly sessions: Sessions
 }
 
-function handlerOptions({ options, engine, io, url, runtime }: Parts): HandlerOptions {
+function handlerOptions({ options, engine, io, url, runtime, sessions }: Parts): HandlerOptions {
   const botLimits = options.botTimeout === undefined ? {} : { limits: { timeoutMs: options.botTimeout } }
   return {
     context: engine.ctx,
     indexer: engine.indexer,
-    sessions: createSessions({ store: engine.sessionStore }),
+    sessions,
     bots: createBots({ runtime, ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
     verifiers: options.devToken === undefined ? [] : [devTokenVerifier(options.devToken)],
     baseUrl: url,
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',
     log: (entry) => {
-      if (entry.level === 'error') io.err(JSON.stringify(entry))
+      if (options.log === 'all' || entry.level === 'error') io.err(JSON.stringify(entry))
     },
   }
+}
+
+function auditLog({ log }: ServeOptions, io: Io): { onAudit?: AuditSink } {
+  return log === 'all' ? { onAudit: (event) => io.err(JSON.stringify({ audit: event })) } : {}
+}
+
+/** Forgets old sessions. A failure is told and tried again the next day. */
+async function purge(sessions: Sessions, io: Io): Promise<void> {
+  await sessions.purge().catch((error: unknown) => io.err(`old sessions could not be forgotten: ${String(error)}`))
 }
 
 async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {

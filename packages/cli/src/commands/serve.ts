@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Io } from '../io.js'
 import { serve, type RunningServer } from '../serve.js'
 import { loadOption, storageOption, wholeNumber } from './options.js'
@@ -12,6 +12,7 @@ interface ServeCommandOptions {
   readonly auth: boolean
   readonly botTimeout?: number
   readonly maxExpansion?: number
+  readonly log: 'failures' | 'all'
 }
 
 /** `fhir-ops serve`. */
@@ -26,6 +27,7 @@ export function serveCommand(io: Io): Command {
     .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
+    .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))
     .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
       const server = await serve({ ...options, open: !auth }, io)
