@@ -79,22 +79,18 @@ async function onConnection<T>(connections: Connections, work: (connection: Conn
 }
 
 async function committed<T>(connection: Connection, work: (executor: Executor) => Promise<T>): Promise<T> {
-  await connection.rows(BEGIN)
-  const result = await rolledBackOnError(connection, () => work(connection))
-  await connection.rows(COMMIT)
-  return result
+  try {
+    await connection.rows(BEGIN)
+    const result = await work(connection)
+    await connection.rows(COMMIT)
+    return result
+  } catch (error) {
+    // Where the connection is lost, the server rolls back what it has not committed.
+    if (connectionSurvives(error)) await connection.rows(ROLLBACK)
+    throw error
+  }
 }
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED`
 const COMMIT = sql`COMMIT`
 const ROLLBACK = sql`ROLLBACK`
-
-async function rolledBackOnError<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    // On a broken connection the server rolls back by itself.
-    if (connectionSurvives(error)) await connection.rows(ROLLBACK)
-    throw error
-  }
-}

@@ -45,7 +45,7 @@ export function storageFailure(error: unknown): OperationError {
 
 /**
  * Whether the server has undone the transaction because of another one, so that it may be tried again: a serialization failure, a
- * deadlock, or a row that another writer made first. A lost connection is none of these, as its outcome is not known.
+ * deadlock, or a row or table that another one made first. A lost connection is none of these, as its outcome is not known.
  */
 export function wasOvertaken(error: unknown): boolean {
   return OVERTAKEN.has(codeOf(error) ?? '')
@@ -56,7 +56,7 @@ export function connectionSurvives(error: unknown): boolean {
   return error instanceof OperationError || SQLSTATE.test(codeOf(error) ?? '')
 }
 
-const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
+const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40001', '40P01', '42710', '42P07'])
 
 /** Class 08 is of lost connections. Node's own codes (`EPIPE`) are as long, but have no digit. */
 const SQLSTATE = /^(?!08)(?=[A-Z]*[0-9])[0-9A-Z]{5}$/

@@ -45,17 +45,17 @@ export function writePlan(entries: readonly WriteEntry[], before: readonly Versi
   const versions = new Map(before.map((version) => [keyOf(version), version]))
   const known = new Set(versions.keys())
   const changes = new Map<string, Change>()
-  const results = entries.map((entry) => {
+  const results = entries.map((entry): WriteResult => {
     const key = keyOf(entry)
     const last = versions.get(key)
     checkVersion(entry, last)
-    // A clock that was set back must not make a resource older than it was.
-    const next = { type: entry.type, id: entry.id, version: (last?.version ?? 0) + 1, updated: Math.max(now, last?.updated ?? now) }
-    if (entry.op === 'delete' && last?.current !== true) return resultOf(next, { created: false, nothingDone: true })
-    const text = entry.op === 'put' ? entry.text : null
-    versions.set(key, { ...next, current: text !== null })
-    changes.set(key, { ...next, text, entries: entry.op === 'put' ? entry.entries : [], known: known.has(key) })
-    return resultOf(next, { created: entry.op === 'put' && last?.current !== true })
+    const existed = last?.current === true
+    const next = versionAfter(entry, last, now)
+    const result = { type: entry.type, id: entry.id, lastUpdated: instantOf(next.updated), created: next.current && !existed }
+    if (!existed && !next.current) return result
+    versions.set(key, next)
+    changes.set(key, { ...next, ...contentOf(entry), known: known.has(key) })
+    return { ...result, versionId: String(next.version) }
   })
   return { results, changes: addressesOf(entries).flatMap((address) => changes.get(keyOf(address)) ?? []) }
 }
@@ -75,11 +75,13 @@ function keyOf({ type, id }: Address): string {
   return `${type}/${id}`
 }
 
-function resultOf(
-  { type, id, version, updated }: Version,
-  { created, nothingDone }: { readonly created: boolean; readonly nothingDone?: true },
-): WriteResult {
-  return { type, id, lastUpdated: instantOf(updated), created, ...(nothingDone === undefined && { versionId: String(version) }) }
+function versionAfter({ type, id, op }: WriteEntry, last: VersionBefore | undefined, now: number): VersionBefore {
+  // A clock that was set back must not make a resource older than it was.
+  return { type, id, version: (last?.version ?? 0) + 1, updated: Math.max(now, last?.updated ?? now), current: op === 'put' }
+}
+
+function contentOf(entry: WriteEntry): Pick<Change, 'text' | 'entries'> {
+  return entry.op === 'put' ? { text: entry.text, entries: entry.entries } : { text: null, entries: [] }
 }
 
 function checkVersion({ type, id, ifVersion }: WriteEntry, before: VersionBefore | undefined): void {

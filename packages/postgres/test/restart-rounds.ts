@@ -1,0 +1,128 @@
+import { setTimeout as after } from 'node:timers/promises'
+import { OperationError } from 'fhir-ops/errors'
+import { writableText, type PutEntry } from 'fhir-ops/storage'
+import pg from 'pg'
+import { openPostgres, type PostgresDatabase } from '../src/index.js'
+import type { Stop, TestServer } from './test-server.js'
+
+/** What a service saw while its server was stopped and started. */
+export interface RestartReport {
+  readonly acknowledged: number
+  readonly refused: number
+  /** The longest time from accepted connections to the first acknowledged write. */
+  readonly slowestRecoveryMs: number
+  readonly connections: number
+  readonly faults: readonly string[]
+}
+
+/** The server is stopped in order, at once, and by killing all its processes, in turn. */
+const STOPS: readonly Stop[] = ['fast', 'immediate', 'kill']
+const LANES = 8
+const MAX_CONNECTIONS = 10
+
+interface Seen {
+  /** The last acknowledged version of each resource, with its mark. */
+  readonly resources: Map<string, { readonly version: number; readonly mark: string }>
+  readonly ended: Set<string>
+  readonly codes: Map<string, number>
+  writes: number
+}
+
+/** Writes all the time, restarts the server so many times, and compares what is there with what was acknowledged. */
+export async function restartRounds(server: TestServer, rounds: number): Promise<RestartReport> {
+  const pool = new pg.Pool({ connectionString: server.url, max: MAX_CONNECTIONS })
+  const db = await openPostgres(pool)
+  const seen: Seen = { resources: new Map(), ended: new Set(), codes: new Map(), writes: 0 }
+  const stop = new AbortController()
+  const lanes = Array.from({ length: LANES }, (_, lane) => writeUntil(stop.signal, { db, seen, lane }))
+  const recoveries: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    await after(200 + Math.random() * 200)
+    await server.stop(STOPS[round % STOPS.length] ?? 'kill')
+    await after(100)
+    await server.start()
+    recoveries.push(await nextWriteMs(seen))
+  }
+  stop.abort()
+  await Promise.all(lanes)
+  const report = {
+    acknowledged: seen.writes,
+    refused: [...seen.codes.values()].reduce((sum, count) => sum + count, 0),
+    connections: pool.totalCount,
+  }
+  const faults = [...codeFaults(seen), ...(await contentFaults(db, seen))]
+  await db.close()
+  return { ...report, slowestRecoveryMs: Math.max(...recoveries), faults }
+}
+
+interface Lane {
+  readonly db: PostgresDatabase
+  readonly seen: Seen
+  readonly lane: number
+}
+
+async function writeUntil(stop: AbortSignal, { db, seen, lane }: Lane): Promise<void> {
+  for (let step = 0; !stop.aborted; step++) {
+    try {
+      await writePair(db, seen, `${lane}-${step}`)
+      await endSession(db, seen, `${lane}-${step}`)
+    } catch (error) {
+      const code = error instanceof OperationError ? error.code : String(error)
+      seen.codes.set(code, (seen.codes.get(code) ?? 0) + 1)
+      await after(10)
+    }
+  }
+}
+
+/** Both halves of a pair carry the same mark, so that half a transaction would show. */
+async function writePair(db: PostgresDatabase, seen: Seen, mark: string): Promise<void> {
+  const pair = mark.replace(/-\d*(\d)$/, '-$1')
+  const [first, second] = await db.storage.write([half(`a-${pair}`, mark), half(`b-${pair}`, mark)])
+  for (const result of [first, second]) {
+    if (result !== undefined) seen.resources.set(result.id, { version: Number(result.versionId), mark })
+  }
+  seen.writes++
+}
+
+function half(id: string, mark: string): PutEntry {
+  const text = writableText('Basic', id, { resourceType: 'Basic', language: mark })
+  return { op: 'put', type: 'Basic', id, text, entries: [{ param: 'mark', value: mark }] }
+}
+
+async function endSession(db: PostgresDatabase, seen: Seen, loginId: string): Promise<void> {
+  const times = { createdAt: 1, lastUsedAt: 1, expiresAt: 2 }
+  await db.sessions.addSession({ loginId, sub: 'ann', digest: loginId, state: 'active', epoch: 0, scopes: [], ...times })
+  await db.sessions.changeSession(loginId, ['active'], { state: 'logged-out' })
+  seen.ended.add(loginId)
+}
+
+async function nextWriteMs(seen: Seen): Promise<number> {
+  const start = performance.now()
+  for (const before = seen.writes; seen.writes === before; await after(5)) {
+    if (performance.now() - start > 20_000) break
+  }
+  return performance.now() - start
+}
+
+const EXPECTED: ReadonlySet<string> = new Set(['storage-unavailable', 'storage-timeout'])
+
+function codeFaults({ codes }: Seen): readonly string[] {
+  return [...codes].filter(([code]) => !EXPECTED.has(code)).map(([code, count]) => `${count} calls failed with ${code}`)
+}
+
+async function contentFaults(db: PostgresDatabase, { resources, ended }: Seen): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (const [id, { version, mark }] of resources) {
+    const stored = await db.storage.read('Basic', id)
+    const other = await db.storage.read(
+      'Basic',
+      id.replace(/^./, (half) => (half === 'a' ? 'b' : 'a')),
+    )
+    if (Number(stored?.versionId) < version) faults.push(`${id}: version ${version} is lost`)
+    if (Number(stored?.versionId) === version && stored?.resource['language'] !== mark) faults.push(`${id}: another content`)
+    if (stored?.resource['language'] !== other?.resource['language'] || stored?.versionId !== other?.versionId)
+      faults.push(`${id}: half a transaction`)
+  }
+  for (const id of ended) if ((await db.sessions.session(id))?.state !== 'logged-out') faults.push(`session ${id} is not ended`)
+  return faults
+}
