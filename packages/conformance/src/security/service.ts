@@ -1,0 +1,30 @@
+import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { createHandler } from '@fhir-ops/handler'
+import { r4 } from '@fhir-ops/r4'
+import { createContext } from 'fhir-ops/context'
+import { createBots } from 'fhir-ops/execute'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { createSessions } from 'fhir-ops/sessions'
+
+/** The whole service over memory, called without a socket. */
+export function wholeService(resources: readonly object[] = []) {
+  const { indexer, ...release } = r4()
+  const runtime = botSandbox()
+  const handler = createHandler({
+    context: createContext({ storage: memoryStorage(resources, { indexer }), ...release }),
+    sessions: createSessions({ store: memorySessionStore() }),
+    indexer,
+    bots: createBots({ runtime, limits: { timeoutMs: 2_000 } }),
+    baseUrl: 'http://fhir.example.org',
+    auth: 'off',
+    defaultPolicy: 'deny',
+  })
+  const call = (method: string, path: string, body?: string, contentType = 'application/fhir+json'): Promise<Response> =>
+    handler(
+      new Request(`http://fhir.example.org/fhir/R4${path}`, {
+        method,
+        ...(body !== undefined && { body, headers: { 'content-type': contentType } }),
+      }),
+    )
+  return { call, close: () => runtime.close() }
+}
