@@ -19,11 +19,11 @@ export function wholeService(resources: readonly object[] = []) {
     auth: 'off',
     defaultPolicy: 'deny',
   })
-  const call = (method: string, path: string, body?: string, contentType = 'application/fhir+json'): Promise<Response> =>
+  const call = (method: string, path: string, body?: string): Promise<Response> =>
     handler(
       new Request(`http://fhir.example.org/fhir/R4${path}`, {
         method,
-        ...(body !== undefined && { body, headers: { 'content-type': contentType } }),
+        ...(body !== undefined && { body, headers: { 'content-type': 'application/fhir+json' } }),
       }),
     )
   return { call, close: () => runtime.close() }
