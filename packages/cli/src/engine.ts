@@ -2,13 +2,14 @@ import { createContext, type Limits, type OperationContext } from 'fhir-ops/cont
 import { OperationError } from 'fhir-ops/errors'
 import { searchCodes } from 'fhir-ops/expand'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
-import type { Indexer, SessionStore, Storage } from 'fhir-ops/storage'
+import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import { httpStorage } from '@fhir-ops/http'
 import { r4 } from '@fhir-ops/r4'
 import { openSqlite } from '@fhir-ops/sqlite'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
 import { reportLoad } from './load/report.js'
+import { openPostgresUrl, postgresUrl } from './postgres.js'
 
 /** What commands work with: a storage, the R4 definitions below it, and the sessions beside it. */
 export interface Engine {
@@ -19,7 +20,7 @@ export interface Engine {
 }
 
 export interface EngineOptions {
-  /** `memory`, `sqlite:FILE` or `http:URL`. */
+  /** `memory`, `sqlite:FILE`, `postgres:URL` or `http:URL`. */
   readonly storage: string
   readonly limits?: Partial<Limits>
   /** Address that the storage is served at; absolute references on it are local ones. */
@@ -35,6 +36,7 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
   const ctx: OperationContext = createContext({
     ...release,
     storage: opened.storage,
+    ...(opened.concepts !== undefined && { concepts: opened.concepts }),
     search: { ...search, codesOf: searchCodes(() => ctx) },
     ...(options.limits !== undefined && { limits: options.limits }),
   })
@@ -48,15 +50,18 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
 interface OpenedStorage {
   readonly storage: Storage
   readonly sessions: SessionStore
+  readonly concepts?: ConceptStore
   readonly close: () => Promise<void>
 }
 
 async function openStorage(option: string): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
   if (option.startsWith('sqlite:') && option.length > 'sqlite:'.length) return openSqlite(option.slice('sqlite:'.length))
+  const database = postgresUrl(option)
+  if (database !== undefined) return openPostgresUrl(database)
   if (/^https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option }))
   if (/^http:https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option.slice('http:'.length) }))
-  throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE or http:URL, not ${option}.`)
+  throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL or http:URL, not ${option}.`)
 }
 
 /** A storage without sessions of its own: they live as long as the process. */

@@ -5,6 +5,7 @@ import { demoCommand } from './demo.js'
 import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
 import { expandCommand } from './expand.js'
+import { importCommand } from './import.js'
 import { loadCommand } from './load.js'
 import { serveCommand } from './serve.js'
 import { tokenCommand } from './token.js'
@@ -16,6 +17,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   demoCommand,
   serveCommand,
   loadCommand,
+  importCommand,
   translateCommand,
   expandCommand,
   validateCommand,

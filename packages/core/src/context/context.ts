@@ -2,7 +2,7 @@ import { contentView, requestLayer, storageLayer, type ContentLayer, type Conten
 import type { TypeModel } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
-import type { Storage } from '../storage/index.js'
+import type { ConceptStore, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
 import { createTurns, type Turns } from './turns.js'
@@ -10,6 +10,8 @@ import { createTurns, type Turns } from './turns.js'
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
 export interface OperationContext {
   readonly storage: Storage
+  /** Imported code systems; there are none when absent. */
+  readonly concepts?: ConceptStore | undefined
   /** Where canonicals are resolved. */
   readonly content: ContentView
   readonly cache: Cache
@@ -38,6 +40,8 @@ export interface OperationContext {
 /** What a context is made of; `r4()` of `@fhir-ops/r4` gives all but the storage. */
 export interface ContextOptions {
   readonly storage: Storage
+  /** Where code systems that are too large to be a resource were imported to. */
+  readonly concepts?: ConceptStore
   /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
   readonly definitions?: readonly ContentLayer[]
   readonly cache?: Cache
@@ -54,6 +58,7 @@ export interface ContextOptions {
 export function createContext(options: ContextOptions): OperationContext {
   return {
     storage: options.storage,
+    concepts: options.concepts,
     content: contentView([storageLayer(options.storage), ...(options.definitions ?? [])]),
     cache: options.cache ?? createCache(),
     search: options.search,

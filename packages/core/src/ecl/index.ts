@@ -24,3 +24,5 @@ export type {
 } from './ast.js'
 export { EclError } from './ecl-error.js'
 export { parseEcl } from './parse.js'
+export { parseConcept } from './parse-concept.js'
+export { eclReader, type EclReader } from './reader.js'

@@ -3,7 +3,7 @@ import { parseDialects, parseDialectIds } from './parse-dialect.js'
 import { parseConceptSet, parseId, parseSet } from './parse-concept.js'
 import { parseAttributeValue, type SubParser } from './parse-refinement.js'
 import { parseComparison, parseEquality, parseSearchTerms, parseTimes } from './parse-value.js'
-import { isLetter, type EclReader } from './reader.js'
+import { isDigit, isLetter, type EclReader } from './reader.js'
 
 type FilterParser<T> = (reader: EclReader, sub: SubParser) => T
 
@@ -88,22 +88,23 @@ function named<T>(reader: EclReader, sub: SubParser, parsers: readonly (readonly
 }
 
 function conceptList(reader: EclReader, sub: SubParser): ConceptList {
-  const { at } = reader
-  if (reader.sees('(')) {
-    const concepts = conceptsInBrackets(reader)
-    if (concepts !== undefined) return { kind: 'list', concepts }
-    reader.back(at)
-  }
+  if (reader.sees('(') && holdsSet(reader)) return { kind: 'list', concepts: parseConceptSet(reader) }
   return { kind: 'constraint', constraint: sub(reader) }
 }
 
-/** A set of two or more concepts; anything else in brackets is a constraint. */
-function conceptsInBrackets(reader: EclReader): readonly ConceptReference[] | undefined {
+/** Two concepts side by side are a set; anything else in brackets is a constraint. */
+function holdsSet(reader: EclReader): boolean {
   const { at } = reader
-  const inside = reader.run((character) => character !== ')')
+  reader.take('(')
+  reader.blanks()
+  reader.run(isDigit)
+  reader.blanks()
+  if (reader.take('|')) reader.run((character) => character !== '|')
+  reader.take('|')
+  reader.blanks()
+  const isSet = reader.run(isDigit) !== ''
   reader.back(at)
-  if (!/^\(\s*[0-9]{6,18}\s*(?:\|[^|]*\|)?\s+[0-9]/.test(inside)) return undefined
-  return parseConceptSet(reader)
+  return isSet
 }
 
 function tokens<T>(reader: EclReader, token: (reader: EclReader) => T): readonly T[] {

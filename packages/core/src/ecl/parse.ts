@@ -150,6 +150,7 @@ function parseFilters(reader: EclReader, memberOf: MemberOf | undefined): Filter
   for (;;) {
     const end = reader.at
     reader.blanks()
+    const { at } = reader
     if (!reader.take('{{')) {
       reader.back(end)
       return { memberFilters, filters }
@@ -157,7 +158,7 @@ function parseFilters(reader: EclReader, memberOf: MemberOf | undefined): Filter
     reader.blanks()
     if (reader.take('+')) return { memberFilters, filters, history: parseHistory(reader) }
     if (reader.takeWord('m')) {
-      if (memberOf === undefined || filters.length > 0) throw new EclError("A member filter must stand behind '^'", end)
+      if (memberOf === undefined || filters.length > 0) throw new EclError("A member filter must stand behind '^'", at)
       memberFilters.push(list(reader, (inner) => parseMemberFilter(inner, subConstraint)))
     } else if (reader.takeWord('c'))
       filters.push({ kind: 'concept', filters: list(reader, (inner) => parseConceptFilter(inner, subConstraint)) })

@@ -87,7 +87,10 @@ interface Found {
 
 function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Found): void {
   if (input.count !== undefined || total - (input.offset ?? 0) <= limits.maxExpansion) return
-  throw refusal('VALUESET_TOO_COSTLY', { valueSet: nameOf(plan.valueSet), limit: String(limits.maxExpansion) })
+  // A value set that came with the request is the only one of its url, so its version says nothing.
+  const name = input.valueSet === undefined ? undefined : plan.valueSet.url
+  const values = { valueSet: name ?? nameOf(plan.valueSet), limit: String(limits.maxExpansion) }
+  throw refusal('VALUESET_TOO_COSTLY', values, { diagnostics: 'Ask for it in pages with count and offset.' })
 }
 
 function entryStyle(input: ExpandInput, plan: ValueSetPlan, languages: EntryStyle['languages']): EntryStyle {

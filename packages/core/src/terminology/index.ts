@@ -22,6 +22,7 @@ export {
   type AskedLanguages,
 } from './request-input.js'
 export { terminologyScope, type ScopeOptions, type TerminologyScope } from './scope.js'
+export { implicitMap } from './snomed/implicit/implicit-map.js'
 export { statusNotes, systemNotes, type StatusNote } from './status-check.js'
 export { unknownSystemValues } from './unknown-system.js'
 export { definedValueSet } from './value-set/defined-value-set.js'

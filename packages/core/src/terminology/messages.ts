@@ -44,7 +44,7 @@ const MESSAGES = {
   VALUESET_CIRCULAR_REFERENCE: ['error', 'processing', 'vs-invalid',
     'Found a circularity pointing to {valueSet} processing ValueSet with pathway [{path}]'],
   VALUESET_TOO_COSTLY: ['error', 'too-costly', undefined,
-    "The value set '{valueSet}' expansion has too many codes to produce (>{limit}); ask for it in pages with count and offset"],
+    "The value set '{valueSet}' expansion has too many codes to produce (>{limit})"],
   VALUESET_SUPPLEMENT_MISSING: ['error', 'not-found', 'not-found', 'Required supplement not found: {supplement}'],
   UNABLE_TO_HANDLE_SYSTEM_FILTER_WITH_NO_VALUE: ['error', 'invalid', 'vs-invalid',
     'The system {system} filter with property = {property}, op = {op} has no value'],

@@ -5,6 +5,8 @@ import { messageKind, messageText, type MessageId, type MessageValues } from './
 export interface RefusalOptions {
   readonly code?: ErrorCode
   readonly expression?: readonly string[]
+  /** Advice beside the message. */
+  readonly diagnostics?: string
 }
 
 /** The failure codes that issue types of messages stand for. */
@@ -24,5 +26,6 @@ export function refusal(id: MessageId, values: MessageValues, options: RefusalOp
     ...(type !== undefined && { txIssue: type }),
     ...(ERRORS[code].issue !== issue && { issue }),
     ...(options.expression !== undefined && { expression: options.expression }),
+    ...(options.diagnostics !== undefined && { diagnostics: options.diagnostics }),
   })
 }

@@ -70,7 +70,7 @@ function codeFindings(
   const concept = membership.concept ?? provider.find(coding.code)
   if (concept === undefined) return { issues: unknownCode(coding, provider) }
   const valueSet = membership.state === 'in' ? membership.owner : undefined
-  const found = { provider, concept, listed: membership.listed, valueSet }
+  const found = { provider, concept, listed: membership.listed, valueSet, knowingly: membership.knowingly }
   const findings = conceptFindings(coding, found, { languages, lenient: input.lenientDisplay === true })
   return { issues: findings.issues, findings }
 }

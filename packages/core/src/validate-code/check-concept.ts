@@ -21,6 +21,8 @@ export interface FoundConcept {
   readonly listed?: ListedCode | undefined
   /** Name of the value set in which it is listed. */
   readonly valueSet?: string | undefined
+  /** True when the value set takes it knowing that it is inactive, which is not told again then. */
+  readonly knowingly?: boolean | undefined
 }
 
 /** How its texts are compared. */
@@ -43,7 +45,7 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
   const { provider, concept, listed } = found
   const code = provider.code(concept)
   const texts = conceptTexts(provider, concept, listed)
-  const status = provider.status(concept)
+  const status = found.knowingly === true ? REVIEWED : provider.status(concept)
   const { language } = provider.header
   const shown = shownText(texts, options.languages)?.value ?? texts.find((text) => text.main)?.value
   return {
@@ -58,6 +60,8 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
     ...(code !== coding.code && { normalizedCode: code }),
   }
 }
+
+const REVIEWED: ConceptStatus = { inactive: false, abstract: false }
 
 function spellingIssues(coding: GivenCoding, { header }: CodeSystemProvider, code: string): readonly ValidationIssue[] {
   if (code === coding.code) return []

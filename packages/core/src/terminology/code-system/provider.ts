@@ -1,5 +1,8 @@
 import type { JsonObject } from '../../json/index.js'
 import type { Bitmap } from '../bitmap.js'
+import type { ConceptText } from '../concept-texts.js'
+import type { ConceptSet } from '../filter/concept-set.js'
+import type { Filter } from '../filter/operator.js'
 import type { FilterWord } from '../words.js'
 import type { Work } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
@@ -23,6 +26,10 @@ export interface SystemHeader {
   readonly versionNeeded: boolean
   /** Declared properties: code to uri. */
   readonly properties: ReadonlyMap<string, string | undefined>
+  /** Language tag of displays where it is narrower than `language`: `en-US`. */
+  readonly dialect?: string
+  /** True when properties are concepts of the system itself; lookups then tell all of them, with displays. Default false. */
+  readonly propertiesAreConcepts?: boolean
 }
 
 /** Where something is said about a concept: the code system itself or a supplement of it. */
@@ -31,6 +38,18 @@ export interface ConceptSource {
   readonly concept: JsonObject
   /** Canonical of the supplement; absent for the code system. */
   readonly supplement?: string
+}
+
+/** Codes that are made by a grammar, beside those that are listed. */
+export interface CodeGrammar {
+  /** True for a concept that is not listed. */
+  isMade(concept: number): boolean
+  /** True when an include with these filters takes made codes. */
+  admits(filters: readonly Filter[]): boolean
+  /** What is told about a made code that is right. */
+  readonly note: string
+  /** Why a code is not made by the grammar; `undefined` when it is, or does not look as if it should be. */
+  whyNot(code: string): string | undefined
 }
 
 /**
@@ -52,6 +71,14 @@ export interface CodeSystemProvider {
   readonly hierarchy: Hierarchy
   /** Absent when the codes cannot be listed. */
   readonly index?: ConceptIndex
+  /** All texts but the display, where the sources do not state them. */
+  designations?(concept: number): readonly ConceptText[]
+  /** The concepts for which a filter of the system's own holds; `undefined` for a filter that every system has. */
+  filter?(filter: Filter): ConceptSet | undefined
+  /** True for a filter that takes inactive concepts only where it says so; their status needs no review then. */
+  takesInactive?(filter: Filter): boolean
+  /** Absent when all codes are listed, or none. */
+  readonly grammar?: CodeGrammar
 }
 
 /** Sets over all concepts of a code system; each is made at first use and kept. */

@@ -6,6 +6,7 @@ import { finished } from '../work.js'
 import { BUILT_IN_SYSTEMS } from './built-in.js'
 import type { CodeSystemProvider } from './provider.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
+import { storedVersions } from './stored-systems.js'
 import { supplemented, type Supplement } from './supplemented.js'
 
 /** All that is known under the url of a code system. */
@@ -33,13 +34,15 @@ export interface FamilyOptions {
 
 /** Gathers every version of a code system and the supplements that the request uses. */
 export async function systemFamily(ctx: OperationContext, url: string, options: FamilyOptions): Promise<SystemFamily> {
-  const [found, supplements] = await Promise.all([
+  const [stored, found, supplements] = await Promise.all([
+    storedVersions(ctx, url),
     ctx.content.find('CodeSystem', 'url', url),
     options.supplements.length === 0 ? [] : ctx.content.find('CodeSystem', 'supplements', url),
   ])
   const systems = found.filter(hasContent)
   const builtIn = BUILT_IN_SYSTEMS.get(url)
   const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
+  const otherwise = (version: string | undefined): CodeSystemProvider | undefined => stored.provider(version) ?? builtIn?.(version)
   const made = new Map<Definition, CodeSystemProvider>()
   const keep = (definition: Definition, provider: CodeSystemProvider): CodeSystemProvider => {
     const known = made.get(definition) ?? supplemented(provider, used.flatMap((item) => supplementFor(item, definition)))
@@ -51,16 +54,16 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   const supplement = found.find((definition) => contentOf(definition) === 'supplement')
   return {
     url,
-    versions: systems.flatMap((definition) => definition.version ?? []).toSorted(compareVersions),
-    unknown: systems.length === 0 && builtIn === undefined,
-    has: (version) => bestVersion(systems, version) !== undefined || builtIn?.(version) !== undefined,
+    versions: [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions),
+    unknown: systems.length === 0 && stored.versions.length === 0 && builtIn === undefined,
+    has: (version) => bestVersion(systems, version) !== undefined || otherwise(version) !== undefined,
     async prepare(version) {
       const definition = pick(version)
       if (definition !== undefined && !made.has(definition)) keep(definition, await resourceProvider(ctx, definition))
     },
     provider: (version) => {
       const definition = pick(version)
-      if (definition === undefined) return builtIn?.(version)
+      if (definition === undefined) return otherwise(version)
       return made.get(definition) ?? keep(definition, finished(makeProvider(definition.resource)))
     },
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),

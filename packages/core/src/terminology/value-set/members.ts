@@ -114,11 +114,16 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
 function systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Segment {
   const sets = part.filters.map((filter) => conceptsFor(provider, filter, part.owner))
   const { concepts } = part.definition
-  if (concepts === undefined) return { provider, codes: allOf(provider, sets) }
+  if (concepts === undefined) return { provider, codes: allOf(provider, sets), ...madeCodes(provider, part) }
   const listed = new Map(concepts.flatMap((entry) => placed(provider, entry)))
   const { size } = listable(provider)
   const codes = sets.reduce((rest, set) => and(rest, set.all()), bitmapFrom(listed.keys(), size))
   return { provider, codes, order: [...listed.keys()], listed }
+}
+
+function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan): Pick<Segment, 'made'> {
+  if (grammar?.admits(filters) !== true) return {}
+  return { made: filters.length === 0 ? 'all' : 'some' }
 }
 
 function allOf(provider: CodeSystemProvider, [first, ...others]: readonly ConceptSet[]): Segment['codes'] {

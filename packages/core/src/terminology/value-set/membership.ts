@@ -39,6 +39,8 @@ export interface Membership {
   /** The code's entry in a list of codes, and the name of the value set that has the list. */
   readonly listed?: ListedCode
   readonly owner?: string
+  /** True when the value set takes the concept knowing that it is inactive. */
+  readonly knowingly?: boolean
   /** Why a code that the definition selects is out all the same. */
   readonly barred?: 'inactive' | 'abstract'
 }
@@ -119,7 +121,9 @@ function inSystem({ scope, code }: Asking, part: ConceptSetPlan, bars: Membershi
   const found = { ...tried, concept, ...(listed !== undefined && { listed, owner: part.owner }) }
   if (!selects(provider, part, concept)) return { ...found, state: 'out' }
   const barred = barrier(provider.status(concept), bars)
-  return barred === undefined ? { ...found, state: 'in' } : { ...found, state: 'out', barred }
+  if (barred !== undefined) return { ...found, state: 'out', barred }
+  const knowingly = part.filters.some((filter) => provider.takesInactive?.(filter) === true)
+  return { ...found, state: 'in', ...(knowingly && { knowingly }) }
 }
 
 /** What can be told without the code system. */

@@ -6,6 +6,8 @@ import type { ListedCode } from './value-set.js'
 /** True when the list of codes, if there is one, and all filters accept the concept. Imports are not looked at. */
 export function selects(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): boolean {
   if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return false
+  const { grammar } = provider
+  if (part.definition.concepts === undefined && grammar?.isMade(concept) === true && !grammar.admits(part.filters)) return false
   return part.filters.every((filter) => conceptsFor(provider, filter, part.owner).has(concept))
 }
 

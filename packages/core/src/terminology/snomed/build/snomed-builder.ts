@@ -12,6 +12,7 @@ import type { Section } from './section.js'
 /** Kinds of RF2 files, in the order in which they must come. */
 export const RF2_KINDS = ['concept', 'description', 'relationship', 'language', 'refset'] as const
 
+/** A kind of RF2 file. */
 export type Rf2Kind = (typeof RF2_KINDS)[number]
 
 /** A version that is ready to be stored. Its sections are made while they are read. */

@@ -1,0 +1,67 @@
+import { EclError, parseEcl, type Constraint } from '../../ecl/index.js'
+import type { SystemSections } from '../../storage/index.js'
+import type { Bitmap } from '../bitmap.js'
+import { escaped } from '../messages.js'
+import { refusal } from '../refusal.js'
+import { admits } from './ecl/admits.js'
+import { eclScope } from './ecl/evaluate.js'
+import type { NormalForm } from './expression/normal-form.js'
+import { openSnomedIndex, type SnomedIndex } from './index/snomed-index.js'
+
+/** An ECL expression over one version. */
+export interface EclQuery {
+  /** The concepts that it selects; worked out once. @throws {OperationError} `definition-invalid` for an unknown concept. */
+  all(): Bitmap
+  /** True when it selects an expression. */
+  admits(form: NormalForm): boolean
+}
+
+/** An opened version with what is kept between requests. */
+export interface SnomedSystem {
+  readonly index: SnomedIndex
+  /** @throws {OperationError} `definition-invalid` when the text is no ECL. */
+  ecl(text: string): EclQuery
+}
+
+/** How many results are kept; the one that was unused for longest goes. */
+const KEPT_QUERIES = 100
+const MAX_ECL_LENGTH = 10_000
+
+/** Opens a version. */
+export function openSnomed(sections: SystemSections, header: string): SnomedSystem {
+  const index = openSnomedIndex(sections, header)
+  const kept = new Map<string, EclQuery>()
+  return {
+    index,
+    ecl(text) {
+      const query = kept.get(text) ?? eclQuery(index, text)
+      kept.delete(text)
+      kept.set(text, query)
+      if (kept.size > KEPT_QUERIES) kept.delete(kept.keys().next().value ?? '')
+      return query
+    },
+  }
+}
+
+function eclQuery(index: SnomedIndex, text: string): EclQuery {
+  const constraint = explained(text, () => parsed(text))
+  let found: Bitmap | undefined
+  return {
+    all: () => (found ??= explained(text, () => eclScope(index).evaluate(constraint))),
+    admits: (form) => explained(text, () => admits(eclScope(index), constraint, form)),
+  }
+}
+
+function parsed(text: string): Constraint {
+  if (text.length > MAX_ECL_LENGTH) throw new EclError(`The expression is longer than ${MAX_ECL_LENGTH} characters`, 0)
+  return parseEcl(text)
+}
+
+function explained<T>(text: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof EclError)) throw error
+    throw refusal('INVALID_ECL', { ecl: text, reason: `${escaped(error.message)} (at character ${error.at + 1})` })
+  }
+}

@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../../json/index.js'
+import { CONCEPT_PROPERTIES } from '../../code-system/concept-status.js'
+import type { CodeGrammar, CodeSystemProvider, SystemHeader } from '../../code-system/provider.js'
+import type { ConceptText } from '../../concept-texts.js'
+import { rowsOf } from '../ecl/row-range.js'
+import { renderExpression } from '../expression/render-expression.js'
+import type { SnomedSystem } from '../open-snomed.js'
+import { SNOMED } from '../sctid.js'
+import { snomedConceptIndex } from './concept-index.js'
+import { expressionTable, type ExpressionTable, type KnownExpression } from './expression-table.js'
+import { snomedFilter } from './filter.js'
+import { snomedHierarchy } from './hierarchy.js'
+import { propertiesOf } from './properties.js'
+import { definitionOf, designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
+
+/** The provider over an opened version, for one request: it keeps the expressions that the request uses. */
+export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
+  const { index } = system
+  const expressions = expressionTable(index)
+  const dialect = displayDialect(index)
+  return {
+    header: headerOf(system, dialect),
+    supplements: [],
+    find: (code) => index.ids.find(code) ?? expressions.find(code),
+    code: (concept) => expressions.get(concept)?.code ?? index.id(concept),
+    sources(concept) {
+      const expression = expressions.get(concept)
+      return [
+        { concept: expression === undefined ? conceptElement(system, concept, dialect) : expressionElement(system, expression, dialect) },
+      ]
+    },
+    designations: (concept): readonly ConceptText[] => (expressions.get(concept) === undefined ? designationsOf(index, concept) : []),
+    status(concept) {
+      const isActive = expressions.get(concept) !== undefined || index.isActive(concept)
+      return isActive ? ACTIVE : INACTIVE
+    },
+    hierarchy: snomedHierarchy(index, expressions),
+    index: snomedConceptIndex(index, expressions),
+    filter: (filter) => snomedFilter({ system, expressions }, filter),
+    // The wild card and the hierarchy of ECL hold active concepts only: inactive ones come by their name, a reference set or a filter.
+    takesInactive: ({ property }) => property === 'constraint',
+    grammar: snomedGrammar(expressions),
+  }
+}
+
+const ACTIVE = { inactive: false, abstract: false } as const
+const INACTIVE = { inactive: true, abstract: false, status: 'inactive' } as const
+
+function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeader {
+  const language = tag?.split('-')[0]
+  return {
+    url: SNOMED,
+    version: index.header.version,
+    status: 'active',
+    experimental: false,
+    complete: true,
+    caseSensitive: true,
+    versionNeeded: false,
+    propertiesAreConcepts: true,
+    properties: new Map([
+      ['inactive', `${CONCEPT_PROPERTIES}#inactive`],
+      ['module', undefined],
+      ['effectiveTime', undefined],
+    ]),
+    ...(language !== undefined && { language }),
+    ...(tag !== undefined && { dialect: tag }),
+  }
+}
+
+/** What is not asked for is not read. */
+function conceptElement({ index }: SnomedSystem, concept: number, dialect: DisplayDialect): JsonObject {
+  return {
+    code: index.id(concept),
+    get display() {
+      return displayTerm(index, concept, dialect)
+    },
+    get definition() {
+      return definitionOf(index, concept)
+    },
+    get property() {
+      return propertiesOf(index, concept, rowsOf(index, concept))
+    },
+  }
+}
+
+function expressionElement({ index }: SnomedSystem, { code, expression, form }: KnownExpression, dialect: DisplayDialect): JsonObject {
+  return {
+    code,
+    get display() {
+      return renderExpression(expression, (concept) => ({ id: index.id(concept), term: displayTerm(index, concept, dialect) }))
+    },
+    get property() {
+      return propertiesOf(index, expression.foci[0] ?? 0, form.range)
+    },
+  }
+}
+
+/** Filters by which an include takes expressions. */
+function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
+  return {
+    isMade: (concept) => expressions.get(concept) !== undefined,
+    admits: (filters) =>
+      filters.length === 0 ||
+      filters.some(({ property, value }) => property === 'constraint' || (property === 'expressions' && value === 'true')),
+    note: 'The expression is grammatically correct and the concepts are valid, but the expression has not been checked against the SNOMED CT concept model (MRCM)',
+    whyNot(code) {
+      const reason = expressions.whyNot(code)
+      return reason === undefined ? undefined : `Not a valid expression: ${reason}`
+    },
+  }
+}
