@@ -10,6 +10,7 @@ import { openToRead, openToWrite, type FileOptions } from './node-file.js'
 import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
 import { workerLane } from './worker-lane.js'
 
+/** Options of `openSqlite`. */
 export interface OpenSqliteOptions extends SqliteStorageOptions {
   /**
    * `FULL`, the default: an acknowledged write survives a power loss. `NORMAL` is faster; the last writes before a power loss may be

@@ -22,6 +22,7 @@ export interface EvaluateInput {
   readonly reportType?: 'subject' | 'population' | undefined
 }
 
+/** Options of `evaluateMeasure`. */
 export interface EvaluateOptions {
   /** Criteria languages beside those that come with the engine. */
   readonly languages?: readonly CriteriaLanguage[]

@@ -30,18 +30,22 @@ export function itemsOfTruth(truth: boolean | undefined): Items {
   return truth ? TRUE : FALSE
 }
 
+/** True for a node of a resource, false for a value of the System types. */
 export function isNode(item: Item | undefined): item is FhirNode {
   return typeof item === 'object' && item.kind === 'node'
 }
 
+/** True for a date, dateTime or time of the System types. */
 export function isTemporal(value: Item | undefined): value is Temporal {
   return typeof value === 'object' && (value.kind === 'date' || value.kind === 'dateTime' || value.kind === 'time')
 }
 
+/** True for a Quantity of the System types. */
 export function isQuantity(value: Item | undefined): value is Quantity {
   return typeof value === 'object' && value.kind === 'quantity'
 }
 
+/** True for a decimal that FHIRPath computed or read. */
 export function isDecimal(value: Item | undefined): value is Decimal {
   return typeof value === 'object' && value.kind === 'decimal'
 }

@@ -16,6 +16,7 @@ import { pageOf } from './page.js'
 import type { ResourceTable } from './resource-table.js'
 import { applyWrites, type MemoryState } from './write.js'
 
+/** Options of `memoryStorage`. */
 export interface MemoryStorageOptions {
   /** What the given resources are found by. Default: definitions by their url. Later writes bring their own entries. */
   readonly indexer?: Indexer

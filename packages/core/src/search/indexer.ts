@@ -7,6 +7,7 @@ import { kindOf } from './kinds/registry.js'
 import { createSelector, type Selector, type Value } from './selector.js'
 import type { SearchParameter, SearchParameters } from './search-parameters.js'
 
+/** Options of `createIndexer`. */
 export interface IndexerOptions {
   /** Address of this server, without a slash at its end: an absolute reference on it is found as a local one. */
   readonly base?: string | undefined

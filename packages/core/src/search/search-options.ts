@@ -20,6 +20,7 @@ export type CodeQuestion =
  */
 export type CodeExpander = (question: CodeQuestion) => Promise<readonly CodeGroup[]>
 
+/** How searches are read. `r4()` of `@fhir-ops/r4` gives what R4 needs. */
 export interface SearchOptions {
   readonly parameters: SearchParameters
   /** Address of this server, without a slash at its end: absolute references on it are local. */
