@@ -9,6 +9,7 @@ import { writeEntries } from './write-entries.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
 
+/** Options of `sqliteStorage`. */
 export interface SqliteStorageOptions {
   /** The clock of `lastUpdated`. */
   readonly now?: () => Date
