@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
+import { stringAt } from 'fhir-ops/json'
 import { writableText, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { openPostgres, type PostgresDatabase } from '../src/index.js'
@@ -20,9 +21,14 @@ const STOPS: readonly Stop[] = ['fast', 'immediate', 'kill']
 const LANES = 8
 const MAX_CONNECTIONS = 10
 
+interface Acknowledged {
+  readonly version: number
+  readonly mark: string
+}
+
 interface Seen {
   /** The last acknowledged version of each resource, with its mark. */
-  readonly resources: Map<string, { readonly version: number; readonly mark: string }>
+  readonly resources: Map<string, Acknowledged>
   readonly ended: Set<string>
   readonly codes: Map<string, number>
   writes: number
@@ -112,17 +118,22 @@ function codeFaults({ codes }: Seen): readonly string[] {
 
 async function contentFaults(db: PostgresDatabase, { resources, ended }: Seen): Promise<readonly string[]> {
   const faults: string[] = []
-  for (const [id, { version, mark }] of resources) {
-    const stored = await db.storage.read('Basic', id)
-    const other = await db.storage.read(
-      'Basic',
-      id.replace(/^./, (half) => (half === 'a' ? 'b' : 'a')),
-    )
-    if (Number(stored?.versionId) < version) faults.push(`${id}: version ${version} is lost`)
-    if (Number(stored?.versionId) === version && stored?.resource['language'] !== mark) faults.push(`${id}: another content`)
-    if (stored?.resource['language'] !== other?.resource['language'] || stored?.versionId !== other?.versionId)
-      faults.push(`${id}: half a transaction`)
-  }
+  for (const [id, acknowledged] of resources) faults.push(...(await resourceFaults(db, id, acknowledged)))
   for (const id of ended) if ((await db.sessions.session(id))?.state !== 'logged-out') faults.push(`session ${id} is not ended`)
   return faults
+}
+
+async function resourceFaults(db: PostgresDatabase, id: string, { version, mark }: Acknowledged): Promise<readonly string[]> {
+  const [stored, other] = await Promise.all([halfOf(db, id), halfOf(db, `${id.startsWith('a') ? 'b' : 'a'}${id.slice(1)}`)])
+  const checks: readonly (readonly [fault: boolean, name: string])[] = [
+    [stored.version < version, `version ${version} is lost`],
+    [stored.version === version && stored.mark !== mark, 'another content'],
+    [stored.version !== other.version || stored.mark !== other.mark, 'half a transaction'],
+  ]
+  return checks.filter(([fault]) => fault).map(([, name]) => `${id}: ${name}`)
+}
+
+async function halfOf(db: PostgresDatabase, id: string): Promise<Acknowledged> {
+  const stored = await db.storage.read('Basic', id)
+  return { version: Number(stored?.versionId ?? 0), mark: stringAt(stored?.resource, 'language') ?? '' }
 }

@@ -18,23 +18,30 @@ export interface TestDatabase {
 
 /** A schema of its own. */
 export interface TestSchema {
+  /** Connections by this URL use the schema; absent for a database inside the process. */
+  readonly url?: string
   /** A pool whose connections use the schema. */
   pool(options?: pg.PoolConfig): PostgresPool
   drop(): Promise<void>
 }
 
-/** The database of `DATABASE_URL`, else one on a server of the tests' own, else PGlite in the process; what it is, is printed. */
-export async function testDatabase(): Promise<TestDatabase> {
+/**
+ * The database of `DATABASE_URL`, else one on a server of the tests' own, else PGlite in the process; what it is, is printed.
+ *
+ * @param settings Of a server of the tests' own.
+ */
+export async function testDatabase(settings: Readonly<Record<string, string>> = {}): Promise<TestDatabase> {
   const url = process.env['DATABASE_URL']
   const database =
-    url === undefined || url === '' ? await ownDatabase() : { name: 'the server of DATABASE_URL', ...onServer(url), remove: async () => {} }
+    url === undefined || url === ''
+      ? await ownDatabase(settings)
+      : { name: 'the server of DATABASE_URL', ...onServer(url), remove: async () => {} }
   process.stdout.write(`PostgreSQL tests run against ${database.name}\n`)
   return database
 }
 
-async function ownDatabase(): Promise<TestDatabase> {
-  // The tests stop no machine, and make a schema each: without flushes they take half the time.
-  const server = await testServer({ fsync: 'off' })
+async function ownDatabase(settings: Readonly<Record<string, string>>): Promise<TestDatabase> {
+  const server = await testServer(settings)
   if (server === undefined) return inProcess()
   return { name: server.name, ...onServer(server.url), remove: () => server.remove() }
 }
@@ -46,6 +53,7 @@ function onServer(url: string): Pick<TestDatabase, 'url' | 'schema'> {
       const name = `fhir_ops_${randomUUID().replaceAll('-', '')}`
       await once(url, `CREATE SCHEMA ${name}`)
       return {
+        url: `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(`-c search_path=${name}`)}`,
         pool: (options) => new pg.Pool({ connectionString: url, options: `-c search_path=${name}`, max: 10, ...options }),
         drop: () => once(url, `DROP SCHEMA ${name} CASCADE`),
       }

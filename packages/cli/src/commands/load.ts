@@ -10,7 +10,7 @@ export function loadCommand(io: Io): Command {
   return new Command('load')
     .description('Load resources into a storage. Exit status 1 when some were refused; the others are loaded.')
     .argument('<paths...>', 'JSON, Bundle or NDJSON files (also .gz), or folders of them')
-    .requiredOption('--storage <storage>', 'sqlite:FILE or http:URL')
+    .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
     .addHelpText('after', '\nExample:\n  fhir-ops load packages/cli/sample --storage sqlite:content.db')
     .action((paths: readonly string[], options: { readonly storage: string }) => loadInto(paths, options.storage, io))
 }

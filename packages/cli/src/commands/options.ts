@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 
 /** `--storage`, the same for every command. */
 export function storageOption(standard = 'memory'): Option {
-  return new Option('--storage <storage>', 'memory, sqlite:FILE or http:URL').default(standard)
+  return new Option('--storage <storage>', 'memory, sqlite:FILE, postgres:URL or http:URL').default(standard)
 }
 
 /** `--load`, repeatable. */

@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import { openEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
+import { postgresUrl } from '../postgres.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import { repeated, wholeNumber } from './options.js'
 import { table } from './table.js'
@@ -27,7 +28,7 @@ const DAY_SECONDS = 86_400
 /** `fhir-ops token`, with its subcommands. */
 export function tokenCommand(io: Io): Command {
   return new Command('token')
-    .description('Make, list and revoke access tokens; works beside a running server on the same SQLite file.')
+    .description('Make, list and revoke access tokens; works beside a running server on the same storage.')
     .addCommand(createCommand(io))
     .addCommand(listCommand(io))
     .addCommand(revokeCommand(io))
@@ -40,7 +41,7 @@ export function tokenCommand(io: Io): Command {
 function createCommand(io: Io): Command {
   return new Command('create')
     .description('Print a new token. It is shown once and cannot be read again.')
-    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .option('--user <sub>', 'subject identifier; a new user gets all standard claims', 'demo')
     .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, repeated)
     .option('--project <project>', 'project that the token is bound to')
@@ -53,7 +54,7 @@ function createCommand(io: Io): Command {
 function listCommand(io: Io): Command {
   return new Command('list')
     .description('List the active sessions of a user, newest first.')
-    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .option('--user <sub>', 'subject identifier', 'demo')
     .option('--json', 'print an array')
     .addHelpText('after', '\nExample:\n  fhir-ops token list --storage sqlite:content.db --user nurse-1')
@@ -64,7 +65,7 @@ function revokeCommand(io: Io): Command {
   return new Command('revoke')
     .description('End a session at once, in every process on the same storage.')
     .argument('<loginId>', 'login id, as `token list` prints it')
-    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .addHelpText('after', '\nExample:\n  fhir-ops token revoke 6f1c... --storage sqlite:content.db')
     .action((loginId: string, options: { readonly storage: string }) =>
       withStored(options.storage, io, (engine) => revoke(engine, loginId, io)),
@@ -105,8 +106,8 @@ async function revoke(engine: Engine, loginId: string, io: Io): Promise<void> {
 }
 
 async function withStored(storage: string, io: Io, work: (engine: Engine) => Promise<void>): Promise<void> {
-  if (!storage.startsWith('sqlite:'))
-    throw new OperationError('parameter-value', 'Tokens need a storage that outlives this command: --storage sqlite:FILE.')
+  if (!storage.startsWith('sqlite:') && postgresUrl(storage) === undefined)
+    throw new OperationError('parameter-value', 'Tokens need a storage that outlives this command: --storage sqlite:FILE or postgres:URL.')
   const engine = await openEngine({ storage }, io)
   try {
     await work(engine)

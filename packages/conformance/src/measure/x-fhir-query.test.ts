@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHandler } from '@fhir-ops/handler'
 import { toNodeListener } from '@fhir-ops/handler/node'
+import { openPostgres } from '@fhir-ops/postgres'
 import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { createContext } from 'fhir-ops/context'
@@ -12,14 +13,19 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { testDatabase } from '../../../postgres/test/test-database.js'
 import { sharedFolder } from '../shared-folder.js'
 
 const RUNNER = join(sharedFolder(), 'measure-tests', 'run.mjs')
 
+const database = existsSync(RUNNER) ? await testDatabase({ fsync: 'off' }) : undefined
+afterAll(() => database?.remove())
+
 const STORAGES: readonly (readonly [string, (folder: string) => Promise<Storage>])[] = [
   ['memory', async () => memoryStorage()],
   ['SQLite', async (folder) => (await openSqlite(join(folder, 'fhir.db'))).storage],
+  ['PostgreSQL', async () => (await openPostgres((await database!.schema()).pool(), { allowLossyCommits: true })).storage],
 ]
 
 describe.skipIf(!existsSync(RUNNER))('measure-tests, suite x-fhir-query', () => {
