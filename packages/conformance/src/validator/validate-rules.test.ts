@@ -80,6 +80,12 @@ describe('validate', () => {
     expect(await findingsOf(text)).toEqual([])
   })
 
+  test('tells line and column on request', async () => {
+    const text = '{\n "resourceType": "Patient",\n "name": [\n  {"family": "x"},\n  {"foo": 1}\n ],\n "active": "x"\n}'
+    const { findings } = await validate(ctx, { resource: text, places: true })
+    expect(findings.map(({ expression, line, column }) => `${expression} ${line}:${column}`)).toEqual(['Patient.name[1].foo 5:11', 'Patient.active 7:12'])
+  })
+
   test('takes findings in document order', async () => {
     const found = await findingsOf(patient('"name":[{"foo":1}],"bar":2,"gender":"x","contact":[{"foo":3}]'))
     expect(found.map((text) => text.split(' ')[1])).toEqual(['Patient.name[0].foo', 'Patient.bar', 'Patient.gender', 'Patient.contact[0]', 'Patient.contact[0].foo'])

@@ -1,4 +1,5 @@
 import { pathOf, type FhirNode } from '../fhirpath/index.js'
+import type { PlaceFinder } from './finding-places.js'
 import type { Finding } from './finding.js'
 import { FINDING_KINDS, type FindingKind } from './finding-kinds.js'
 
@@ -36,8 +37,12 @@ export interface FindingSink {
 /** Findings in order; a section is a list of its own. */
 type Findings = (Finding | Findings)[]
 
-/** Makes a sink that keeps at most `limit` findings. */
-export function createSink(limit: number): FindingSink {
+/**
+ * Makes a sink that keeps at most `limit` findings.
+ *
+ * @param placeOf Tells line and column, when they are wanted.
+ */
+export function createSink(limit: number, placeOf?: PlaceFinder): FindingSink {
   const all: Findings = []
   const seen = new Set<string>()
   let current = all
@@ -48,7 +53,7 @@ export function createSink(limit: number): FindingSink {
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
       if (seen.has(key) || (!isError(finding) && seen.size > limit)) return
       seen.add(key)
-      current.push(finding)
+      current.push({ ...finding, ...placeOf?.(node, report.at) })
       if (isError(finding)) errors++
     },
     section() {

@@ -5,6 +5,7 @@ import { isObject, parseJsonSource, stringAt, type JsonObject, type JsonSource }
 import { anticipate } from './facts/anticipate.js'
 import { createFacts, type Facts } from './facts/facts.js'
 import type { Finding } from './finding.js'
+import { placeFinder, type PlaceFinder } from './finding-places.js'
 import { createSink } from './finding-sink.js'
 import { faultFinding, noResource, noSuchType, reportSlips } from './json-findings.js'
 import { isConcrete } from './rules/structure/check-resource-type.js'
@@ -21,6 +22,8 @@ export interface ValidateInput {
   readonly resource: string | JsonSource | JsonObject
   /** Canonicals of profiles that the resource must conform to, beside those that it names itself. */
   readonly profiles?: readonly string[] | undefined
+  /** Tell line and column of each finding; only with a text. Default false. */
+  readonly places?: boolean | undefined
 }
 
 /** What `validate` says. */
@@ -42,7 +45,7 @@ const MAX_WALKS = 32
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
-  const source = sourceOf(input.resource)
+  const source = sourceOf(input)
   const findings = source.fault === undefined ? await findingsOf(ctx, source, input) : [faultFinding(source.fault)]
   return { valid: findings.every(({ severity }) => severity !== 'error' && severity !== 'fatal'), findings }
 }
@@ -53,10 +56,11 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, input: Vali
   if (type === undefined) return [noResource()]
   if (!isConcrete(model, type)) return [noSuchType(type)]
   const facts = createFacts(ctx, model)
+  const placeOf = input.places === true && typeof input.resource === 'string' ? placeFinder(input.resource, source) : undefined
   anticipate(facts, source.value)
   await facts.settle()
   for (let walks = 0; walks < MAX_WALKS; walks++) {
-    const findings = await walk(ctx, source, { model, facts, profiles: input.profiles ?? [] })
+    const findings = await walk(ctx, source, { model, facts, placeOf, profiles: input.profiles ?? [] })
     if (!(await facts.settle())) return findings
   }
   throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
@@ -65,6 +69,7 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, input: Vali
 interface WalkParts {
   readonly model: TypeModel
   readonly facts: Facts
+  readonly placeOf: PlaceFinder | undefined
   readonly profiles: readonly string[]
 }
 
@@ -89,13 +94,14 @@ function typesOf(ctx: OperationContext): TypeModel {
 interface RunParts {
   readonly model: TypeModel
   readonly facts: Facts
+  readonly placeOf: PlaceFinder | undefined
   readonly pace: Pace
   /** Work that is left for later is added here. */
   readonly tasks: (() => void)[]
 }
 
-function runOf(ctx: OperationContext, source: JsonSource, { model, facts, pace, tasks }: RunParts): Run {
-  const sink = createSink(ctx.limits.maxIssues)
+function runOf(ctx: OperationContext, source: JsonSource, { model, facts, placeOf, pace, tasks }: RunParts): Run {
+  const sink = createSink(ctx.limits.maxIssues, placeOf)
   let steps = 0
   return {
     model,
@@ -119,8 +125,8 @@ function runOf(ctx: OperationContext, source: JsonSource, { model, facts, pace, 
   }
 }
 
-function sourceOf(resource: ValidateInput['resource']): JsonSource {
-  if (typeof resource === 'string') return parseJsonSource(resource)
+function sourceOf({ resource, places }: ValidateInput): JsonSource {
+  if (typeof resource === 'string') return parseJsonSource(resource, { positions: places === true })
   if (isSource(resource)) return resource
   return { value: resource, slips: [], numberText: () => undefined, positions: new Map() }
 }

@@ -1,4 +1,4 @@
-import { canonicalOf } from '../../content/index.js'
+import { canonicalOf, newestOf, type Definition } from '../../content/index.js'
 import { cached, type CacheKind, type OperationContext } from '../../context/index.js'
 import type { TypeModel } from '../../fhirpath/index.js'
 import { compileProfile } from '../profile/compile-profile.js'
@@ -15,7 +15,8 @@ export function profileFinder(ctx: OperationContext, model: TypeModel, questions
   const { types } = specificationOf(ctx)
   const find = async (canonical: string): Promise<Profile | undefined> => {
     const { url, version } = canonicalOf(canonical)
-    const definition = await ctx.content.resolve('StructureDefinition', url, version)
+    const found = await ctx.content.find('StructureDefinition', 'url', url)
+    const definition = newestOf(version === undefined ? found : versionsFor(found, version))
     return definition && cached(ctx.cache, kind, definition)
   }
   const fetchBase = answers(questions, async (type) => {
@@ -27,6 +28,12 @@ export function profileFinder(ctx: OperationContext, model: TypeModel, questions
     baseType: (type) => types.get(type) ?? fetchBase(type),
     profile: answers(questions, find),
   }
+}
+
+/** The definitions of a version; when there are none, those of which it is the beginning: `0.2` means `0.2.1` too. */
+function versionsFor(found: readonly Definition[], version: string): readonly Definition[] {
+  const exact = found.filter((definition) => definition.version === version)
+  return exact.length > 0 ? exact : found.filter((definition) => definition.version?.startsWith(`${version}.`) === true)
 }
 
 function compiledKind(model: TypeModel): CacheKind<Profile> {

@@ -46,6 +46,7 @@ export function emptyRule(path: string, source: ProfileSource): RuleDraft {
     profile: source.canonical,
     isBase: source.isBase,
     base: source.base,
+    isComplete: source.isComplete,
     name: lastOf(path).replace('[x]', ''),
     isChoice: path.endsWith('[x]'),
     sliceName: undefined,

@@ -12,6 +12,8 @@ export interface ProfileSource {
   readonly canonical: string
   readonly url: string
   readonly isBase: boolean
+  /** True when a snapshot is compiled. */
+  readonly isComplete: boolean
   /** Canonical of the profile that a differential builds on. */
   readonly base: string | undefined
   /** True when the canonical is that of a type of the release, whose own rules are checked in any case. */
@@ -34,7 +36,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel): Profil
   if (elements.length === 0) throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has no elements.`)
   const base = snapshot.length > 0 || parent === undefined || isTypeUrl(parent) ? undefined : parent
   const isBase = stringAt(definition, 'derivation') !== 'constraint'
-  const source: ProfileSource = { canonical, url, isBase, base, isTypeUrl, choiceAt: (path) => choiceAt(model, path) }
+  const source: ProfileSource = { canonical, url, isBase, isComplete: snapshot.length > 0, base, isTypeUrl, choiceAt: (path) => choiceAt(model, path) }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
   return { canonical, url, type, isBase, base, ...treeOf(elements, source), extension }
 }
@@ -45,7 +47,12 @@ function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): E
     const expression = stringAt(context, 'expression')
     return type === undefined || expression === undefined ? [] : [{ type, expression }]
   })
-  return { isModifier: root?.['isModifier'] === true, contexts }
+  const invariants: unknown = definition['contextInvariant']
+  return {
+    isModifier: root?.['isModifier'] === true,
+    contexts,
+    invariants: Array.isArray(invariants) ? invariants.filter((expression) => typeof expression === 'string') : [],
+  }
 }
 
 /** Puts the flat list of elements into a tree; the children of a slice follow the slice. */

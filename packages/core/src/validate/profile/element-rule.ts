@@ -9,6 +9,8 @@ export interface ElementRule {
   readonly profile: string
   /** True when the StructureDefinition defines the type, false for profiles. */
   readonly isBase: boolean
+  /** True for a rule of a snapshot, where a slice repeats all that the sliced element demands. */
+  readonly isComplete: boolean
   /** Canonical without version of the profile on which a differential builds; its slices of the same name are the same slices. */
   readonly base: string | undefined
   /** Last part of the path without `[x]`. */
@@ -110,6 +112,8 @@ export interface ExtensionRule {
   readonly isModifier: boolean
   /** One of them must hold; none means anywhere. */
   readonly contexts: readonly ExtensionContext[]
+  /** FHIRPath that must all hold on the element that has the extension. */
+  readonly invariants: readonly string[]
 }
 
 /** @see https://hl7.org/fhir/R4/defining-extensions.html#context */

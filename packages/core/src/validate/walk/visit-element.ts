@@ -20,21 +20,26 @@ export function visitElement(run: Run, element: ElementNodes, parentRules: reado
     const rule = parentRule.children.get(slot.name)
     if (rule !== undefined) rules.push(rule)
   }
-  for (const rule of rules) {
-    checkCount(run, parent, { rule, count: nodes.length })
-    if (slot.isChoice) checkType(run, element, rule)
-  }
-  const slices = assignSlices(run, element, rules)
+  for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
+  const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
+  const slices = assignSlices(run, element, fitting)
   for (const node of nodes) {
     const own = slices?.get(node)
-    run.visit(run, node, own === undefined ? rules : [...rules, ...own])
+    run.visit(run, node, own === undefined ? fitting : withSlices(fitting, own))
   }
 }
 
-function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): void {
-  if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return
+/** The rules for a node in slices: a slice of a snapshot stands in the place of the element that is sliced. */
+function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[]): readonly ElementRule[] {
+  return [...rules.filter((rule) => !rule.isComplete || !rule.slices.some((slice) => slices.includes(slice))), ...slices]
+}
+
+/** Whether a rule allows the type of a choice; when it does not, it has nothing else to say about the value. */
+function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
+  if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
   run.sink.report('type-not-allowed', first, {
     text: `The type ${slot.type} is not allowed here; allowed: ${rule.types.map(({ code }) => code).join(', ')}.`,
     profile: rule.profile,
   })
+  return false
 }

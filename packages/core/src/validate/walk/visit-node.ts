@@ -4,6 +4,7 @@ import type { ElementRule } from '../profile/element-rule.js'
 import { checkBindings } from '../rules/binding/check-bindings.js'
 import { checkConstraints } from '../rules/constraint/check-constraints.js'
 import { checkPrimitive } from '../rules/primitive/check-primitive.js'
+import { checkTarget } from '../rules/reference/check-target.js'
 import { checkByType } from '../rules/registry.js'
 import { checkResourceType } from '../rules/structure/check-resource-type.js'
 import { checkNotEmpty } from '../rules/structure/check-not-empty.js'
@@ -35,6 +36,7 @@ function visitNow(run: Run, node: FhirNode, rules: readonly ElementRule[]): void
   for (const rule of all) checkValue(run, node, rule)
   checkBindings(run, node, all)
   checkConstraints(run, node, all)
+  checkTarget(run, node, all)
   visitMembers(run, node, all)
 }
 

@@ -53,9 +53,10 @@ function reportUnknown(run: Run, node: FhirNode, { binding, rule }: Bound): void
   run.sink.report('value-set-unknown', node, { text: `The value set ${binding.valueSet} is not known here.`, ...from(rule) })
 }
 
-/** A concept that is only text satisfies no required binding. */
+/** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */
 function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: Bound & { list: CodeList }): void {
-  if (node.type.name !== 'CodeableConcept' || binding.strength === 'preferred' || !isObject(node.value)) return
+  const isMissing = node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
+  if (!isMissing || binding.strength === 'preferred') return
   run.sink.report('code-not-in-value-set', node, {
     text: `There is no code, but one from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],

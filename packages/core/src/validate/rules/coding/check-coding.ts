@@ -31,10 +31,7 @@ interface CodeInSystem {
 }
 
 function checkInSystem(run: Run, node: FhirNode, { coding, code, family }: CodeInSystem): void {
-  if (family.unknown) {
-    if (!isExternal(family.url)) run.sink.report('code-system-unknown', node, { text: `The code system ${quoted(family.url)} is not known here.`, at: 'system' })
-    return
-  }
+  if (family.unknown) return reportUnknownSystem(run, node, family.url)
   const version = stringAt(coding, 'version')
   const provider = family.provider(version)
   if (provider === undefined) {
@@ -44,6 +41,15 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family }: CodeI
   const concept = provider.find(code)
   if (concept === undefined) reportUnknownCode(run, node, { code, provider })
   else checkConcept(run, node, { coding, concept, provider })
+}
+
+function reportUnknownSystem(run: Run, node: FhirNode, url: string): void {
+  if (EXTERNAL.has(url)) return
+  const valueSet = run.facts.valueSet(url)
+  if (valueSet === PENDING) return
+  const [kind, problem] =
+    valueSet === undefined ? (['code-system-unknown', `The code system ${quoted(url)} is not known here.`] as const) : (['coding-system-form', `${quoted(url)} is a value set, not a code system.`] as const)
+  run.sink.report(kind, node, { text: problem, at: 'system' })
 }
 
 function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
@@ -87,7 +93,3 @@ const EXTERNAL: ReadonlySet<string> = new Set([
   'urn:iso:std:iso:3166',
   'urn:iso:std:iso:4217',
 ])
-
-function isExternal(url: string): boolean {
-  return EXTERNAL.has(url)
-}

@@ -18,6 +18,8 @@ export function checkExtension(run: Run, node: FhirNode): void {
   if (url === undefined || url === '' || isNamedByOuter(run, node)) return
   if (!url.includes(':')) {
     run.sink.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
+  } else if (url.includes('|')) {
+    run.sink.report('extension-url', node, { text: `The url of an extension has no version: ${quoted(url)}.`, code: 'invalid' })
   } else if (run.facts.profile(url) === undefined && !FREE.test(url) && !CROSS_VERSION.test(url)) {
     reportUnknown(run, node, url)
   }

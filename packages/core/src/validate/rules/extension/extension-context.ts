@@ -12,6 +12,7 @@ export function checkExtensionContext(run: Run, node: FhirNode): void {
   if (profile === undefined || profile === PENDING || profile.extension === undefined) return
   checkModifier(run, node, { profile, rule: profile.extension })
   checkContext(run, node, { profile, rule: profile.extension })
+  checkInvariants(run, node, { profile, rule: profile.extension })
 }
 
 interface Definition {
@@ -33,6 +34,18 @@ function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { context
     text: `The extension ${quoted(profile.url)} is not for this element, but for ${contexts.map(({ expression }) => expression).join(', ')}.`,
     profile: profile.canonical,
   })
+}
+
+function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { invariants } }: Definition): void {
+  if (parent === undefined) return
+  for (const expression of invariants) {
+    const holds = run.facts.expression(expression).test(expressionContext(run, parent), parent)
+    if (holds === true || holds === PENDING) continue
+    run.sink.report('extension-context', parent, {
+      text: `The extension ${quoted(profile.url)} is not for this element, because of: ${expression}`,
+      profile: profile.canonical,
+    })
+  }
 }
 
 const R4 = 'http://hl7.org/fhir/StructureDefinition/'

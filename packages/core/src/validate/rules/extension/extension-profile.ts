@@ -7,6 +7,6 @@ import type { Run } from '../../walk/run.js'
 export function extensionProfile(run: Run, node: FhirNode): readonly Profile[] {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   if (url === undefined || url === '' || !url.includes(':')) return []
-  const profile = run.facts.profile(url)
+  const profile = run.facts.profile(url.split('|', 1)[0] ?? url)
   return profile === undefined || profile === PENDING || profile.type !== 'Extension' ? [] : [profile]
 }

@@ -1,26 +1,38 @@
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import type { ElementRule } from '../../profile/element-rule.js'
+import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
+import type { ElementRule, Profile } from '../../profile/element-rule.js'
 import { profileRoots } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
+import { fittingProfile } from './fitting-profile.js'
 import { conforms } from './conforms.js'
 
 /**
- * The root rules of the profile on a type that a node has to fit. Of several it must fit one; when it fits none that is reported, and there are
- * no rules.
+ * The root rules of the profile on a type that a node has to fit. Of several it must fit one; when it fits none that is reported, and
+ * the rules of all follow, to say why.
  */
 export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly string[]): readonly ElementRule[] {
   const profiles = canonicals.map((canonical) => run.facts.profile(canonical))
   if (profiles.includes(PENDING)) return []
   const choices = canonicals.map((canonical) => ({ key: canonical, rules: profileRoots(run, canonical) }))
   const [only] = choices
-  if (only !== undefined && choices.length === 1) return only.rules
+  if (only !== undefined && choices.length === 1) return onlyRoots(run, node, { canonical: only.key, profile: profiles[0] })
   const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
   const list = canonicals.join(', ')
   if (fitting.length === 0 && !profiles.includes(undefined)) {
     run.sink.report('profile-choice', node, { text: `This fits none of the profiles ${list}.` })
+    return choices.flatMap(({ rules }) => rules)
   }
   if (fitting.length > 1) {
     run.sink.report('profile-choice', node, { text: `This fits several of the profiles ${list}.`, severity: 'warning' })
   }
   return fitting[0]?.rules ?? []
+}
+
+function onlyRoots(run: Run, node: FhirNode, { canonical, profile }: { canonical: string; profile: Profile | Pending | undefined }): readonly ElementRule[] {
+  if (profile === undefined) {
+    if (node.type.name === 'Extension') return []
+    run.sink.report('profile-unknown', node, { text: `The profile ${canonical}, to which this must conform, is not known here.`, severity: 'error' })
+    return []
+  }
+  const isOfType = profile !== PENDING && (profile.root.path !== profile.type || fittingProfile(run, node, profile).length > 0)
+  return isOfType ? profileRoots(run, canonical) : []
 }

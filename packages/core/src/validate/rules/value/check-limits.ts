@@ -1,5 +1,6 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../profile/element-rule.js'
 import { numberTextOf } from '../../walk/number-text.js'
 import type { Run } from '../../walk/run.js'
@@ -43,11 +44,17 @@ export function decimalPlaces(text: string): number {
 export function compareValues(a: unknown, b: unknown): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareTimes(a, b)
-  return isObject(a) && isObject(b) && unitOf(a) === unitOf(b) ? compareValues(a['value'], b['value']) : undefined
+  return isObject(a) && isObject(b) ? compareQuantities(a, b) : undefined
+}
+
+function compareQuantities(a: JsonObject, b: JsonObject): number | undefined {
+  const [left, right] = [a['value'], b['value']]
+  const factor = a['system'] === b['system'] ? convertUnit(unitOf(a), unitOf(b)) : undefined
+  return typeof left === 'number' && typeof right === 'number' && factor !== undefined ? left * factor - right : undefined
 }
 
 function unitOf(quantity: JsonObject): string {
-  return `${stringAt(quantity, 'system')} ${stringAt(quantity, 'code') ?? stringAt(quantity, 'unit')}`
+  return stringAt(quantity, 'code') ?? stringAt(quantity, 'unit') ?? '1'
 }
 
 function compareTimes(a: string, b: string): number | undefined {
