@@ -42,7 +42,6 @@ export const FINDING_KINDS = {
   'slice-several': { severity: 'error', code: 'invalid' },
   'profile-unknown': { severity: 'warning', code: 'structure' },
   'profile-type': { severity: 'error', code: 'structure' },
-  'profile-broken': { severity: 'error', code: 'exception' },
   'profile-choice': { severity: 'error', code: 'structure' },
   'profile-applied': { severity: 'information', code: 'informational' },
   invariant: { severity: 'error', code: 'invariant' },
@@ -55,8 +54,6 @@ export const FINDING_KINDS = {
   'coding-system-missing': { severity: 'warning', code: 'invalid' },
   'coding-system-form': { severity: 'error', code: 'invalid' },
   'display-wrong': { severity: 'error', code: 'invalid' },
-  'code-inactive': { severity: 'warning', code: 'business-rule' },
-  'code-system-status': { severity: 'information', code: 'business-rule' },
   // Parts of resources
   'extension-unknown': { severity: 'error', code: 'structure' },
   'extension-context': { severity: 'error', code: 'structure' },
@@ -67,7 +64,6 @@ export const FINDING_KINDS = {
   reference: { severity: 'error', code: 'structure' },
   contained: { severity: 'error', code: 'invalid' },
   attachment: { severity: 'error', code: 'structure' },
-  identifier: { severity: 'error', code: 'invalid' },
   // Bundles
   'bundle-full-url': { severity: 'error', code: 'invalid' },
   'bundle-link': { severity: 'error', code: 'invalid' },
