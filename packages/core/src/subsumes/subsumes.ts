@@ -46,7 +46,8 @@ function placeOf(provider: CodeSystemProvider, code: string): number {
 }
 
 function outcomeOf({ hierarchy }: CodeSystemProvider, a: number, b: number): SubsumptionOutcome {
-  if (a === b) return 'equivalent'
-  if (hierarchy.isWithin(b, a)) return 'subsumes'
-  return hierarchy.isWithin(a, b) ? 'subsumed-by' : 'not-subsumed'
+  const [isAbove, isBelow] = [hierarchy.isWithin(b, a), hierarchy.isWithin(a, b)]
+  if (isAbove && isBelow) return 'equivalent'
+  if (isAbove) return 'subsumes'
+  return isBelow ? 'subsumed-by' : 'not-subsumed'
 }

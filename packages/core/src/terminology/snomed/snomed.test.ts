@@ -1,0 +1,216 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createContext, type OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
+import { expand } from '../../expand/index.js'
+import { lookup } from '../../lookup/index.js'
+import { memoryStorage } from '../../memory/index.js'
+import { subsumes } from '../../subsumes/index.js'
+import { translate } from '../../translate/index.js'
+import { pickSnomedVersion } from './edition.js'
+import { isSctid, SCT, SNOMED } from './sctid.js'
+import { conceptId, ID, importSynthetic } from './synthetic.fixture.js'
+
+const VERSION = `http://snomed.info/sct/${SCT.core}/version/20240101`
+const NAMES = new Map(Object.entries(ID).map(([name, id]) => [id, name]))
+let ctx: OperationContext
+
+beforeAll(async () => {
+  ctx = createContext({ storage: memoryStorage(), concepts: await importSynthetic(VERSION) })
+})
+
+/** Names of the codes in an expansion of an implicit value set, sorted. */
+async function members(url: string, filter?: string): Promise<readonly string[]> {
+  const { contains } = await expand(ctx, { url: `${SNOMED}?fhir_vs${url}`, filter })
+  return contains.map(({ code }) => NAMES.get(code) ?? code).toSorted()
+}
+
+/** Writes `@name` as the id of the concept. */
+function ids(text: string): string {
+  return text.replaceAll(/@([a-zA-Z]+)/g, (_, name: string) => new Map<string, string>(Object.entries(ID)).get(name) ?? name)
+}
+
+async function selected(ecl: string): Promise<string> {
+  return (await members(`=ecl/${encodeURIComponent(ids(ecl))}`)).join(' ')
+}
+
+describe('ECL', () => {
+  test.each([
+    ['@organ', 'organ'],
+    ['< @body', 'limb lobe organ'],
+    ['<< @organ', 'lobe organ'],
+    ['<! @body', 'limb organ'],
+    ['<<! @body', 'body limb organ'],
+    ['> @lobe MINUS 138875005', 'body organ'],
+    ['>> @lobe MINUS 138875005', 'body lobe organ'],
+    ['>! @both', 'swelling twin'],
+    ['>>! @both', 'both swelling twin'],
+    ['!!> (@swelling OR @both OR @lobe)', 'lobe swelling'],
+    ['!!< (@swelling OR @both OR @lobe)', 'both lobe'],
+    ['@old', 'old'],
+    ['* AND @old', ''],
+    ['<< @body AND (>> @lobe OR @limb)', 'body limb lobe organ'],
+    ['^ @picks', 'swelling'],
+    ['< ^ @picks', 'both'],
+    ['^ (@picks OR @map)', 'both swelling twin'],
+    ['^ @organ', ''],
+    ['^ [targetComponentId] 900000000000526001', 'swelling'],
+    ['^ @map {{ M mapTarget = "X10.2" }}', 'both'],
+    ['^ @map {{ M mapPriority > #1 }}', 'twin'],
+    ['^ @picks {{ M active = 0 }}', 'twin'],
+    ['< @disorder: @site = @organ', 'both organDisorder swelling twin'],
+    ['< @disorder: @site = << @organ', 'both organDisorder swelling twin'],
+    ['< @disorder: @site = @lobe', 'both'],
+    ['< @disorder: @site != << @organ', 'twin'],
+    ['< @disorder: [2..*] @site = *', 'both twin'],
+    ['< @disorder: [1..1] @site = *', 'organDisorder swelling'],
+    ['< @disorder: [0..0] @form = *', 'organDisorder twin'],
+    ['< @disorder: @site = @organ, @form = @lump', 'both swelling'],
+    ['< @disorder: { @site = @organ, @form = @lump }', 'swelling'],
+    ['< @disorder: [2..2] { @site = * }', 'both twin'],
+    ['< @disorder: [0..0] { @site = @limb }', 'both organDisorder swelling'],
+    ['< @disorder: @site = @limb OR @site = @lobe', 'both twin'],
+    ['* : R @site = @twin', 'limb organ'],
+    ['(< @disorder) . @site', 'limb lobe organ'],
+    ['@both . @site . @form', ''],
+    ['* : @dose > #2', 'both'],
+    ['* : @dose = #2.50', 'both'],
+    ['* : @dose < #2', ''],
+    ['* : @brand = "forte"', 'both'],
+    ['* : @brand = (wild:"acme*" "nothing")', 'both'],
+    ['* : * = @lump', 'both swelling'],
+    ['* {{ term = "organ swol" }}', 'swelling'],
+    ['* {{ term = "oedeme" }}', ''],
+    ['* {{ term = wild:"*of organ" }}', 'swelling'],
+    ['* {{ term = "swelled" }}', ''],
+    ['* {{ term = "swelled", active = 0 }}', 'swelling'],
+    ['* {{ term = "larger", type = def }}', 'swelling'],
+    ['<< @organ {{ term = "organ", type = syn }}', 'organ'],
+    ['<< @body {{ term = "inner", dialect = en-gb (prefer) }}', 'organ'],
+    ['<< @body {{ term = "inner", dialect = en-us (prefer) }}', ''],
+    ['* {{ C definitionStatus = defined }}', 'organDisorder'],
+    ['* {{ C active = 0 }}', 'old'],
+    ['* {{ C effectiveTime < "20210101", active = false }}', 'old'],
+    ['@swelling {{ + HISTORY }}', 'old swelling'],
+    ['@swelling {{ + HISTORY-MIN }}', 'swelling'],
+    ['@swelling {{ + HISTORY (900000000000526001) }}', 'old swelling'],
+  ])('%s', async (ecl, expected) => expect(await selected(ecl)).toBe(expected))
+
+  test.each([
+    ['<< abc', 'character 4'],
+    [`@organ AND ${conceptId(99)}`, 'does not exist'],
+    ['^ [a, b] @map', 'More than one field'],
+    ['^ @map {{ M nothing = "x" }}', 'no field nothing'],
+    ['* {{ dialect = xx-yy }}', 'xx-yy is not known'],
+    ['SCHEME#12', 'not supported'],
+  ])('%s is refused with a reason', async (ecl, reason) => {
+    await expect(selected(ecl)).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining(reason),
+      detail: { messageId: 'INVALID_ECL' },
+    })
+  })
+})
+
+describe('implicit value sets', () => {
+  test.each([
+    ['=isa/@organ', 'lobe organ'],
+    ['=refset/@picks', 'swelling'],
+    ['=refset', '900000000000526001 map picks'],
+  ])('?fhir_vs%s', async (url, expected) => expect((await members(ids(url))).join(' ')).toBe(expected))
+
+  test('of all concepts holds the inactive ones too, and is open for expressions', async () => {
+    const { total, unclosed } = await expand(ctx, { url: `${SNOMED}?fhir_vs`, count: 0 })
+    expect([total, unclosed.length]).toEqual([25, 1])
+  })
+
+  test.each([['=isa/123456789'], ['=refset/@organ'], ['=other/@organ'], ['x']])('?fhir_vs%s is unknown', async (url) => {
+    await expect(members(ids(url))).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test('are filtered by words of names in use, and by the start of a code', async () => {
+    expect(await members('', 'swol org')).toEqual(['swelling'])
+    expect(await members('', 'swelled')).toEqual([])
+    expect(await members('', ID.lump)).toEqual(['lump'])
+  })
+})
+
+test('the implicit map of an association translates inactive concepts', async () => {
+  const url = `${SNOMED}?fhir_cm=900000000000526001`
+  const { result, matches } = await translate(ctx, { url, coding: { system: SNOMED, code: ID.old } })
+  expect([result, matches.map(({ concept }) => concept?.code)]).toEqual([true, [ID.swelling]])
+})
+
+test('lookup tells attributes, relatives, module and time with displays', async () => {
+  const found = await lookup(ctx, { system: SNOMED, code: ID.swelling })
+  const shown = found.properties.map(
+    ({ code, value, description }) => `${NAMES.get(code) ?? code}=${String(value[1])}${description === undefined ? '' : ` ${description}`}`,
+  )
+  expect(found.display).toBe('Swollen organ')
+  expect(found.definition).toBe('An organ that is larger than it should be')
+  expect(shown).toEqual([
+    'inactive=false',
+    `parent=${ID.organDisorder} Organ disorder`,
+    `child=${ID.both} Both disorders`,
+    'effectiveTime=2024-01-01',
+    `module=${SCT.core} Core`,
+    `site=${ID.organ} Organ`,
+    `form=${ID.lump} Lump`,
+  ])
+})
+
+test.each([
+  ['en', 'Organ'],
+  ['en-GB', 'Inner part'],
+  ['sv', 'Organ'],
+  ['en-US', 'Organ'],
+])('the display in %s is what its language reference set prefers', async (language, expected) => {
+  expect((await lookup(ctx, { system: SNOMED, code: ID.organ, displayLanguage: language })).display).toBe(expected)
+})
+
+describe('expressions', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    [`@swelling`, `@disorder`, 'subsumed-by'],
+    [`@disorder:@site=@organ`, `@organDisorder`, 'equivalent'],
+    [`@disorder:@site=@limb`, `@organDisorder`, 'not-subsumed'],
+    [`@disorder:{@site=@lobe,@form=@lump}`, `@disorder:{@site=@organ,@form=@shape}`, 'subsumed-by'],
+    [`@disorder:{@site=@lobe},{@form=@lump}`, `@disorder:{@site=@organ,@form=@shape}`, 'not-subsumed'],
+    [`@swelling`, `@disorder:@form=@lump`, 'subsumed-by'],
+    [`@swelling+@twin`, `@twin`, 'subsumed-by'],
+  ]
+  test.each(cases)('%s and %s: %s', async (a, b, expected) => {
+    const outcome = await subsumes(ctx, { system: SNOMED, codeA: ids(a), codeB: ids(b) })
+    expect(outcome).toBe(expected)
+  })
+
+  test('are shown with terms, grouped as they were', async () => {
+    const { display } = await lookup(ctx, { system: SNOMED, code: ids('@disorder | x | : { @site = @lobe , @dose = #3 }') })
+    expect(display).toBe(ids('@disorder|Disorder|:{@site|Site|=@lobe|Lobe|,@dose|Dose|=#3}'))
+  })
+
+  test.each([
+    '<<< @disorder:@site=@lobe',
+    '@disorder:@site=(@organ:@form=@lump)',
+    '@disorder:@organ=@site',
+    '@disorder:',
+    '@disorder:@site=123456',
+  ])('%s is no code', async (code) => {
+    await expect(lookup(ctx, { system: SNOMED, code: ids(code) })).rejects.toBeInstanceOf(OperationError)
+  })
+})
+
+test('of several versions the one asked for is used, the newest of an edition, else the newest international one', () => {
+  const [old, newer, other] = [`${SNOMED}/900000000000207008/version/20230101`, VERSION, `${SNOMED}/45991000052106/version/20250101`]
+  const versions = [old, newer, other]
+  expect(pickSnomedVersion(versions, undefined)).toBe(newer)
+  expect(pickSnomedVersion(versions, old)).toBe(old)
+  expect(pickSnomedVersion(versions, `${SNOMED}/45991000052106`)).toBe(other)
+  expect(pickSnomedVersion(versions, `${SNOMED}/45991000052106/version/20200101`)).toBeUndefined()
+  expect(pickSnomedVersion([other], undefined)).toBe(other)
+})
+
+test.each([
+  ['138875005', true],
+  ['138875006', false],
+  ['1388', false],
+  ['0138875005', false],
+])('%s is an identifier: %s', (id, expected) => expect(isSctid(id)).toBe(expected))
