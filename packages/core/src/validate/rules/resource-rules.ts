@@ -1,11 +1,26 @@
 import type { NodeCheck } from '../walk/run.js'
 import { checkBundle } from './bundle/check-bundle.js'
+import { checkCodeSystem } from './conformance/check-code-system.js'
+import { checkConceptMap } from './conformance/check-concept-map.js'
+import { checkCapabilities, checkSearchParameter } from './conformance/check-search-parameter.js'
+import { checkStructureDefinition } from './conformance/structure-definition/check-structure-definition.js'
+import { checkValueSet } from './conformance/check-value-set.js'
+import { checkMeasure } from './measure/check-measure.js'
+import { checkReport } from './measure/check-report.js'
 import { checkQuestionnaire } from './questionnaire/check-questionnaire.js'
 import { checkResponse } from './questionnaire/check-response.js'
 
 /** What is checked on resources of one type beyond their ElementDefinitions: a line for each type that has such rules. */
 export const RESOURCE_RULES: readonly (readonly [type: string, checks: readonly NodeCheck[]])[] = [
   ['Bundle', [checkBundle]],
+  ['CapabilityStatement', [checkCapabilities]],
+  ['CodeSystem', [checkCodeSystem]],
+  ['ConceptMap', [checkConceptMap]],
+  ['Measure', [checkMeasure]],
+  ['MeasureReport', [checkReport]],
   ['Questionnaire', [checkQuestionnaire]],
   ['QuestionnaireResponse', [checkResponse]],
+  ['SearchParameter', [checkSearchParameter]],
+  ['StructureDefinition', [checkStructureDefinition]],
+  ['ValueSet', [checkValueSet]],
 ]

@@ -76,7 +76,7 @@ function folded(text: string): string {
 }
 
 /** Code systems whose content nobody has without a licence or a service: silence is all that can be said. */
-const EXTERNAL: ReadonlySet<string> = new Set([
+export const EXTERNAL: ReadonlySet<string> = new Set([
   'http://snomed.info/sct',
   'http://loinc.org',
   'http://www.nlm.nih.gov/research/umls/rxnorm',

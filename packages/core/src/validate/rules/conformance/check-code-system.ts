@@ -1,0 +1,74 @@
+import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { childrenOf } from '../../walk/children.js'
+import type { Run } from '../../walk/run.js'
+import { checkProperties } from './code-system-properties.js'
+
+/** Checks a CodeSystem in itself: that its count is right, supplements are marked, and that it says what users of its codes need. */
+export function checkCodeSystem(run: Run, node: FhirNode): void {
+  if (!isObject(node.value)) return
+  checkContent(run, node, node.value)
+  checkCount(run, node, node.value)
+  checkProperties(run, node)
+  if (node.value['supplements'] === undefined) checkCaseSensitive(run, node, node.value)
+  if (isOfHl7(node.value)) checkDefinitions(run, node)
+}
+
+/** HL7 holds its own code systems to a stricter rule. */
+function isOfHl7(system: JsonObject): boolean {
+  return /^https?:\/\/(?:terminology\.)?hl7\.org\//.test(stringAt(system, 'url') ?? '')
+}
+
+function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
+  const content = stringAt(system, 'content')
+  const isSupplement = system['supplements'] !== undefined
+  if (content === undefined || isSupplement === (content === 'supplement')) return
+  const text = isSupplement
+    ? `A CodeSystem that supplements another must have the content 'supplement', not ${quoted(content)}.`
+    : 'A supplement must say what it supplements.'
+  run.sink.report('code-system-content', node, { text, at: 'content' })
+}
+
+function checkCount(run: Run, node: FhirNode, system: JsonObject): void {
+  const stated = system['count']
+  const content = stringAt(system, 'content')
+  const found = countConcepts(run, system)
+  if (content === 'complete' && found === 0) {
+    run.sink.report('code-system-empty', node, { text: 'The code system is said to be complete, but has no concepts.' })
+    return
+  }
+  if (typeof stated !== 'number') return
+  if (content === 'complete' && stated !== found) {
+    run.sink.report('code-system-count', node, {
+      text: `The count is ${stated}, but the complete code system has ${found} concepts.`,
+      at: 'count',
+    })
+  }
+  if ((content === 'fragment' || content === 'example') && found > stated) {
+    run.sink.report('code-system-count', node, {
+      text: `The count is ${stated}, but there are already ${found} concepts.`,
+      at: 'count',
+      severity: 'warning',
+    })
+  }
+}
+
+function countConcepts(run: Run, holder: JsonObject): number {
+  run.step()
+  return objectsAt(holder, 'concept').reduce((sum, concept) => sum + 1 + countConcepts(run, concept), 0)
+}
+
+function checkCaseSensitive(run: Run, node: FhirNode, system: JsonObject): void {
+  if (system['caseSensitive'] !== undefined) return
+  run.sink.report('code-system-incomplete', node, {
+    text: 'The code system should say in caseSensitive whether upper and lower case differ.',
+    severity: isOfHl7(system) ? 'warning' : 'information',
+  })
+}
+
+function checkDefinitions(run: Run, node: FhirNode): void {
+  const bare = childrenOf(run, node, 'concept').find(({ value }) => isObject(value) && value['definition'] === undefined)
+  if (bare !== undefined)
+    run.sink.report('code-system-incomplete', bare, { text: 'Every concept of a code system of HL7 should have a definition.' })
+}

@@ -1,0 +1,89 @@
+import { OperationError, quoted } from '../../../errors/index.js'
+import { parseFhirPath, PENDING, type Ast, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
+import { childrenOf, textOf } from '../../walk/children.js'
+import type { Run } from '../../walk/run.js'
+
+/** Checks a SearchParameter: that its expression starts from its bases, that a composite has components, and that it fits what it derives from. */
+export function checkSearchParameter(run: Run, node: FhirNode): void {
+  const bases = childrenOf(run, node, 'base').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
+  checkExpression(run, node, bases)
+  if (textOf(node, 'type') === 'composite' && childrenOf(run, node, 'component').length < 2) {
+    run.sink.report('search-parameter', node, { text: 'A composite search parameter must have at least two components.' })
+  }
+  const derivedFrom = textOf(node, 'derivedFrom')
+  const origin = derivedFrom === undefined ? undefined : run.facts.definition('SearchParameter', derivedFrom)
+  if (origin !== undefined && origin !== PENDING) checkOrigin(run, node, { origin, bases })
+}
+
+function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: JsonObject; bases: readonly string[] }): void {
+  const type = textOf(node, 'type')
+  if (type !== undefined && origin['type'] !== type) {
+    run.sink.report('search-parameter', node, {
+      text: `The type is ${quoted(type)}, but that of the parameter it derives from is ${quoted(String(origin['type']))}.`,
+    })
+  }
+  const allowed: unknown = origin['base']
+  if (!Array.isArray(allowed)) return
+  for (const base of bases) {
+    if (!allowed.includes(base))
+      run.sink.report('search-parameter', node, { text: `${quoted(base)} is no base of the parameter that this derives from.` })
+  }
+}
+
+function checkExpression(run: Run, node: FhirNode, bases: readonly string[]): void {
+  const expression = textOf(node, 'expression')
+  if (expression === undefined) return
+  const text = expressionProblem(run, expression, bases)
+  if (text !== undefined) run.sink.report('search-parameter-expression', node, { text, at: 'expression' })
+}
+
+function expressionProblem(run: Run, expression: string, bases: readonly string[]): string | undefined {
+  try {
+    const starts = startsOf(parseFhirPath(expression)).filter((name) => run.model.type(name)?.kind === 'resource')
+    const stray = starts.find((name) => !bases.some((base) => isWithin(run, base, name)))
+    return stray === undefined ? undefined : `The expression starts from ${quoted(stray)}, but the bases are ${bases.join(', ')}.`
+  } catch (error) {
+    if (error instanceof OperationError && error.code !== 'too-costly') return `The expression cannot be read: ${error.message}`
+    throw error
+  }
+}
+
+/** The names from which the parts of a union start. */
+function startsOf(ast: Ast): readonly string[] {
+  if (ast.kind === 'binary' && ast.operator === '|') return [...startsOf(ast.left), ...startsOf(ast.right)]
+  return startOf(ast)
+}
+
+function startOf(ast: Ast): readonly string[] {
+  if (ast.kind === 'member') return ast.target === undefined ? [ast.name] : startsOf(ast.target)
+  if (ast.kind === 'call') return ast.target === undefined ? [] : startsOf(ast.target)
+  if (ast.kind === 'item') return startsOf(ast.target)
+  return ast.kind === 'type' ? startsOf(ast.operand) : []
+}
+
+/** A parameter of a base may start from the type above it, and one of all resources from any. */
+function isWithin({ model }: Run, base: string, name: string): boolean {
+  for (let type = model.type(base); type !== undefined; type = type.base === undefined ? undefined : model.type(type.base)) {
+    if (type.name === name) return true
+  }
+  return base === 'Resource' || base === 'DomainResource'
+}
+
+/** Checks that the search parameters of a CapabilityStatement have the types that their definitions give them. */
+export function checkCapabilities(run: Run, node: FhirNode): void {
+  for (const rest of childrenOf(run, node, 'rest')) {
+    const ofResources = childrenOf(run, rest, 'resource').flatMap((resource) => childrenOf(run, resource, 'searchParam'))
+    for (const parameter of [...ofResources, ...childrenOf(run, rest, 'searchParam')]) checkCapability(run, parameter)
+  }
+}
+
+function checkCapability(run: Run, parameter: FhirNode): void {
+  const canonical = textOf(parameter, 'definition')
+  const type = textOf(parameter, 'type')
+  const definition = canonical === undefined ? undefined : run.facts.definition('SearchParameter', canonical)
+  if (!isObject(definition) || type === undefined || definition['type'] === type) return
+  run.sink.report('capability-search', parameter, {
+    text: `The type is ${quoted(type)}, but the parameter is defined with ${quoted(String(definition['type']))}.`,
+  })
+}

@@ -1,0 +1,41 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { stringAt, type JsonObject } from '../../../json/index.js'
+import { childrenOf, textOf } from '../../walk/children.js'
+import type { Run } from '../../walk/run.js'
+
+const CQL: ReadonlySet<string> = new Set(['text/cql', 'text/cql.identifier', 'text/cql-identifier'])
+const QUALIFIED = /^([A-Za-z_][A-Za-z0-9_]{0,254})\.[A-Za-z_"]/
+
+/** Checks that the libraries of a Measure are known, and that its CQL criteria name one of them. */
+export function checkMeasure(run: Run, node: FhirNode): void {
+  const canonicals = childrenOf(run, node, 'library').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
+  const libraries: JsonObject[] = []
+  for (const canonical of canonicals) {
+    const library = run.facts.definition('Library', canonical)
+    if (library === undefined) {
+      run.sink.report('measure-library-unknown', node, {
+        text: `The library ${quoted(canonical)} is not known here, so criteria are not checked against it.`,
+      })
+    } else if (library !== PENDING) libraries.push(library)
+  }
+  if (libraries.length > 0 && libraries.length === canonicals.length) checkCriteria(run, node, libraries)
+}
+
+function checkCriteria(run: Run, node: FhirNode, libraries: readonly JsonObject[]): void {
+  const names = new Set(libraries.map((library) => stringAt(library, 'name')))
+  for (const criteria of criteriaIn(run, node)) {
+    if (!CQL.has(textOf(criteria, 'language') ?? '')) continue
+    const name = QUALIFIED.exec(textOf(criteria, 'expression') ?? '')?.[1]
+    if (name === undefined || names.has(name)) continue
+    run.sink.report('measure-criteria', criteria, {
+      text: `The criteria refer to the library ${quoted(name)}, which is none of the measure's libraries.`,
+    })
+  }
+}
+
+function criteriaIn(run: Run, node: FhirNode): readonly FhirNode[] {
+  return childrenOf(run, node, 'group').flatMap((group) =>
+    ['population', 'stratifier'].flatMap((name) => childrenOf(run, group, name).flatMap((part) => childrenOf(run, part, 'criteria'))),
+  )
+}

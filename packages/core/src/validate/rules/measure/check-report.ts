@@ -1,0 +1,85 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { childrenOf, textOf } from '../../walk/children.js'
+import type { Run } from '../../walk/run.js'
+import { matchByCode } from './match-by-code.js'
+import { checkScore } from './score.js'
+
+const SCORING = 'http://terminology.hl7.org/CodeSystem/measure-scoring'
+const SCORINGS: ReadonlySet<string> = new Set(['proportion', 'ratio', 'continuous-variable', 'cohort'])
+
+/** What the rules of reports work with. */
+export interface ReportCheck {
+  readonly run: Run
+  /** `summary`, `subject-list` ... of the report. */
+  readonly type: string | undefined
+  readonly measure: JsonObject
+  /** Undefined when the measure does not say how it is scored, or says it in other words than FHIR's. */
+  readonly scoring: string | undefined
+}
+
+/** Checks a MeasureReport against its Measure, where that is known. */
+export function checkReport(run: Run, node: FhirNode): void {
+  const canonical = textOf(node, 'measure')
+  if (canonical === undefined || canonical.startsWith('#')) return
+  const measure = run.facts.definition('Measure', canonical)
+  if (measure === PENDING) return
+  if (measure === undefined) {
+    run.sink.report('measure-unknown', node, {
+      text: `The measure ${quoted(canonical)} is not known here, so the report is not checked against it.`,
+      at: 'measure',
+    })
+    return
+  }
+  const check = { run, type: textOf(node, 'type'), measure, scoring: scoringOf(measure) }
+  if (check.scoring === undefined)
+    run.sink.report('measure-scoring-unknown', node, {
+      text: 'The measure does not tell its scoring, so scores are not checked.',
+      at: 'measure',
+    })
+  checkGroups(check, node)
+}
+
+function scoringOf(measure: JsonObject): string | undefined {
+  const codings = objectsAt(objectAt(measure, 'scoring'), 'coding')
+  const code = stringAt(codings.find((coding) => coding['system'] === SCORING) ?? codings[0], 'code')
+  return code !== undefined && SCORINGS.has(code) ? code : undefined
+}
+
+function checkGroups(check: ReportCheck, node: FhirNode): void {
+  const groups = childrenOf(check.run, node, 'group')
+  const matches = matchByCode(check.run, node, { nodes: groups, definitions: objectsAt(check.measure, 'group'), what: 'group' })
+  for (const { node: group, definition } of matches) {
+    checkPopulations(check, group, definition)
+    checkScore(check, group)
+    const stratifiers = childrenOf(check.run, group, 'stratifier')
+    if (stratifiers.length > 0)
+      matchByCode(check.run, group, { nodes: stratifiers, definitions: objectsAt(definition, 'stratifier'), what: 'stratifier' })
+  }
+}
+
+function checkPopulations(check: ReportCheck, group: FhirNode, definition: JsonObject): void {
+  const populations = childrenOf(check.run, group, 'population')
+  const matches = matchByCode(check.run, group, {
+    nodes: populations,
+    definitions: objectsAt(definition, 'population'),
+    what: 'population',
+  })
+  for (const { node } of matches) checkCount(check, node)
+}
+
+function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
+  const subjects = childrenOf(run, population, 'subjectResults')
+  const count = childrenOf(run, population, 'count')[0]?.value
+  if (type === 'subject-list') {
+    if (typeof count === 'number' && count !== subjects.length)
+      run.sink.report('measure-count', population, { text: `The count is ${count}, but there are ${subjects.length} subjectResults.` })
+    return
+  }
+  if (subjects.length > 0)
+    run.sink.report('measure-count', population, { text: 'Only reports of the type subject-list have subjectResults.' })
+  if (count === undefined) {
+    run.sink.report('measure-count', population, { text: 'A report that is no subject-list should have a count.', severity: 'warning' })
+  }
+}
