@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
+import { openSqlite, type SqliteFile } from '@fhir-ops/sqlite'
+import { createContext } from 'fhir-ops/context'
+import { expand } from 'fhir-ops/expand'
+import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
+import type { ConceptStore } from 'fhir-ops/storage'
+import { SNOMED, withCheckDigit } from 'fhir-ops/terminology/snomed'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importSnomed } from './import-snomed.js'
+
+const ROOT = '138875005'
+const CORE = '900000000000207008'
+const [ANIMAL = '', DOG = ''] = [1, 2].map((number) => withCheckDigit(`${7000 + number}00`))
+const VERSION = `${SNOMED}/${CORE}/version/20240101`
+const CONCEPT_COLUMNS = 'id\teffectiveTime\tactive\tmoduleId\tdefinitionStatusId'
+
+/** A release of three concepts, as files by name. */
+const RELEASE: Readonly<Record<string, readonly string[]>> = {
+  'Terminology/sct2_Concept_Snapshot_INT_20240101.txt': [
+    CONCEPT_COLUMNS,
+    ...[ROOT, '116680003', ANIMAL, DOG].map((id) => `${id}\t20240101\t1\t${CORE}\t900000000000074008`),
+  ],
+  'Terminology/sct2_Description_Snapshot-en_INT_20240101.txt': [
+    'id\teffectiveTime\tactive\tmoduleId\tconceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId',
+    ...[ANIMAL, DOG].map(
+      (id, i) => `${withCheckDigit(`${i + 1}0001`)}\t20240101\t1\t${CORE}\t${id}\ten\t900000000000013009\tName ${i} ä\t900000000000448009`,
+    ),
+  ],
+  'Terminology/sct2_Relationship_Snapshot_INT_20240101.txt': [
+    'id\teffectiveTime\tactive\tmoduleId\tsourceId\tdestinationId\trelationshipGroup\ttypeId\tcharacteristicTypeId\tmodifierId',
+    `1000020\t20240101\t1\t${CORE}\t${ANIMAL}\t${ROOT}\t0\t116680003\t900000000000011006\t900000000000451002`,
+    `2000020\t20240101\t1\t${CORE}\t${DOG}\t${ANIMAL}\t0\t116680003\t900000000000011006\t900000000000451002`,
+    `3000020\t20240101\t1\t${CORE}\t${DOG}\t${withCheckDigit('999900')}\t0\t116680003\t900000000000011006\t900000000000451002`,
+    `4000020\t20240101\t1\t${CORE}\t${ROOT}\t${DOG}\t0\t116680003\t900000000000010007\t900000000000451002`,
+  ],
+  'Full/sct2_Concept_Full_INT_20240101.txt': [CONCEPT_COLUMNS, `${withCheckDigit('888800')}\t20240101\t1\t${CORE}\t900000000000074008`],
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'import-snomed-'))
+const options = { progress: (): void => undefined }
+let file: SqliteFile
+
+beforeAll(async () => {
+  writeRelease(join(folder, 'release'), RELEASE)
+  writeFileSync(join(folder, 'release.zip'), zipOf(RELEASE))
+  file = await openSqlite(join(folder, 'content.db'))
+})
+
+afterAll(async () => {
+  await file.close()
+  rmSync(folder, { recursive: true })
+})
+
+test.each(['release', 'release.zip'])('%s is imported: snapshots of inferred relationships, without what dangles', async (name) => {
+  const store = memoryConceptStore()
+  const { system, dangling } = await importSnomed(store, join(folder, name), options)
+  expect([system.version, system.concepts, dangling]).toEqual([VERSION, 4, 1])
+  expect(await codesBelow(store, ANIMAL)).toEqual([`${ANIMAL} Name 0 ä`, `${DOG} Name 1 ä`])
+})
+
+test('memory and SQLite hold the same sections', async () => {
+  const memory = memoryConceptStore()
+  const stores = [memory, file.concepts]
+  const keys = await Promise.all(stores.map(async (store) => (await importSnomed(store, join(folder, 'release'), options)).system.key))
+  const opened = await Promise.all(stores.map(async (store, i) => store.open(keys[i] ?? '')))
+  for (const name of ['concept.low', 'ancestors', 'words.text', 'terms.0']) {
+    const [a, b] = opened.map((sections) => Buffer.from(sections.section(name)).toString('hex'))
+    expect(b, name).toBe(a)
+  }
+})
+
+test('importing again replaces the version; another edition stands beside it', async () => {
+  const path = join(folder, 'release')
+  const before = (await importSnomed(file.concepts, path, options)).system
+  const reading = await file.concepts.open(before.key)
+  const after = (await importSnomed(file.concepts, path, options)).system
+  const other = (await importSnomed(memoryOf(file), path, { ...options, edition: '45991000052106', experimental: true })).system
+  expect((await file.concepts.systems()).map(({ key }) => key)).toEqual([after.key, other.key])
+  expect(other.version).toBe('http://snomed.info/xsct/45991000052106/version/20240101')
+  expect(after.key).not.toBe(before.key)
+  expect(() => reading.section('ancestors')).toThrow('removed')
+})
+
+test('nothing of an import that was cut off is seen, and the next one begins anew', async () => {
+  const store = await openSqlite(join(folder, 'cut.db'))
+  const cut = await store.concepts.stage({ url: SNOMED, version: VERSION, format: 'snomed-1', concepts: 1, header: '{}' })
+  await cut.put('concept.low', new Uint8Array([1]))
+  expect(await store.concepts.systems()).toEqual([])
+  await importSnomed(store.concepts, join(folder, 'release'), options)
+  await expect(cut.publish()).rejects.toMatchObject({ code: 'conflict' })
+  expect(await codesBelow(store.concepts, DOG)).toEqual([`${DOG} Name 1 ä`])
+  await store.close()
+})
+
+test.each([
+  ['nothing', {}, 'not-found'],
+  ['empty', {}, 'definition-invalid'],
+  ['unnamed', { 'sct2_Concept_Snapshot_XX.txt': [CONCEPT_COLUMNS] }, 'parameter-required'],
+  ['broken.zip', {}, 'body-invalid'],
+] as const)('%s is refused', async (name, files, code) => {
+  const path = join(folder, name)
+  if (name === 'broken.zip') writeFileSync(path, 'PK no')
+  else if (name !== 'nothing') writeRelease(path, files)
+  await expect(importSnomed(memoryConceptStore(), path, options)).rejects.toMatchObject({ code })
+})
+
+function memoryOf({ concepts }: SqliteFile): ConceptStore {
+  return concepts
+}
+
+async function codesBelow(concepts: ConceptStore, id: string): Promise<readonly string[]> {
+  const ctx = createContext({ storage: memoryStorage(), concepts })
+  const { contains } = await expand(ctx, { url: `${SNOMED}?fhir_vs=isa/${id}` })
+  return contains.map(({ code, display }) => `${code} ${display}`)
+}
+
+function writeRelease(path: string, files: Readonly<Record<string, readonly string[]>>): void {
+  mkdirSync(path, { recursive: true })
+  for (const [name, lines] of Object.entries(files)) {
+    mkdirSync(join(path, name, '..'), { recursive: true })
+    writeFileSync(join(path, name), `${lines.join('\r\n')}\r\n`)
+  }
+}
+
+/** A ZIP archive, the first file stored and the others deflated. */
+function zipOf(files: Readonly<Record<string, readonly string[]>>): Buffer {
+  const locals: Buffer[] = []
+  const central: Buffer[] = []
+  let offset = 0
+  for (const [i, [name, lines]] of Object.entries(files).entries()) {
+    const raw = Buffer.from(`${lines.join('\n')}\n`)
+    const data = i === 0 ? raw : deflateRawSync(raw)
+    const header = Buffer.alloc(30)
+    header.writeUInt32LE(0x04034b50)
+    header.writeUInt16LE(name.length, 26)
+    const entry = Buffer.alloc(46)
+    entry.writeUInt32LE(0x02014b50)
+    entry.writeUInt16LE(i === 0 ? 0 : 8, 10)
+    entry.writeUInt32LE(data.length, 20)
+    entry.writeUInt16LE(name.length, 28)
+    entry.writeUInt32LE(offset, 42)
+    locals.push(header, Buffer.from(name), data)
+    central.push(entry, Buffer.from(name))
+    offset += 30 + name.length + data.length
+  }
+  const directory = Buffer.concat(central)
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50)
+  end.writeUInt32LE(directory.length, 12)
+  end.writeUInt32LE(offset, 16)
+  return Buffer.concat([...locals, directory, end])
+}
