@@ -3,7 +3,7 @@ export interface HttpStorageOptions {
   /** Base of the FHIR server, for example `https://fhir.example.org/fhir/R4`. Nothing else is ever connected to. */
   readonly baseUrl: string
   /** Bearer token for the upstream, or what gives the current one before each request. */
-  readonly token?: string | (() => string | Promise<string>)
+  readonly token?: string | (() => string | Promise<string>) | undefined
   /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** Time for a call with all its tries, in milliseconds. Default 4,500. */
@@ -44,7 +44,12 @@ export function settingsOf(options: HttpStorageOptions): HttpSettings {
 /** Whether a link of the upstream stays below its base: the same origin, and a path under the base's. */
 export function isBelow(base: URL, link: URL): boolean {
   const path = base.pathname.replace(/\/$/, '')
-  return link.origin === base.origin && (link.pathname === path || link.pathname.startsWith(`${path}/`)) && link.username === '' && link.password === ''
+  return (
+    link.origin === base.origin &&
+    (link.pathname === path || link.pathname.startsWith(`${path}/`)) &&
+    link.username === '' &&
+    link.password === ''
+  )
 }
 
 function baseOf(baseUrl: string): URL {
