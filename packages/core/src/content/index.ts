@@ -1,4 +1,5 @@
 export { canonicalOf, formatCanonical, type Canonical } from './canonical.js'
+export type { ComputedSystem } from './computed-system.js'
 export { definitionOf } from './definition.js'
 export { definitionEntries, definitionKeys, definitionParam, type DefinitionKey } from './definition-keys.js'
 export type { ContentLayer, Definition } from './layer.js'

@@ -1,4 +1,4 @@
-import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
+import { contentView, requestLayer, storageLayer, type ComputedSystem, type ContentLayer, type ContentView } from '../content/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
@@ -12,6 +12,8 @@ export interface OperationContext {
   readonly storage: Storage
   /** Imported code systems; there are none when absent. */
   readonly concepts?: ConceptStore | undefined
+  /** Code systems that make their codes by a rule; there are none when absent. */
+  readonly codeSystems?: readonly ComputedSystem[] | undefined
   /** Where canonicals are resolved. */
   readonly content: ContentView
   readonly cache: Cache
@@ -42,6 +44,8 @@ export interface ContextOptions {
   readonly storage: Storage
   /** Where code systems that are too large to be a resource were imported to. */
   readonly concepts?: ConceptStore
+  /** Code systems that make their codes by a rule: units, language tags ... */
+  readonly codeSystems?: readonly ComputedSystem[]
   /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
   readonly definitions?: readonly ContentLayer[]
   readonly cache?: Cache
@@ -59,6 +63,7 @@ export function createContext(options: ContextOptions): OperationContext {
   return {
     storage: options.storage,
     concepts: options.concepts,
+    codeSystems: options.codeSystems,
     content: contentView([storageLayer(options.storage), ...(options.definitions ?? [])]),
     cache: options.cache ?? createCache(),
     search: options.search,

@@ -12,6 +12,7 @@ import {
   nameOf,
   paced,
   refusal,
+  standIns,
   terminologyScope,
   withImports,
   type FilterWord,
@@ -58,7 +59,7 @@ export async function expand(ctx: OperationContext, input: ExpandInput): Promise
   const contains = await entries({ scope, segments, input, plan, style })
   return {
     valueSet: plan.valueSet,
-    total,
+    ...(standIns(segments).length === 0 && { total }),
     offset: input.offset ?? 0,
     parameters: reportedParameters({ input, plan, members, displayLanguage: languages?.text }),
     contains,
@@ -140,5 +141,8 @@ function unclosedReasons(members: Members): readonly (string | undefined)[] {
 
 function madeReason({ provider, made }: Segment): readonly (string | undefined)[] {
   if (made === undefined) return []
-  return [made === 'all' ? `The code System '${provider.header.url}' has a grammar and so has infinite members` : undefined]
+  const standIn = provider.grammar?.common?.url
+  if (made === 'some' && standIn === undefined) return [undefined]
+  const reason = `The code System '${provider.header.url}' has a grammar and so has infinite members`
+  return [standIn === undefined ? reason : `${reason}. This extension is based on ${standIn}`]
 }

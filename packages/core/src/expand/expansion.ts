@@ -34,8 +34,8 @@ export interface ExpansionParameter {
 /** The codes of a value set, or a page of them. */
 export interface Expansion {
   readonly valueSet: ValueSetDefinition
-  /** Number of all matching codes, on all pages and levels. */
-  readonly total: number
+  /** Number of all matching codes, on all pages and levels; absent where they cannot be counted. */
+  readonly total?: number
   readonly offset: number
   readonly parameters: readonly ExpansionParameter[]
   readonly contains: readonly ExpansionEntry[]

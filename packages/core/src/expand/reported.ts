@@ -1,5 +1,5 @@
 import { formatCanonical } from '../content/index.js'
-import { statusNotes, withImports, type Members, type ValueSetPlan } from '../terminology/index.js'
+import { standInNotes, standIns, statusNotes, withImports, type Members, type ValueSetPlan } from '../terminology/index.js'
 import type { ExpandInput } from './expand-input.js'
 import type { ExpansionParameter } from './expansion.js'
 
@@ -55,7 +55,7 @@ function used({ plan, members }: Pick<ReportInput, 'plan' | 'members'>): readonl
     ...names('used-valueset', imported.flatMap(({ valueSet }) => valueSet.canonical ?? [])),
     ...names('used-supplement', providers.flatMap(({ supplements }) => supplements)),
     ...names('used-fragment', providers.filter(({ header }) => !header.complete).map(canonicalOf)),
-    ...statusNotes(plan, providers).map(({ status, canonical }) => uri(`warning-${status}`, canonical)),
+    ...[...statusNotes(plan, providers), ...standInNotes(plan.valueSet, standIns(members.segments))].map(({ status, canonical }) => uri(`warning-${status}`, canonical)),
     ...(members.merged ? [{ name: 'versionsMatch', type: 'Boolean', value: true } as const] : []),
   ]
 }

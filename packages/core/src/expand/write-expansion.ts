@@ -34,7 +34,7 @@ export function* writeExpansion(expansion: Expansion, stamp: Stamp): Work<JsonOb
       ...(extension.length > 0 && { extension }),
       identifier: `urn:uuid:${stamp.id}`,
       timestamp: stamp.now.toISOString(),
-      total: expansion.total,
+      ...(expansion.total !== undefined && { total: expansion.total }),
       offset: expansion.offset,
       ...(expansion.parameters.length > 0 && {
         parameter: expansion.parameters.map(({ name, type, value }) => ({ name, [`value${type}`]: value })),

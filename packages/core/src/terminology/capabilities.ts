@@ -1,5 +1,4 @@
 import type { JsonObject } from '../json/index.js'
-import { BUILT_IN_SYSTEMS } from './code-system/built-in.js'
 
 /** Who offers the terminology operations. */
 export interface CapabilitiesOptions {
@@ -10,6 +9,8 @@ export interface CapabilitiesOptions {
   readonly title: string
   /** Date of the release, `YYYY-MM-DD`. */
   readonly date: string
+  /** Urls of the code systems that are known without a resource. Default: none. */
+  readonly codeSystems?: readonly string[]
 }
 
 /** Inputs of `$expand`; those that R4 does not define are known from the terminology ecosystem. */
@@ -36,14 +37,14 @@ const EXPANSION_PARAMETERS = [
 ] as const
 
 /** What the terminology operations can do: the answer to `metadata?mode=terminology`. @see https://hl7.org/fhir/R4/terminologycapabilities.html */
-export function terminologyCapabilities(options: CapabilitiesOptions): JsonObject {
+export function terminologyCapabilities({ codeSystems = [], ...options }: CapabilitiesOptions): JsonObject {
   return {
     resourceType: 'TerminologyCapabilities',
     ...options,
     status: 'active',
     kind: 'instance',
     software: { name: options.title, version: options.version },
-    ...(BUILT_IN_SYSTEMS.size > 0 && { codeSystem: Array.from(BUILT_IN_SYSTEMS.keys(), (uri) => ({ uri })) }),
+    ...(codeSystems.length > 0 && { codeSystem: codeSystems.map((uri) => ({ uri })) }),
     expansion: {
       hierarchical: true,
       paging: true,

@@ -37,6 +37,11 @@ export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemPr
   return [...new Map(all.map((one) => [`${one.status} ${one.type} ${one.canonical}`, one])).values()]
 }
 
+/** What should be known about the value sets that stand for systems whose codes cannot be listed. */
+export function standInNotes(user: ValueSetDefinition, standIns: readonly ValueSetDefinition[]): readonly StatusNote[] {
+  return standIns.flatMap((standIn) => valueSetNote(standIn, user))
+}
+
 /** What should be known about a code system that is used on its own. */
 export function systemNotes(provider: CodeSystemProvider): readonly StatusNote[] {
   return noteOf(provider.header, provider.header).map((status) => systemStatusNote(provider.header, status))

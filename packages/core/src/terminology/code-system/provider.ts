@@ -3,6 +3,7 @@ import type { Bitmap } from '../bitmap.js'
 import type { ConceptText } from '../concept-texts.js'
 import type { ConceptSet } from '../filter/concept-set.js'
 import type { Filter } from '../filter/operator.js'
+import type { ValueSetDefinition } from '../value-set/value-set.js'
 import type { FilterWord } from '../words.js'
 import type { Work } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
@@ -49,6 +50,8 @@ export interface CodeGrammar {
   /** What is told about a made code that is right. */
   readonly note: string
   /** Why a code is not made by the grammar; `undefined` when it is, or does not look as if it should be. */
+  /** The value set that stands for the system where its codes are to be listed. They cannot be counted then. */
+  readonly common?: ValueSetDefinition
   whyNot(code: string): string | undefined
 }
 

@@ -3,7 +3,7 @@ import type { OperationContext } from '../../context/index.js'
 import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
 import { finished } from '../work.js'
-import { BUILT_IN_SYSTEMS } from './built-in.js'
+import { computedSystem } from './computed-systems.js'
 import type { CodeSystemProvider } from './provider.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
 import { storedVersions } from './stored-systems.js'
@@ -34,15 +34,16 @@ export interface FamilyOptions {
 
 /** Gathers every version of a code system and the supplements that the request uses. */
 export async function systemFamily(ctx: OperationContext, url: string, options: FamilyOptions): Promise<SystemFamily> {
-  const [stored, found, supplements] = await Promise.all([
+  const [stored, computed, found, supplements] = await Promise.all([
     storedVersions(ctx, url),
+    computedSystem(ctx, url),
     ctx.content.find('CodeSystem', 'url', url),
     options.supplements.length === 0 ? [] : ctx.content.find('CodeSystem', 'supplements', url),
   ])
   const systems = found.filter(hasContent)
   const builtIn = BUILT_IN_SYSTEMS.get(url)
   const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
-  const otherwise = (version: string | undefined): CodeSystemProvider | undefined => stored.provider(version) ?? builtIn?.(version)
+  const otherwise = (version: string | undefined): CodeSystemProvider | undefined => stored.provider(version) ?? computed?.(version)
   const made = new Map<Definition, CodeSystemProvider>()
   const keep = (definition: Definition, provider: CodeSystemProvider): CodeSystemProvider => {
     const known = made.get(definition) ?? supplemented(provider, used.flatMap((item) => supplementFor(item, definition)))
@@ -55,7 +56,7 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   return {
     url,
     versions: [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions),
-    unknown: systems.length === 0 && stored.versions.length === 0 && builtIn === undefined,
+    unknown: systems.length === 0 && stored.versions.length === 0 && computed === undefined,
     has: (version) => bestVersion(systems, version) !== undefined || otherwise(version) !== undefined,
     async prepare(version) {
       const definition = pick(version)

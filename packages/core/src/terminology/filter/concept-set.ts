@@ -23,7 +23,12 @@ export function testedSet(provider: CodeSystemProvider, has: (concept: number) =
 /** The index of a system. @throws {OperationError} `not-supported` when its codes cannot be listed. */
 export function listable(provider: CodeSystemProvider): ConceptIndex {
   if (provider.index !== undefined) return provider.index
-  throw new OperationError('not-supported', `The code system ${provider.header.url} has a grammar, and its codes cannot be listed.`)
+  throw cannotBeListed(provider.header.url)
+}
+
+/** The refusal to list the codes of a code system. */
+export function cannotBeListed(url: string): OperationError {
+  return new OperationError('not-supported', `The code system ${url} has a grammar, and its codes cannot be listed.`)
 }
 
 function* tried(size: number, accept: (concept: number) => boolean): Generator<number> {

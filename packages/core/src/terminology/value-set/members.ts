@@ -126,8 +126,10 @@ function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan)
   return { made: filters.length === 0 ? 'all' : 'some' }
 }
 
-function allOf(provider: CodeSystemProvider, [first, ...others]: readonly ConceptSet[]): Segment['codes'] {
-  if (first === undefined) return listable(provider).all()
+function allOf(provider: CodeSystemProvider, sets: readonly ConceptSet[]): Segment['codes'] {
+  const [first, ...others] = sets
+  // A filter is tried on every concept that was met, and those that a grammar made are not listed.
+  if (provider.grammar !== undefined || first === undefined) return sets.reduce((rest, set) => and(rest, set.all()), listable(provider).all())
   return others.reduce((rest, set) => and(rest, set.all()), first.all())
 }
 

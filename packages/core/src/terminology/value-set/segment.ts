@@ -1,7 +1,7 @@
 import { and, andNot, bitmapFrom, members, or, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { listable } from '../filter/concept-set.js'
-import type { ListedCode } from './value-set.js'
+import type { ListedCode, ValueSetDefinition } from './value-set.js'
 
 /** Codes of one version of one code system, in their order. */
 export interface Segment {
@@ -13,6 +13,11 @@ export interface Segment {
   readonly listed?: ReadonlyMap<number, ListedCode>
   /** Set when codes made by a grammar, which cannot be listed, are in it too: all of them, or some. */
   readonly made?: 'all' | 'some'
+}
+
+/** The value sets that stand for systems whose codes can be neither listed nor counted. */
+export function standIns(segments: readonly Segment[]): readonly ValueSetDefinition[] {
+  return segments.flatMap(({ made, provider }) => (made === undefined ? [] : (provider.grammar?.common ?? [])))
 }
 
 /** The segment with fewer codes. */

@@ -1,0 +1,21 @@
+import type { ComputedSystem } from '../../content/index.js'
+import { newestOf } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
+import { definedValueSet } from '../value-set/defined-value-set.js'
+import { computedProvider } from './computed-provider.js'
+import type { CodeSystemProvider } from './provider.js'
+
+/** Gives the provider for a version; the current one when none is asked for, `undefined` when that version is not known. */
+export type SystemSource = (version?: string) => CodeSystemProvider | undefined
+
+/** The code system of this url among those that the context brings; `undefined` when there is none. */
+export async function computedSystem(ctx: OperationContext, url: string): Promise<SystemSource | undefined> {
+  const system = ctx.codeSystems?.find((one) => one.url === url)
+  return system === undefined ? undefined : sourceOf(ctx, system)
+}
+
+async function sourceOf(ctx: OperationContext, system: ComputedSystem): Promise<SystemSource> {
+  const found = system.common === undefined ? undefined : newestOf(await ctx.content.find('ValueSet', 'url', system.common))
+  const provider = computedProvider(system, found === undefined ? undefined : definedValueSet(ctx.cache, found))
+  return (version) => (version === undefined || version === system.version ? provider : undefined)
+}
