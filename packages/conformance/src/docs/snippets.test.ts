@@ -49,12 +49,12 @@ function problemsOf(snippets: readonly Snippet[]): readonly string[] {
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT)
   const texts = new Map(snippets.map(({ name, code }) => [join(ROOT, name), code]))
   const host = ts.createCompilerHost(options)
-  const { fileExists, readFile, getSourceFile } = host
-  host.fileExists = (file) => texts.has(file) || fileExists(file)
-  host.readFile = (file) => texts.get(file) ?? readFile(file)
+  const disk = { ...host }
+  host.fileExists = (file) => texts.has(file) || disk.fileExists(file)
+  host.readFile = (file) => texts.get(file) ?? disk.readFile(file)
   host.getSourceFile = (file, ...rest) => {
     const text = texts.get(file)
-    return text === undefined ? getSourceFile(file, ...rest) : ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
+    return text === undefined ? disk.getSourceFile(file, ...rest) : ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
   }
   const program = ts.createProgram([...texts.keys()], { ...options, declaration: false, isolatedDeclarations: false }, host)
   return [...texts.keys()].flatMap((file) => {
