@@ -65,6 +65,7 @@ function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[])
     versioning: 'versioned-update',
     conditionalRead: 'not-match',
     updateCreate: true,
+    ...(ctx.search !== undefined && { conditionalCreate: true, conditionalUpdate: true, conditionalDelete: 'single' as const }),
     ...(parameters.length > 0 && { searchParam: parameters.map(({ code, type: kind }) => ({ name: code, type: kind })) }),
     ...(operations.length > 0 && { operation: operations }),
   }

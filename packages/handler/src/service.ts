@@ -11,6 +11,7 @@ import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import { createExecutor, type Executor } from './executor.js'
 import type { CorsOptions } from './http/cors.js'
+import { createKeyedTurns, type KeyedTurns } from './keyed-turns.js'
 import { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
 import type { LogEntry } from './log-entry.js'
 import { OPERATIONS } from './operations.js'
@@ -39,6 +40,8 @@ export interface Service {
   readonly readiness: () => Promise<unknown>
   readonly log: ((entry: LogEntry) => void) | undefined
   readonly executor: Executor
+  /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
+  readonly writeTurns: KeyedTurns
 }
 
 /** Where FHIR paths begin, below the base. */
@@ -70,6 +73,7 @@ export function createService(options: HandlerOptions): Service {
     readiness: options.readiness ?? (() => context.storage.read('Basic', 'ready')),
     log: loggerOf(options),
     executor: createExecutor(limits),
+    writeTurns: createKeyedTurns(),
   }
 }
 

@@ -1,18 +1,19 @@
 import { OperationError } from 'fhir-ops/errors'
 import { parseSearch, searchTypesOf, type ParsedSearch, type SearchOptions, type SearchPair } from 'fhir-ops/search'
-import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
-import { authorize, type Caller } from '../auth/caller.js'
+import type { SearchQuery } from 'fhir-ops/storage'
+import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
+import { inReach, isShown } from './search-reach.js'
 import { searchsetText, type Searchset } from './searchset.js'
 
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000
 
 /** Parameters of the protocol, which select nothing. */
-const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
+export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
 
 /**
  * Finds resources of a type (GET, and POST with a form). What is not understood is refused by name.
@@ -44,18 +45,6 @@ async function pageOf(call: Call, { query, parsed }: { readonly query: SearchQue
   const items = page.items.filter((item) => isShown(caller, item))
   const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
   return { items, total, elements: parsed.elements, ...(page.next !== undefined && { next: page.next }) }
-}
-
-function isShown(caller: Caller, { type, id }: StoredResource): boolean {
-  return !caller.hides || caller.decide('search', type, id) === 'allow'
-}
-
-/** Callers with a project find the bots of that project only. `parameters` would still speak of all of them. */
-function inReach(query: SearchQuery, { principal }: Caller): SearchQuery {
-  if (query.type !== 'Bot' || principal?.project === undefined) return query
-  const own: Condition = { kind: 'entry', param: 'project', all: [{ field: 'value', op: 'eq', operand: principal.project }] }
-  const { parameters: _ofAll, ...narrowed } = query
-  return { ...narrowed, where: { kind: 'and', conditions: [query.where, own] } }
 }
 
 function bounded(text: string, { ctx }: Call): string {

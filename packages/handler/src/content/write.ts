@@ -1,42 +1,81 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
-import { putResource, storedResource, type PutEntry, type StoredResource, type WriteResult } from 'fhir-ops/storage'
-import { notFound } from '../auth/caller.js'
-import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
+import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { putResource, type StoredResource } from 'fhir-ops/storage'
+import { authorize, notFound } from '../auth/caller.js'
+import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
-import { FHIR_PATH, type Service } from '../service.js'
+import type { Service } from '../service.js'
 import { checkBot } from './bot-check.js'
+import { onlyMatch, type Criteria } from './condition.js'
 import { isReached } from './reach.js'
-import { versionHeaders } from './read.js'
+import { PROTOCOL } from './search.js'
+import type { WritePlan } from './write-plan.js'
 
-/** Stores a resource under a new id. @throws {OperationError} as `writableText`; `not-supported` for `If-None-Exist`. */
-export async function createResource(service: Service, call: Call): Promise<Answer> {
-  if (call.request.header('if-none-exist') !== undefined) throw unsupported('Conditional create')
+/**
+ * Plans to store a resource under a new id; with `If-None-Exist`, only if no resource meets its criteria.
+ *
+ * @throws {OperationError} as `writableText`; as `onlyMatch`.
+ */
+export async function planCreate(service: Service, call: Call): Promise<WritePlan> {
   const type = param(call, 'type')
-  return put(service, call, { type, id: call.ctx.newId(), ifVersion: null })
+  const condition = call.request.header('if-none-exist')
+  if (condition !== undefined) {
+    const pairs = parseQuery(condition.replace(/^\?/, ''), service.limits)
+    const stored = await onlyMatch(service, call, { type, pairs })
+    if (stored !== undefined) return { kind: 'found', type, id: stored.id, stored }
+  }
+  return planPut(service, call, { type, id: call.ctx.newId(), ifVersion: null })
 }
 
 /**
- * Stores a resource under the id of the path, new or as the next version.
+ * Plans to store a resource under the id of the path, new or as the next version.
  *
- * @throws {OperationError} as `writableText`; `resource-invalid` when its id is not that of the path; `version-conflict` when `If-Match`
- *   does not hold.
+ * @throws {OperationError} as `writableText`; `resource-invalid` when its id is not that of the path.
  */
-export async function updateResource(service: Service, call: Call): Promise<Answer> {
+export async function planUpdate(service: Service, call: Call): Promise<WritePlan> {
   const [type, id] = [param(call, 'type'), param(call, 'id')]
-  const given = resourceOf(call)['id']
-  if (given !== id) throw new OperationError('resource-invalid', `The id of the resource must be ${quoted(id)}.`, { expression: [`${type}.id`] })
+  if (givenId(call) !== id) throw wrongId(type, id)
   await checkReach(call, type, id)
-  return put(service, call, { type, id, ifVersion: expectedVersion(call) })
+  return planPut(service, call, { type, id, ifVersion: expectedVersion(call) })
 }
 
-/** Deletes a resource; deleting what does not exist succeeds. @throws {OperationError} `version-conflict` when `If-Match` does not hold. */
-export async function deleteResource(call: Call): Promise<Answer> {
+/**
+ * Plans to store a resource as the next version of the one that meets the criteria of the URL; where there is none, as a new one, under
+ * its own id if it has one.
+ *
+ * @throws {OperationError} as `writableText` and `onlyMatch`; `resource-invalid` when its id is not that of the match; `conflict` when
+ *   there is no match, but its id is taken.
+ * @see https://hl7.org/fhir/R4/http.html#cond-update
+ */
+export async function planConditionalUpdate(service: Service, call: Call): Promise<WritePlan> {
+  const criteria = criteriaOf(call)
+  const { type } = criteria
+  const given = givenId(call)
+  const match = await onlyMatch(service, call, criteria)
+  if (match === undefined && given !== undefined) await checkFree(call, type, given)
+  if (match === undefined) return planPut(service, call, { type, id: given ?? call.ctx.newId(), ifVersion: expectedVersion(call) ?? null })
+  if (given !== undefined && given !== match.id) throw wrongId(type, match.id)
+  authorize(call.caller, { action: 'update', type, id: match.id })
+  return planPut(service, call, { type, id: match.id, ifVersion: versionOf(call, match) })
+}
+
+/** Plans to delete a resource; deleting what does not exist succeeds. */
+export async function planDelete(call: Call): Promise<WritePlan> {
   const [type, id] = [param(call, 'type'), param(call, 'id')]
   await checkReach(call, type, id)
   const ifVersion = expectedVersion(call)
-  await call.ctx.storage.write([{ op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }])
-  return emptyAnswer(204)
+  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) } }
+}
+
+/** Plans to delete the resource that meets the criteria of the URL. @throws {OperationError} as `onlyMatch`. */
+export async function planConditionalDelete(service: Service, call: Call): Promise<WritePlan> {
+  const criteria = criteriaOf(call)
+  const { type } = criteria
+  const match = await onlyMatch(service, call, criteria)
+  if (match === undefined) return { kind: 'nothing', type }
+  const { id } = match
+  authorize(call.caller, { action: 'delete', type, id })
+  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ifVersion: versionOf(call, match) } }
 }
 
 interface Place {
@@ -45,27 +84,14 @@ interface Place {
   readonly ifVersion: string | null | undefined
 }
 
-async function put(service: Service, call: Call, { type, id, ifVersion }: Place): Promise<Answer> {
+function planPut(service: Service, call: Call, { type, id, ifVersion }: Place): WritePlan {
   if (type === 'Bot') checkBot({ ...resourceOf(call), id }, call.caller, service.bots?.limits)
-  const entry = putResource({ type, id, source: call.body?.text ?? '', ifVersion }, service.indexer)
-  const [result] = await call.ctx.storage.write([entry])
-  if (result === undefined) throw new TypeError('The storage gave no result for a write.')
-  const { created } = result
-  return written(service, call, { stored: versionOf(entry, result), created })
+  const entry = (source: string): ReturnType<typeof putResource> => putResource({ type, id, source, ifVersion }, service.indexer)
+  return { kind: 'put', type, id, text: call.body?.text ?? '', entry }
 }
 
-function versionOf({ type, id, text }: PutEntry, { versionId = '', lastUpdated }: WriteResult): StoredResource {
-  return storedResource({ type, id, versionId, lastUpdated, text })
-}
-
-/** `Prefer: return=minimal` leaves the resource out of the answer. */
-function written(service: Service, { request }: Call, { stored, created }: { stored: StoredResource; created: boolean }): Answer {
-  const { type, id, versionId } = stored
-  const location = `${service.baseUrl}${FHIR_PATH}/${type}/${id}/_history/${versionId}`
-  const headers = [...versionHeaders(stored), ...(created ? [['Location', location] as const] : [])]
-  const status = created ? 201 : 200
-  const isMinimal = /(^|[,;]\s*)return=minimal\b/i.test(request.header('prefer') ?? '')
-  return isMinimal ? emptyAnswer(status, headers) : fhirText(status, stored.text, headers)
+function criteriaOf(call: Call): Criteria {
+  return { type: param(call, 'type'), pairs: call.target.query.filter(([name]) => !PROTOCOL.has(name)) }
 }
 
 /** What is out of the caller's reach cannot be replaced or deleted, and looks as if it did not exist. */
@@ -75,6 +101,11 @@ async function checkReach(call: Call, type: string, id: string): Promise<void> {
   if (current !== undefined && !isReached(call.caller, current)) throw notFound(type, id)
 }
 
+async function checkFree({ ctx }: Call, type: string, id: string): Promise<void> {
+  if ((await ctx.storage.read(type, id)) === undefined) return
+  throw new OperationError('conflict', `No ${type} meets the criteria, but there is one with the id ${quoted(id)}.`)
+}
+
 /** The version that `If-Match` names, or `null` for `If-None-Match: *`. A malformed one matches no version. */
 function expectedVersion({ request }: Call): string | null | undefined {
   const match = request.header('if-match')
@@ -82,10 +113,19 @@ function expectedVersion({ request }: Call): string | null | undefined {
   return request.header('if-none-match')?.trim() === '*' ? null : undefined
 }
 
-function resourceOf({ body }: Call): JsonObject {
-  return body?.json ?? {}
+/** What met the criteria must still be what is replaced. */
+function versionOf(call: Call, { versionId }: StoredResource): string {
+  return expectedVersion(call) ?? versionId
 }
 
-function unsupported(what: string): OperationError {
-  return new OperationError('not-supported', `${what} is not supported.`)
+function wrongId(type: string, id: string): OperationError {
+  return new OperationError('resource-invalid', `The id of the resource must be ${quoted(id)}.`, { expression: [`${type}.id`] })
+}
+
+function givenId(call: Call): string | undefined {
+  return stringAt(resourceOf(call), 'id')
+}
+
+function resourceOf({ body }: Call): JsonObject {
+  return body?.json ?? {}
 }

@@ -1,9 +1,12 @@
 import { authorize } from '../auth/caller.js'
 import type { Action } from '../auth/scopes.js'
 import { runBatch, type ServePart } from '../content/batch.js'
+import { carryOut } from '../content/carry-out.js'
 import { readResource, readVersion } from '../content/read.js'
 import { searchResources } from '../content/search.js'
-import { createResource, deleteResource, updateResource } from '../content/write.js'
+import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
+import type { WritePlan } from '../content/write-plan.js'
+import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { param, type Call, type Route } from './route.js'
 
@@ -45,10 +48,56 @@ function writeRoutes(service: Service): readonly Route[] {
   const update = { ...row, ...needing('update'), method: 'PUT', path: INSTANCE } as const
   const remove = { ...needing('delete'), body: 'none', method: 'DELETE', path: INSTANCE } as const
   return [
-    { ...create, interaction: 'create', summary: 'Stores a resource under a new id', run: (call) => createResource(service, call) },
-    { ...update, interaction: 'update', summary: 'Stores a resource under this id', run: (call) => updateResource(service, call) },
-    { ...remove, interaction: 'delete', summary: 'Deletes a resource', run: deleteResource },
+    {
+      ...create,
+      interaction: 'create',
+      summary: 'Stores a resource under a new id',
+      ...planned(service, (call) => planCreate(service, call)),
+    },
+    {
+      ...update,
+      interaction: 'update',
+      summary: 'Stores a resource under this id',
+      ...planned(service, (call) => planUpdate(service, call)),
+    },
+    { ...remove, interaction: 'delete', summary: 'Deletes a resource', ...planned(service, planDelete) },
+    ...(service.ctx.search === undefined ? [] : conditionalRoutes(service, { update, remove })),
   ]
+}
+
+type WriteRow = Pick<Route, 'access' | 'authorize' | 'needs' | 'method' | 'body'>
+
+function conditionalRoutes(
+  service: Service,
+  { update, remove }: { readonly update: WriteRow; readonly remove: WriteRow },
+): readonly Route[] {
+  const asSearch = ({ needs, ...row }: WriteRow): Omit<Route, 'summary' | 'run'> => ({
+    ...row,
+    path: TYPE,
+    needs: `${needs}, and s as for a search`,
+  })
+  return [
+    {
+      ...asSearch(update),
+      summary: 'Stores a resource in place of the one that matches all parameters, or as a new one',
+      ...planned(service, (call) => planConditionalUpdate(service, call)),
+    },
+    {
+      ...asSearch(remove),
+      summary: 'Deletes the resource that matches all parameters, if there is one',
+      ...planned(service, (call) => planConditionalDelete(service, call)),
+    },
+  ]
+}
+
+/** A write that is planned and carried out; where it depends on what is stored, after those of its type that came before. */
+function planned(service: Service, plan: (call: Call) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
+  const run = async (call: Call): Promise<Answer> => carryOut(service, call, await plan(call))
+  return { plan, run: (call) => (isConditional(call) ? service.writeTurns([param(call, 'type')], () => run(call)) : run(call)) }
+}
+
+function isConditional({ request, params }: Call): boolean {
+  return request.method === 'POST' ? request.header('if-none-exist') !== undefined : !params.has('id')
 }
 
 function batchRoute(servePart: ServePart): Route {

@@ -1,6 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/json'
 import type { Caller } from '../auth/caller.js'
+import type { WritePlan } from '../content/write-plan.js'
 import type { Answer } from '../http/answer.js'
 import type { Connection, HttpRequest } from '../http/http-request.js'
 import type { Target } from '../http/target.js'
@@ -70,6 +71,8 @@ export interface Route {
   /** @throws {OperationError} `forbidden` or `not-found`. */
   readonly authorize?: (call: Call) => void
   readonly run: (call: Call) => Promise<Answer>
+  /** Of a write: what it is going to change, for those that are carried out together. */
+  readonly plan?: (call: Call) => Promise<WritePlan>
 }
 
 /** A part of the path that the route has for certain. */

@@ -1,0 +1,54 @@
+import { checkpoint } from 'fhir-ops/context'
+import { outcomeOk } from 'fhir-ops/errors'
+import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
+import type { Call } from '../routes/route.js'
+import { FHIR_PATH, type Service } from '../service.js'
+import { returnPreference } from './preference.js'
+import { versionHeaders } from './read.js'
+import { entryOf, type WritePlan } from './write-plan.js'
+
+/** Carries a plan out. @throws {OperationError} `version-conflict` */
+export async function carryOut(service: Service, call: Call, plan: WritePlan): Promise<Answer> {
+  const entry = entryOf(plan)
+  checkpoint(call.ctx)
+  const [result] = entry === undefined ? [] : await call.ctx.storage.write([entry])
+  return planAnswer(service, call, { plan, entry, result })
+}
+
+/** A plan that was carried out. */
+export interface DoneWrite {
+  readonly plan: WritePlan
+  readonly entry: WriteEntry | undefined
+  readonly result: WriteResult | undefined
+}
+
+/** The answer to a write. A deletion says which version it made. */
+export function planAnswer(service: Service, call: Call, { plan, entry, result }: DoneWrite): Answer {
+  if (plan.kind === 'found') return resourceAnswer(service, call, { stored: plan.stored, status: 200 })
+  if (entry === undefined || entry.op === 'delete') return deletionAnswer(call, result)
+  if (result?.versionId === undefined) throw new TypeError('The storage gave no version for a put.')
+  const { type, id, text } = entry
+  const stored = storedResource({ type, id, text, versionId: result.versionId, lastUpdated: result.lastUpdated })
+  return resourceAnswer(service, call, { stored, status: result.created ? 201 : 200 })
+}
+
+function deletionAnswer({ request }: Call, result: WriteResult | undefined): Answer {
+  const { versionId, lastUpdated } = result ?? {}
+  const headers = versionId === undefined || lastUpdated === undefined ? [] : versionHeaders({ versionId, lastUpdated })
+  return returnPreference(request) === 'OperationOutcome' ? fhirAnswer(200, outcomeOk(), headers) : emptyAnswer(204, headers)
+}
+
+interface Shown {
+  readonly stored: StoredResource
+  readonly status: 200 | 201
+}
+
+function resourceAnswer(service: Service, { request }: Call, { stored, status }: Shown): Answer {
+  const { type, id, versionId } = stored
+  const location = `${service.baseUrl}${FHIR_PATH}/${type}/${id}/_history/${versionId}`
+  const headers = [...versionHeaders(stored), ['Location', location] as const]
+  const preference = returnPreference(request)
+  if (preference === 'minimal') return emptyAnswer(status, headers)
+  return preference === 'OperationOutcome' ? fhirAnswer(status, outcomeOk(), headers) : fhirText(status, stored.text, headers)
+}

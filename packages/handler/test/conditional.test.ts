@@ -1,0 +1,140 @@
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { searchParameters } from 'fhir-ops/search'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
+
+const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+let running: RunningServer | undefined
+
+beforeEach(async () => {
+  await running?.stop()
+  const storage = memoryStorage()
+  running = await startServer({ storage, context: createContext({ storage, search: { parameters } }) })
+  await ask('PUT', '/Patient/one', { body: patient('x', 'one') })
+  await ask('PUT', '/Patient/two', { body: patient('twice', 'two') })
+  await ask('PUT', '/Patient/three', { body: patient('twice', 'three') })
+})
+afterAll(() => running?.stop())
+
+interface Asked {
+  readonly body?: object
+  readonly headers?: Record<string, string>
+  readonly token?: string
+}
+
+function ask(method: string, path: string, { body, headers, token }: Asked = {}): Promise<Reply> {
+  if (running === undefined) throw new TypeError('There is no server.')
+  const all = { ...fhirHeaders(token ?? running.token), ...headers }
+  return send(`${running.base}/fhir/R4${path}`, { method, headers: all, ...(body !== undefined && { body: JSON.stringify(body) }) })
+}
+
+const patient = (value: string, id?: string): object => ({
+  resourceType: 'Patient',
+  ...(id !== undefined && { id }),
+  identifier: [{ value }],
+})
+const idOf = ({ json }: Reply): unknown => at(json, 'id')
+const refusal = ({ status, json }: Reply): unknown => [status, at(json, 'issue', 0, 'code')]
+
+describe('conditional create', () => {
+  const create = (condition: string, value = 'new'): Promise<Reply> =>
+    ask('POST', '/Patient', { body: patient(value), headers: { 'if-none-exist': condition } })
+
+  it('stores a resource when none meets the criteria, once', async () => {
+    const first = await create('identifier=new')
+    const second = await create('?identifier=new')
+    expect([first.status, second.status, idOf(second), second.headers.etag]).toEqual([201, 200, idOf(first), 'W/"1"'])
+    expect(second.headers.location).toBe(first.headers.location)
+  })
+
+  it('makes one of many that are sent at once', async () => {
+    const replies = await Promise.all(Array.from({ length: 10 }, () => create('identifier=new')))
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(new Set(replies.map(idOf)).size).toBe(1)
+  })
+
+  it.each([
+    ['identifier=twice', 412, 'multiple-matches'],
+    ['', 400, 'required'],
+    ['identifier=x&_count=1', 400, 'not-supported'],
+    ['nonsense=1', 400, 'invalid'],
+  ])('with the criteria %j is refused', async (condition, status, code) => {
+    expect(refusal(await create(condition))).toEqual([status, code])
+  })
+})
+
+describe('conditional update', () => {
+  it.each([
+    ['replaces the one match', 'identifier=x', undefined, 200, 'one'],
+    ['takes the id of the match', 'identifier=x', 'one', 200, 'one'],
+    ['makes a new resource under its id when nothing matches', 'identifier=y', 'mine', 201, 'mine'],
+    ['makes a new resource under a new id when nothing matches', 'identifier=y', undefined, 201, expect.stringMatching(/^[\w-]{20,}$/)],
+  ])('%s', async (_, query, id, status, expected) => {
+    const reply = await ask('PUT', `/Patient?${query}`, { body: patient('z', id) })
+    expect([reply.status, idOf(reply)]).toEqual([status, expected])
+  })
+
+  it.each([
+    ['several matches', 'identifier=twice', undefined, 412, 'multiple-matches'],
+    ['an id that is not that of the match', 'identifier=x', 'two', 400, 'structure'],
+    ['an id that is taken', 'identifier=y', 'two', 409, 'conflict'],
+    ['no criteria', '', undefined, 400, 'required'],
+  ])('is refused with %s', async (_, query, id, status, code) => {
+    expect(refusal(await ask('PUT', `/Patient?${query}`, { body: patient('z', id) }))).toEqual([status, code])
+  })
+
+  it('honours If-Match', async () => {
+    const statuses = []
+    for (const match of ['W/"2"', 'W/"1"'])
+      statuses.push((await ask('PUT', '/Patient?identifier=x', { body: patient('x'), headers: { 'if-match': match } })).status)
+    expect(statuses).toEqual([412, 200])
+  })
+})
+
+describe('conditional delete', () => {
+  it('deletes the one match, says its version, and succeeds again when there is none', async () => {
+    const replies = [await ask('DELETE', '/Patient?identifier=x'), await ask('DELETE', '/Patient?identifier=x')]
+    expect(replies.map(({ status, headers }) => [status, headers.etag])).toEqual([
+      [204, 'W/"2"'],
+      [204, undefined],
+    ])
+    expect((await ask('GET', '/Patient/one')).status).toBe(404)
+  })
+
+  it.each([
+    ['?identifier=twice', 412, 'multiple-matches'],
+    ['', 400, 'required'],
+  ])('with %j is refused and deletes nothing', async (query, status, code) => {
+    expect(refusal(await ask('DELETE', `/Patient${query}`))).toEqual([status, code])
+    expect((await ask('GET', '/Patient?_summary=count')).json).toMatchObject({ total: 3 })
+  })
+})
+
+describe('conditions', () => {
+  it('need the right to search, for every type that they look at', async () => {
+    const token = async (...scopes: string[]): Promise<string> => (await running?.sessions.create({ user: 'bob', scopes }))?.token ?? ''
+    const status = async (scope: string, path: string): Promise<number> => (await ask('DELETE', path, { token: await token(scope) })).status
+    expect(await status('user/Patient.d', '/Patient?identifier=x')).toBe(403)
+    expect(await status('user/Patient.ds', '/Patient?general-practitioner:Practitioner.identifier=x')).toBe(403)
+    expect(await status('user/Patient.ds', '/Patient?identifier=x')).toBe(204)
+  })
+})
+
+describe('Prefer', () => {
+  it.each([
+    ['return=minimal', 201, ''],
+    ['return=representation', 201, '"resourceType":"Patient"'],
+    ['respond-async; return="OperationOutcome"', 201, '"id":"ok"'],
+    ['return=nonsense', 201, '"resourceType":"Patient"'],
+  ])('%s', async (prefer, status, text) => {
+    const reply = await ask('PUT', '/Patient/p', { body: patient('p', 'p'), headers: { prefer } })
+    expect([reply.status, reply.headers.etag, reply.text]).toEqual([status, 'W/"1"', text === '' ? '' : expect.stringContaining(text)])
+  })
+
+  it('gives an outcome for a deletion', async () => {
+    const reply = await ask('DELETE', '/Patient/one', { headers: { prefer: 'return=OperationOutcome' } })
+    expect([reply.status, reply.headers.etag, idOf(reply)]).toEqual([200, 'W/"2"', 'ok'])
+  })
+})
