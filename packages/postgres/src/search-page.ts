@@ -1,7 +1,10 @@
 import { cursorOf, isAfter, orderTerms, readCursor, type KeyValue } from '@fhir-ops/sql'
-import type { SearchPage, SearchQuery } from 'fhir-ops/storage'
-import { matches } from './condition-sql.js'
+import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
+import { conjuncts } from './condition.js'
 import type { Executor } from './database.js'
+import { idsWhere } from './ids-sql.js'
+import { meets } from './meets-sql.js'
+import { narrowest } from './narrowest.js'
 import { resourceOf } from './resource-row.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { sortColumns } from './sort-sql.js'
@@ -15,24 +18,64 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024
 /** One page of the matches of a query, in one statement, so that it shows one state of the database. */
 export async function searchPage(db: Executor, query: SearchQuery): Promise<SearchPage> {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
-  const found = await db.rows(pageSql(query, limit + 1))
+  const after = query.after === undefined ? sql`TRUE` : isAfter(query, readCursor(query.after, query))
+  const page = { after, limit: limit + 1 }
+  const found = await db.rows(pageSql(query, { ...page, matches: matches(query, page, await narrowest(db, query)) }))
   const rows = found.slice(0, limit).filter((row) => row['text'] !== null)
   const items = rows.map((row) => resourceOf(query.type, row))
   const last = rows.at(-1)
   return rows.length === found.length || last === undefined ? { items } : { items, next: cursorAt(last, query) }
 }
 
-/** Rows in order. Those behind the first that make a long page are there without their text. */
-function pageSql(query: SearchQuery, limit: number): Sql {
-  const after = query.after === undefined ? sql`TRUE` : isAfter(query, readCursor(query.after, query))
-  const order = orderTerms(query)
-  const page = sql`SELECT * FROM (${foundSql(query)}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${limit}`
-  const sizes = sql`SELECT *, sum(octet_length(text)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - octet_length(text) AS bytes_before`
-  return sql`SELECT *, CASE WHEN bytes_before <= ${MAX_PAGE_BYTES} THEN text END AS text FROM (${sizes} FROM (${page}) AS page) AS sized ORDER BY ${order}`
+/** The exact number of matches; no resource is read. */
+export async function countMatches(db: Executor, query: SearchQuery): Promise<number> {
+  const few = conjuncts(query.where).length > 1 ? await narrowest(db, query) : undefined
+  const counted =
+    few === undefined
+      ? sql`SELECT DISTINCT id FROM (${idsWhere(query)}) AS ids`
+      : sql`SELECT 1 FROM fhir_resource r WHERE ${fewMatches(query, few)}`
+  const [row] = await db.rows(sql`SELECT count(*) AS count FROM (${counted}) AS matches`)
+  return numberAt(row ?? {}, 'count')
 }
 
-function foundSql(query: SearchQuery): Sql {
-  return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query)} FROM fhir_resource r WHERE ${matches(query)}`
+interface Page {
+  /** What comes after the page before. */
+  readonly after: Sql
+  readonly limit: number
+}
+
+/**
+ * Which rows `r` match. Among few that meet one condition, the others are asked of each. One condition that many meet is asked along
+ * the ids, as a page comes soon. Several that many meet are put together as sets, as few may meet them all.
+ */
+function matches(query: SearchQuery, { after, limit }: Page, few: Condition | undefined): Sql {
+  if (few !== undefined) return fewMatches(query, few)
+  const sorted = (query.sort ?? []).length > 0
+  if (!sorted && conjuncts(query.where).length < 2) return sql`${isCurrent(query.type)} AND ${meets(query.type, query.where)}`
+  const ids = sql`SELECT id FROM (${idsWhere(query)}) AS ids`
+  return isOneOf(query.type, sorted ? ids : sql`${ids} WHERE ${after} GROUP BY id ORDER BY id LIMIT ${limit}`)
+}
+
+function fewMatches({ type, where }: SearchQuery, few: Condition): Sql {
+  const others: Condition = { kind: 'and', conditions: conjuncts(where).filter((condition) => condition !== few) }
+  return sql`${isOneOf(type, idsWhere({ type, where: few }))} AND ${meets(type, others)}`
+}
+
+function isOneOf(type: string, ids: Sql): Sql {
+  return sql`${isCurrent(type)} AND r.id = ANY (ARRAY(${ids}))`
+}
+
+function isCurrent(type: string): Sql {
+  return sql`r.type = ${type} AND r.text IS NOT NULL`
+}
+
+/** Rows in order. Those behind the first that make a long page are there without their text. */
+function pageSql(query: SearchQuery, { after, limit, matches: which }: Page & { readonly matches: Sql }): Sql {
+  const order = orderTerms(query)
+  const found = sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query)} FROM fhir_resource r WHERE ${which}`
+  const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${limit}`
+  const sizes = sql`SELECT *, sum(octet_length(text)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - octet_length(text) AS bytes_before`
+  return sql`SELECT *, CASE WHEN bytes_before <= ${MAX_PAGE_BYTES} THEN text END AS text FROM (${sizes} FROM (${page}) AS page) AS sized ORDER BY ${order}`
 }
 
 function cursorAt(row: Row, { sort = [] }: SearchQuery): string {

@@ -1,9 +1,7 @@
 import type { Capabilities, Storage } from 'fhir-ops/storage'
-import { countSql } from './condition-sql.js'
 import type { Database } from './database.js'
 import { resourceOf } from './resource-row.js'
-import { numberAt } from './row.js'
-import { searchPage } from './search-page.js'
+import { countMatches, searchPage } from './search-page.js'
 import { prepared, sql } from './sql.js'
 import { writeEntries } from './write-entries.js'
 
@@ -19,10 +17,7 @@ export function storageIn(db: Database, now: () => Date): Storage {
       return row && resourceOf(type, row)
     },
     search: async (query) => searchPage(db, query),
-    async count(query) {
-      const [row] = await db.rows(countSql(query))
-      return numberAt(row ?? {}, 'count')
-    },
+    count: async (query) => countMatches(db, query),
     write: async (entries) => writeEntries(db, entries, now().getTime()),
     close: async () => db.close(),
   }

@@ -1,0 +1,79 @@
+import { joined } from '@fhir-ops/sql'
+import type { Condition, SearchQuery } from 'fhir-ops/storage'
+import { bounds, entryTests, type ReferredBy, type RefersTo, type Updated } from './condition.js'
+import { passes, type EntryTests } from './entry-sql.js'
+import { sql, type Sql } from './sql.js'
+
+/**
+ * The ids of the current resources that match, as sets out of indexes. There is no join in it, so that its cost is that of the sets
+ * whatever the planner believes of the data. An id may come several times.
+ */
+export function idsWhere({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
+  const tests = entryTests(where)
+  if (tests !== undefined) return idsWithEntry(type, tests)
+  switch (where.kind) {
+    case 'and':
+      return idsOfAll(type, where.conditions)
+    case 'or':
+      return idsOfAny(type, where.conditions)
+    case 'not':
+      return sql`${currentIds(type)} EXCEPT (${idsWhere({ type, where: where.condition })})`
+    case 'id':
+      return sql`${currentIds(type)} AND id = ANY (${where.ids})`
+    case 'lastUpdated':
+      return idsUpdated(type, where)
+    case 'refersTo':
+      return idsReferringTo(type, where)
+    case 'referredBy':
+      return idsReferredBy(type, where)
+    case 'entry':
+      return NONE
+  }
+}
+
+const NONE = sql`SELECT id FROM fhir_resource WHERE FALSE`
+
+function currentIds(type: string): Sql {
+  return sql`SELECT id FROM fhir_resource WHERE type = ${type} AND text IS NOT NULL`
+}
+
+function idsWithEntry(type: string, tests: EntryTests): Sql {
+  return sql`SELECT e.id FROM fhir_entry e WHERE e.type = ${type} AND ${passes(sql`e`, tests)}`
+}
+
+function idsOfAll(type: string, conditions: readonly Condition[]): Sql {
+  const [first, ...others] = conditions.toSorted((a, b) => Number(a.kind === 'not') - Number(b.kind === 'not'))
+  if (first === undefined) return currentIds(type)
+  const steps = others.map((condition) =>
+    condition.kind === 'not'
+      ? sql` EXCEPT (${idsWhere({ type, where: condition.condition })})`
+      : sql` INTERSECT (${idsWhere({ type, where: condition })})`,
+  )
+  // Both have to be in one order: INTERSECT binds more tightly than EXCEPT, and the negations are last.
+  return joined([sql`(${idsWhere({ type, where: first })})`, ...steps], '')
+}
+
+function idsOfAny(type: string, conditions: readonly Condition[]): Sql {
+  if (conditions.length === 0) return NONE
+  return joined(
+    conditions.map((condition) => sql`(${idsWhere({ type, where: condition })})`),
+    ' UNION ALL ',
+  )
+}
+
+function idsUpdated(type: string, condition: Updated): Sql {
+  const [from, to] = bounds(condition)
+  return sql`${currentIds(type)} AND updated BETWEEN ${from} AND ${to}`
+}
+
+function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
+  return sql`SELECT e.id FROM fhir_entry e
+    WHERE e.type = ${type} AND e.param = ${param} AND e.system = ${query.type} AND e.value = ANY (ARRAY(${idsWhere(query)}))`
+}
+
+/** Entries may refer to what does not exist. */
+function idsReferredBy(type: string, { param, query }: ReferredBy): Sql {
+  const targets = sql`SELECT e.value FROM fhir_entry e
+    WHERE e.type = ${query.type} AND e.param = ${param} AND e.system = ${type} AND e.id = ANY (ARRAY(${idsWhere(query)}))`
+  return sql`${currentIds(type)} AND id = ANY (ARRAY(${targets}))`
+}

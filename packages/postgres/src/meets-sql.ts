@@ -1,0 +1,37 @@
+import { joined } from '@fhir-ops/sql'
+import type { Condition } from 'fhir-ops/storage'
+import { bounds, entryTests, type Updated } from './condition.js'
+import { passes, type EntryTests } from './entry-sql.js'
+import { idsWhere } from './ids-sql.js'
+import { sql, type Sql } from './sql.js'
+
+/** Whether the resource in the row `r` of `fhir_resource` meets a condition, looked up in its own entries, one resource at a time. */
+export function meets(type: string, condition: Condition): Sql {
+  const tests = entryTests(condition)
+  if (tests !== undefined) return hasEntry(tests)
+  switch (condition.kind) {
+    case 'and':
+      return joined([sql`TRUE`, ...condition.conditions.map((part) => meets(type, part))], ' AND ')
+    case 'or':
+      return sql`(${joined([sql`FALSE`, ...condition.conditions.map((part) => sql`(${meets(type, part)})`)], ' OR ')})`
+    case 'not':
+      return sql`NOT (${meets(type, condition.condition)})`
+    case 'id':
+      return sql`r.id = ANY (${condition.ids})`
+    case 'lastUpdated':
+      return wasUpdated(condition)
+    default:
+      return sql`r.id = ANY (ARRAY(${idsWhere({ type, where: condition })}))`
+  }
+}
+
+/** OFFSET keeps the planner from looking for the values first, which may be anybody's. */
+function hasEntry(tests: EntryTests): Sql {
+  const own = sql`SELECT * FROM fhir_entry WHERE type = r.type AND id = r.id AND param = ${tests.param} OFFSET 0`
+  return sql`EXISTS (SELECT 1 FROM (${own}) AS e WHERE ${passes(sql`e`, tests)})`
+}
+
+function wasUpdated(condition: Updated): Sql {
+  const [from, to] = bounds(condition)
+  return sql`r.updated BETWEEN ${from} AND ${to}`
+}
