@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+
+const KINDS = /^bundle-/
+const HOST = 'http://a.org/fhir/'
+
+const at = (resource: JsonObject, members: JsonObject = {}): JsonObject => ({
+  fullUrl: `${HOST}${String(resource['resourceType'])}/${String(resource['id'])}`,
+  resource,
+  ...members,
+})
+const patient = (id: string, members: JsonObject = {}): JsonObject => ({ resourceType: 'Patient', id, ...members })
+const bundle = (type: string, entry: readonly JsonObject[], members: JsonObject = {}): JsonObject => ({
+  resourceType: 'Bundle',
+  type,
+  entry,
+  ...members,
+})
+const composition = (members: JsonObject): JsonObject => ({
+  resourceType: 'Composition',
+  id: 'c',
+  status: 'final',
+  type: { text: 'x' },
+  date: '2020',
+  author: [{ display: 'x' }],
+  title: 'x',
+  ...members,
+})
+const message = (members: JsonObject): JsonObject => ({
+  resourceType: 'MessageHeader',
+  id: 'm',
+  eventUri: 'http://a.org/e',
+  source: { endpoint: 'http://a.org' },
+  ...members,
+})
+
+describe('the fullUrl of an entry', () => {
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['is needed', bundle('collection', [{ resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
+    ['is not needed in a batch', bundle('batch', [{ resource: patient('a'), request: { method: 'PUT', url: 'Patient/a' } }]), []],
+    ['is absolute', bundle('collection', [{ fullUrl: 'Patient/a', resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
+    [
+      'of a server has the id of the resource',
+      bundle('collection', [{ fullUrl: `${HOST}Patient/b`, resource: patient('a') }]),
+      ['error bundle-full-url Bundle.entry[0]'],
+    ],
+    [
+      'of a server needs a resource with id',
+      bundle('collection', [{ fullUrl: `${HOST}Patient/b`, resource: { resourceType: 'Patient', active: true } }]),
+      ['error bundle-full-url Bundle.entry[0]'],
+    ],
+    [
+      'may be a UUID',
+      bundle('collection', [
+        { fullUrl: 'urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', resource: { resourceType: 'Patient', active: true } },
+      ]),
+      [],
+    ],
+    ['may be of something else than a type', bundle('collection', [{ fullUrl: `${HOST}nothing/here`, resource: patient('a') }]), []],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [], KINDS)).toEqual(expected)
+  })
+})
+
+describe('the answer to a search', () => {
+  const self = { link: [{ relation: 'self', url: `${HOST}Patient?active=true` }] }
+  const observation = { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' } }
+  const match = { search: { mode: 'match' } }
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['says what was searched', bundle('searchset', [at(patient('a'), match)]), ['warning bundle-search Bundle']],
+    ['has matches of the type', bundle('searchset', [at(observation, match)], self), ['error bundle-search Bundle.entry[0].resource']],
+    ['may include other types', bundle('searchset', [at(observation, { search: { mode: 'include' } })], self), []],
+    [
+      'has matches with ids',
+      bundle('searchset', [{ fullUrl: 'urn:x:1', resource: { resourceType: 'Patient', active: true }, ...match }], self),
+      ['error bundle-search Bundle.entry[0].resource'],
+    ],
+    [
+      'has outcomes only as such',
+      bundle('searchset', [at(patient('a'), { search: { mode: 'outcome' } })], self),
+      ['error bundle-search Bundle.entry[0].resource'],
+    ],
+    ['tells why other types are there', bundle('searchset', [at(observation)], self), ['warning bundle-search Bundle']],
+    ['needs no modes when all is of the type', bundle('searchset', [at(patient('a'))], self), []],
+    [
+      'knows the types of a search over several',
+      bundle('searchset', [at(observation, match)], { link: [{ relation: 'self', url: `${HOST}?_type=Patient,Observation` }] }),
+      [],
+    ],
+    [
+      'has each link once',
+      bundle('searchset', [], {
+        link: [...self.link, { relation: 'next', url: 'http://a.org/2' }, { relation: 'next', url: 'http://a.org/3' }],
+      }),
+      ['error bundle-link Bundle.link[2]'],
+    ],
+    [
+      'is the only one with pages',
+      bundle('collection', [], { link: [{ relation: 'next', url: 'http://a.org/2' }] }),
+      ['warning bundle-link Bundle.link[0]'],
+    ],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [], KINDS)).toEqual(expected)
+  })
+})
+
+describe('the entries of a document or message', () => {
+  const section = (...references: readonly string[]): JsonObject => ({
+    section: [{ title: 'x', entry: references.map((reference) => ({ reference })) }],
+  })
+  const named = { identifier: { system: 'urn:ietf:rfc:3986', value: 'urn:x:1' }, timestamp: '2020-01-01T00:00:00Z' }
+  const document = (...entry: readonly JsonObject[]): JsonObject => bundle('document', entry, named)
+  const section0 = 'Bundle.entry[0].resource.section[0].entry[0]'
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['are found by relative reference', document(at(composition(section('Patient/a'))), at(patient('a'))), []],
+    ['are found by absolute reference', document(at(composition(section(`${HOST}Patient/a`))), at(patient('a'))), []],
+    [
+      'are found by version',
+      document(at(composition(section('Patient/a/_history/2'))), at(patient('a', { meta: { versionId: '2' } }))),
+      [],
+    ],
+    [
+      'must be there when a section names them',
+      document(at(composition(section('Patient/a')))),
+      [`error bundle-reference-missing ${section0}`],
+    ],
+    [
+      'must be the version that is named',
+      document(
+        at(composition({ ...section('Patient/a/_history/3'), subject: { reference: 'Patient/a' } })),
+        at(patient('a', { meta: { versionId: '2' } })),
+      ),
+      [`error bundle-reference-missing ${section0}`, `warning bundle-reference-open ${section0}`],
+    ],
+    [
+      'must be told apart',
+      document(
+        at(composition(section('Patient/a'))),
+        at(patient('a', { meta: { versionId: '1' } })),
+        at(patient('a', { meta: { versionId: '2' } })),
+      ),
+      [`error bundle-reference-ambiguous ${section0}`],
+    ],
+    [
+      'are not found below another base',
+      document(at(composition(section('Patient/a'))), { fullUrl: 'urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', resource: patient('a') }),
+      [
+        `error bundle-reference-missing ${section0}`,
+        `warning bundle-reference-open ${section0}`,
+        'error bundle-entry-unreachable Bundle.entry[1]',
+      ],
+    ],
+    ['have to do with the document', document(at(composition({})), at(patient('a'))), ['error bundle-entry-unreachable Bundle.entry[1]']],
+    [
+      'should not only lead to the document',
+      document(at(composition({})), at({ resourceType: 'Basic', id: 'b', code: { text: 'x' }, subject: { reference: 'Composition/c' } })),
+      ['warning bundle-entry-unreachable Bundle.entry[1]'],
+    ],
+    [
+      'may be Provenance of it',
+      document(
+        at(composition({})),
+        at({
+          resourceType: 'Provenance',
+          id: 'p',
+          target: [{ reference: 'Composition/c' }],
+          recorded: '2020-01-01T00:00:00Z',
+          agent: [{ who: { display: 'x' } }],
+        }),
+      ),
+      [],
+    ],
+    [
+      'may be reached by way of others',
+      document(
+        at(composition(section('Patient/a'))),
+        at(patient('a', { managingOrganization: { reference: 'Organization/o' } })),
+        at({ resourceType: 'Organization', id: 'o', name: 'x' }),
+      ),
+      [],
+    ],
+    [
+      'should have to do with the message',
+      bundle('message', [at(message({})), at(patient('a'))]),
+      ['warning bundle-entry-unreachable Bundle.entry[1]'],
+    ],
+    [
+      'must be there as the focus of a message',
+      bundle('message', [at(message({ focus: [{ reference: 'Patient/a' }] }))]),
+      ['error bundle-reference-missing Bundle.entry[0].resource.focus[0]'],
+    ],
+    [
+      'are the only place of a URN',
+      bundle('collection', [at(patient('a', { managingOrganization: { reference: 'urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11' } }))]),
+      ['warning bundle-reference-open Bundle.entry[0].resource.managingOrganization'],
+    ],
+    [
+      'need not be all that a resource refers to',
+      bundle('collection', [at(patient('a', { managingOrganization: { reference: 'Organization/o' } }))]),
+      [],
+    ],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [], KINDS)).toEqual(expected)
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['Binary/s', []],
+    ['https://hl7.org/fhir/fhir.css', ['error bundle-entry-unreachable Bundle.entry[1]']],
+    ['Binary/t', ['error bundle-style-sheet Bundle.link[0].url', 'error bundle-entry-unreachable Bundle.entry[1]']],
+    [
+      'http://b.org/s.css',
+      [
+        'warning bundle-style-sheet Bundle.link[0].url',
+        'warning bundle-style-sheet Bundle.link[0].url',
+        'error bundle-entry-unreachable Bundle.entry[1]',
+      ],
+    ],
+  ])('include the style sheet %s', async (url, expected) => {
+    const sheet = at({ resourceType: 'Binary', id: 's', contentType: 'text/css', data: 'AAAA' })
+    const resource = { ...document(at(composition({})), sheet), link: [{ relation: 'stylesheet', url }] }
+    expect(await findingsOf(resource, [], KINDS)).toEqual(expected)
+  })
+})

@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+
+const HL7 = 'http://hl7.org/fhir/'
+
+describe('a code system', () => {
+  const system = (members: JsonObject): JsonObject => ({
+    resourceType: 'CodeSystem',
+    url: 'http://a.org/cs',
+    status: 'active',
+    content: 'complete',
+    caseSensitive: true,
+    concept: [{ code: 'a' }],
+    ...members,
+  })
+  const property = (code: string, type: string, name?: string): JsonObject => ({
+    code,
+    type,
+    ...(name !== undefined && { uri: `${HL7}concept-properties#${name}` }),
+  })
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['counts its concepts, also those within others', system({ count: 2, concept: [{ code: 'a', concept: [{ code: 'b' }] }] }), []],
+    ['that is complete has as many as it says', system({ count: 2 }), ['error code-system-count CodeSystem.count']],
+    ['that is a fragment may have fewer', system({ count: 2, content: 'fragment' }), []],
+    ['that is a fragment has not more', system({ count: 0, content: 'fragment' }), ['warning code-system-count CodeSystem.count']],
+    ['that is complete has concepts', system({ concept: undefined }), ['warning code-system-empty CodeSystem']],
+    ['that supplements another is a supplement', system({ supplements: 'http://b.org' }), ['error code-system-content CodeSystem.content']],
+    ['that is a supplement says of what', system({ content: 'supplement' }), ['error code-system-content CodeSystem.content']],
+    ['says whether case matters', system({ caseSensitive: undefined }), ['information code-system-incomplete CodeSystem']],
+    ['of HL7 has definitions', system({ url: `${HL7}x` }), ['warning code-system-incomplete CodeSystem.concept[0]']],
+    [
+      'declares a property once',
+      system({ property: [property('parent', 'code', 'parent'), property('parent', 'code')] }),
+      ['error code-system-property CodeSystem.property[1]'],
+    ],
+    [
+      'gives its own properties a meaning',
+      system({ property: [property('mine', 'string')] }),
+      ['information code-system-property CodeSystem.property[0]'],
+    ],
+    ['knows the properties of FHIR by code', system({ property: [property('notSelectable', 'boolean')] }), []],
+    [
+      'makes no properties of FHIR',
+      system({ property: [property('mine', 'string', 'mine')] }),
+      ['error code-system-property CodeSystem.property[0]'],
+    ],
+    [
+      'keeps the types of FHIR',
+      system({ property: [property('notSelectable', 'string', 'notSelectable')] }),
+      ['error code-system-property CodeSystem.property[0]'],
+    ],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [], /^code-system-(?!unknown|status)/)).toEqual(expected)
+  })
+})
+
+describe('a value set', () => {
+  const own = {
+    resourceType: 'CodeSystem',
+    url: 'http://a.org/cs',
+    status: 'active',
+    content: 'complete',
+    property: [
+      { code: 'size', type: 'integer' },
+      { code: 'kind', type: 'Coding' },
+    ],
+    concept: [{ code: 'a' }],
+  }
+  const including = (include: JsonObject): JsonObject => ({ resourceType: 'ValueSet', status: 'active', compose: { include: [include] } })
+  const filtered = (property: string, op: string, value: string): JsonObject =>
+    including({ system: own.url, filter: [{ property, op, value }] })
+  const filter = 'value-set-filter ValueSet.compose.include[0].filter[0]'
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['names systems by absolute url', including({ system: '#cs' }), ['error value-set-system ValueSet.compose.include[0]']],
+    [
+      'lists codes of the system',
+      including({ system: own.url, concept: [{ code: 'a' }, { code: 'b' }] }),
+      ['error value-set-code ValueSet.compose.include[0].concept[1]'],
+    ],
+    ['may list codes of a system that is not known', including({ system: 'http://b.org', concept: [{ code: 'b' }] }), []],
+    ['may list codes of a system that only a service has', including({ system: 'http://snomed.info/sct', concept: [{ code: '1' }] }), []],
+    ['filters by a property of the system', filtered('size', '=', '3'), []],
+    ['should not filter by another property', filtered('weight', '=', '3'), [`warning ${filter}`]],
+    ['compares with a value of the type', filtered('size', '=', 'x'), [`error ${filter}`]],
+    ['compares with true or false', filtered('notSelectable', '=', '1'), [`error ${filter}`]],
+    ['compares with each of a list', filtered('size', 'in', '1,x'), [`error ${filter}`]],
+    ['compares with a code that exists', filtered('kind', '=', `${own.url}#b`), [`error ${filter}`]],
+    ['may match by expression', filtered('size', 'regex', 'x'), []],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [own], /^value-set-(?!unknown)/)).toEqual(expected)
+  })
+})
+
+describe('a concept map', () => {
+  test('should map codes that exist', async () => {
+    const group = {
+      source: `${HL7}administrative-gender`,
+      target: 'http://b.org',
+      element: [{ code: 'male', target: [{ code: 'x', equivalence: 'equal' }] }, { code: 'horse' }],
+    }
+    const map = { resourceType: 'ConceptMap', status: 'active', group: [group] }
+    expect(await findingsOf(map, [], /^concept-map/)).toEqual(['warning concept-map-code ConceptMap.group[0].element[1].code'])
+  })
+})
+
+describe('a search parameter', () => {
+  const parameter = (members: JsonObject): JsonObject => ({
+    resourceType: 'SearchParameter',
+    url: 'http://a.org/sp',
+    name: 'Sp',
+    status: 'active',
+    description: 'x',
+    code: 'sp',
+    base: ['Patient'],
+    type: 'string',
+    ...members,
+  })
+  const origin = parameter({ url: 'http://a.org/origin', base: ['Patient', 'Person'] })
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['starts from its base', parameter({ expression: 'Patient.name | (Patient.contact.name as HumanName)' }), []],
+    ['may start from what its base is', parameter({ expression: 'Resource.id' }), []],
+    [
+      'starts from no other type',
+      parameter({ expression: 'Patient.name | Person.name' }),
+      ['error search-parameter-expression SearchParameter.expression'],
+    ],
+    ['can be read', parameter({ expression: 'Patient.name.where(' }), ['error search-parameter-expression SearchParameter.expression']],
+    ['that is composite has components', parameter({ type: 'composite' }), ['error search-parameter SearchParameter']],
+    [
+      'has the type of what it derives from',
+      parameter({ type: 'token', derivedFrom: origin['url'] }),
+      ['error search-parameter SearchParameter'],
+    ],
+    [
+      'has bases of what it derives from',
+      parameter({ base: ['Patient', 'Group'], derivedFrom: origin['url'] }),
+      ['error search-parameter SearchParameter'],
+    ],
+    ['fits what it derives from', parameter({ derivedFrom: origin['url'] }), []],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [origin], /^search-parameter/)).toEqual(expected)
+  })
+
+  test('has its own type in a capability statement', async () => {
+    const searchParam = [
+      { name: 'a', definition: origin['url'], type: 'string' },
+      { name: 'b', definition: origin['url'], type: 'token' },
+    ]
+    const statement = {
+      resourceType: 'CapabilityStatement',
+      status: 'active',
+      date: '2020',
+      kind: 'requirements',
+      fhirVersion: '4.0.1',
+      format: ['json'],
+      rest: [{ mode: 'server', resource: [{ type: 'Patient', searchParam }] }],
+    }
+    expect(await findingsOf(statement, [origin], /^capability/)).toEqual([
+      'error capability-search CapabilityStatement.rest[0].resource[0].searchParam[1]',
+    ])
+  })
+})
+
+describe('a structure definition', () => {
+  const profile = (element: readonly JsonObject[], members: JsonObject = {}): JsonObject => ({
+    resourceType: 'StructureDefinition',
+    url: 'http://a.org/p',
+    name: 'P',
+    status: 'active',
+    kind: 'resource',
+    abstract: false,
+    type: 'Patient',
+    baseDefinition: `${HL7}StructureDefinition/Patient`,
+    derivation: 'constraint',
+    differential: { element },
+    ...members,
+  })
+  const element = (path: string, members: JsonObject = {}): JsonObject => ({ id: path, path, ...members })
+  const sliced = (path: string): JsonObject => ({ slicing: { discriminator: [{ type: 'value', path }], rules: 'open' } })
+  const first = 'StructureDefinition.differential.element[0]'
+  test.each<[string, JsonObject, readonly string[]]>([
+    [
+      'constrains elements in the order of the base',
+      profile([element('Patient.identifier'), element('Patient.identifier.system'), element('Patient.deceased[x]')]),
+      [],
+    ],
+    [
+      'constrains no elements before earlier ones',
+      profile([element('Patient.birthDate'), element('Patient.name')]),
+      [`error definition-path ${first}`, 'error definition-path StructureDefinition'],
+    ],
+    [
+      'constrains each slice in order by itself',
+      profile([
+        element('Patient.name', sliced('use')),
+        element('Patient.name', { id: 'Patient.name:a', sliceName: 'a' }),
+        element('Patient.name.given'),
+        element('Patient.name', { id: 'Patient.name:b', sliceName: 'b' }),
+        element('Patient.name.use'),
+      ]),
+      [],
+    ],
+    [
+      'constrains no elements that the base has not',
+      profile([element('Patient.foo')]),
+      [`error definition-path ${first}`, 'error definition-path StructureDefinition'],
+    ],
+    ['may constrain the value of a primitive', profile([element('Patient.birthDate.value')]), []],
+    ['may constrain one type of a choice', profile([element('Patient.deceasedBoolean')]), []],
+    [
+      'does not slice the root',
+      profile([element('Patient', sliced('id'))]),
+      [`error definition-slicing ${first}`, 'error definition-snapshot StructureDefinition'],
+    ],
+    ['tells slices apart by what they have', profile([element('Patient.name', sliced('use'))]), []],
+    [
+      'tells slices apart by nothing else',
+      profile([element('Patient.name', sliced('type'))]),
+      [`error definition-slicing ${first}.slicing.discriminator[0]`],
+    ],
+    ['may look into what is referred to', profile([element('Patient.generalPractitioner', sliced('resolve().code'))]), []],
+    [
+      'binds only codes',
+      profile([element('Patient.birthDate', { binding: { strength: 'required', valueSet: 'http://a.org/vs' } })]),
+      [`error definition-binding ${first}`],
+    ],
+    ['knows its base', profile([], { baseDefinition: 'http://a.org/none' }), ['warning definition-base StructureDefinition']],
+    [
+      'knows the profiles of types',
+      profile([element('Patient.managingOrganization', { type: [{ code: 'Reference', targetProfile: ['http://a.org/none'] }] })]),
+      [`warning definition-type-profile ${first}.type[0].targetProfile[0]`],
+    ],
+    [
+      'names profiles for their types',
+      profile([element('Patient.name', { type: [{ code: 'HumanName', profile: [`${HL7}StructureDefinition/Address`] }] })]),
+      [`error definition-type-profile ${first}.type[0].profile[0]`],
+    ],
+    [
+      'demands support for slices too',
+      profile([
+        element('Patient.name', { ...sliced('use'), mustSupport: true }),
+        element('Patient.name', { id: 'Patient.name:a', sliceName: 'a' }),
+      ]),
+      ['warning definition-must-support StructureDefinition.differential'],
+    ],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [], /^definition-/)).toEqual(expected)
+  })
+
+  test('for extensions should not be for every element', async () => {
+    const extension = profile([], {
+      kind: 'complex-type',
+      type: 'Extension',
+      baseDefinition: `${HL7}StructureDefinition/Extension`,
+      context: [
+        { type: 'element', expression: 'Element' },
+        { type: 'element', expression: 'Patient' },
+      ],
+    })
+    expect(await findingsOf(extension, [], /^definition-/)).toEqual(['warning definition-context StructureDefinition.context[0]'])
+  })
+})

@@ -1,0 +1,17 @@
+import { createContext, forRequest } from 'fhir-ops/context'
+import type { JsonObject } from 'fhir-ops/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate, type Finding } from 'fhir-ops/validate'
+import { r4 } from '@fhir-ops/r4'
+
+const ctx = createContext({ storage: memoryStorage(), ...r4(), now: () => new Date('2026-01-01T00:00:00Z') })
+
+/** Validates a resource where some definitions are known, and gives what is said as `severity kind expression`, the words left out. */
+export async function findingsOf(resource: JsonObject, definitions: readonly JsonObject[], kinds: RegExp): Promise<readonly string[]> {
+  const { findings } = await validate(forRequest(ctx, { resources: definitions }), { resource: JSON.stringify(resource) })
+  return findings.filter(({ kind }) => kinds.test(kind)).map(shown)
+}
+
+function shown({ severity, kind, expression }: Finding): string {
+  return `${severity} ${kind} ${expression ?? ''}`
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+
+const KINDS = /^measure-/
+const MEASURE = 'http://example.org/Measure/m'
+
+const coded = (code: string): JsonObject => ({ code: { coding: [{ system: 'http://a.org', code }] } })
+const scored = (code: string): JsonObject => ({
+  scoring: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-scoring', code }] },
+})
+const criteria = { criteria: { language: 'text/cql', expression: 'Lib.Define' } }
+const measure = (members: JsonObject): JsonObject => ({ resourceType: 'Measure', url: MEASURE, status: 'active', ...members })
+const report = (group: readonly JsonObject[], members: JsonObject = {}): JsonObject => ({
+  resourceType: 'MeasureReport',
+  status: 'complete',
+  type: 'summary',
+  measure: MEASURE,
+  period: { start: '2020', end: '2021' },
+  group,
+  ...members,
+})
+
+describe('a report', () => {
+  const cohort = measure({
+    ...scored('cohort'),
+    group: [
+      {
+        population: [
+          { ...coded('a'), ...criteria },
+          { ...coded('b'), ...criteria },
+        ],
+      },
+    ],
+  })
+  const proportion = measure({ ...scored('proportion'), group: [{ ...coded('g') }, { ...coded('h') }] })
+  const both = [
+    { ...coded('a'), count: 1 },
+    { ...coded('b'), count: 2 },
+  ]
+  const score = { measureScore: { value: 0.5 } }
+  test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+    ['has the populations of the measure', cohort, report([{ population: both }]), []],
+    [
+      'has no other populations',
+      cohort,
+      report([{ population: [...both, { ...coded('c'), count: 1 }] }]),
+      ['error measure-part MeasureReport.group[0].population[2]'],
+    ],
+    [
+      'has each population once',
+      cohort,
+      report([{ population: [...both, ...both.slice(1)] }]),
+      ['error measure-part MeasureReport.group[0].population[2]'],
+    ],
+    ['lacks no population', cohort, report([{ population: both.slice(1) }]), ['error measure-part MeasureReport.group[0]']],
+    [
+      'tells counts',
+      cohort,
+      report([{ population: [{ ...coded('a') }, { ...coded('b'), count: 2 }] }]),
+      ['warning measure-count MeasureReport.group[0].population[0]'],
+    ],
+    [
+      'lists subjects only as a list',
+      cohort,
+      report([
+        {
+          population: [
+            { ...coded('a'), count: 1, subjectResults: { reference: 'List/1' } },
+            { ...coded('b'), count: 2 },
+          ],
+        },
+      ]),
+      ['error measure-count MeasureReport.group[0].population[0]'],
+    ],
+    [
+      'of a cohort has no score',
+      cohort,
+      report([{ population: both, ...score }]),
+      ['error measure-score MeasureReport.group[0].measureScore'],
+    ],
+    [
+      'tells several groups apart',
+      proportion,
+      report([{ ...coded('g'), ...score }, score]),
+      ['error measure-part MeasureReport.group[1]', 'error measure-part MeasureReport'],
+    ],
+    [
+      'of a proportion has scores',
+      proportion,
+      report([{ ...coded('g'), ...score }, coded('h')]),
+      ['error measure-score MeasureReport.group[1]'],
+    ],
+    [
+      'of a proportion has scores up to 1',
+      proportion,
+      report([
+        { ...coded('g'), ...score },
+        { ...coded('h'), measureScore: { value: 1.5 } },
+      ]),
+      ['error measure-score MeasureReport.group[1].measureScore'],
+    ],
+    [
+      'that only collects data has no scores',
+      proportion,
+      report([{ ...coded('g'), ...score }, coded('h')], { type: 'data-collection' }),
+      ['error measure-score MeasureReport.group[0].measureScore'],
+    ],
+    [
+      'of a measure without scoring is not judged by it',
+      measure({ group: [{}] }),
+      report([score]),
+      ['information measure-scoring-unknown MeasureReport.measure'],
+    ],
+  ])('%s', async (_, definition, resource, expected) => {
+    expect(await findingsOf(resource, [definition], KINDS)).toEqual(expected)
+  })
+
+  test('of a measure that is not known is not checked against it', async () => {
+    expect(await findingsOf(report([]), [], KINDS)).toEqual(['warning measure-unknown MeasureReport.measure'])
+  })
+})
+
+describe('a measure', () => {
+  const library = { resourceType: 'Library', url: 'http://example.org/Library/l', name: 'Lib', status: 'active', type: { text: 'x' } }
+  const using = (expression: string): JsonObject =>
+    measure({ library: [library.url], group: [{ population: [{ ...coded('a'), criteria: { language: 'text/cql', expression } }] }] })
+
+  test('has the library that its criteria name', async () => {
+    expect(await findingsOf(using('Lib.Define'), [library], KINDS)).toEqual([])
+    expect(await findingsOf(using('Other.Define'), [library], KINDS)).toEqual([
+      'error measure-criteria Measure.group[0].population[0].criteria',
+    ])
+  })
+
+  test('is not checked against a library that is not known', async () => {
+    expect(await findingsOf(using('Other.Define'), [], KINDS)).toEqual(['information measure-library-unknown Measure'])
+  })
+})
