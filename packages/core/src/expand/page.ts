@@ -4,7 +4,7 @@ import { entryOf, type EntryStyle } from './entry.js'
 import type { ExpandInput } from './expand-input.js'
 import type { ExpansionEntry } from './expansion.js'
 import { treesOf, type TreeNode } from './nesting.js'
-import { ranked, type Match } from './text-filter.js'
+import { firstMatches, type Match } from './text-filter.js'
 
 /** Which entries are wanted, and how. */
 export interface PageQuestion {
@@ -30,7 +30,8 @@ export async function pageEntries(
   if (nested !== undefined) return nestedEntries(writer, nested)
   const skip = input.offset ?? 0
   const most = input.count ?? Number.POSITIVE_INFINITY
-  const matches = filtered ? rankedPage(segments, { input, style, skip }) : matchesOf(segments, skip)
+  const ranking = { filter: input.filter ?? '', languages: style.languages, most: skip + most }
+  const matches = filtered ? (await firstMatches(scope, segments, ranking)).slice(skip) : matchesOf(segments, skip)
   const entries: ExpansionEntry[] = []
   for (const match of matches) {
     if (entries.length >= most) break
@@ -65,13 +66,6 @@ function* matchesOf(segments: readonly Segment[], skip: number): Generator<Match
     for (const concept of conceptsOf(segment, left)) yield { segment, concept }
     left = 0
   }
-}
-
-function rankedPage(
-  segments: readonly Segment[],
-  { input, style, skip }: Pick<PageQuestion, 'input' | 'style'> & { readonly skip: number },
-): readonly Match[] {
-  return ranked([...matchesOf(segments, 0)], { filter: input.filter ?? '', languages: style.languages }).slice(skip)
 }
 
 async function nestedEntries(writer: EntryWriter, segment: Segment): Promise<readonly ExpansionEntry[]> {

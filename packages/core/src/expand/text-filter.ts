@@ -1,22 +1,30 @@
 import {
   and,
+  conceptsOf,
   conceptTexts,
   filterWords,
   fold,
   listable,
   mainText,
-  placeOfWord,
+  paced,
   shownText,
   withCodes,
+  type DisplayOrder,
   type FilterWord,
   type LanguageList,
   type Segment,
+  type TerminologyScope,
+  type Work,
 } from '../terminology/index.js'
+import { bestMatches, type RankedConcept } from './best-matches.js'
+import { compareKeys, rankKey } from './rank-key.js'
 
 /** The codes of a segment in which every word of the filter starts a word. */
 export function matching(segment: Segment, words: readonly FilterWord[]): Segment {
   const index = listable(segment.provider)
-  return words.reduce((rest, word) => withCodes(rest, and(rest.codes, index.withWord(word))), segment)
+  const found = words.map((word) => index.withWord(word))
+  const all = segment.codes === index.all() ? found : [segment.codes, ...found]
+  return withCodes(segment, all.reduce(and))
 }
 
 /** One match of a text filter. */
@@ -25,51 +33,66 @@ export interface Match {
   readonly concept: number
 }
 
-/** What matches are ordered by. */
+/** What matches are ordered by, and how many are wanted. */
 export interface Ranking {
   /** As it was sent. */
   readonly filter: string
   readonly languages: LanguageList | undefined
+  readonly most: number
 }
 
 /**
- * Orders matches: exact code, exact display, display that begins with the filter, then by the place of the first word in the display and
- * by its length; what is equal in all of this keeps its order.
+ * The first matches among the codes of segments: exact code, exact display, display that begins with the filter, then by the place of the
+ * first word in the display and by its length; what is equal in all of this keeps its order.
  */
-export function ranked(matches: readonly Match[], { filter, languages }: Ranking): readonly Match[] {
-  const wanted = fold(filter.trim())
+export async function firstMatches({ pace }: TerminologyScope, segments: readonly Segment[], ranking: Ranking): Promise<readonly Match[]> {
+  const found: (RankedConcept & { readonly segment: Segment })[] = []
+  for (const segment of segments) {
+    const order = orderFor(segment, ranking)
+    const best = order === undefined ? await paced(ranked(segment, ranking), pace) : bestMatches(order, segment.codes, questionOf(ranking))
+    for (const one of best) found.push({ segment, ...one })
+  }
+  const sorted = segments.length === 1 ? found : found.sort((a, b) => compareKeys(a.key, b.key))
+  return sorted.slice(0, ranking.most)
+}
+
+function questionOf({ filter, most }: Ranking): { readonly wanted: string; readonly first: string; readonly most: number } {
+  return { wanted: fold(filter.trim()), first: filterWords(filter)[0]?.text ?? '', most }
+}
+
+/** The order by which the index knows the first matches; none where the value set or the language gives other displays. */
+function orderFor(segment: Segment, { filter, languages }: Ranking): DisplayOrder | undefined {
   const [first] = filterWords(filter)
-  const keys = matches.map((match) => {
-    const code = fold(match.segment.provider.code(match.concept))
-    const display = fold(displayOf(match, languages) ?? '')
-    return { match, key: rankKey({ wanted, first: first?.text ?? '', code, display }) }
-  })
-  return keys.sort((a, b) => compareKeys(a.key, b.key)).map(({ match }) => match)
+  if (first === undefined || first.verbatim || segment.order !== undefined) return undefined
+  if (!fold(filter.trim()).startsWith(first.text)) return undefined
+  const order = listable(segment.provider).displayOrder?.()
+  return order !== undefined && showsDisplays(segment, order, languages) ? order : undefined
+}
+
+/** True when every concept is shown by the display of its code system. */
+function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, languages: LanguageList | undefined): boolean {
+  if (listed !== undefined) return false
+  if (languages === undefined) return true
+  const [asked] = languages.tags
+  return order.complete && asked !== undefined && asked === provider.header.language?.toLowerCase()
+}
+
+const STEPS = 128
+
+/** All matches of a segment, compared one by one. */
+export function* ranked(segment: Segment, { filter, languages }: Ranking): Work<readonly RankedConcept[]> {
+  const { wanted, first } = questionOf({ filter, languages, most: 0 })
+  const found: RankedConcept[] = []
+  for (const concept of conceptsOf(segment)) {
+    const display = fold(displayOf({ segment, concept }, languages) ?? '')
+    found.push({ concept, key: rankKey({ wanted, first, code: fold(segment.provider.code(concept)), display }) })
+    if (found.length % STEPS === 0) yield
+  }
+  return found.sort((a, b) => compareKeys(a.key, b.key))
 }
 
 function displayOf({ segment, concept }: Match, languages: LanguageList | undefined): string | undefined {
   const listed = segment.listed?.get(concept)
   if (languages === undefined) return mainText(segment.provider, concept, listed)?.value
   return shownText(conceptTexts(segment.provider, concept, listed), languages)?.value
-}
-
-interface Ranked {
-  readonly wanted: string
-  readonly first: string
-  readonly code: string
-  readonly display: string
-}
-
-type RankKey = readonly [level: number, place: number, length: number]
-
-function rankKey({ wanted, first, code, display }: Ranked): RankKey {
-  const place = placeOfWord(display, first)
-  const at = place < 0 ? Number.MAX_SAFE_INTEGER : place
-  if (code === wanted) return [0, at, display.length]
-  if (display === wanted) return [1, at, display.length]
-  return [display.startsWith(wanted) ? 2 : 3, at, display.length]
-}
-
-function compareKeys(a: RankKey, b: RankKey): number {
-  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }

@@ -1,16 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { and, andNot, bitmapFrom, members, or, rangeBitmap } from './bitmap.js'
+import { and, andNot, bitmapFrom, fewBitmap, members, or, rangeBitmap, type Bitmap } from './bitmap.js'
 
 const LIMIT = 200
 const positions = fc.uniqueArray(fc.nat(LIMIT - 1))
 
 describe('a bitmap', () => {
+  const forms: readonly ((of: readonly number[]) => Bitmap)[] = [
+    (of) => bitmapFrom(of, LIMIT),
+    (of) => fewBitmap(Uint32Array.from(of).sort(), LIMIT),
+  ]
+
   it('behaves as a set of numbers', () => {
     fc.assert(
-      fc.property(positions, positions, fc.nat(LIMIT), (a, b, skip) => {
+      fc.property(positions, positions, fc.nat(LIMIT), fc.constantFrom(...forms), fc.constantFrom(...forms), (a, b, skip, one, other) => {
         const [x, y] = [new Set(a), new Set(b)]
-        const [left, right] = [bitmapFrom(a, LIMIT), bitmapFrom(b, LIMIT)]
+        const [left, right] = [one(a), other(b)]
         const listed = (set: ReadonlySet<number>): readonly number[] => [...set].sort((m, n) => m - n)
         expect([...members(and(left, right))]).toEqual(listed(x.intersection(y)))
         expect([...members(or(left, right))]).toEqual(listed(x.union(y)))

@@ -1,8 +1,12 @@
+import { firstWhere } from './first-where.js'
+
 /** A set of whole numbers from 0 to a fixed limit. Never changed after it was made; the count is kept once known. */
 export interface Bitmap {
   /** One more than the largest number that it can hold. */
   readonly limit: number
   readonly words: Uint32Array
+  /** The members in ascending order, where they are so few that it was made of them. */
+  readonly few?: Uint32Array
   has(position: number): boolean
   count(): number
 }
@@ -15,6 +19,20 @@ export function bitmapOf(words: Uint32Array, limit: number): Bitmap {
     words,
     has: (position) => ((words[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0,
     count: () => (counted ??= countWords(words)),
+  }
+}
+
+/** A bitmap of few members, which are in ascending order, each once. Its words are made only when somebody asks for them. */
+export function fewBitmap(few: Uint32Array, limit: number): Bitmap {
+  let made: Uint32Array | undefined
+  return {
+    limit,
+    few,
+    get words() {
+      return (made ??= bitmapFrom(few, limit).words)
+    },
+    has: (position) => few[firstWhere(few.length, (i) => (few[i] ?? 0) >= position)] === position,
+    count: () => few.length,
   }
 }
 
@@ -44,6 +62,16 @@ export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
 
 /** The members of both. */
 export function and(a: Bitmap, b: Bitmap): Bitmap {
+  if (a.few !== undefined)
+    return fewBitmap(
+      a.few.filter((position) => b.has(position)),
+      a.limit,
+    )
+  if (b.few !== undefined)
+    return fewBitmap(
+      b.few.filter((position) => a.has(position)),
+      b.limit,
+    )
   return combined(a, b, (x, y) => x & y)
 }
 
@@ -54,6 +82,11 @@ export function or(a: Bitmap, b: Bitmap): Bitmap {
 
 /** The members of the first that are not in the second. */
 export function andNot(a: Bitmap, b: Bitmap): Bitmap {
+  if (a.few !== undefined)
+    return fewBitmap(
+      a.few.filter((position) => !b.has(position)),
+      a.limit,
+    )
   return combined(a, b, (x, y) => x & ~y)
 }
 
@@ -63,6 +96,7 @@ export function andNot(a: Bitmap, b: Bitmap): Bitmap {
  * @yields each member once
  */
 export function* members(bitmap: Bitmap, skip = 0): Generator<number, void, undefined> {
+  if (bitmap.few !== undefined) return yield* bitmap.few.subarray(skip)
   const { words } = bitmap
   let left = skip
   for (let i = 0; i < words.length; i++) {

@@ -2,6 +2,7 @@ export { bindingChecker, type BindingChecker, type BoundValue, type MemberTest }
 export { and, andNot, bitmapFrom, members, or, type Bitmap } from './bitmap.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
 export { CONCEPT_PROPERTIES, type ConceptStatus } from './code-system/concept-status.js'
+export type { DisplayOrder } from './code-system/display-order.js'
 export type { Hierarchy } from './code-system/hierarchy.js'
 export { propertyText, propertyValue } from './code-system/property-value.js'
 export type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } from './code-system/provider.js'
@@ -42,4 +43,5 @@ export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segme
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { finished, paced, type Work } from './work.js'
+export { FAR } from './code-system/word-postings.js'
 export { filterWords, fold, placeOfWord, type FilterWord } from './words.js'

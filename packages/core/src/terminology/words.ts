@@ -2,7 +2,12 @@ const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu
 
 /** A text as it is compared in searches: without accents, in lower case, compatibility forms made alike. */
 export function fold(text: string): string {
-  return /^[\x00-\x7f]*$/.test(text) ? text.toLowerCase() : text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase()
+  return /^[\x00-\x7f]*$/.test(text)
+    ? text.toLowerCase()
+    : text
+        .normalize('NFKD')
+        .replace(/\p{M}+/gu, '')
+        .toLowerCase()
 }
 
 /** The words of a folded text: runs of letters and digits, and runs of other characters that are no blanks. */
@@ -52,10 +57,6 @@ function filterWord(text: string): FilterWord {
 
 function startsWord(text: string, at: number): boolean {
   if (at === 0) return true
-  const before = text.charAt(at - 1)
-  return /\s/u.test(before) || isWordCharacter(before) !== isWordCharacter(text.charAt(at))
-}
-
-function isWordCharacter(character: string): boolean {
-  return /[\p{L}\p{N}]/u.test(character)
+  const before = text.slice(Math.max(0, at - 2), at)
+  return /\s$/u.test(before) || /[\p{L}\p{N}]$/u.test(before) !== /^[\p{L}\p{N}]/u.test(text.slice(at, at + 2))
 }

@@ -1,4 +1,4 @@
-import { objectsAt, stringAt } from '../../json/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { bitmapFrom, rangeBitmap, type Bitmap } from '../bitmap.js'
 import { finished, type Work } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
@@ -18,11 +18,23 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   const all = rangeBitmap(0, size, size)
   const columns = new Map<string, ReadonlyMap<string, Bitmap>>()
   let inactive: Bitmap | undefined
-  const texts = sharedTexts(() => textIndex(size, (concept) => searchedTexts(sources(concept))))
+  const own = (concept: number): JsonObject => sources(concept)[0]?.concept ?? {}
+  const texts = sharedTexts(() =>
+    textIndex({
+      size,
+      display: (concept) => stringAt(own(concept), 'display'),
+      code: (concept) => stringAt(own(concept), 'code') ?? '',
+      texts: (concept) => searchedTexts(sources(concept)),
+    }),
+  )
   return {
     size,
     all: () => all,
-    inactive: () => (inactive ??= bitmapFrom(numbers(size, (concept) => status(concept).inactive), size)),
+    inactive: () =>
+      (inactive ??= bitmapFrom(
+        numbers(size, (concept) => status(concept).inactive),
+        size,
+      )),
     values: (property) => {
       const column = columns.get(property) ?? columnOf(property, size, sources)
       columns.set(property, column)
@@ -30,6 +42,7 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
     },
     buildTexts: texts,
     withWord: (word) => finished(texts()).find(word),
+    displayOrder: () => finished(texts()).order,
   }
 }
 

@@ -7,6 +7,7 @@ import type { ValueSetDefinition } from '../value-set/value-set.js'
 import type { FilterWord } from '../words.js'
 import type { Work } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
+import type { DisplayOrder } from './display-order.js'
 import type { Hierarchy } from './hierarchy.js'
 
 /** What a code system says about itself. */
@@ -49,9 +50,9 @@ export interface CodeGrammar {
   admits(filters: readonly Filter[]): boolean
   /** What is told about a made code that is right. */
   readonly note: string
-  /** Why a code is not made by the grammar; `undefined` when it is, or does not look as if it should be. */
   /** The value set that stands for the system where its codes are to be listed. They cannot be counted then. */
   readonly common?: ValueSetDefinition
+  /** Why a code is not made by the grammar; `undefined` when it is, or does not look as if it should be. */
   whyNot(code: string): string | undefined
 }
 
@@ -94,4 +95,6 @@ export interface ConceptIndex {
   /** Builds what `withWord` needs, so that other work can run meanwhile. */
   buildTexts(): Work<unknown>
   withWord(word: FilterWord): Bitmap
+  /** The order of matches by their displays; matches are compared one by one where there is none. */
+  displayOrder?(): DisplayOrder | undefined
 }

@@ -41,9 +41,16 @@ function withAdded(provider: CodeSystemProvider, index: ConceptIndex, { added, s
   return {
     ...index,
     values: (property) => own.values(property),
+    displayOrder: () => undefined,
     withWord: (word) => {
       const found = Array.from(added).filter(([, more]) => hasWord(searchedTexts(more), word))
-      return or(index.withWord(word), bitmapFrom(found.map(([concept]) => concept), index.size))
+      return or(
+        index.withWord(word),
+        bitmapFrom(
+          found.map(([concept]) => concept),
+          index.size,
+        ),
+      )
     },
   }
 }

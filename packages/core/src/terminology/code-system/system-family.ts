@@ -41,7 +41,6 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     options.supplements.length === 0 ? [] : ctx.content.find('CodeSystem', 'supplements', url),
   ])
   const systems = found.filter(hasContent)
-  const builtIn = BUILT_IN_SYSTEMS.get(url)
   const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
   const otherwise = (version: string | undefined): CodeSystemProvider | undefined => stored.provider(version) ?? computed?.(version)
   const made = new Map<Definition, CodeSystemProvider>()

@@ -1,44 +1,40 @@
-import { and, bitmapFrom, bitmapOf, newWords, setBit, type Bitmap } from '../bitmap.js'
-import { fold, placeOfWord, wordsOf, type FilterWord } from '../words.js'
+import { LRUCache } from 'lru-cache'
+import { bitmapOf, fewBitmap, members, newWords, setBit, type Bitmap } from '../bitmap.js'
+import { fold, placeOfWord, type FilterWord } from '../words.js'
 import type { Work } from '../work.js'
-
-const STEPS = 128
+import { displayOrder, type DisplayOrder } from './display-order.js'
+import { wordPostings, type WordPostings } from './word-postings.js'
 
 /** Finds concepts by words of their texts. */
 export interface TextIndex {
   /** The concepts that have a text in which the word stands at the start of a word. */
   find(word: FilterWord): Bitmap
+  /** Absent when the system is too large to be ordered by it. */
+  readonly order?: DisplayOrder
 }
 
-/**
- * Makes the index over concepts numbered from 0.
- *
- * @param texts All texts of a concept: display, designations, code.
- */
-export function* textIndex(size: number, texts: (concept: number) => readonly string[]): Work<TextIndex> {
-  const byWord = new Map<string, number[]>()
-  for (let concept = 0; concept < size; concept++) {
-    for (const word of new Set(texts(concept).flatMap((text) => wordsOf(fold(text))))) {
-      const list = byWord.get(word)
-      if (list === undefined) byWord.set(word, [concept])
-      else list.push(concept)
-    }
-    if (concept % STEPS === 0) yield
-  }
-  const words = [...byWord.keys()].sort()
-  const candidates = (start: string): Bitmap => {
-    const found = newWords(size)
-    for (let i = firstFrom(words, start); words[i]?.startsWith(start); i++) {
-      for (const concept of byWord.get(words[i] ?? '') ?? []) setBit(found, concept)
-    }
-    return bitmapOf(found, size)
-  }
+/** The texts of concepts numbered from 0. */
+export interface Searched {
+  readonly size: number
+  readonly display: (concept: number) => string | undefined
+  readonly code: (concept: number) => string
+  /** All texts of a concept: display, designations, code. */
+  readonly texts: (concept: number) => readonly string[]
+}
+
+/** Makes the index of a code system. */
+export function* textIndex(searched: Searched): Work<TextIndex> {
+  const { size, display, texts } = searched
+  const postings = yield* wordPostings(size, (concept) => ({ display: fold(display(concept) ?? ''), others: texts(concept).map(fold) }))
+  const order = yield* displayOrder(searched, postings)
+  const candidates = wordFinder(size, postings)
   return {
     find(word) {
       const found = candidates(word.start)
       if (!word.verbatim) return found
-      return and(found, bitmapFrom(filtered(size, (concept) => found.has(concept) && hasWord(texts(concept), word)), size))
+      return fewBitmap(Uint32Array.from(withWord(found, (concept) => hasWord(texts(concept), word))), size)
     },
+    ...(order !== undefined && { order }),
   }
 }
 
@@ -47,17 +43,31 @@ export function hasWord(texts: readonly string[], word: FilterWord): boolean {
   return texts.some((text) => placeOfWord(fold(text), word.text) >= 0)
 }
 
-function* filtered(size: number, accept: (concept: number) => boolean): Generator<number> {
-  for (let concept = 0; concept < size; concept++) if (accept(concept)) yield concept
+function* withWord(candidates: Bitmap, accept: (concept: number) => boolean): Generator<number> {
+  for (const concept of members(candidates)) if (accept(concept)) yield concept
 }
 
-function firstFrom(sorted: readonly string[], start: string): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((sorted[middle] ?? '') < start) low = middle + 1
-    else high = middle
+/** Up to so many words are gathered as a list, which costs less than a bitmap. */
+const FEW = 2_048
+
+/** Concepts of this many common beginnings of words are kept. */
+const KEPT = 256
+
+function wordFinder(size: number, { range, concepts }: WordPostings): (start: string) => Bitmap {
+  const kept = new LRUCache<string, Bitmap>({ max: KEPT })
+  return (start) => {
+    const known = kept.get(start)
+    if (known !== undefined) return known
+    const [from, to] = range(start)
+    if (to - from <= FEW) return fewBitmap(onceEach(concepts.slice(from, to).sort()), size)
+    const words = newWords(size)
+    for (let i = from; i < to; i++) setBit(words, concepts[i] ?? 0)
+    const found = bitmapOf(words, size)
+    kept.set(start, found)
+    return found
   }
-  return low
+}
+
+function onceEach(sorted: Uint32Array): Uint32Array {
+  return sorted.filter((concept, i) => i === 0 || concept !== sorted[i - 1])
 }

@@ -1,0 +1,81 @@
+import { FAR, members, placeOfWord, type Bitmap, type DisplayOrder } from '../terminology/index.js'
+import { RANK, type RankKey } from './rank-key.js'
+import { smallestKeys, type PlacedConcept } from './smallest-keys.js'
+
+/** What matches of one code system are ordered by. Both texts are folded, and the wanted one begins with the first word. */
+export interface BestQuestion {
+  readonly wanted: string
+  /** Letters and digits only. */
+  readonly first: string
+  readonly most: number
+}
+
+/** A concept with what it is ordered by. */
+export interface RankedConcept {
+  readonly concept: number
+  readonly key: RankKey
+}
+
+/**
+ * The first matches in the order of `compareKeys`, without making anything for the others: codes and beginnings of displays are found
+ * by their order, places of words in the lists of the index.
+ */
+export function bestMatches(order: DisplayOrder, codes: Bitmap, question: BestQuestion): readonly RankedConcept[] {
+  const taken = new Set<number>()
+  const left = { has: (concept: number) => codes.has(concept) && !taken.has(concept), codes }
+  const best: RankedConcept[] = []
+  for (const step of STEPS) {
+    if (best.length >= question.most) break
+    const found = step(order, left, { ...question, most: question.most - best.length })
+    for (const one of found) {
+      taken.add(one.concept)
+      best.push(one)
+    }
+  }
+  return best.slice(0, question.most)
+}
+
+/** What no step has taken. */
+interface Left {
+  readonly codes: Bitmap
+  readonly has: (concept: number) => boolean
+}
+
+type Step = (order: DisplayOrder, left: Left, question: BestQuestion) => readonly RankedConcept[]
+
+const STEPS: readonly Step[] = [withExactCode, withBeginning, withPlace, withoutPlace]
+
+function withExactCode(order: DisplayOrder, left: Left, { wanted, first }: BestQuestion): readonly RankedConcept[] {
+  const found = smallestKeys(Number.POSITIVE_INFINITY)
+  for (const concept of order.withCode(wanted)) {
+    const place = placeOfWord(order.display(concept), first)
+    if (left.has(concept)) found.add(place < 0 ? FAR : place, order.length(concept), concept)
+  }
+  return found.sorted().map((one) => ranked(RANK.code, one))
+}
+
+/** The exact display is the shortest that begins with it. */
+function withBeginning(order: DisplayOrder, left: Left, { wanted, most }: BestQuestion): readonly RankedConcept[] {
+  const found = smallestKeys(most)
+  for (const concept of order.startingWith(wanted)) if (left.has(concept)) found.add(0, order.length(concept), concept)
+  return found.sorted().map((one) => ranked(one.length === wanted.length ? RANK.display : RANK.beginning, one))
+}
+
+function withPlace(order: DisplayOrder, left: Left, { first, most }: BestQuestion): readonly RankedConcept[] {
+  const found = smallestKeys(most)
+  order.eachPlace(first, (concept, place) => {
+    if (left.has(concept)) found.add(place, order.length(concept), concept)
+  })
+  return found.sorted().map((one) => ranked(RANK.other, one))
+}
+
+/** They match by other texts than the display. */
+function withoutPlace(order: DisplayOrder, left: Left, { most }: BestQuestion): readonly RankedConcept[] {
+  const found = smallestKeys(most)
+  for (const concept of members(left.codes)) if (left.has(concept)) found.add(FAR, order.length(concept), concept)
+  return found.sorted().map((one) => ranked(RANK.other, one))
+}
+
+function ranked(level: number, { concept, place, length }: PlacedConcept): RankedConcept {
+  return { concept, key: [level, place === FAR ? Number.MAX_SAFE_INTEGER : place, length] }
+}

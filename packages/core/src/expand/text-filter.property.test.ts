@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { createContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import { memoryStorage } from '../memory/index.js'
+import {
+  definedValueSet,
+  filterWords,
+  makePlan,
+  membersOf,
+  terminologyScope,
+  finished,
+  listable,
+  type Segment,
+} from '../terminology/index.js'
+import { expand } from './expand.js'
+import { compareKeys } from './rank-key.js'
+import { matching, ranked } from './text-filter.js'
+
+const SYSTEM = 'http://example.org/words'
+const WORDS = ['a', 'ab', 'abc', 'Ábc', 'b', 'ba', 'bab', '(b)', 'a-b', '1', '12', 'c', 'x𐐨', '50%']
+const CONCEPTS = 400
+const FILTERS = ['a', 'ab', 'b', 'B a', 'a b', 'ab ab', 'abc', '(b', '1', '12', 'c1', 'c12', 'x', '%', 'a-b', 'ba c', 'bab 1', 'a a a']
+
+/** The same numbers at every run. */
+function draws(seed: number): (limit: number) => number {
+  let state = seed
+  return (limit) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return (state >>> 8) % limit
+  }
+}
+
+function system(seed: number, language: string | undefined): JsonObject {
+  const draw = draws(seed)
+  const text = (): string => Array.from({ length: 1 + draw(4) }, () => WORDS[draw(WORDS.length)] ?? '').join(draw(9) === 0 ? ', ' : ' ')
+  const concept = Array.from({ length: CONCEPTS }, (_, i) => ({
+    code: draw(40) === 0 ? `AB ${i % 3} ${i}` : `c${i}`,
+    ...((language !== undefined || draw(10) > 0) && { display: text() }),
+    ...(draw(3) === 0 && { designation: [{ language: 'de', value: text() }] }),
+  }))
+  return {
+    resourceType: 'CodeSystem',
+    id: 'words',
+    url: SYSTEM,
+    status: 'active',
+    content: 'complete',
+    concept,
+    ...(language !== undefined && { language }),
+  }
+}
+
+const valueSet: JsonObject = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SYSTEM }] } }
+
+async function segmentOf(resource: JsonObject): Promise<Segment> {
+  const ctx = createContext({ storage: memoryStorage([resource]) })
+  const scope = await terminologyScope(ctx)
+  const definition = { type: 'ValueSet', url: '', status: 'active', resource: valueSet }
+  const { segments } = membersOf(scope, await makePlan(scope, definedValueSet(ctx.cache, definition)))
+  const [segment] = segments
+  if (segment === undefined) throw new TypeError('The system has no codes.')
+  finished(listable(segment.provider).buildTexts())
+  return segment
+}
+
+/** Every match compared with every other. */
+async function oracle(resource: JsonObject, filter: string): Promise<readonly string[]> {
+  const matches = matching(await segmentOf(resource), filterWords(filter))
+  const all = finished(ranked(matches, { filter, languages: undefined, most: Number.POSITIVE_INFINITY }))
+  return all.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ concept }) => matches.provider.code(concept))
+}
+
+describe('the order of matches', () => {
+  for (const [seed, language] of [
+    [1, undefined],
+    [2, 'en'],
+    [3, undefined],
+    [4, 'en'],
+  ] as const) {
+    test.each(FILTERS)(`of system ${seed} is that of all compared, for %j`, async (filter) => {
+      const resource = system(seed, language)
+      const expected = await oracle(resource, filter)
+      const ctx = createContext({ storage: memoryStorage([resource]) })
+      const input = { valueSet, filter, displayLanguage: language }
+      const whole = await expand(ctx, input)
+      expect([whole.total, whole.contains.map(({ code }) => code)]).toEqual([expected.length, expected])
+      for (const [offset, count] of [
+        [0, 1],
+        [0, 20],
+        [7, 13],
+        [100, 50],
+        [expected.length - 1, 5],
+        [expected.length, 5],
+      ] as const) {
+        const page = await expand(ctx, { ...input, offset: Math.max(0, offset), count })
+        expect(page.contains.map(({ code }) => code)).toEqual(expected.slice(Math.max(0, offset), Math.max(0, offset) + count))
+      }
+    })
+  }
+
+  test('of several systems goes by relevance across them', async () => {
+    const other = { ...system(9, undefined), id: 'more', url: `${SYSTEM}/more` }
+    const both = { ...valueSet, compose: { include: [{ system: SYSTEM }, { system: other.url }] } }
+    const ctx = createContext({ storage: memoryStorage([system(8, undefined), other]) })
+    const whole = await expand(ctx, { valueSet: both, filter: 'a b' })
+    const page = await expand(ctx, { valueSet: both, filter: 'a b', offset: 5, count: 20 })
+    expect(new Set(page.contains.map((entry) => entry.system)).size).toBe(2)
+    expect(page.contains).toEqual(whole.contains.slice(5, 25))
+  })
+})
