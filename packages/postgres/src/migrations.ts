@@ -11,6 +11,7 @@ import { sql, type Sql } from './sql.js'
  * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
  *   the three indexes cover every test of a query but those for parts of texts.
  * - `fhir_user`, `fhir_session`: users and sessions.
+ * - `fhir_system`: versions of imported code systems, staged, published or replaced; `fhir_section` holds their content.
  *
  * Keys are made of what callers give: there is no sequence, so that a distributed engine needs no point in common.
  */
@@ -63,6 +64,22 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     )`,
     sql`CREATE INDEX IF NOT EXISTS fhir_session_user ON fhir_session (sub, created_at)`,
     sql`CREATE INDEX IF NOT EXISTS fhir_session_expiry ON fhir_session (expires_at)`,
+    sql`CREATE TABLE IF NOT EXISTS fhir_system (
+      key text COLLATE "C" PRIMARY KEY,
+      url text COLLATE "C" NOT NULL,
+      version text COLLATE "C" NOT NULL,
+      format text NOT NULL,
+      concepts integer NOT NULL,
+      header text NOT NULL,
+      state text NOT NULL
+    )`,
+    sql`CREATE UNIQUE INDEX IF NOT EXISTS fhir_system_version ON fhir_system (url, version) WHERE state = 'published'`,
+    sql`CREATE TABLE IF NOT EXISTS fhir_section (
+      system text COLLATE "C" NOT NULL,
+      name text COLLATE "C" NOT NULL,
+      bytes bytea NOT NULL,
+      PRIMARY KEY (system, name)
+    )`,
   ],
 ]
 

@@ -1,4 +1,5 @@
-import type { SessionStore, Storage } from 'fhir-ops/storage'
+import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
+import { conceptsIn } from './concepts.js'
 import { connectionsOf } from './connections.js'
 import { databaseOver } from './database.js'
 import { migrate } from './migrations.js'
@@ -28,6 +29,8 @@ export interface OpenPostgresOptions {
 export interface PostgresDatabase {
   readonly storage: Storage
   readonly sessions: SessionStore
+  /** Sections are read whole when a version is opened. */
+  readonly concepts: ConceptStore
   /** Finishes what was called before and ends the pool; the same as `storage.close`. */
   close(): Promise<void>
 }
@@ -55,6 +58,7 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
   return {
     storage: storageIn({ ...db, close }, now),
     sessions: { ...usersIn(db, asTold), ...sessionsIn(db, asTold), news: notify ? news : DEAF },
+    concepts: conceptsIn(db),
     close,
   }
 }

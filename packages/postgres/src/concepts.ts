@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { OperationError } from 'fhir-ops/errors'
+import type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from 'fhir-ops/storage'
+import type { Database, Executor } from './database.js'
+import { numberAt, textAt, type Row } from './row.js'
+import { prepared, sql } from './sql.js'
+
+const COLUMNS = sql`key, url, version, format, concepts, header`
+
+/** The imported code systems in a database. */
+export function conceptsIn(db: Database): ConceptStore {
+  return {
+    async systems() {
+      const rows = await db.rows(sql`SELECT ${COLUMNS} FROM fhir_system WHERE state = 'published' ORDER BY url, version`)
+      return rows.map(systemOf)
+    },
+    open: async (key) => sectionsOf(db, key),
+    stage: async (system) => staged(db, { ...system, key: randomUUID() }),
+    remove: async (key) => removeSystem(db, key),
+  }
+}
+
+/** Everything is read at once, one section after the other, as later calls cannot wait. */
+async function sectionsOf(db: Database, key: string): Promise<SystemSections> {
+  const names = await db.rows(sql`SELECT s.name FROM fhir_system y LEFT JOIN fhir_section s ON s.system = y.key WHERE y.key = ${key}`)
+  if (names.length === 0) throw removedError()
+  const sections = new Map<string, Uint8Array>()
+  for (const { name } of names) {
+    if (typeof name === 'string') sections.set(name, await sectionBytes(db, key, name))
+  }
+  return {
+    section(name) {
+      const bytes = sections.get(name)
+      if (bytes === undefined) throw new OperationError('storage-damaged', `The code system has no section ${name}.`)
+      return bytes
+    },
+  }
+}
+
+async function sectionBytes(db: Database, key: string, name: string): Promise<Uint8Array> {
+  const [row] = await db.rows(prepared('section', sql`SELECT bytes FROM fhir_section WHERE system = ${key} AND name = ${name}`))
+  if (row?.['bytes'] instanceof Uint8Array) return row['bytes']
+  throw removedError()
+}
+
+function removedError(): OperationError {
+  return new OperationError('storage-unavailable', 'The version of the code system was removed.')
+}
+
+async function staged(db: Database, system: StoredSystem): Promise<StagedSystem> {
+  await db.transaction(async (executor) => addStaged(executor, system))
+  return {
+    put: async (name, bytes) => putSection(db, { system: system.key, name, bytes }),
+    async publish() {
+      await db.transaction(async (executor) => publish(executor, system))
+      return system
+    },
+    discard: async () => removeSystem(db, system.key),
+  }
+}
+
+/** What unfinished imports of the version left behind goes, and so does everything that was replaced. */
+async function addStaged(executor: Executor, { key, url, version, format, concepts, header }: StoredSystem): Promise<void> {
+  const old = sql`state = 'replaced' OR state = 'staged' AND url = ${url} AND version = ${version}`
+  await executor.rows(sql`DELETE FROM fhir_section WHERE system IN (SELECT key FROM fhir_system WHERE ${old})`)
+  await executor.rows(sql`DELETE FROM fhir_system WHERE ${old}`)
+  await executor.rows(sql`INSERT INTO fhir_system (${COLUMNS}, state)
+    VALUES (${key}, ${url}, ${version}, ${format}, ${concepts}, ${header}, 'staged')`)
+}
+
+async function putSection(
+  db: Database,
+  { system, name, bytes }: { readonly system: string; readonly name: string; readonly bytes: Uint8Array },
+): Promise<void> {
+  const put = sql`INSERT INTO fhir_section (system, name, bytes)
+    SELECT key, ${name}, ${bytes} FROM fhir_system WHERE key = ${system} AND state = 'staged'
+    ON CONFLICT (system, name) DO UPDATE SET bytes = excluded.bytes RETURNING 1`
+  if ((await db.rows(prepared('put_section', put))).length === 0) throw overtakenError()
+}
+
+/** The version before keeps its sections for those who are about to read them, until the next import. */
+async function publish(executor: Executor, { key, url, version }: SystemToStore & { readonly key: string }): Promise<void> {
+  await executor.rows(sql`UPDATE fhir_system SET state = 'replaced' WHERE url = ${url} AND version = ${version} AND state = 'published'`)
+  const published = await executor.rows(sql`UPDATE fhir_system SET state = 'published' WHERE key = ${key} AND state = 'staged' RETURNING 1`)
+  if (published.length === 0) throw overtakenError()
+}
+
+function overtakenError(): OperationError {
+  return new OperationError('conflict', 'Another import of the same version has begun.')
+}
+
+async function removeSystem(db: Database, key: string): Promise<void> {
+  await db.transaction(async (executor) => {
+    await executor.rows(sql`DELETE FROM fhir_section WHERE system = ${key}`)
+    await executor.rows(sql`DELETE FROM fhir_system WHERE key = ${key}`)
+  })
+}
+
+function systemOf(row: Row): StoredSystem {
+  return {
+    key: textAt(row, 'key'),
+    url: textAt(row, 'url'),
+    version: textAt(row, 'version'),
+    format: textAt(row, 'format'),
+    concepts: numberAt(row, 'concepts'),
+    header: textAt(row, 'header'),
+  }
+}
