@@ -219,6 +219,11 @@ describe('a structure definition', () => {
       profile([element('Patient.name', sliced('type'))]),
       [`error definition-slicing ${first}.slicing.discriminator[0]`],
     ],
+    [
+      'slices extensions by url',
+      profile([element('Patient.extension', sliced('url')), element('Patient.name.extension', sliced('value'))]),
+      ['error definition-slicing StructureDefinition'],
+    ],
     ['may look into what is referred to', profile([element('Patient.generalPractitioner', sliced('resolve().code'))]), []],
     [
       'binds only codes',

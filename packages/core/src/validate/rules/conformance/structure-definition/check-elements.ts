@@ -3,7 +3,7 @@ import type { FhirNode } from '../../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
 import { checkBinding } from './check-binding.js'
-import { checkDiscriminators } from './check-discriminators.js'
+import { checkDiscriminators, checkExtensionSlicing } from './check-discriminators.js'
 import { checkTypeProfiles } from './check-type-profiles.js'
 import { placeOf, type ElementPlace } from './element-place.js'
 import { misplacedElements } from './element-order.js'
@@ -35,6 +35,7 @@ export function checkElements(check: DifferentialCheck, nodes: readonly FhirNode
     return { run, node, path, place: placeOf(run.model, path) }
   })
   checkRoot(check, elements)
+  checkExtensionSlicing(check.definition, elements)
   for (const element of elements) {
     run.step()
     checkBinding(element)
