@@ -1,0 +1,91 @@
+import type { ComputedSystem } from 'fhir-ops/content'
+import { builtFile } from '../built-file.js'
+import type { RegistryFile } from '../registry-definitions.js'
+import { readTag, type LanguageTag, type SubtagRegistry } from './read-tag.js'
+import { subtagsOf } from './subtags.js'
+import { describeTag, writeTag } from './write-tag.js'
+
+/** Properties by which tags are filtered, and the part of a tag that each one is. */
+const PROPERTIES: ReadonlyMap<string, (tag: LanguageTag) => readonly (string | undefined)[]> = new Map([
+  ['language', ({ language }) => [language]],
+  ['ext-lang', ({ extlang }) => [extlang]],
+  ['script', ({ script }) => [script]],
+  ['region', ({ region }) => [region]],
+  ['variant', ({ variants }) => variants],
+  ['extension', ({ extensions }) => extensions],
+  ['private-use', ({ privateUse }) => [privateUse]],
+])
+
+/**
+ * Language tags (`urn:ietf:bcp:47`), checked against the IANA registry of subtags. A tag must be written with the recommended capitals
+ * (`en-US`), as codes in FHIR are compared with their case. Filters: the parts of a tag (`language`, `ext-lang`, `script`, `region`,
+ * `variant`, `extension`, `private-use`) with `exists` and `=`. Lists are those of the value set of common languages.
+ *
+ * @param file The content of `subtags.json` in place of the package's own.
+ * @see https://www.rfc-editor.org/rfc/rfc5646
+ */
+export function languageTags({ bytes }: RegistryFile = {}): ComputedSystem {
+  const registry = registryOf(bytes ?? builtFile('subtags.json'))
+  const read = (code: string): LanguageTag | undefined => {
+    const tag = readTag(registry, code)
+    return typeof tag !== 'string' && isWellWritten(tag, code) ? tag : undefined
+  }
+  return {
+    url: 'urn:ietf:bcp:47',
+    name: 'BCP47',
+    language: 'en',
+    caseSensitive: true,
+    common: 'http://hl7.org/fhir/ValueSet/languages',
+    find(code) {
+      const tag = read(code)
+      return tag === undefined ? undefined : { code, ...texts(registry, tag), property: propertiesOf(tag) }
+    },
+    whyNot(code) {
+      const tag = readTag(registry, code)
+      return typeof tag === 'string' ? `Not a language tag: ${tag}` : `The tag is written ${writeTag(tag)}`
+    },
+    filter(property, op, value) {
+      const partOf = PROPERTIES.get(property)
+      const accepts = partOf === undefined ? undefined : partTest(op, value)
+      if (partOf === undefined || accepts === undefined) return undefined
+      return (code) => {
+        const tag = read(code)
+        return tag !== undefined && accepts(partOf(tag).filter((part) => part !== undefined))
+      }
+    },
+  }
+}
+
+function registryOf(bytes: Uint8Array): SubtagRegistry {
+  const table: unknown = JSON.parse(new TextDecoder().decode(bytes))
+  const [language, extlang, script] = [subtagsOf(table, 'language'), subtagsOf(table, 'extlang'), subtagsOf(table, 'script')]
+  const [region, variant, grandfathered] = [subtagsOf(table, 'region'), subtagsOf(table, 'variant'), subtagsOf(table, 'grandfathered')]
+  return { language, extlang, script, region, variant, grandfathered }
+}
+
+/** Tags of the time before there were rules have capitals of their own. */
+function isWellWritten(tag: LanguageTag, code: string): boolean {
+  return tag.grandfathered !== undefined || writeTag(tag) === code
+}
+
+function texts(registry: SubtagRegistry, tag: LanguageTag): { display: string; designation?: readonly object[] } {
+  const { language, parts } = describeTag(registry, tag)
+  if (parts.length === 0) return { display: language }
+  const list = (shown: (part: readonly [string, string]) => string): string => `${language} (${parts.map(shown).join(', ')})`
+  return {
+    display: list(([what, text]) => `${what}=${text}`),
+    designation: [{ language: 'en', value: list(([, text]) => text) }],
+  }
+}
+
+function propertiesOf(tag: LanguageTag): readonly object[] {
+  return Array.from(PROPERTIES).flatMap(([code, partOf]) =>
+    partOf(tag).flatMap((part) => (part === undefined ? [] : [{ code, valueCode: part }])),
+  )
+}
+
+function partTest(op: string, value: string): ((parts: readonly string[]) => boolean) | undefined {
+  if (op === '=') return (parts) => parts.some((part) => part.toLowerCase() === value.toLowerCase())
+  if (op === 'exists' && (value === 'true' || value === 'false')) return (parts) => parts.length > 0 === (value === 'true')
+  return undefined
+}

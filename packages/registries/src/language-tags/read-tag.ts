@@ -1,0 +1,103 @@
+import type { SubtagKind, Subtags } from './subtags.js'
+
+/** The subtags of a language tag, as they were written. */
+export interface LanguageTag {
+  /** Absent for a tag of private use alone. */
+  readonly language?: string
+  readonly extlang?: string
+  readonly script?: string
+  readonly region?: string
+  readonly variants: readonly string[]
+  /** Each with its singleton: `u-co-phonebk`. */
+  readonly extensions: readonly string[]
+  /** With its `x`. */
+  readonly privateUse?: string
+  /** The whole tag where it was registered before there were rules. */
+  readonly grandfathered?: string
+}
+
+/** The registered subtags of every kind. */
+export type SubtagRegistry = Readonly<Record<SubtagKind, Subtags>>
+
+const MAX_LENGTH = 100
+
+/**
+ * Takes a language tag apart, whatever its case.
+ *
+ * @returns Why it is none when it is not valid.
+ * @see https://www.rfc-editor.org/rfc/rfc5646 sections 2.1 and 2.2.9
+ */
+export function readTag(registry: SubtagRegistry, code: string): LanguageTag | string {
+  if (code.length > MAX_LENGTH) return `a language tag has at most ${MAX_LENGTH} characters here`
+  if (!/^[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(code)) return 'subtags are 1 to 8 letters and digits, joined by hyphens'
+  if (registry.grandfathered.describe(code) !== undefined) return { grandfathered: code, variants: [], extensions: [] }
+  const [main, tail] = splitTail(code.split('-'))
+  const rest = readTail(tail)
+  if (typeof rest === 'string') return rest
+  if (main.length === 0)
+    return rest.privateUse === undefined || rest.extensions.length > 0 ? 'it has no language' : { ...rest, variants: [] }
+  const subtags = readMain(registry, main)
+  return typeof subtags === 'string' ? subtags : { ...subtags, ...rest }
+}
+
+/** What stands before the first single letter, and what follows. */
+function splitTail(subtags: readonly string[]): readonly [readonly string[], readonly string[]] {
+  const start = subtags.findIndex((subtag) => subtag.length === 1)
+  return start < 0 ? [subtags, []] : [subtags.slice(0, start), subtags.slice(start)]
+}
+
+type Tail = Pick<LanguageTag, 'extensions' | 'privateUse'>
+
+function readTail(subtags: readonly string[]): Tail | string {
+  const privateStart = subtags.findIndex((subtag) => subtag.toLowerCase() === 'x')
+  const privateUse = privateStart < 0 ? [] : subtags.slice(privateStart)
+  const extensions = groups(privateStart < 0 ? subtags : subtags.slice(0, privateStart))
+  const singletons = extensions.map(([singleton = '']) => singleton.toLowerCase())
+  if (privateUse.length === 1 || extensions.some((group) => group.length === 1)) return 'a single letter has nothing behind it'
+  if (new Set(singletons).size < singletons.length) return 'an extension comes twice'
+  return {
+    extensions: extensions.map((group) => group.join('-')),
+    ...(privateUse.length > 0 && { privateUse: privateUse.join('-') }),
+  }
+}
+
+function groups(subtags: readonly string[]): readonly string[][] {
+  const found: string[][] = []
+  for (const subtag of subtags) {
+    if (subtag.length === 1) found.push([subtag])
+    else found.at(-1)?.push(subtag)
+  }
+  return found
+}
+
+/** The kinds behind the language, in the order in which they must come, with their shape. */
+const SHAPES = [
+  ['extlang', /^[A-Za-z]{3}$/],
+  ['script', /^[A-Za-z]{4}$/],
+  ['region', /^(?:[A-Za-z]{2}|[0-9]{3})$/],
+] as const
+
+function readMain(registry: SubtagRegistry, [language = '', ...others]: readonly string[]): Omit<LanguageTag, keyof Tail> | string {
+  if (registry.language.describe(language) === undefined) return `the language ${language} is not registered`
+  const found: { extlang?: string; script?: string; region?: string } = {}
+  const left = [...others]
+  for (const [kind, shape] of SHAPES) {
+    const [subtag = ''] = left
+    if (!shape.test(subtag)) continue
+    if (registry[kind].describe(subtag) === undefined) return `the ${kind} ${subtag} is not registered`
+    found[kind] = subtag
+    left.shift()
+  }
+  return wrongPrefix(registry, language, found.extlang) ?? wrongVariants(registry, left) ?? { language, ...found, variants: left }
+}
+
+function wrongPrefix(registry: SubtagRegistry, language: string, extlang: string | undefined): string | undefined {
+  const prefix = extlang === undefined ? undefined : registry.extlang.prefix(extlang)
+  return prefix === undefined || prefix === language.toLowerCase() ? undefined : `${extlang} goes with ${prefix}, not with ${language}`
+}
+
+function wrongVariants(registry: SubtagRegistry, variants: readonly string[]): string | undefined {
+  const wrong = variants.find((variant) => registry.variant.describe(variant) === undefined)
+  if (wrong !== undefined) return `the variant ${wrong} is not registered`
+  return new Set(variants.map((variant) => variant.toLowerCase())).size < variants.length ? 'a variant comes twice' : undefined
+}

@@ -1,0 +1,158 @@
+import { r4Definitions } from '@fhir-ops/r4'
+import { createContext, type OperationContext } from 'fhir-ops/context'
+import { expand } from 'fhir-ops/expand'
+import { lookup } from 'fhir-ops/lookup'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validateInCodeSystem, validateInValueSet } from 'fhir-ops/validate-code'
+import { describe, expect, it } from 'vitest'
+import { languageTags, mediaTypes, registryDefinitions } from './index.js'
+
+const BCP47 = 'urn:ietf:bcp:47'
+const BCP13 = 'urn:ietf:bcp:13'
+
+const ctx: OperationContext = createContext({
+  storage: memoryStorage(),
+  definitions: [r4Definitions(), registryDefinitions()],
+  codeSystems: [languageTags(), mediaTypes()],
+})
+
+async function isMember(valueSet: string, system: string, code: string): Promise<boolean> {
+  const value = { kind: 'code', codings: [{ system, code, path: '' }] } as const
+  return (await validateInValueSet(ctx, { url: `http://hl7.org/fhir/ValueSet/${valueSet}`, value })).result
+}
+
+async function reasonAgainst(system: string, code: string): Promise<string | undefined> {
+  const value = { kind: 'code', codings: [{ system, code, path: '' }] } as const
+  const { issues } = await validateInCodeSystem(ctx, { url: system, value })
+  return issues.find(({ severity }) => severity === 'information')?.text
+}
+
+describe('language tags', () => {
+  it.each([
+    ['en', 'English'],
+    ['de-CH', 'German (Region=Switzerland)'],
+    ['zh-Hant-TW', 'Chinese (Script=Han (Traditional variant), Region=Taiwan, Province of China)'],
+    ['sl-rozaj-biske', 'Slovenian (Variant=Resian, Variant=The San Giorgio dialect of Resian)'],
+    ['es-419', 'Spanish (Region=Latin America and the Caribbean)'],
+    ['zh-yue', 'Chinese (Extlang=Yue Chinese)'],
+    ['de-u-co-phonebk', 'German (Extension=u-co-phonebk)'],
+    ['en-x-twain', 'English (Private-Use=x-twain)'],
+    ['x-whatever', 'Private use (Private-Use=x-whatever)'],
+    ['qaz', 'Private use'],
+    ['i-klingon', 'Klingon'],
+  ])('%s is %s', async (code, display) => {
+    expect(await lookup(ctx, { system: BCP47, code })).toMatchObject({ code, display })
+  })
+
+  it.each([
+    ['en-us', 'The tag is written en-US'],
+    ['xx', 'Not a language tag: the language xx is not registered'],
+    ['en-Xxxx', 'Not a language tag: the script Xxxx is not registered'],
+    ['en-ZY', 'Not a language tag: the region ZY is not registered'],
+    ['en-nonsense', 'Not a language tag: the variant nonsense is not registered'],
+    ['de-yue', 'Not a language tag: yue goes with zh, not with de'],
+    ['sl-rozaj-rozaj', 'Not a language tag: a variant comes twice'],
+    ['en-a-bbb-a-ccc', 'Not a language tag: an extension comes twice'],
+    ['en-x', 'Not a language tag: a single letter has nothing behind it'],
+    ['a-bcd', 'Not a language tag: it has no language'],
+    ['en_US', 'Not a language tag: subtags are 1 to 8 letters and digits, joined by hyphens'],
+    ['constructor', 'Not a language tag: subtags are 1 to 8 letters and digits, joined by hyphens'],
+    ['', 'Not a language tag: subtags are 1 to 8 letters and digits, joined by hyphens'],
+  ])('%j is none', async (code, reason) => {
+    expect(await reasonAgainst(BCP47, code)).toBe(reason)
+  })
+
+  it('tell their parts as properties', async () => {
+    const { properties } = await lookup(ctx, { system: BCP47, code: 'de-CH', properties: ['region', 'language'] })
+    expect(properties.slice(1)).toEqual([
+      { code: 'language', value: ['valueCode', 'de'] },
+      { code: 'region', value: ['valueCode', 'CH'] },
+    ])
+  })
+
+  it('are in the value set of all languages, and listed as the common ones', async () => {
+    expect(await isMember('all-languages', BCP47, 'gsw-CH')).toBe(true)
+    expect(await isMember('all-languages', BCP47, 'gsw-ch')).toBe(false)
+    const { contains, unclosed, total } = await expand(ctx, { url: 'http://hl7.org/fhir/ValueSet/all-languages' })
+    expect(contains.map(({ code }) => code)).toContain('pt-BR')
+    expect([unclosed.length, total]).toEqual([1, undefined])
+  })
+
+  it.each([
+    ['region', 'exists', 'true', 'de-CH', true],
+    ['region', 'exists', 'true', 'de', false],
+    ['region', 'exists', 'false', 'de', true],
+    ['language', '=', 'de', 'de-CH', true],
+    ['language', '=', 'de', 'fr-CH', false],
+  ])('are filtered by %s %s %s: %s', async (property, op, filterValue, code, result) => {
+    const include = [{ system: BCP47, filter: [{ property, op, value: filterValue }] }]
+    const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include } }
+    const value = { kind: 'code', codings: [{ system: BCP47, code, path: '' }] } as const
+    expect((await validateInValueSet(ctx, { valueSet, value })).result).toBe(result)
+  })
+})
+
+describe('media types', () => {
+  it.each([
+    'text/plain',
+    'TEXT/Plain',
+    'application/fhir+json; fhirVersion=4.0',
+    'text/plain;charset="utf-8; x"',
+    'image/vnd.example-1',
+    'json',
+  ])('%s is one', async (code) => {
+    expect(await isMember('mimetypes', BCP13, code)).toBe(true)
+  })
+
+  it.each([
+    'text',
+    'text/',
+    '/plain',
+    'texts/plain',
+    'text/plain;',
+    'text/plain; charset',
+    'text/pl ain',
+    '',
+    'toString',
+    '__proto__',
+    `text/${'x'.repeat(200)}`,
+  ])('%j is none', async (code) => {
+    expect(await isMember('mimetypes', BCP13, code)).toBe(false)
+    expect(await reasonAgainst(BCP13, code)).toMatch(/^Not a media type/)
+  })
+
+  it('cannot be listed', async () => {
+    await expect(expand(ctx, { url: 'http://hl7.org/fhir/ValueSet/mimetypes' })).rejects.toMatchObject({ code: 'not-supported' })
+  })
+})
+
+describe('countries and currencies', () => {
+  it.each([
+    ['urn:iso:std:iso:3166', 'CH', 'Switzerland'],
+    ['urn:iso:std:iso:3166', 'CHE', 'Switzerland'],
+    ['urn:iso:std:iso:3166', '756', 'Switzerland'],
+    ['urn:iso:std:iso:3166', 'XY', 'User-assigned'],
+    ['urn:iso:std:iso:3166:-2', 'CH-ZH', 'Zürich'],
+    ['urn:iso:std:iso:4217', 'CHF', 'Swiss Franc'],
+  ])('%s %s is %s', async (system, code, display) => {
+    expect(await lookup(ctx, { system, code })).toMatchObject({ display })
+  })
+
+  it.each([
+    ['currencies', 'urn:iso:std:iso:4217', 'EUR', true],
+    ['currencies', 'urn:iso:std:iso:4217', 'eur', false],
+    ['iso3166-1-3', 'urn:iso:std:iso:3166', 'CHE', true],
+    ['iso3166-1-3', 'urn:iso:std:iso:3166', 'CH', false],
+    ['iso3166-1-N', 'urn:iso:std:iso:3166', '756', true],
+    ['iso3166-1-2', 'urn:iso:std:iso:3166', 'CH', true],
+    ['iso3166-1-2', 'urn:iso:std:iso:3166', 'ZY', false],
+  ])('in the value set %s, %s|%s: %s', async (valueSet, system, code, result) => {
+    expect(await isMember(valueSet, system, code)).toBe(result)
+  })
+
+  it('are listed: three codes for each country, and those that users assign', async () => {
+    const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: 'urn:iso:std:iso:3166' }] } }
+    expect((await expand(ctx, { valueSet })).total).toBe(789)
+    expect((await expand(ctx, { url: 'http://hl7.org/fhir/ValueSet/currencies', filter: 'franc swiss' })).contains[0]?.code).toBe('CHF')
+  })
+})
