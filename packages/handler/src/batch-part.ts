@@ -1,5 +1,7 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import { dispatch } from './dispatch.js'
+import type { Arrival } from './arrival.js'
+import type { PlanPart } from './content/transaction.js'
+import { dispatch, planWrite } from './dispatch.js'
 import { isBelowFhir } from './fhir-place.js'
 import { failureAnswer, foreseen } from './failure.js'
 import type { Answer } from './http/answer.js'
@@ -25,13 +27,22 @@ export async function respondToPart(service: Service, router: Router, part: Part
   }
 }
 
-async function answerPart(service: Service, router: Router, { request, call }: Part): Promise<Answer> {
+/** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route. */
+export async function planPart(service: Service, router: Router, part: Part): ReturnType<PlanPart> {
+  return planWrite(service, arrivalOf(service, router, part))
+}
+
+async function answerPart(service: Service, router: Router, part: Part): Promise<Answer> {
+  return dispatch(service, arrivalOf(service, router, part))
+}
+
+function arrivalOf(service: Service, router: Router, { request, call }: Part): Arrival {
   const target = parseTarget(pathOf(service, request), service.limits)
   const match = isBelowFhir(service, target) ? router(target.segments) : undefined
   const { caller, connection, remoteHost, requestId, ctx } = call
   refuseBatch(match)
   const exchange = { request, connection, remoteHost, requestId, target, family: 'fhir', isFhir: true } as const
-  return dispatch(service, { exchange, match, caller, noteRoute: () => {}, partOf: ctx })
+  return { exchange, match, caller, noteRoute: () => {}, partOf: ctx }
 }
 
 /** @throws {OperationError} `body-structure` for a url that is not relative to the FHIR base. */
@@ -44,5 +55,6 @@ function pathOf({ mount }: Service, { target, method }: HttpRequest): string {
 }
 
 function refuseBatch(match: Match | undefined): void {
-  if (match?.routes.get('POST')?.interaction === 'batch') throw new OperationError('not-supported', 'A batch cannot hold a batch.')
+  if (match?.routes.get('POST')?.interaction === 'batch')
+    throw new OperationError('not-supported', 'A Bundle of requests cannot hold another.')
 }

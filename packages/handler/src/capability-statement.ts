@@ -19,7 +19,10 @@ const VERSION = '0.1.0'
 const RELEASED = '2026-01-01'
 
 /** What the service can do, made from the route table. */
-export function capabilityStatement(service: Service, routes: readonly Route[]): Omit<CapabilityStatement, 'rest'> & { readonly rest: readonly object[] } {
+export function capabilityStatement(
+  service: Service,
+  routes: readonly Route[],
+): Omit<CapabilityStatement, 'rest'> & { readonly rest: readonly object[] } {
   const fhir = routes.filter(({ path }) => path.startsWith(`${FHIR_PATH}/`))
   return {
     resourceType: 'CapabilityStatement',
@@ -40,7 +43,7 @@ export function capabilityStatement(service: Service, routes: readonly Route[]):
     rest: [
       {
         mode: 'server',
-        interaction: [{ code: 'batch' }],
+        interaction: [{ code: 'batch' }, ...(isTransactional(service) ? [{ code: 'transaction' as const }] : [])],
         operation: operationsOf(fhir.filter(isSystemLevel)),
         security: { service: [{ text: 'OAuth 2.0 bearer tokens' }] },
         resource: resourceTypes().map((type) => resourceEntry(service, type, fhir)),
@@ -71,6 +74,11 @@ function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[])
   }
 }
 
+/** Transactions need a storage that writes all or nothing, and the types of links. */
+function isTransactional({ ctx }: Service): boolean {
+  return ctx.search !== undefined && ctx.storage.capabilities.atomic
+}
+
 function isSystemLevel({ path }: Route): boolean {
   return path.startsWith(`${FHIR_PATH}/$`)
 }
@@ -80,7 +88,9 @@ function interactionOf(interaction: Route['interaction']): CapabilityStatementRe
 }
 
 function operationsOf(routes: readonly Route[]): CapabilityStatementRestResourceOperation[] {
-  const byName = new Map(routes.flatMap(({ operation }) => (operation === undefined ? [] : [[operation.name, operation.definition] as const])))
+  const byName = new Map(
+    routes.flatMap(({ operation }) => (operation === undefined ? [] : [[operation.name, operation.definition] as const])),
+  )
   return [...byName].map(([name, definition]) => ({ name: name.slice(1), definition }))
 }
 
@@ -94,7 +104,10 @@ function features(): NonNullable<CapabilityStatement['extension']> {
   ]
 }
 
-function feature(definition: string, value: { valueCode: string } | { valueBoolean: boolean }): NonNullable<CapabilityStatement['extension']>[number] {
+function feature(
+  definition: string,
+  value: { valueCode: string } | { valueBoolean: boolean },
+): NonNullable<CapabilityStatement['extension']>[number] {
   return {
     url: FEATURE,
     extension: [

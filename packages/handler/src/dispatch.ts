@@ -3,6 +3,7 @@ import { OperationError, quoted } from 'fhir-ops/errors'
 import type { Arrival } from './arrival.js'
 import { auditRefusal } from './audit-refusal.js'
 import { authorize } from './auth/caller.js'
+import type { PlanPart } from './content/transaction.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer } from './failure.js'
 import { withHeaders, type Answer } from './http/answer.js'
@@ -24,6 +25,28 @@ export async function dispatch(service: Service, arrival: Arrival): Promise<Answ
   }
 }
 
+/** A part of a transaction up to what it is going to write, after the same checks. @throws {OperationError} as `dispatch`, and as its route. */
+export async function planWrite(service: Service, arrival: Arrival): ReturnType<PlanPart> {
+  try {
+    return await checkedPlan(service, arrival)
+  } catch (error) {
+    await auditRefusal(service, arrival, error)
+    throw error
+  }
+}
+
+async function checkedPlan(service: Service, arrival: Arrival): ReturnType<PlanPart> {
+  const { exchange, match, partOf } = arrival
+  const route = match && routeFor(match, exchange.request.method)
+  if (match === undefined || route?.plan === undefined) {
+    throw new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates and deletions only.')
+  }
+  const bytes = await bodyOf(service, { exchange, match, route })
+  const call = callOf(service, { ...arrival, match, route, bytes }, partOf ?? service.ctx)
+  route.authorize?.(call)
+  return { call, plan: await route.plan(call) }
+}
+
 async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer> {
   const { exchange, match, noteRoute } = arrival
   const { request, target } = exchange
@@ -32,16 +55,26 @@ async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer
   if (route === undefined) return methodRefused(service, exchange, match)
   noteRoute(route)
   if (exchange.isFhir && route.negotiates !== true) checkAcceptsJson(request, target.query)
-  const maxBytes = maxBytesOf(service, route, match)
-  checkBodyHead(request, route.body, maxBytes)
-  const bytes = await readBody(request, route.body, maxBytes)
+  const bytes = await bodyOf(service, { exchange, match, route })
   const answer = await execute(service, { ...arrival, match, route, bytes })
   return isPretty(exchange) ? pretty(answer) : answer
 }
 
-interface Execution extends Arrival {
+/** A request whose route is known. */
+interface Routed {
+  readonly exchange: Exchange
   readonly match: Match
   readonly route: Route
+}
+
+async function bodyOf(service: Service, { exchange: { request }, match, route }: Routed): Promise<Uint8Array | undefined> {
+  const maxBytes = maxBytesOf(service, route, match)
+  checkBodyHead(request, route.body, maxBytes)
+  return readBody(request, route.body, maxBytes)
+}
+
+interface Execution extends Arrival, Routed {
+  readonly match: Match
   readonly bytes: Uint8Array | undefined
 }
 
@@ -92,7 +125,9 @@ function maxBytesOf(service: Service, route: Route, match: Match): number {
 
 /** A body that may be larger than others may have more members, too. */
 function bodyLimits({ limits }: Service, maxBytes: number): HandlerLimits {
-  return maxBytes > limits.bodyBytes ? { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) } : limits
+  return maxBytes > limits.bodyBytes
+    ? { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }
+    : limits
 }
 
 const BYTES_OF_MEMBER = 20

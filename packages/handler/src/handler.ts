@@ -1,7 +1,7 @@
 import { toWebResponse, type Answer } from './http/answer.js'
 import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
 import type { HandlerOptions } from './options.js'
-import { respondToPart } from './batch-part.js'
+import { planPart, respondToPart } from './batch-part.js'
 import { respond } from './pipeline.js'
 import { createRouter } from './routes/router.js'
 import type { Route } from './routes/route.js'
@@ -25,7 +25,10 @@ export interface Handler {
  */
 export function createHandler(options: HandlerOptions): Handler {
   const service = createService(options)
-  const routes = routeTable(service, (request, call) => respondToPart(service, router, { request, call }))
+  const routes = routeTable(service, {
+    serve: (request, call) => respondToPart(service, router, { request, call }),
+    plan: (request, call) => planPart(service, router, { request, call }),
+  })
   const router = createRouter(routes, service.mount)
   const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> => respond(service, router, { request, connection })
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>

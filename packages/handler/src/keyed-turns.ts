@@ -5,7 +5,7 @@ export type KeyedTurns = <T>(keys: readonly string[], work: () => Promise<T>) =>
 export function createKeyedTurns(): KeyedTurns {
   const last = new Map<string, Promise<void>>()
   return (keys, work) => {
-    const before = Promise.all(keys.map((key) => last.get(key)))
+    const before = Promise.all(keys.map((key) => last.get(key) ?? Promise.resolve()))
     const done = before.then(work)
     const end = done.then(ended, ended)
     for (const key of keys) last.set(key, end)

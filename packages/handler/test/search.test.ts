@@ -132,7 +132,6 @@ describe('batch', () => {
   })
 
   it.each([
-    [{ resourceType: 'Bundle', type: 'transaction' }, 422, 'not-supported'],
     [{ resourceType: 'Bundle', type: 'collection' }, 400, 'structure'],
     [{ resourceType: 'Bundle', type: 'batch', entry: {} }, 400, 'structure'],
     [{ resourceType: 'Patient' }, 400, 'structure'],

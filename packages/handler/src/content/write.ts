@@ -101,8 +101,10 @@ async function checkReach(call: Call, type: string, id: string): Promise<void> {
   if (current !== undefined && !isReached(call.caller, current)) throw notFound(type, id)
 }
 
-async function checkFree({ ctx }: Call, type: string, id: string): Promise<void> {
-  if ((await ctx.storage.read(type, id)) === undefined) return
+async function checkFree(call: Call, type: string, id: string): Promise<void> {
+  authorize(call.caller, { action: 'update', type, id })
+  await checkReach(call, type, id)
+  if ((await call.ctx.storage.read(type, id)) === undefined) return
   throw new OperationError('conflict', `No ${type} meets the criteria, but there is one with the id ${quoted(id)}.`)
 }
 

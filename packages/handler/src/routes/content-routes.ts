@@ -1,6 +1,6 @@
 import { authorize } from '../auth/caller.js'
 import type { Action } from '../auth/scopes.js'
-import { runBatch, type ServePart } from '../content/batch.js'
+import { runBundle, type PartRunner } from '../content/bundle.js'
 import { carryOut } from '../content/carry-out.js'
 import { readResource, readVersion } from '../content/read.js'
 import { searchResources } from '../content/search.js'
@@ -14,8 +14,8 @@ const TYPE = `${FHIR_PATH}/:type`
 const INSTANCE = `${TYPE}/:id`
 
 /** Reading, finding and writing resources. */
-export function contentRoutes(service: Service, servePart: ServePart): readonly Route[] {
-  return [...readRoutes(), ...searchRoutes(service), ...writeRoutes(service), batchRoute(servePart)]
+export function contentRoutes(service: Service, parts: PartRunner): readonly Route[] {
+  return [...readRoutes(), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, parts)]
 }
 
 function readRoutes(): readonly Route[] {
@@ -100,7 +100,7 @@ function isConditional({ request, params }: Call): boolean {
   return request.method === 'POST' ? request.header('if-none-exist') !== undefined : !params.has('id')
 }
 
-function batchRoute(servePart: ServePart): Route {
+function batchRoute(service: Service, parts: PartRunner): Route {
   return {
     access: 'token',
     method: 'POST',
@@ -108,8 +108,8 @@ function batchRoute(servePart: ServePart): Route {
     body: 'fhir',
     needs: 'what each entry needs',
     interaction: 'batch',
-    summary: 'A batch of the other requests below this path',
-    run: (call) => runBatch(call, servePart),
+    summary: 'A batch or transaction of the other requests below this path',
+    run: (call) => runBundle(service, call, parts),
   }
 }
 

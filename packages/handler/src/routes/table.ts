@@ -1,4 +1,4 @@
-import type { ServePart } from '../content/batch.js'
+import type { PartRunner } from '../content/bundle.js'
 import type { Service } from '../service.js'
 import { botRoutes } from './bot-routes.js'
 import { contentRoutes } from './content-routes.js'
@@ -8,7 +8,7 @@ import { serviceRoutes } from './service-routes.js'
 import { sessionRoutes } from './session-routes.js'
 
 /** Every route of the service. The router, the CapabilityStatement and the documentation are made from it. */
-export function routeTable(service: Service, servePart: ServePart): readonly Route[] {
-  const routes = [...sessionRoutes(service), ...operationRoutes(service), ...botRoutes(service), ...contentRoutes(service, servePart)]
+export function routeTable(service: Service, parts: PartRunner): readonly Route[] {
+  const routes = [...sessionRoutes(service), ...operationRoutes(service), ...botRoutes(service), ...contentRoutes(service, parts)]
   return [...routes, ...serviceRoutes(service, routes)]
 }

@@ -1,0 +1,65 @@
+import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+import { OperationError } from 'fhir-ops/errors'
+import type { HttpRequest } from '../http/http-request.js'
+import type { Call } from '../routes/route.js'
+
+/** An entry of a Bundle that asks for something. */
+export interface BundlePart {
+  /** Place in the Bundle, from 0. */
+  readonly index: number
+  /** `request.url` as in the entry, relative to the FHIR base. */
+  readonly request: HttpRequest
+  readonly fullUrl: string | undefined
+}
+
+/** The entries of the Bundle in a call's body, as requests of their own. @throws {OperationError} `body-structure` */
+export function bundleParts({ body, request }: Call): readonly BundlePart[] {
+  const entry = membersOf(body?.text ?? '').get('entry')
+  if (entry === undefined) return []
+  if (!entry.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
+  return jsonItems(entry).map((item, index) => partOf(membersOf(item), { index, whole: request }))
+}
+
+/** The headers that an entry can have, by the member that holds them. */
+const HEADERS: ReadonlyMap<string, string> = new Map([
+  ['if-match', 'ifMatch'],
+  ['if-none-match', 'ifNoneMatch'],
+  ['if-none-exist', 'ifNoneExist'],
+])
+
+/** Headers of the whole request that hold for each entry. */
+const INHERITED: ReadonlySet<string> = new Set(['accept-language', 'prefer', 'x-too-costly-threshold'])
+
+function partOf(entry: ReadonlyMap<string, string>, { index, whole }: { readonly index: number; readonly whole: HttpRequest }): BundlePart {
+  return { index, request: requestOf(entry, whole), fullUrl: textIn(entry, 'fullUrl') }
+}
+
+function requestOf(entry: ReadonlyMap<string, string>, whole: HttpRequest): HttpRequest {
+  const request = membersOf(entry.get('request') ?? '')
+  const resource = entry.get('resource')
+  const bytes = new TextEncoder().encode(resource ?? '')
+  return {
+    method: textIn(request, 'method') ?? '',
+    target: textIn(request, 'url') ?? '',
+    hasBody: resource !== undefined,
+    header(name) {
+      if (name === 'content-type') return resource === undefined ? undefined : 'application/fhir+json'
+      const member = HEADERS.get(name)
+      if (member !== undefined) return textIn(request, member)
+      return INHERITED.has(name) ? whole.header(name) : undefined
+    },
+    async *body() {
+      yield bytes
+    },
+    signal: undefined,
+  }
+}
+
+function membersOf(text: string): ReadonlyMap<string, string> {
+  return new Map(text.startsWith('{') ? jsonMembers(text).map(({ name, value }) => [name, value]) : [])
+}
+
+function textIn(members: ReadonlyMap<string, string>, name: string): string | undefined {
+  const value: unknown = JSON.parse(members.get(name) ?? 'null')
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,22 @@
+import { fhirText, type Answer } from '../http/answer.js'
+
+/** The answer to a Bundle, with an entry for each of its entries. */
+export function responseBundle(type: 'batch-response' | 'transaction-response', answers: readonly Answer[]): Answer {
+  return fhirText(200, `{"resourceType":"Bundle","type":"${type}","entry":[${answers.map(entryText).join(',')}]}`)
+}
+
+/** An answer as an entry of the response: resources as they are, failures as `outcome`. */
+function entryText({ status, headers, body }: Answer): string {
+  const known = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]))
+  const modified = known.get('last-modified')
+  const response = {
+    status: String(status),
+    location: known.get('location'),
+    etag: known.get('etag'),
+    lastModified: modified === undefined ? undefined : new Date(modified).toISOString(),
+  }
+  const text = JSON.stringify(response)
+  if (body === undefined) return `{"response":${text}}`
+  if (status >= 400) return `{"response":${text.slice(0, -1)},"outcome":${body}}}`
+  return `{"resource":${body},"response":${text}}`
+}

@@ -1,0 +1,80 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { isResourceType } from 'fhir-ops/storage'
+import { parseQuery } from '../http/target.js'
+import type { Service } from '../service.js'
+import { onlyMatch } from './condition.js'
+import { entryError } from './entry-error.js'
+import { relinked, type Link } from './links.js'
+import type { PlannedEntry } from './write-together.js'
+
+/**
+ * The resources that a transaction stores, by the place of their entries, with their links resolved: those to a `fullUrl` of the Bundle,
+ * and conditional references (`Patient?identifier=x`), which must find one resource that was there before.
+ *
+ * @throws {OperationError} `unprocessable` for a conditional reference that finds nothing; as `onlyMatch`; naming the entry.
+ */
+export async function textsWithLinks(
+  service: Service,
+  planned: readonly PlannedEntry[],
+  model: TypeModel,
+): Promise<ReadonlyMap<number, string>> {
+  const addresses = addressesOf(planned)
+  const texts = new Map<number, string>()
+  for (const entry of planned) {
+    if (entry.plan.kind !== 'put') continue
+    const own = rootOf(entry.part.fullUrl ?? '')
+    const found = await conditionalReferences(service, entry, model)
+    const relink = ({ target, isReference }: Link): string | undefined =>
+      addresses.get(target) ?? (isReference ? (found.get(target) ?? addresses.get(`${own}${target}`)) : undefined)
+    texts.set(entry.part.index, relinked(entry.plan.text, model, relink))
+  }
+  return texts
+}
+
+function addressesOf(planned: readonly PlannedEntry[]): ReadonlyMap<string, string> {
+  const addresses = new Map<string, string>()
+  for (const { part, plan } of planned) {
+    if (part.fullUrl === undefined || plan.kind === 'delete' || plan.kind === 'nothing') continue
+    if (addresses.has(part.fullUrl))
+      throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same fullUrl.'))
+    addresses.set(part.fullUrl, `${plan.type}/${plan.id}`)
+  }
+  return addresses
+}
+
+/** What a relative reference of the entry is relative to, with its slash: `http://a/b/` for `http://a/b/Patient/1`. */
+function rootOf(fullUrl: string): string {
+  const [id, type, ...root] = fullUrl.split('/').toReversed()
+  return id !== undefined && type !== undefined && isResourceType(type) ? `${root.toReversed().join('/')}/` : ''
+}
+
+async function conditionalReferences(
+  service: Service,
+  { part, call, plan }: PlannedEntry,
+  model: TypeModel,
+): Promise<ReadonlyMap<string, string>> {
+  const asked = new Set<string>()
+  if (plan.kind !== 'put') return new Map()
+  relinked(plan.text, model, ({ target, isReference }) => {
+    if (isReference && /^[A-Za-z]+\?/.test(target)) asked.add(target)
+    return undefined
+  })
+  const found = new Map<string, string>()
+  for (const target of asked) {
+    try {
+      found.set(target, await addressOf(service, call, target))
+    } catch (error) {
+      throw entryError(part.index, error)
+    }
+  }
+  return found
+}
+
+async function addressOf(service: Service, call: PlannedEntry['call'], target: string): Promise<string> {
+  const mark = target.indexOf('?')
+  const type = target.slice(0, mark)
+  const match = await onlyMatch(service, call, { type, pairs: parseQuery(target.slice(mark + 1), service.limits) })
+  if (match === undefined) throw new OperationError('unprocessable', `The reference ${quoted(target)} finds nothing.`)
+  return `${type}/${match.id}`
+}

@@ -1,0 +1,98 @@
+import { checkpoint } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { Answer } from '../http/answer.js'
+import type { HttpRequest } from '../http/http-request.js'
+import type { Call } from '../routes/route.js'
+import type { Service } from '../service.js'
+import { responseBundle } from './bundle-response.js'
+import { bundleParts, type BundlePart } from './bundle-part.js'
+import { entryError } from './entry-error.js'
+import { writeTogether, type PlannedEntry } from './write-together.js'
+import type { WritePlan } from './write-plan.js'
+
+/** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is no write. */
+export type PlanPart = (request: HttpRequest, call: Call) => Promise<{ readonly call: Call; readonly plan: WritePlan }>
+
+interface TransactionParts {
+  readonly serve: (request: HttpRequest, call: Call) => Promise<Answer>
+  readonly plan: PlanPart
+}
+
+/**
+ * Carries all writes of a transaction out, or none: deletions, then creates, then updates; after them reads and searches, which see what
+ * was written, and each of which may fail by itself. References to other entries by their `fullUrl` become references to what was stored.
+ *
+ * @throws {OperationError} `not-supported` when the storage cannot write several resources at once; else that of the first entry that
+ *   cannot be done, with its place.
+ * @see https://hl7.org/fhir/R4/http.html#trules
+ */
+export async function runTransaction(service: Service, call: Call, { serve, plan }: TransactionParts): Promise<Answer> {
+  const { model } = checkCapable(call)
+  const parts = bundleParts(call)
+  const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
+  checkConditions(writes)
+  const types = new Set(writes.map(conditionKey).flatMap((key) => (key === undefined ? [] : [key.split('?', 1)[0] ?? ''])))
+  const answers = await service.writeTurns([...types], async () =>
+    writeTogether(service, call, { planned: await planAll(call, writes, plan), model }),
+  )
+  for (const { index, request } of reads) {
+    checkpoint(call.ctx)
+    answers.set(index, await serve(request, call))
+  }
+  return responseBundle(
+    'transaction-response',
+    parts.flatMap(({ index }) => answers.get(index) ?? []),
+  )
+}
+
+function checkCapable({ ctx }: Call): { readonly model: TypeModel } {
+  const { search, storage } = ctx
+  if (storage.capabilities.atomic && search !== undefined) return { model: search.parameters.model }
+  throw new OperationError('not-supported', 'Bundles of the type transaction are not supported here; send a batch.')
+}
+
+function isRead({ request }: BundlePart): boolean {
+  return request.method === 'GET' || request.method === 'HEAD'
+}
+
+/** Two entries with the same criteria could not see each other: both would create. */
+function checkConditions(writes: readonly BundlePart[]): void {
+  const known = new Set<string>()
+  for (const part of writes) {
+    const key = conditionKey(part)
+    if (key !== undefined && known.has(key))
+      throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
+    if (key !== undefined) known.add(key)
+  }
+}
+
+/** `Type?criteria`; `undefined` for an entry without. */
+function conditionKey({ request }: BundlePart): string | undefined {
+  if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
+  const criteria = request.header('if-none-exist')
+  return criteria === undefined ? undefined : `${request.target}?${criteria.replace(/^\?/, '')}`
+}
+
+async function planAll(call: Call, writes: readonly BundlePart[], plan: PlanPart): Promise<readonly PlannedEntry[]> {
+  const planned: PlannedEntry[] = []
+  const taken = new Set<string>()
+  for (const part of writes) {
+    checkpoint(call.ctx)
+    try {
+      const made = await plan(part.request, call)
+      checkDistinct(taken, made.plan)
+      planned.push({ part, ...made })
+    } catch (error) {
+      throw entryError(part.index, error)
+    }
+  }
+  return planned
+}
+
+function checkDistinct(taken: Set<string>, plan: WritePlan): void {
+  if (plan.kind === 'nothing') return
+  const address = `${plan.type}/${plan.id}`
+  if (taken.has(address)) throw new OperationError('body-structure', `Another entry is about ${address}, too.`)
+  taken.add(address)
+}

@@ -1,0 +1,77 @@
+import { checkpoint } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
+import type { Answer } from '../http/answer.js'
+import type { Call } from '../routes/route.js'
+import type { Service } from '../service.js'
+import type { BundlePart } from './bundle-part.js'
+import { planAnswer } from './carry-out.js'
+import { entryError } from './entry-error.js'
+import { textsWithLinks } from './transaction-links.js'
+import { entryOf, type WritePlan } from './write-plan.js'
+
+/** An entry of a transaction whose resource is known. */
+export interface PlannedEntry {
+  readonly part: BundlePart
+  /** The entry as a request of its own. */
+  readonly call: Call
+  readonly plan: WritePlan
+}
+
+interface Transaction {
+  readonly planned: readonly PlannedEntry[]
+  readonly model: TypeModel
+}
+
+interface Step extends PlannedEntry {
+  readonly entry: WriteEntry | undefined
+}
+
+/** The order of R4, for storages that look at it. */
+const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT']
+
+/** Writes all planned entries in one go, their links resolved; the answers by the place of their entries. */
+export async function writeTogether(service: Service, call: Call, { planned, model }: Transaction): Promise<Map<number, Answer>> {
+  const texts = await textsWithLinks(service, planned, model)
+  const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
+  const steps = ordered.map((each) => ({ ...each, entry: entryFor(each, texts.get(each.part.index)) }))
+  checkpoint(call.ctx)
+  const results = await writeSteps(call, steps)
+  return new Map(
+    steps.map(({ part, call: own, plan, entry }) => [
+      part.index,
+      planAnswer(service, own, { plan, entry, result: entry && results.get(entry) }),
+    ]),
+  )
+}
+
+function entryFor({ part, plan }: PlannedEntry, text: string | undefined): WriteEntry | undefined {
+  try {
+    return entryOf(plan, text)
+  } catch (error) {
+    throw entryError(part.index, error)
+  }
+}
+
+async function writeSteps({ ctx }: Call, steps: readonly Step[]): Promise<ReadonlyMap<WriteEntry, WriteResult>> {
+  const entries = steps.flatMap(({ entry }) => entry ?? [])
+  if (entries.length === 0) return new Map()
+  try {
+    const results = await ctx.storage.write(entries)
+    return new Map(results.flatMap((result, index) => (entries[index] === undefined ? [] : [[entries[index], result] as const])))
+  } catch (error) {
+    if (error instanceof OperationError && error.code === 'version-conflict') throw await whoseVersion(ctx, steps, error)
+    throw error
+  }
+}
+
+/** The storage says that a version is not the expected one; a look at each tells whose. */
+async function whoseVersion({ storage }: Call['ctx'], steps: readonly Step[], error: OperationError): Promise<OperationError> {
+  for (const { part, entry } of steps) {
+    if (entry?.ifVersion === undefined) continue
+    const current = await storage.read(entry.type, entry.id)
+    if ((current?.versionId ?? null) !== entry.ifVersion) return entryError(part.index, error)
+  }
+  return error
+}
