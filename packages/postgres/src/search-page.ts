@@ -4,7 +4,7 @@ import { conjuncts } from './condition.js'
 import type { Executor } from './database.js'
 import { idsWhere } from './ids-sql.js'
 import { meets } from './meets-sql.js'
-import { narrowest } from './narrowest.js'
+import { FEW, narrowest } from './narrowest.js'
 import { resourceOf } from './resource-row.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { sortColumns } from './sort-sql.js'
@@ -15,25 +15,29 @@ const MAX_PAGE = 10_000
 /** Bytes of text after which a page ends. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
-/** One page of the matches of a query, in one statement, so that it shows one state of the database. */
-export async function searchPage(db: Executor, query: SearchQuery): Promise<SearchPage> {
+/**
+ * One page of the matches of a query, in one statement, so that it shows one state of the database.
+ *
+ * @param few So many resources are looked at one by one.
+ */
+export async function searchPage(db: Executor, query: SearchQuery, few: number = FEW): Promise<SearchPage> {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const after = query.after === undefined ? sql`TRUE` : isAfter(query, readCursor(query.after, query))
   const page = { after, limit: limit + 1 }
-  const found = await db.rows(pageSql(query, { ...page, matches: matches(query, page, await narrowest(db, query)) }))
+  const found = await db.rows(pageSql(query, { ...page, matches: matches(query, page, await narrowest(db, query, few)) }))
   const rows = found.slice(0, limit).filter((row) => row['text'] !== null)
   const items = rows.map((row) => resourceOf(query.type, row))
   const last = rows.at(-1)
   return rows.length === found.length || last === undefined ? { items } : { items, next: cursorAt(last, query) }
 }
 
-/** The exact number of matches; no resource is read. */
-export async function countMatches(db: Executor, query: SearchQuery): Promise<number> {
-  const few = conjuncts(query.where).length > 1 ? await narrowest(db, query) : undefined
+/** The exact number of matches; the text of no resource is read. */
+export async function countMatches(db: Executor, query: SearchQuery, few: number = FEW): Promise<number> {
+  const narrow = conjuncts(query.where).length > 1 ? await narrowest(db, query, few) : undefined
   const counted =
-    few === undefined
+    narrow === undefined
       ? sql`SELECT DISTINCT id FROM (${idsWhere(query)}) AS ids`
-      : sql`SELECT 1 FROM fhir_resource r WHERE ${fewMatches(query, few)}`
+      : sql`SELECT 1 FROM fhir_resource r WHERE ${fewMatches(query, narrow)}`
   const [row] = await db.rows(sql`SELECT count(*) AS count FROM (${counted}) AS matches`)
   return numberAt(row ?? {}, 'count')
 }
@@ -48,17 +52,17 @@ interface Page {
  * Which rows `r` match. Among few that meet one condition, the others are asked of each. One condition that many meet is asked along
  * the ids, as a page comes soon. Several that many meet are put together as sets, as few may meet them all.
  */
-function matches(query: SearchQuery, { after, limit }: Page, few: Condition | undefined): Sql {
-  if (few !== undefined) return fewMatches(query, few)
+function matches(query: SearchQuery, { after, limit }: Page, narrow: Condition | undefined): Sql {
+  if (narrow !== undefined) return fewMatches(query, narrow)
   const sorted = (query.sort ?? []).length > 0
   if (!sorted && conjuncts(query.where).length < 2) return sql`${isCurrent(query.type)} AND ${meets(query.type, query.where)}`
   const ids = sql`SELECT id FROM (${idsWhere(query)}) AS ids`
   return isOneOf(query.type, sorted ? ids : sql`${ids} WHERE ${after} GROUP BY id ORDER BY id LIMIT ${limit}`)
 }
 
-function fewMatches({ type, where }: SearchQuery, few: Condition): Sql {
-  const others: Condition = { kind: 'and', conditions: conjuncts(where).filter((condition) => condition !== few) }
-  return sql`${isOneOf(type, idsWhere({ type, where: few }))} AND ${meets(type, others)}`
+function fewMatches({ type, where }: SearchQuery, narrow: Condition): Sql {
+  const others: Condition = { kind: 'and', conditions: conjuncts(where).filter((condition) => condition !== narrow) }
+  return sql`${isOneOf(type, idsWhere({ type, where: narrow }))} AND ${meets(type, others)}`
 }
 
 function isOneOf(type: string, ids: Sql): Sql {

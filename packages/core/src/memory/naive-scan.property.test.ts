@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { writableText, type Comparison, type Condition, type IndexEntry, type SearchQuery, type SortKey, type Storage } from '../storage/index.js'
+import { query, step } from '../../test/random-queries.js'
+import {
+  writableText,
+  type Comparison,
+  type Condition,
+  type IndexEntry,
+  type SearchQuery,
+  type SortKey,
+  type Storage,
+} from '../storage/index.js'
 import { memoryStorage } from './index.js'
 
 /** A resource of the model: what a plain scan looks at. */
@@ -10,57 +19,6 @@ interface Item {
   readonly entries: readonly IndexEntry[]
   readonly updated: number
 }
-
-const TYPES = ['Patient', 'Group'] as const
-const TEXTS = ['', 'a', 'ab', 'b', 'é', '%', 'p1', 'p2'] as const
-const NUMBERS = [-1, 0, 1, 1.5, 2] as const
-
-const text = fc.constantFrom(...TEXTS)
-const number = fc.constantFrom(...NUMBERS)
-const type = fc.constantFrom(...TYPES)
-const param = fc.constantFrom('p', 'q', 'r')
-const id = fc.constantFrom('p1', 'p2', 'p3', 'P1', 'p-1', 'p.1')
-
-const entry: fc.Arbitrary<IndexEntry> = fc.oneof(
-  fc.record({ param, system: type, value: id }),
-  fc.record({ param, low: number, high: number }),
-  fc.record({ param, system: fc.constantFrom('Patient', 'Group', 'a'), value: text, text, low: number, high: number }, { requiredKeys: ['param'] }),
-)
-
-const comparison: fc.Arbitrary<Comparison> = fc.oneof(
-  fc.record({ field: fc.constantFrom('system', 'value', 'text'), op: fc.constantFrom('eq', 'prefix', 'contains', 'suffix'), operand: text }),
-  fc.record({ field: fc.constantFrom('system', 'value', 'text'), op: fc.constant('in'), operands: fc.array(text, { maxLength: 3 }) }),
-  fc.record({ field: fc.constantFrom('low', 'high'), op: fc.constantFrom('eq', 'lt', 'le', 'gt', 'ge'), operand: number }),
-  fc.record({ field: fc.constantFrom('system', 'value', 'text', 'low', 'high'), op: fc.constant('absent') }),
-)
-
-const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
-  condition: fc.oneof(
-    { maxDepth: 3 },
-    fc.record({ kind: fc.constant('entry'), param, all: fc.array(comparison, { maxLength: 3 }) }),
-    fc.record({ kind: fc.constant('entry'), param, all: fc.tuple(comparison) }),
-    fc.record({ kind: fc.constant('id'), ids: fc.array(id, { maxLength: 3 }) }),
-    fc.record({ kind: fc.constant('lastUpdated'), from: fc.nat(20), to: fc.nat(20) }, { requiredKeys: ['kind'] }),
-    fc.record({ kind: fc.constantFrom('and', 'or'), conditions: fc.array(tie('condition'), { maxLength: 3 }) }),
-    fc.record({ kind: fc.constant('not'), condition: tie('condition') }),
-    fc.record({ kind: fc.constantFrom('refersTo', 'referredBy'), param, query: fc.record({ type, where: tie('condition') }) }),
-  ),
-}))
-
-const sortKey: fc.Arbitrary<SortKey> = fc.record({
-  param,
-  field: fc.constantFrom('value', 'text', 'low', 'high', 'lastUpdated', 'id'),
-  descending: fc.boolean(),
-})
-
-const query: fc.Arbitrary<SearchQuery> = fc.record({
-  type,
-  where: condition,
-  sort: fc.array(sortKey, { maxLength: 2 }),
-  limit: fc.integer({ min: 1, max: 4 }),
-})
-
-const step = fc.record({ op: fc.constantFrom('put', 'put', 'put', 'delete'), type, id, entries: fc.array(entry, { maxLength: 5 }) })
 
 describe('memoryStorage', () => {
   it('answers every query as a plain scan over the resources does', async () => {

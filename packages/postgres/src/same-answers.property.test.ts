@@ -1,0 +1,81 @@
+import { DatabaseSync } from 'node:sqlite'
+import { sqliteStorage } from '@fhir-ops/sqlite'
+import fc from 'fast-check'
+import { memoryStorage } from 'fhir-ops/memory'
+import { writableText, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { query, step, type Step } from '../../core/test/random-queries.js'
+import { testDatabase, type TestSchema } from '../test/test-database.js'
+import { connectionsOf } from './connections.js'
+import { databaseOver } from './database.js'
+import { openPostgres } from './index.js'
+import { countMatches, searchPage } from './search-page.js'
+
+const RUNS = 60
+
+const database = await testDatabase({ fsync: 'off' })
+afterAll(() => database.remove())
+
+describe('PostgreSQL, SQLite and memory', () => {
+  let schema: TestSchema
+  beforeEach(async () => {
+    schema = await database.schema()
+  })
+  afterEach(() => schema.drop())
+
+  it('give the same pages, byte for byte, and the same counts', async () => {
+    let at = 0
+    const clock = { now: () => new Date(at) }
+    const postgres = await openPostgres(schema.pool(), { ...clock, allowLossyCommits: true })
+    const inSets = throughSets(schema)
+    const storages = [postgres.storage, sqliteStorage(new DatabaseSync(':memory:'), clock), memoryStorage([], clock)]
+    // Resources stay from run to run: versions and deletions add up.
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 15 }),
+        fc.array(query, { minLength: 1, maxLength: 6 }),
+        async (steps, queries) => {
+          at++
+          const [results, ...others] = await Promise.all(storages.map((storage) => resultsOf(storage, steps)))
+          for (const other of others) expect(other).toEqual(results)
+          for (const asked of queries) await expectSame([...storages, inSets], asked)
+        },
+      ),
+      { numRuns: RUNS, endOnFailure: true },
+    )
+    await Promise.all([...storages, inSets].map((storage) => storage.close()))
+  })
+})
+
+/** The same resources, searched as if there were never few. */
+function throughSets(schema: TestSchema): Pick<Storage, 'search' | 'count' | 'close'> {
+  const pool = schema.pool()
+  const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }))
+  return { search: (asked) => searchPage(db, asked, -1), count: (asked) => countMatches(db, asked, -1), close: () => db.close() }
+}
+
+/** Nothing is promised of the time of a deletion that found nothing. */
+async function resultsOf(storage: Storage, steps: readonly Step[]): Promise<unknown> {
+  const results = await storage.write(steps.map(entryOf))
+  return results.map(({ lastUpdated, ...result }) => (result.versionId === undefined ? result : { ...result, lastUpdated }))
+}
+
+function entryOf({ op, type, id, entries }: Step): WriteEntry {
+  return op === 'delete' ? { op, type, id } : { op, type, id, text: writableText(type, id, { resourceType: type }), entries }
+}
+
+async function expectSame(storages: readonly Pick<Storage, 'search' | 'count'>[], asked: SearchQuery): Promise<void> {
+  const [answer, ...others] = await Promise.all(storages.map((storage) => answerOf(storage, asked)))
+  for (const other of others) expect(other).toEqual(answer)
+}
+
+async function answerOf(storage: Pick<Storage, 'search' | 'count'>, asked: SearchQuery): Promise<unknown> {
+  const pages: (readonly string[])[] = []
+  let after: string | undefined
+  do {
+    const page = await storage.search({ ...asked, ...(after !== undefined && { after }) })
+    pages.push(page.items.map(({ text }) => text))
+    after = page.next
+  } while (after !== undefined)
+  return { pages, count: await storage.count(asked) }
+}
