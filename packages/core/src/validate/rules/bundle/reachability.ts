@@ -29,8 +29,8 @@ export function checkReachability(check: BundleCheck): void {
   if (manner === undefined || header?.resource.type.name !== manner.header) return
   const links = linksBetween(check)
   const starts = [header, ...styleSheets(check)]
-  const forward = reached(starts, (entry) => links.forward.get(entry) ?? [])
-  const both = reached(starts, (entry) => [...(links.forward.get(entry) ?? []), ...(links.backward.get(entry) ?? [])])
+  const forward = reached(starts, (entry) => links.targets.get(entry) ?? [])
+  const both = reached(starts, (entry) => [...(links.targets.get(entry) ?? []), ...(links.sources.get(entry) ?? [])])
   for (const entry of index.entries) {
     const name = quoted(entry.fullUrl ?? entry.address ?? entry.resource.type.name)
     if (!both.has(entry)) {
@@ -47,26 +47,28 @@ export function checkReachability(check: BundleCheck): void {
   }
 }
 
-type Links = ReadonlyMap<BundleEntry, readonly BundleEntry[]>
+/** Groups of entries that one reference can mean, by the entry from which they are reached. Entries share a group, so that many of one url cost no more. */
+type Links = ReadonlyMap<BundleEntry, readonly (readonly BundleEntry[])[]>
 
-function linksBetween({ index, linksOf }: BundleCheck): { forward: Links; backward: Links } {
-  const forward = new Map<BundleEntry, BundleEntry[]>()
-  const backward = new Map<BundleEntry, BundleEntry[]>()
+function linksBetween({ index, linksOf }: BundleCheck): { targets: Links; sources: Links } {
+  const targets = new Map<BundleEntry, (readonly BundleEntry[])[]>()
+  const sourcesOf = new Map<readonly BundleEntry[], BundleEntry[]>()
   for (const entry of index.entries) {
     for (const { target } of linksOf(entry)) {
-      for (const other of targetsOf(entry, target, index)) {
-        add(forward, entry, other)
-        add(backward, other, entry)
-      }
+      const group = targetsOf(entry, target, index)
+      add(targets, entry, group)
+      add(sourcesOf, group, entry)
     }
   }
-  return { forward, backward }
+  const sources = new Map<BundleEntry, (readonly BundleEntry[])[]>()
+  for (const [group, entries] of sourcesOf) for (const member of group) add(sources, member, entries)
+  return { targets, sources }
 }
 
-function add(links: Map<BundleEntry, BundleEntry[]>, from: BundleEntry, to: BundleEntry): void {
-  const list = links.get(from)
-  if (list === undefined) links.set(from, [to])
-  else list.push(to)
+function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
 }
 
 /** What the Bundle itself leads to. */
@@ -78,8 +80,18 @@ function styleSheets({ run, bundle, index }: BundleCheck): readonly BundleEntry[
   })
 }
 
-function reached(starts: readonly BundleEntry[], next: (entry: BundleEntry) => readonly BundleEntry[]): ReadonlySet<BundleEntry> {
+function reached(
+  starts: readonly BundleEntry[],
+  next: (entry: BundleEntry) => readonly (readonly BundleEntry[])[],
+): ReadonlySet<BundleEntry> {
   const seen = new Set(starts)
-  for (const entry of seen) for (const other of next(entry)) seen.add(other)
+  const done = new Set<readonly BundleEntry[]>()
+  for (const entry of seen) {
+    for (const group of next(entry)) {
+      if (done.has(group)) continue
+      done.add(group)
+      for (const other of group) seen.add(other)
+    }
+  }
   return seen
 }

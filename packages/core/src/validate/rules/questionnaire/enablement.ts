@@ -74,7 +74,7 @@ function below(run: Run, holders: readonly Holder[], path: readonly FormItem[]):
   for (const { linkId } of path) {
     found = current.flatMap((holder) => {
       run.step()
-      return [holder, ...holder.answers].flatMap(({ items }) => items.filter((item) => item.linkId === linkId))
+      return [holder, ...holder.answers].flatMap(({ byLinkId }) => byLinkId.get(linkId) ?? [])
     })
     current = found
   }

@@ -8,6 +8,7 @@ export interface Holder {
   /** Of the item, or of the item whose answer it is; absent on the response. */
   readonly linkId: string | undefined
   readonly items: readonly ResponseItem[]
+  readonly byLinkId: ReadonlyMap<string, readonly ResponseItem[]>
   /** Empty on what is no item. */
   readonly answers: readonly Answer[]
   /** Absent on the response. */
@@ -28,28 +29,41 @@ export interface Answer extends Holder {
 
 /** Reads a QuestionnaireResponse. */
 export function readResponse(run: Run, node: FhirNode): Holder {
-  const items: ResponseItem[] = []
-  const response: Holder = { node, linkId: undefined, items, answers: [], above: undefined }
-  readItems(run, response, items)
+  const parts = emptyParts()
+  const response: Holder = { node, linkId: undefined, answers: [], above: undefined, ...parts }
+  readItems(run, response, parts)
   return response
 }
 
-function readItems(run: Run, above: Holder, into: ResponseItem[]): void {
+/** What is filled once the holder is there for its items to point at. */
+interface Parts {
+  readonly items: ResponseItem[]
+  readonly byLinkId: Map<string, ResponseItem[]>
+}
+
+function emptyParts(): Parts {
+  return { items: [], byLinkId: new Map() }
+}
+
+function readItems(run: Run, above: Holder, into: Parts): void {
   for (const node of childrenOf(run, above.node, 'item')) {
     run.step()
-    const items: ResponseItem[] = []
+    const parts = emptyParts()
     const answers: Answer[] = []
-    const item: ResponseItem = { node, linkId: textOf(node, 'linkId') ?? '', items, answers, above }
-    readItems(run, item, items)
+    const item: ResponseItem = { node, linkId: textOf(node, 'linkId') ?? '', answers, above, ...parts }
+    readItems(run, item, parts)
     for (const answer of childrenOf(run, node, 'answer')) answers.push(readAnswer(run, item, answer))
-    into.push(item)
+    into.items.push(item)
+    const same = into.byLinkId.get(item.linkId)
+    if (same === undefined) into.byLinkId.set(item.linkId, [item])
+    else same.push(item)
   }
 }
 
 function readAnswer(run: Run, item: ResponseItem, node: FhirNode): Answer {
-  const items: ResponseItem[] = []
+  const parts = emptyParts()
   const [value] = childrenOf(run, node, 'value')
-  const answer: Answer = { node, linkId: item.linkId, items, answers: [], above: item, value }
-  readItems(run, answer, items)
+  const answer: Answer = { node, linkId: item.linkId, answers: [], above: item, value, ...parts }
+  readItems(run, answer, parts)
   return answer
 }
