@@ -13,9 +13,9 @@ export function checkCommand(io: Io): Command {
     .action((options: { readonly storage: string }) => check(options.storage, io))
 }
 
-async function check(storage: string, io: Io): Promise<void> {
+function check(storage: string, io: Io): void {
   if (!storage.startsWith('sqlite:')) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
-  const problems = await checkSqlite(storage.slice('sqlite:'.length))
+  const problems = checkSqlite(storage.slice('sqlite:'.length))
   for (const problem of problems) io.out(problem)
   if (problems.length > 0) throw new Exit(1)
   io.err('no damage found')

@@ -44,7 +44,8 @@ async function expand(url: string, options: ExpandOptions, io: Io): Promise<void
   if (options.json) return io.out(asJson(valueSet))
   const expansion = objectAt(valueSet, 'expansion')
   for (const line of table(cells(expansion, 0))) io.out(line)
-  io.err(`${String(expansion?.['total'] ?? 'uncounted')} codes in all`)
+  const total = expansion?.['total']
+  io.err(typeof total === 'number' ? `${total} codes in all` : 'the codes cannot be counted')
 }
 
 function cells(parent: JsonObject | undefined, depth: number): readonly (readonly string[])[] {
