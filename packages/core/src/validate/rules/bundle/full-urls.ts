@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { textOf } from '../../walk/children.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
+import type { Run } from '../../walk/run.js'
 import type { BundleEntry } from '../reference/bundle-index.js'
 import type { BundleCheck } from './check-bundle.js'
 
@@ -15,25 +16,18 @@ const WITHOUT: ReadonlySet<string> = new Set(['transaction', 'transaction-respon
 export function checkFullUrls({ run, type, index }: BundleCheck): void {
   for (const entry of index.entries) {
     run.step()
-    const text =
-      entry.fullUrl === undefined
-        ? WITHOUT.has(type)
-          ? undefined
-          : 'The entry needs a fullUrl.'
-        : urlProblem(entry, entry.fullUrl, isType)
+    const text = problemOf(run, entry, type)
     if (text !== undefined) run.sink.report('bundle-full-url', entry.entry, { text })
-  }
-  function isType(name: string): boolean {
-    return run.model.type(name)?.kind === 'resource'
   }
 }
 
 const RESTFUL = /^https?:\/\/.+\/([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/
 
-function urlProblem({ resource }: BundleEntry, fullUrl: string, isType: (name: string) => boolean): string | undefined {
+function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry, bundleType: string): string | undefined {
+  if (fullUrl === undefined) return WITHOUT.has(bundleType) ? undefined : 'The entry needs a fullUrl.'
   if (!isAbsoluteUri(fullUrl)) return `The fullUrl must be an absolute URL, not ${quoted(fullUrl)}.`
   const type = RESTFUL.exec(fullUrl)?.[1]
-  if (type === undefined || !isType(type)) return undefined
+  if (type === undefined || model.type(type)?.kind !== 'resource') return undefined
   const id = textOf(resource, 'id')
   if (id === undefined) return `The fullUrl ${quoted(fullUrl)} is that of a resource on a server, but the resource has no id.`
   if (fullUrl.endsWith(`/${resource.type.name}/${id}`)) return undefined
