@@ -9,6 +9,7 @@ import { sessionsIn } from './sessions.js'
 import { storageIn } from './storage.js'
 import { usersIn } from './users.js'
 
+/** How a database is used. */
 export interface OpenPostgresOptions {
   /** The clock of `lastUpdated`. */
   readonly now?: () => Date

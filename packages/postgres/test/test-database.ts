@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import type { PostgresPool } from '../src/index.js'
 import { pglitePool } from './pglite-pool.js'
@@ -35,7 +34,7 @@ export async function testDatabase(settings: Readonly<Record<string, string>> = 
   const database =
     url === undefined || url === ''
       ? await ownDatabase(settings)
-      : { name: 'the server of DATABASE_URL', ...onServer(url), remove: async () => {} }
+      : { name: 'the server of DATABASE_URL', ...onServer(url, 'clean'), remove: async () => {} }
   process.stdout.write(`PostgreSQL tests run against ${database.name}\n`)
   return database
 }
@@ -43,10 +42,11 @@ export async function testDatabase(settings: Readonly<Record<string, string>> = 
 async function ownDatabase(settings: Readonly<Record<string, string>>): Promise<TestDatabase> {
   const server = await testServer(settings)
   if (server === undefined) return inProcess()
-  return { name: server.name, ...onServer(server.url), remove: () => server.remove() }
+  return { name: server.name, ...onServer(server.url, 'anyhow'), remove: () => server.remove() }
 }
 
-function onServer(url: string): Pick<TestDatabase, 'url' | 'schema'> {
+/** @param leave A server of somebody else's is left as it was. */
+function onServer(url: string, leave: 'clean' | 'anyhow'): Pick<TestDatabase, 'url' | 'schema'> {
   return {
     url,
     async schema() {
@@ -55,7 +55,7 @@ function onServer(url: string): Pick<TestDatabase, 'url' | 'schema'> {
       return {
         url: `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(`-c search_path=${name}`)}`,
         pool: (options) => new pg.Pool({ connectionString: url, options: `-c search_path=${name}`, max: 10, ...options }),
-        drop: () => once(url, `DROP SCHEMA ${name} CASCADE`),
+        drop: async () => (leave === 'clean' ? once(url, `DROP SCHEMA ${name} CASCADE`) : undefined),
       }
     },
   }
@@ -70,6 +70,8 @@ async function once(url: string, statement: string): Promise<void> {
 
 /** One connection, and so one schema at a time. */
 async function inProcess(): Promise<TestDatabase> {
+  // Large, and seldom needed.
+  const { PGlite } = await import('@electric-sql/pglite')
   const db = await PGlite.create()
   return {
     name: 'PGlite in the process, as no PostgreSQL server could be had',
