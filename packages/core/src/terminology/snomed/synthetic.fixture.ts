@@ -13,8 +13,28 @@ export function conceptId(number: number): string {
   return withCheckDigit(`${1000 + number}00`)
 }
 
+type SyntheticName =
+  | 'body'
+  | 'organ'
+  | 'lobe'
+  | 'limb'
+  | 'disorder'
+  | 'swelling'
+  | 'twin'
+  | 'both'
+  | 'organDisorder'
+  | 'old'
+  | 'shape'
+  | 'lump'
+  | 'site'
+  | 'form'
+  | 'dose'
+  | 'brand'
+  | 'picks'
+  | 'map'
+
 /** Ids of the invented concepts: body structures, disorders, shapes, attributes, reference sets. */
-export const ID = {
+export const ID: Readonly<Record<SyntheticName, string>> = {
   body: conceptId(1),
   organ: conceptId(2),
   lobe: conceptId(3),
@@ -33,7 +53,7 @@ export const ID = {
   brand: conceptId(16),
   picks: conceptId(17),
   map: conceptId(18),
-} as const
+}
 
 const REPLACED_BY = '900000000000526001'
 

@@ -24,17 +24,17 @@ export function withDescription(scope: EclScope, filters: readonly DescriptionFi
   })
 }
 
-/** Concepts found by the words of a term filter; definitions have no words in the index. */
+/** Concepts found by the words of a term filter, and those with a definition, which has no words in the index. */
 function candidatesFor({ index }: EclScope, filters: readonly DescriptionFilter[]): Bitmap | undefined {
   const term = filters.find((filter) => filter.kind === 'term' && filter.comparison === '=')
-  if (term?.kind !== 'term' || term.terms.some(({ match }) => match === 'wild') || mayBeDefinition(filters)) return undefined
+  if (term?.kind !== 'term' || term.terms.some(({ match }) => match === 'wild')) return undefined
   const each = term.terms.map((one) =>
     wordsOfTerm(one)
       .flatMap(filterWords)
       .map((word) => index.words.startingWith(word.start))
-      .reduce(and, index.all),
+      .reduce(and, index.all()),
   )
-  return each.reduce(or)
+  return mayBeDefinition(filters) ? each.reduce(or, index.explained()) : each.reduce(or)
 }
 
 function mayBeDefinition(filters: readonly DescriptionFilter[]): boolean {

@@ -84,7 +84,7 @@ function focusOf(scope: EclScope, { focus, filters }: SubConstraint): Bitmap {
   if (focus.kind === 'nested') return scope.evaluate(focus.constraint)
   if (focus.kind === 'concept') return bitmapFrom([conceptOf(index, focus.concept)], index.size)
   const asksActive = filters.some((each) => each.kind === 'concept' && each.filters.some(({ kind }) => kind === 'active'))
-  return asksActive ? index.all : index.current
+  return asksActive ? index.all() : index.current()
 }
 
 function withStatus(scope: EclScope, filters: readonly ConceptFilter[], concepts: Bitmap): Bitmap {

@@ -50,7 +50,7 @@ function attributeRefinement(scope: EclScope, attribute: Attribute): RefinementT
 function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<RefinementTest, 'candidates'> {
   if (values === undefined) return {}
   const candidates = (): Bitmap => {
-    const { start, items } = index.attributes.users
+    const { start, items } = index.attributes().users
     const words = newWords(index.size)
     for (const value of members(values)) {
       for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) setBit(words, items[i] ?? 0)

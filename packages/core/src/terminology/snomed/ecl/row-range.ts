@@ -11,6 +11,7 @@ export interface RowRange {
 }
 
 /** The rows of a concept. */
-export function rowsOf({ attributes }: SnomedIndex, concept: number): RowRange {
+export function rowsOf(index: SnomedIndex, concept: number): RowRange {
+  const attributes = index.attributes()
   return { rows: attributes, from: attributes.start[concept] ?? 0, to: attributes.start[concept + 1] ?? 0, concept }
 }

@@ -11,11 +11,20 @@ export interface SectionReader {
 
 /** Puts a reader over the sections of a version. */
 export function sectionReader(sections: SystemSections): SectionReader {
-  const aligned = (name: string): ArrayBuffer => sections.section(name).slice().buffer
+  const aligned = (name: string): Uint8Array => {
+    const bytes = sections.section(name)
+    return bytes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice()
+  }
   return {
     bytes: (name) => sections.section(name),
-    numbers: (name) => new Uint32Array(aligned(name)),
-    shorts: (name) => new Uint16Array(aligned(name)),
+    numbers(name) {
+      const { buffer, byteOffset, byteLength } = aligned(name)
+      return new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)
+    },
+    shorts(name) {
+      const { buffer, byteOffset, byteLength } = aligned(name)
+      return new Uint16Array(buffer, byteOffset, byteLength / Uint16Array.BYTES_PER_ELEMENT)
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import type { SystemSections } from '../../../storage/index.js'
 import { bitmapFrom, bitmapOf, emptyBitmap, newWords, rangeBitmap, setBit, type Bitmap } from '../../bitmap.js'
 import type { AttributeTable } from './attributes.js'
-import { descriptionTable, once, type DescriptionTable } from './descriptions.js'
+import { descriptionTable, KINDS, once, type DescriptionTable } from './descriptions.js'
 import { readHeader, type SnomedHeader } from './header.js'
 import { idAt, idTable, type IdTable } from './id-table.js'
 import { holds, listOf, type Lists } from './lists.js'
@@ -32,11 +32,13 @@ export interface SnomedIndex {
   isWithin(concept: number, ancestor: number): boolean
   /** The concept and everything below it. */
   within(ancestor: number): Bitmap
-  readonly all: Bitmap
-  readonly inactive: Bitmap
+  all(): Bitmap
+  inactive(): Bitmap
   /** Active concepts in the hierarchy below the root, which is one of them. */
-  readonly current: Bitmap
-  readonly attributes: AttributeTable
+  current(): Bitmap
+  /** Concepts with a text definition, of which the words are not in `words`. */
+  explained(): Bitmap
+  attributes(): AttributeTable
   readonly descriptions: DescriptionTable
   readonly refsets: RefsetTable
   readonly words: WordTable
@@ -66,6 +68,13 @@ export function openSnomedIndex(sections: SystemSections, headerText: string): S
   )
   const current = once(() => currentConcepts(size, { root: ids.find(SCT.root), within: hierarchy.within, isActive: columns.isActive }))
   const attributes = once(() => attributeTable(reader))
+  const descriptions = descriptionTable(reader, header)
+  const explained = once(() =>
+    bitmapFrom(
+      numbers(size).filter((concept) => hasDefinition(descriptions, concept)),
+      size,
+    ),
+  )
   return {
     header,
     size,
@@ -73,19 +82,12 @@ export function openSnomedIndex(sections: SystemSections, headerText: string): S
     id: (concept) => idAt(ids, concept),
     ...columns,
     ...hierarchy,
-    get all() {
-      return all()
-    },
-    get inactive() {
-      return inactive()
-    },
-    get current() {
-      return current()
-    },
-    get attributes() {
-      return attributes()
-    },
-    descriptions: descriptionTable(reader, header),
+    all,
+    inactive,
+    current,
+    attributes,
+    explained,
+    descriptions,
     refsets: refsetTable(reader, header, size),
     words: wordTable(reader, size),
   }
@@ -174,6 +176,12 @@ function currentConcepts(size: number, { root, within, isActive }: Branches): Bi
     numbers(size).filter((concept) => below.has(concept) && isActive(concept)),
     size,
   )
+}
+
+/** Definitions come last among the descriptions of a concept. */
+function hasDefinition(descriptions: DescriptionTable, concept: number): boolean {
+  const [from, to] = descriptions.rowsOf(concept)
+  return to > from && descriptions.kind(to - 1) === KINDS.definition
 }
 
 function numbers(size: number): readonly number[] {

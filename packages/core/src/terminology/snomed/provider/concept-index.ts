@@ -12,8 +12,8 @@ export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTa
     get size() {
       return index.size + expressions.count
     },
-    all: () => index.all,
-    inactive: () => index.inactive,
+    all: () => index.all(),
+    inactive: () => index.inactive(),
     values: (property) => column(index, property),
     *buildTexts() {},
     withWord: (word) => or(withCode(index, word), withTerm(index, word)),

@@ -1,6 +1,7 @@
 import { bitmapFrom, type Bitmap } from '../../bitmap.js'
 import type { ConceptSet } from '../../filter/concept-set.js'
 import type { Filter } from '../../filter/operator.js'
+import { rowsOf } from '../ecl/row-range.js'
 import { isConcrete, CONCRETE } from '../index/attributes.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import type { ExpressionTable } from './expression-table.js'
@@ -40,7 +41,7 @@ function constraintSet({ system, expressions }: FilterScope, text: string): Conc
 
 function expressionsSet({ system, expressions }: FilterScope, value: string): ConceptSet | undefined {
   if (value !== 'true' && value !== 'false') return undefined
-  return { has: (concept) => value === 'true' || expressions.get(concept) === undefined, all: () => system.index.all }
+  return { has: (concept) => value === 'true' || expressions.get(concept) === undefined, all: () => system.index.all() }
 }
 
 function refsetSet({ system }: FilterScope, value: string): ConceptSet | undefined {
@@ -76,12 +77,7 @@ function attributeSet({ system, expressions }: FilterScope, type: number, values
   const textOf = (value: number): string =>
     isConcrete(value) ? (index.header.values[value - CONCRETE] ?? '').replaceAll('"', '') : index.id(value)
   const has = (concept: number): boolean => {
-    const form = expressions.get(concept)?.form.range
-    const { rows, from, to } = form ?? {
-      rows: index.attributes,
-      from: index.attributes.start[concept] ?? 0,
-      to: index.attributes.start[concept + 1] ?? 0,
-    }
+    const { rows, from, to } = expressions.get(concept)?.form.range ?? rowsOf(index, concept)
     for (let row = from; row < to; row++) {
       if (rows.types[row] === type && wanted.has(textOf(rows.values[row] ?? 0))) return true
     }
