@@ -90,6 +90,8 @@ export const FINDING_KINDS = {
   'value-set-system': { severity: 'error', code: 'invalid' },
   'value-set-code': { severity: 'error', code: 'business-rule' },
   'value-set-filter': { severity: 'error', code: 'invalid' },
+  'value-set-expression': { severity: 'error', code: 'exception' },
+  'value-set-parameter': { severity: 'warning', code: 'business-rule' },
   'concept-map-code': { severity: 'warning', code: 'business-rule' },
   'search-parameter': { severity: 'error', code: 'business-rule' },
   'search-parameter-expression': { severity: 'error', code: 'invalid' },

@@ -92,6 +92,28 @@ describe('a value set', () => {
   })
 })
 
+describe('a value set with parameters', () => {
+  const declared = {
+    url: 'http://hl7.org/fhir/tools/StructureDefinition/valueset-parameter',
+    extension: [{ url: 'name', valueCode: 'p-a' }],
+  }
+  const using = (expression: string): JsonObject => {
+    const extension = [
+      { url: 'http://hl7.org/fhir/StructureDefinition/cqf-expression', valueExpression: { language: 'text/fhirpath', expression } },
+    ]
+    const filter = [{ property: 'inactive', op: '=', _value: { extension } }]
+    return { resourceType: 'ValueSet', extension: [declared], status: 'active', compose: { include: [{ system: 'http://a.org', filter }] } }
+  }
+  const at = 'ValueSet.compose.include[0].filter[0].value.extension[0].value.ofType(Expression)'
+  test.each<[string, string, readonly string[]]>([
+    ['uses them in filters', '%p-a', []],
+    ['uses no others', '%p-b', [`error value-set-expression ${at}`, 'warning value-set-parameter ValueSet.extension[0]']],
+    ['has expressions that can be read', '$ and %p-a', [`error value-set-expression ${at}`]],
+  ])('%s', async (_, expression, expected) => {
+    expect(await findingsOf(using(expression), [], /^value-set-(?:expression|parameter)/)).toEqual(expected)
+  })
+})
+
 describe('a concept map', () => {
   test('should map codes that exist', async () => {
     const group = {

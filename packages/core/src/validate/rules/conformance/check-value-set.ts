@@ -5,9 +5,11 @@ import type { Run } from '../../walk/run.js'
 import { EXTERNAL } from '../coding/check-coding.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { checkFilter } from './value-set-filter.js'
+import { checkParameters } from './value-set-parameters.js'
 
 /** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied. */
 export function checkValueSet(run: Run, node: FhirNode): void {
+  checkParameters(run, node)
   for (const compose of childrenOf(run, node, 'compose')) {
     for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) checkPart(run, part)
   }
