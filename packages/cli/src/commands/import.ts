@@ -19,7 +19,10 @@ export function importCommand(io: Io): Command {
     .option('--experimental', 'content that is no official release: its version begins with http://snomed.info/xsct')
     .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')
     .action((path: string, options: ImportOptions) => intoStorage(path, options, io))
-  return new Command('import').description('Import a code system that is too large to be a resource.').addCommand(snomed)
+  return new Command('import')
+    .description('Import a code system that is too large to be a resource.')
+    .addCommand(snomed)
+    .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')
 }
 
 async function intoStorage(path: string, options: ImportOptions, io: Io): Promise<void> {
