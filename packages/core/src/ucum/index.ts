@@ -1,2 +1,5 @@
-export { measureOf, type UnitMeasure } from './measure.js'
 export { convertUnit } from './convert-unit.js'
+export { measureOf, type UnitMeasure } from './measure.js'
+export type { UcumLibrary } from './ucum-library.js'
+export { ucum } from './ucum-system.js'
+export { ucumConversion } from './unit-conversion.js'

@@ -5,8 +5,10 @@ import { readTag, type LanguageTag, type SubtagRegistry } from './read-tag.js'
 import { subtagsOf } from './subtags.js'
 import { describeTag, writeTag } from './write-tag.js'
 
+type PartOf = (tag: LanguageTag) => readonly (string | undefined)[]
+
 /** Properties by which tags are filtered, and the part of a tag that each one is. */
-const PROPERTIES: ReadonlyMap<string, (tag: LanguageTag) => readonly (string | undefined)[]> = new Map([
+const PROPERTIES: ReadonlyMap<string, PartOf> = new Map<string, PartOf>([
   ['language', ({ language }) => [language]],
   ['ext-lang', ({ extlang }) => [extlang]],
   ['script', ({ script }) => [script]],
@@ -42,7 +44,7 @@ export function languageTags({ bytes }: RegistryFile = {}): ComputedSystem {
     },
     whyNot(code) {
       const tag = readTag(registry, code)
-      return typeof tag === 'string' ? `Not a language tag: ${tag}` : `The tag is written ${writeTag(tag)}`
+      return typeof tag === 'string' ? `Not a language tag: ${tag}` : undefined
     },
     filter(property, op, value) {
       const partOf = PROPERTIES.get(property)

@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sharedFolder } from '../shared-folder.js'
+
+/** The folder of the terminology ecosystem tests; absent where they are not installed. */
+export const TX_SUITE: string = join(sharedFolder(), 'tx-tests')
+
+/** The official runner. */
+export const TX_RUNNER: string = join(TX_SUITE, 'run.mjs')
+
+/** What a run came to. */
+export interface SuiteRun {
+  readonly failed: number
+  readonly passed: number
+  /** What the runner wrote. */
+  readonly output: string
+}
+
+/** Runs the official runner against a FHIR base; failures of tests are no failure to run. */
+export async function runSuite(base: string, args: readonly string[]): Promise<SuiteRun> {
+  const report = join(mkdtempSync(join(tmpdir(), 'tx-suite-')), 'report.json')
+  const all = [TX_RUNNER, '--base', base, '--tests', join(TX_SUITE, 'tests'), '--json', report, ...args]
+  const output = await new Promise<string>((resolve) => {
+    execFile(process.execPath, all, { maxBuffer: 1e8 }, (_, stdout, stderr) => resolve(stdout + stderr))
+  })
+  const { totals } = JSON.parse(readFileSync(report, 'utf8'))
+  return { failed: totals.fail, passed: totals.pass, output }
+}

@@ -1,0 +1,125 @@
+import ucumLhc from '@lhncbc/ucum-lhc'
+import { describe, expect, it, vi } from 'vitest'
+import { createContext } from '../context/index.js'
+import { expand } from '../expand/index.js'
+import type { JsonObject } from '../json/index.js'
+import { lookup } from '../lookup/index.js'
+import { memoryStorage } from '../memory/index.js'
+import { validateInCodeSystem, validateInValueSet } from '../validate-code/index.js'
+import { ucum, ucumConversion } from './index.js'
+
+const UCUM = 'http://unitsofmeasure.org'
+const library = ucumLhc.UcumLhcUtils.getInstance()
+const common = {
+  resourceType: 'ValueSet',
+  id: 'common',
+  url: 'http://hl7.org/fhir/ValueSet/ucum-common',
+  status: 'draft',
+  compose: { include: [{ system: UCUM, concept: [{ code: 'kg' }, { code: 'mg/dL' }, { code: 'mg' }, { code: 'nonsense' }] }] },
+}
+const ctx = createContext({ storage: memoryStorage([common]), codeSystems: [ucum(library)] })
+
+const valueSet = (canonical?: string): JsonObject => ({
+  resourceType: 'ValueSet',
+  status: 'active',
+  compose: {
+    include: [{ system: UCUM, ...(canonical !== undefined && { filter: [{ property: 'canonical', op: '=', value: canonical }] }) }],
+  },
+})
+
+describe('units of measure', () => {
+  it.each([
+    ['kg', '(kilogram)', 'g'],
+    ['mg/dL', '(milligram) / (deciliter)', 'g.m-3'],
+    ['mg/dL{milligram per deciliter}', '(milligram) / (deciliter) * 1', 'g.m-3'],
+    ['{score}', '1', '1'],
+    ['{beats}/min', '1 / (minute)', 's-1'],
+    ['/min', '/ (minute)', 's-1'],
+    ['10*3/uL', '(the number ten for arbitrary powers ^ 3) / (microliter)', 'm-3'],
+    ['kg/(m2.s)', '(kilogram) / ((meter ^ 2) * (second - time))', 'g.m-2.s-1'],
+    ['mm[Hg]', '(millimeter of mercury)', 'g.m-1.s-2'],
+    ['%', '(%)', '1'],
+    ['[IU]/L', '(international unit - arbitrary) / (liter)', undefined],
+  ])('%s is %s, in base units %s', async (code, name, canonical) => {
+    const found = await lookup(ctx, { system: UCUM, code, properties: ['canonical'] })
+    expect(found).toMatchObject({ code, display: code, version: '2.2' })
+    expect(found.designations.map(({ value }) => value)).toContain(name)
+    expect(found.properties.slice(1).map(({ value }) => value[1])).toEqual(canonical === undefined ? [] : [canonical])
+  })
+
+  it.each([
+    ['kgXX', "The unit 'kgXX' is unknown at character 1"],
+    ['mg/foot', "The unit 'foot' is unknown at character 4"],
+    ['mg/', 'Its parts do not make a unit'],
+    ['m//s', 'Its parts do not make a unit'],
+    ['(m', 'Its parts do not make a unit'],
+    ['m{a', 'A bracket or brace does not end'],
+    ['{a}m', 'Its parts do not make a unit'],
+    ['2mg', "The unit '2mg' is unknown at character 1"],
+    ['m g', "The unit 'm g' is unknown at character 1"],
+    ['m/constructor', "The unit 'constructor' is unknown at character 3"],
+    ['toString', "The unit 'toString' is unknown at character 1"],
+    ['__proto__', "The unit '__proto__' is unknown at character 1"],
+    ['KG', "The unit 'KG' is unknown at character 1"],
+    ['m{é}', "The annotation '{é}' is unknown at character 2"],
+    ['', 'It is empty'],
+    ['('.repeat(300), 'It is longer than 250 characters'],
+  ])('%j is none', async (code, reason) => {
+    const written = vi.spyOn(console, 'log')
+    const value = { kind: 'code', codings: [{ system: UCUM, code, path: '' }] } as const
+    const { result, issues } = await validateInCodeSystem(ctx, { url: UCUM, value })
+    expect(result).toBe(false)
+    expect(issues.map(({ text }) => text)).toContain(`Error processing unit '${code}': ${reason}`)
+    expect(written).not.toHaveBeenCalled()
+    written.mockRestore()
+  })
+
+  it.each([
+    ['kg', 'g', true],
+    ['mg{x}', 'kg', true],
+    ['m', 'g', false],
+    ['mg/dL', 'g/L', true],
+    ['[IU]', 'g', false],
+  ])('%s is among the units with the base units of %s: %s', async (code, canonical, result) => {
+    const value = { kind: 'code', codings: [{ system: UCUM, code, path: '' }] } as const
+    expect((await validateInValueSet(ctx, { valueSet: valueSet(canonical), value })).result).toBe(result)
+  })
+
+  it('refuses to compare with what is no unit', async () => {
+    await expect(expand(ctx, { valueSet: valueSet('kgXX') })).rejects.toMatchObject({ code: 'not-supported' })
+  })
+
+  it('are listed as those in common use', async () => {
+    const { contains, unclosed, total } = await expand(ctx, { valueSet: valueSet() })
+    expect(contains.map(({ code }) => code)).toEqual(['kg', 'mg/dL', 'mg'])
+    expect([total, unclosed]).toEqual([
+      undefined,
+      [`The code System '${UCUM}' has a grammar and so has infinite members. This extension is based on ${common.url}`],
+    ])
+    expect((await expand(ctx, { valueSet: valueSet('g') })).contains.map(({ code }) => code)).toEqual(['kg', 'mg'])
+  })
+})
+
+describe('the conversion of units', () => {
+  const convert = ucumConversion(library)
+
+  it.each([
+    ['mg/dL', 'g/L', 0.01],
+    ['[lb_av]', 'kg', 0.45359237],
+    ['m[H2O]', 'kPa', 9.80665],
+    ['kg{dry}', 'g', 1000],
+    ['10*3/uL', '10*9/L', 1],
+  ])('multiplies %s to be in %s', (from, to, factor) => {
+    expect(convert(from, to)).toBeCloseTo(factor, 9)
+  })
+
+  it.each([
+    ['Cel', '[degF]'],
+    ['kg', 'm'],
+    ['[IU]', 'g'],
+    ['kgXX', 'kg'],
+    ['constructor', 'kg'],
+  ])('has no factor from %s to %s', (from, to) => {
+    expect(convert(from, to)).toBeUndefined()
+  })
+})
