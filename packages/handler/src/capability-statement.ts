@@ -4,14 +4,16 @@ import type {
   CapabilityStatementRestResourceInteraction,
   CapabilityStatementRestResourceOperation,
 } from 'fhir/r4.js'
+import type { SearchParameter } from 'fhir-ops/search'
 import { resourceTypes } from 'fhir-ops/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import type { Route } from './routes/route.js'
 import { FHIR_PATH, type Service } from './service.js'
 
 /** `Bot` is listed beside the types of FHIR. */
-type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam'> & {
+type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam' | 'searchInclude'> & {
   readonly type: string
+  readonly searchInclude?: readonly string[]
   readonly searchParam?: readonly { readonly name: string; readonly type: string }[]
 }
 
@@ -70,8 +72,13 @@ function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[])
     updateCreate: true,
     ...(ctx.search !== undefined && { conditionalCreate: true, conditionalUpdate: true, conditionalDelete: 'single' as const }),
     ...(parameters.length > 0 && { searchParam: parameters.map(({ code, type: kind }) => ({ name: code, type: kind })) }),
+    ...(parameters.length > 0 && { searchInclude: ['*', ...referencesOf(type, parameters)] }),
     ...(operations.length > 0 && { operation: operations }),
   }
+}
+
+function referencesOf(type: string, parameters: readonly SearchParameter[]): readonly string[] {
+  return parameters.flatMap((parameter) => (parameter.type === 'reference' && !parameter.canonical ? [`${type}:${parameter.code}`] : []))
 }
 
 /** Transactions need a storage that writes all or nothing, and the types of links. */

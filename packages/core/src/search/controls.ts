@@ -1,7 +1,10 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { SortKey } from '../storage/index.js'
+import { isInclude, readIncludes } from './includes.js'
 import { kindOf } from './kinds/registry.js'
 import type { ParsedSearch } from './parsed-search.js'
+import type { SearchPair } from './search-pair.js'
+import type { SearchOptions } from './search-options.js'
 import type { SearchParameters } from './search-parameters.js'
 
 /** How the result of a search is to be shown. */
@@ -14,19 +17,23 @@ export type SearchControls = Omit<ParsedSearch, 'query'> & {
 
 const SUPPORTED: ReadonlySet<string> = new Set(['_count', '_cursor', '_elements', '_sort', '_summary', '_total'])
 
-const UNSUPPORTED: ReadonlySet<string> = new Set(['_contained', '_containedType', '_include', '_revinclude', '_score'])
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_contained', '_containedType', '_score'])
 
 /** Whether a parameter shapes the result instead of selecting resources. */
 export function isControl(name: string): boolean {
-  return SUPPORTED.has(name) || UNSUPPORTED.has(name.split(':', 1)[0] ?? '')
+  return SUPPORTED.has(name) || isInclude(name) || UNSUPPORTED.has(name.split(':', 1)[0] ?? '')
 }
 
-/** Reads the parameters that shape the result. Each may come once. */
-export function readControls(type: string, pairs: readonly (readonly [string, string])[], parameters: SearchParameters): SearchControls {
-  const refused = pairs.find(([name]) => !SUPPORTED.has(name))
+/** Reads the parameters that shape the result. Each may come once, but for `_include` and `_revinclude`. */
+export function readControls(type: string, all: readonly SearchPair[], options: SearchOptions): SearchControls {
+  const { parameters } = options
+  const pairs = all.filter(([name]) => !isInclude(name))
+  const asked = all.filter(([name]) => isInclude(name))
+  const refused = pairs.find(([name]) => !SUPPORTED.has(name)) ?? (options.includes === true ? undefined : asked[0])
   if (refused !== undefined) throw unsupported(refused[0], 'is not supported')
   const values = new Map(pairs)
   if (values.size < pairs.length) throw new OperationError('search-invalid', 'A search parameter that shapes the result is given twice.')
+  const includes = readIncludes(type, asked, parameters)
   const count = readCount(values.get('_count'))
   const after = values.get('_cursor')
   return {
@@ -36,6 +43,7 @@ export function readControls(type: string, pairs: readonly (readonly [string, st
     ...(after !== undefined && { after }),
     ...readTotal(values.get('_total')),
     ...readElements(values.get('_elements')),
+    ...(includes.length > 0 && { includes }),
   }
 }
 

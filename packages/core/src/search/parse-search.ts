@@ -5,9 +5,7 @@ import { parseFilter } from './filter.js'
 import type { ParsedSearch } from './parsed-search.js'
 import { isControl, readControls } from './controls.js'
 import type { SearchOptions } from './search-options.js'
-
-/** A search parameter as it was sent, decoded: name with modifiers and chain, value with its escapes. */
-export type SearchPair = readonly [name: string, value: string]
+import type { SearchPair } from './search-pair.js'
 
 const MAX_PARAMETERS = 1_000
 
@@ -26,7 +24,11 @@ export async function parseSearch(type: string, pairs: Iterable<SearchPair>, opt
   const most = options.maxParameters ?? MAX_PARAMETERS
   if (all.length > most) throw new OperationError('search-invalid', `A search has at most ${most} parameters, this one has ${all.length}.`)
   const filters = all.filter(([name]) => !isControl(name))
-  const controls = readControls(type, all.filter(([name]) => isControl(name)), options.parameters)
+  const controls = readControls(
+    type,
+    all.filter(([name]) => isControl(name)),
+    options,
+  )
   const { sort, limit, after, ...shown } = controls
   const conditions: Condition[] = []
   for (const [name, value] of filters) conditions.push(await parseFilter({ type, options, depth: 0, branches: 1, sent: name }, name, value))

@@ -1,4 +1,5 @@
 import type { SearchQuery } from '../storage/index.js'
+import type { Include } from './includes.js'
 
 /** A search as it was asked: what to find, and how to show it. */
 export interface ParsedSearch {
@@ -10,4 +11,6 @@ export interface ParsedSearch {
   readonly total?: 'none' | 'estimate' | 'accurate'
   /** Top-level elements of `_elements`; absent when all are wanted. */
   readonly elements?: readonly string[]
+  /** `_include` and `_revinclude`; absent when there are none. */
+  readonly includes?: readonly Include[]
 }

@@ -27,6 +27,8 @@ export interface SearchOptions {
   readonly base?: string | undefined
   /** Modifiers that need codes are refused when absent. */
   readonly codesOf?: CodeExpander | undefined
+  /** Whether the caller gives included resources; `_include` and `_revinclude` are refused otherwise. */
+  readonly includes?: boolean | undefined
   /** The clock of `ap`. */
   readonly now?: (() => Date) | undefined
   /** Most parameters of one search. Default 1,000. */

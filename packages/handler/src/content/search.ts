@@ -1,16 +1,26 @@
 import { OperationError } from 'fhir-ops/errors'
-import { parseSearch, searchTypesOf, type ParsedSearch, type SearchOptions, type SearchPair } from 'fhir-ops/search'
-import type { SearchQuery } from 'fhir-ops/storage'
+import {
+  includedResources,
+  parseSearch,
+  searchTypesOf,
+  type Include,
+  type ParsedSearch,
+  type SearchOptions,
+  type SearchPair,
+} from 'fhir-ops/search'
+import type { SearchQuery, StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
+import { isReached } from './reach.js'
 import { inReach, isShown } from './search-reach.js'
 import { searchsetText, type Searchset } from './searchset.js'
 
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000
+const MAX_INCLUDED = 5_000
 
 /** Parameters of the protocol, which select nothing. */
 export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
@@ -23,10 +33,12 @@ export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
 export async function searchResources(service: Service, call: Call, options: SearchOptions): Promise<Answer> {
   const type = param(call, 'type')
   const pairs = searchPairs(call, service)
-  const parsed = await parseSearch(type, pairs, { ...options, base: options.base ?? `${service.baseUrl}${FHIR_PATH}` })
+  const parsed = await parseSearch(type, pairs, { ...options, includes: true, base: options.base ?? `${service.baseUrl}${FHIR_PATH}` })
   for (const searched of searchTypesOf(parsed.query)) authorize(call.caller, { action: 'search', type: searched })
   const query = inReach(parsed.query, call.caller)
-  const searchset = parsed.countOnly ? await countOf(call, query) : await pageOf(call, { query, parsed })
+  for (const { direction, source } of parsed.includes ?? [])
+    if (direction === 'revinclude') authorize(call.caller, { action: 'search', type: source })
+  const searchset = parsed.countOnly ? await countOf(call, query) : await pageOf(service, call, { query, parsed })
   return fhirText(200, bounded(searchsetText(searchset, { type, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call))
 }
 
@@ -39,12 +51,28 @@ async function countOf({ ctx }: Call, query: SearchQuery): Promise<Searchset> {
   return { items: [], total: await ctx.storage.count(query) }
 }
 
-async function pageOf(call: Call, { query, parsed }: { readonly query: SearchQuery; readonly parsed: ParsedSearch }): Promise<Searchset> {
+async function pageOf(
+  service: Service,
+  call: Call,
+  { query, parsed }: { readonly query: SearchQuery; readonly parsed: ParsedSearch },
+): Promise<Searchset> {
   const { ctx, caller } = call
   const page = await ctx.storage.search({ ...query, limit: Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE) })
   const items = page.items.filter((item) => isShown(caller, item))
   const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
-  return { items, total, elements: parsed.elements, ...(page.next !== undefined && { next: page.next }) }
+  const included = await includedIn(service, call, { items, includes: parsed.includes ?? [] })
+  return { items, included, total, elements: parsed.elements, ...(page.next !== undefined && { next: page.next }) }
+}
+
+interface Including {
+  readonly items: readonly StoredResource[]
+  readonly includes: readonly Include[]
+}
+
+/** What the caller may not read is left out, as if it did not exist. */
+function includedIn({ indexer }: Service, { ctx, caller }: Call, { items, includes }: Including): Promise<readonly StoredResource[]> {
+  const shows = (found: StoredResource): boolean => caller.decide('read', found.type, found.id) === 'allow' && isReached(caller, found)
+  return includedResources({ storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED }, items, includes)
 }
 
 function bounded(text: string, { ctx }: Call): string {

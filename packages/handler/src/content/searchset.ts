@@ -3,9 +3,11 @@ import { jsonMembers, type StoredResource } from 'fhir-ops/storage'
 /** One page of results. */
 export interface Searchset {
   readonly items: readonly StoredResource[]
+  /** Resources beside the matches. */
+  readonly included?: readonly StoredResource[] | undefined
   /** Number of all matches; absent when it was not asked for or must not be told. */
   readonly total?: number | undefined
-  /** Elements to keep; all when absent. */
+  /** Elements of the matches to keep; all when absent. */
   readonly elements?: readonly string[] | undefined
   /** Cursor of the next page. */
   readonly next?: string | undefined
@@ -22,7 +24,9 @@ export interface SearchLinks {
 /** Writes a page as a Bundle. Resources go in as the text that they are stored as, so that numbers keep their digits. */
 export function searchsetText(page: Searchset, links: SearchLinks): string {
   const total = page.total === undefined ? '' : `,"total":${page.total}`
-  const entries = page.items.map((item) => entryText(item, page.elements, links.base))
+  const matches = page.items.map((item) => entryText(item, textOf(item, page.elements), { base: links.base, mode: 'match' }))
+  const included = (page.included ?? []).map((item) => entryText(item, item.text, { base: links.base, mode: 'include' }))
+  const entries = [...matches, ...included]
   const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`
   return `{"resourceType":"Bundle","type":"searchset"${total},"link":${JSON.stringify(linksOf(page, links))}${list}}`
 }
@@ -36,10 +40,17 @@ function linksOf({ next }: Searchset, { type, pairs, base }: SearchLinks): reado
   return [linkTo('self', pairs), ...(next === undefined ? [] : [linkTo('next', [...withoutCursor, ['_cursor', next]])])]
 }
 
-function entryText(item: StoredResource, elements: readonly string[] | undefined, base: string): string {
-  const fullUrl = JSON.stringify(`${base}/${item.type}/${item.id}`)
-  const text = elements === undefined ? item.text : subsetText(item.text, elements)
-  return `{"fullUrl":${fullUrl},"resource":${text},"search":{"mode":"match"}}`
+interface EntryOptions {
+  readonly base: string
+  readonly mode: 'match' | 'include'
+}
+
+function entryText({ type, id }: StoredResource, text: string, { base, mode }: EntryOptions): string {
+  return `{"fullUrl":${JSON.stringify(`${base}/${type}/${id}`)},"resource":${text},"search":{"mode":"${mode}"}}`
+}
+
+function textOf({ text }: StoredResource, elements: readonly string[] | undefined): string {
+  return elements === undefined ? text : subsetText(text, elements)
 }
 
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['resourceType', 'id'])

@@ -1,0 +1,108 @@
+import { OperationError } from '../errors/index.js'
+import { allMatches, type Indexer, type SearchQuery, type Storage, type StoredResource } from '../storage/index.js'
+import type { Include } from './includes.js'
+
+/** Where included resources come from. */
+export interface IncludeScope {
+  readonly storage: Pick<Storage, 'search'>
+  /** Tells the references of a resource. */
+  readonly indexer: Indexer
+  /** Resources that are not shown are not gone on from, either. */
+  readonly shows: (resource: StoredResource) => boolean
+  /** Most resources beside the matches. */
+  readonly limit: number
+}
+
+/**
+ * The resources that a search gives beside its matches, each once, without the matches; in the order of the includes, then of types and ids.
+ *
+ * @throws {OperationError} `too-costly` when there are more than `limit`.
+ */
+export async function includedResources(
+  scope: IncludeScope,
+  matches: readonly StoredResource[],
+  includes: readonly Include[],
+): Promise<readonly StoredResource[]> {
+  const seen = new Set(matches.map(addressOf))
+  const included: StoredResource[] = []
+  let round = includes
+  let from = matches
+  while (from.length > 0 && round.length > 0) {
+    const fresh: StoredResource[] = []
+    for await (const resource of reached(scope, round, from)) {
+      if (seen.has(addressOf(resource)) || !scope.shows(resource)) continue
+      seen.add(addressOf(resource))
+      fresh.push(resource)
+      if (included.length + fresh.length > scope.limit) throw tooMany(scope.limit)
+    }
+    included.push(...fresh)
+    round = includes.filter(({ iterate }) => iterate)
+    from = fresh
+  }
+  return included
+}
+
+function addressOf({ type, id }: Pick<StoredResource, 'type' | 'id'>): string {
+  return `${type}/${id}`
+}
+
+function tooMany(limit: number): OperationError {
+  return new OperationError('too-costly', `More than ${limit} resources are to be included; ask for fewer matches with _count.`)
+}
+
+async function* reached(
+  scope: IncludeScope,
+  includes: readonly Include[],
+  from: readonly StoredResource[],
+): AsyncGenerator<StoredResource, void, undefined> {
+  for (const include of includes) {
+    const queries = include.direction === 'include' ? queriesForward(scope, include, from) : queriesBackward(include, from)
+    for (const query of queries) yield* allMatches(scope.storage, { ...query, limit: PAGE })
+  }
+}
+
+const PAGE = 500
+
+function queriesForward(
+  { indexer }: IncludeScope,
+  { source, params, target }: Include,
+  from: readonly StoredResource[],
+): readonly SearchQuery[] {
+  const entries = from.filter(({ type }) => type === source).flatMap(({ resource }) => indexer(resource))
+  const references = entries.flatMap(({ param, system, value }) => {
+    const isAsked = params.includes(param) && (target === undefined || system === target)
+    return isAsked && system !== undefined && value !== undefined ? [{ type: system, id: value }] : []
+  })
+  return idsByType(references).map(([type, ids]) => ({ type, where: { kind: 'id', ids }, parameters: [['_id', ids.join(',')]] }))
+}
+
+function queriesBackward({ source, params, target }: Include, from: readonly StoredResource[]): readonly SearchQuery[] {
+  const groups = idsByType(from.filter(({ type }) => target === undefined || type === target))
+  return groups.flatMap(([type, ids]) => params.map((param) => queryBackward(source, param, { type, ids })))
+}
+
+function queryBackward(
+  source: string,
+  param: string,
+  { type, ids }: { readonly type: string; readonly ids: readonly string[] },
+): SearchQuery {
+  const all = [
+    { field: 'value', op: 'in', operands: ids },
+    { field: 'system', op: 'eq', operand: type },
+  ] as const
+  return { type: source, where: { kind: 'entry', param, all }, parameters: [[param, ids.map((id) => `${type}/${id}`).join(',')]] }
+}
+
+/** In the order of types, in pieces that fit into one query each. */
+function idsByType(
+  references: readonly Pick<StoredResource, 'type' | 'id'>[],
+): readonly (readonly [type: string, ids: readonly string[]])[] {
+  const byType = Map.groupBy(
+    references.toSorted((a, b) => (a.type < b.type ? -1 : Number(a.type > b.type))),
+    ({ type }) => type,
+  )
+  return [...byType].flatMap(([type, items]) => {
+    const ids = [...new Set(items.map(({ id }) => id))]
+    return Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, index) => [type, ids.slice(index * PAGE, (index + 1) * PAGE)] as const)
+  })
+}
