@@ -1,4 +1,4 @@
-import { cursorOf, isAfter, orderTerms, readCursor, type KeyValue } from '@fhir-ops/sql'
+import { cursorOf, isAfter, joined, orderTerms, readCursor, sortColumn, type KeyValue } from '@fhir-ops/sql'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
 import type { Executor } from './database.js'
@@ -78,8 +78,12 @@ function pageSql(query: SearchQuery, { after, limit, matches: which }: Page & { 
   const order = orderTerms(query)
   const found = sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query)} FROM fhir_resource r WHERE ${which}`
   const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${limit}`
-  const sizes = sql`SELECT *, sum(octet_length(text)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - octet_length(text) AS bytes_before`
-  return sql`SELECT *, CASE WHEN bytes_before <= ${MAX_PAGE_BYTES} THEN text END AS text FROM (${sizes} FROM (${page}) AS page) AS sized ORDER BY ${order}`
+  const sized = sql`SELECT *, sum(octet_length(text)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - octet_length(text) AS bytes_before FROM (${page}) AS page`
+  const keys = joined(
+    (query.sort ?? []).map((_, index) => sql`, ${sortColumn(index)}`),
+    '',
+  )
+  return sql`SELECT id, version, updated, CASE WHEN bytes_before <= ${MAX_PAGE_BYTES} THEN text END AS text${keys} FROM (${sized}) AS sized ORDER BY ${order}`
 }
 
 function cursorAt(row: Row, { sort = [] }: SearchQuery): string {

@@ -1,0 +1,63 @@
+import { writableText } from 'fhir-ops/storage'
+import { afterAll, expect, it } from 'vitest'
+import { testDatabase } from '../test/test-database.js'
+import { openPostgres } from './index.js'
+
+const database = await testDatabase({ fsync: 'off' })
+afterAll(() => database.remove())
+
+it('a page of large resources ends early, and the next one goes on behind it', async () => {
+  const schema = await database.schema()
+  const { storage } = await openPostgres(schema.pool(), { allowLossyCommits: true })
+  const data = 'x'.repeat(3 * 1024 * 1024)
+  for (const id of ['a', 'b', 'c', 'd', 'e']) {
+    await storage.write([
+      { op: 'put', type: 'Binary', id, text: writableText('Binary', id, { resourceType: 'Binary', data }), entries: [] },
+    ])
+  }
+  const all = { type: 'Binary', where: { kind: 'and', conditions: [] } } as const
+  const first = await storage.search(all)
+  expect(first.items.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+  const second = await storage.search({ ...all, after: first.next ?? '' })
+  expect(second.items.map(({ id }) => id)).toEqual(['d', 'e'])
+  expect(second.next).toBeUndefined()
+  await storage.close()
+  await schema.drop()
+})
+
+it('a text that is longer than an index can hold is found by all of it, and only by that', async () => {
+  const schema = await database.schema()
+  const { storage } = await openPostgres(schema.pool(), { allowLossyCommits: true })
+  const long = `${'🙂'.repeat(300)}${'é'.repeat(3_000)}`
+  const texts = { whole: `${long}a`, other: `${long}b`, beginning: long.slice(0, 400), short: 'a' }
+  for (const [id, value] of Object.entries(texts)) {
+    const text = writableText('Basic', id, { resourceType: 'Basic' })
+    await storage.write([{ op: 'put', type: 'Basic', id, text, entries: [{ param: 'p', system: value, value, text: value }] }])
+  }
+  const idsFor = async (op: 'eq' | 'prefix' | 'contains' | 'suffix', operand: string) => {
+    const found = await Promise.all(
+      (['system', 'value', 'text'] as const).map((field) =>
+        storage.search({ type: 'Basic', where: { kind: 'entry', param: 'p', all: [{ field, op, operand }] } }),
+      ),
+    )
+    const ids = found.map(({ items }) => items.map(({ id }) => id))
+    expect(ids[1]).toEqual(ids[0])
+    expect(ids[2]).toEqual(ids[0])
+    return ids[0]
+  }
+  expect(await idsFor('eq', `${long}a`)).toEqual(['whole'])
+  expect(await idsFor('eq', long)).toEqual([])
+  expect(await idsFor('eq', long.slice(0, 400))).toEqual(['beginning'])
+  expect(await idsFor('prefix', long)).toEqual(['other', 'whole'])
+  expect(await idsFor('prefix', long.slice(0, 398))).toEqual(['beginning', 'other', 'whole'])
+  expect(await idsFor('contains', 'éb')).toEqual(['other'])
+  expect(await idsFor('suffix', 'a')).toEqual(['short', 'whole'])
+  const descending = await storage.search({
+    type: 'Basic',
+    where: { kind: 'and', conditions: [] },
+    sort: [{ param: 'p', field: 'value', descending: true }],
+  })
+  expect(descending.items.map(({ id }) => id)).toEqual(['other', 'whole', 'beginning', 'short'])
+  await storage.close()
+  await schema.drop()
+})
