@@ -86,6 +86,12 @@ describe('EX-06: imports', () => {
     expect(codesIn(await callByGet(expandOperation, diamond, `url=${vs('0a')}`))).toEqual(['cat'])
   })
 
+  it('of one value set by two includes at each of 60 levels take 60 steps', async () => {
+    const twice = (i: number): JsonObject => valueSet(`t${i}`, { include: [{ valueSet: [vs(`t${i + 1}`)] }, { valueSet: [vs(`t${i + 1}`)] }] })
+    const doubling = contextOf(LIVING, ...Array.from({ length: 60 }, (_, i) => twice(i)), valueSet('t60', { include: [{ system: cs('living') }] }))
+    expect(codesIn(await callByGet(expandOperation, doubling, `url=${vs('t0')}&count=1`))).toEqual(['animal'])
+  })
+
   it('deeper than 100 levels are refused', async () => {
     const chain = Array.from({ length: 120 }, (_, i) => importing(`d${i}`, `d${i + 1}`))
     const deep = contextOf(LIVING, ...chain, valueSet('d120', { include: [{ system: cs('living') }] }))

@@ -164,6 +164,13 @@ describe('inputs', () => {
     const resource = await callByGet(valueSetValidateCodeOperation, diamond, `url=${vs('l0')}&code=dog&system=${cs('living')}`)
     expect(answerOf(resource).result).toBe(true)
   })
+
+  it('EX-06: a value set that two includes import at each of 60 levels is asked about once for a code that is outside', async () => {
+    const twice = (i: number): JsonObject => valueSet(`t${i}`, { include: [{ valueSet: [vs(`t${i + 1}`)] }, { valueSet: [vs(`t${i + 1}`)] }] })
+    const doubling = contextOf(LIVING, CATS, ...Array.from({ length: 60 }, (_, i) => twice(i)), valueSet('t60', { include: [{ valueSet: [vs('cats')] }] }))
+    const resource = await callByGet(valueSetValidateCodeOperation, doubling, `url=${vs('t0')}&code=dog&system=${cs('living')}`)
+    expect(answerOf(resource).result).toBe(false)
+  })
 })
 
 describe('a code of a code system', () => {

@@ -69,9 +69,17 @@ function union(parts: readonly (readonly Segment[])[], anyVersion: boolean): Out
     const [rest] = anyVersion ? without([segment], all, true) : [exact]
     if (rest === undefined || exact === undefined) continue
     merged ||= rest.codes.count() < exact.codes.count()
-    all.push(rest)
+    if (adds(rest, all)) all.push(rest)
   }
   return { segments: all, merged }
+}
+
+/** False for a segment that has nothing beside the others. Kept, such segments would double at every level of imports. */
+function adds({ codes, made, provider }: Segment, others: readonly Segment[]): boolean {
+  if (codes.count() > 0) return true
+  return (
+    made !== undefined && !others.some((other) => sameSystem(other.provider, provider) && (other.made === made || other.made === 'all'))
+  )
 }
 
 function excluded(left: Outcome, part: readonly Segment[], sameVersionOnly: boolean): Outcome {

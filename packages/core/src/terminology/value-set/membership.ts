@@ -84,7 +84,7 @@ function inIncludes(asking: Asking, plan: ValueSetPlan): Membership {
     tried.push(one)
     if (one.state === 'in') break
   }
-  return { state: 'out', ...decisiveOf(tried), choices: tried.flatMap(({ choices }) => choices) }
+  return { state: 'out', ...decisiveOf(tried), choices: choicesOf(tried) }
 }
 
 function decisiveOf(tried: readonly Membership[]): Membership | undefined {
@@ -104,7 +104,12 @@ function inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): 
   if (own.some(({ state }) => state !== 'in')) return own[0] ?? OUT
   const all = [...own, ...part.imports.map((imported) => asked(asking, imported))]
   const decisive = all.find(({ state }) => state !== 'in') ?? all[0] ?? OUT
-  return { ...decisive, choices: all.flatMap(({ choices }) => choices) }
+  return { ...decisive, choices: choicesOf(all) }
+}
+
+/** Each choice once: an answer that is asked for again brings the same ones, which would double at every level of imports. */
+function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
+  return [...new Set(tried.flatMap(({ choices }) => choices))]
 }
 
 const OUT: Membership = { state: 'out', choices: [] }
