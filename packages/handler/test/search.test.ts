@@ -1,7 +1,7 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
-import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
 
@@ -9,7 +9,7 @@ let running: RunningServer
 beforeAll(async () => {
   const storage = memoryStorage()
   const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
-  running = await startServer({ storage, context: createContext({ storage, search: { parameters } }) })
+  running = await startServer({ storage, context: createContext({ storage, search: { parameters }, definitions: [r4Definitions()] }) })
   for (const [id, family] of [['a', 'Muster'], ['b', 'Muster'], ['c', 'Other']]) {
     await post(`/Patient/${id}`, { resourceType: 'Patient', id, name: [{ family }], gender: 'female' }, 'PUT')
   }
@@ -88,6 +88,29 @@ describe('search', () => {
   })
 
   it.each([
+    ['true', ['contact', 'language', 'telecom'], ['active', 'id', 'link', 'meta', 'resourceType']],
+    ['text', ['active', 'contact', 'link'], ['id', 'meta', 'resourceType', 'text']],
+    ['data', ['text'], ['active', 'contact', 'id', 'language', 'link', 'meta', 'resourceType']],
+  ])('_summary=%s gives a part, and says so', async (summary, without, members) => {
+    const link = [{ other: { reference: 'Patient/a' }, type: 'seealso' }]
+    const text = { status: 'generated', div: '<div>x</div>' }
+    await post('/Patient/s', { resourceType: 'Patient', id: 's', language: 'en', text, active: true, contact: [{ name: { text: 'c' } }], link }, 'PUT')
+    const resource = at((await get(`/Patient?_id=s&_summary=${summary}`)).json, 'entry', 0, 'resource')
+    await send(fhir('/Patient/s'), { method: 'DELETE', headers: { authorization: `Bearer ${running.token}` } })
+    expect(Object.keys(resource ?? {}).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(members)
+    expect(without.filter((name) => at(resource, name) !== undefined)).toEqual([])
+    expect(at(resource, 'meta', 'tag', 0, 'code')).toBe('SUBSETTED')
+  })
+
+  it('_summary=true looks into the parts of a resource, keeps digits, and knows elements with a choice of types', async () => {
+    const { text } = await get('/Observation?_summary=true')
+    expect(text).toContain('"valueQuantity":{"value":1.50}')
+    expect((await get('/Bot?_summary=true')).status).toBe(400)
+  })
+
+  it.each([
+    ['/Patient?_summary=text&_include=*', 400],
+    ['/Patient?_summary=true&_elements=name', 400],
     ['/Patient?nonsense=1', 400],
     ['/Patient?constructor=1', 400],
     ['/Patient?_count=x', 400],

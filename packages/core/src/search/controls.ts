@@ -1,6 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { SortKey } from '../storage/index.js'
-import { isInclude, readIncludes } from './includes.js'
+import { isInclude, readIncludes, type Include } from './includes.js'
 import { kindOf } from './kinds/registry.js'
 import type { ParsedSearch } from './parsed-search.js'
 import type { SearchPair } from './search-pair.js'
@@ -38,7 +38,8 @@ export function readControls(type: string, all: readonly SearchPair[], options: 
   const after = values.get('_cursor')
   return {
     sort: readSort(type, values.get('_sort'), parameters),
-    countOnly: readSummary(values.get('_summary')) || count === 0,
+    countOnly: values.get('_summary') === 'count' || count === 0,
+    ...readSummary(values, includes),
     ...(count !== undefined && count > 0 && { limit: count }),
     ...(after !== undefined && { after }),
     ...readTotal(values.get('_total')),
@@ -61,11 +62,14 @@ function readCount(value: string | undefined): number | undefined {
   return value === undefined ? undefined : Number(value)
 }
 
-function readSummary(value: string | undefined): boolean {
-  if (value === undefined || value === 'false') return false
-  if (value === 'count') return true
-  if (!['true', 'text', 'data'].includes(value)) throw invalid('_summary', value, 'true, text, data, count or false')
-  throw unsupported('_summary', 'is supported with the values count and false only')
+/** A summary of texts has no included resources (R4 search 3.1.1.5.8), and none is cut to elements as well. */
+function readSummary(values: ReadonlyMap<string, string>, includes: readonly Include[]): Pick<ParsedSearch, 'summary'> {
+  const value = values.get('_summary')
+  if (value === undefined || value === 'false' || value === 'count') return {}
+  if (value !== 'true' && value !== 'text' && value !== 'data') throw invalid('_summary', value, 'true, text, data, count or false')
+  if (values.has('_elements')) throw invalid('_summary', value, 'possible together with _elements')
+  if (value === 'text' && includes.length > 0) throw invalid('_summary', value, 'possible together with included resources')
+  return { summary: value }
 }
 
 function readTotal(value: string | undefined): Pick<ParsedSearch, 'total'> {

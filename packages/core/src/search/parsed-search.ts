@@ -9,6 +9,8 @@ export interface ParsedSearch {
   readonly countOnly: boolean
   /** `_total`; absent when it was not asked for. */
   readonly total?: 'none' | 'estimate' | 'accurate'
+  /** `_summary`, where resources are wanted, but not whole. */
+  readonly summary?: 'true' | 'text' | 'data'
   /** Top-level elements of `_elements`; absent when all are wanted. */
   readonly elements?: readonly string[]
   /** `_include` and `_revinclude`; absent when there are none. */

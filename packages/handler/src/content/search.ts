@@ -16,6 +16,7 @@ import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { isReached } from './reach.js'
 import { inReach, isShown } from './search-reach.js'
+import { subsetFor } from './summary.js'
 import { searchsetText, type Searchset } from './searchset.js'
 
 const DEFAULT_PAGE = 100
@@ -38,7 +39,8 @@ export async function searchResources(service: Service, call: Call, options: Sea
   const query = inReach(parsed.query, call.caller)
   for (const { direction, source } of parsed.includes ?? [])
     if (direction === 'revinclude') authorize(call.caller, { action: 'search', type: source })
-  const searchset = parsed.countOnly ? await countOf(call, query) : await pageOf(service, call, { query, parsed })
+  const subset = await subsetFor(call, options, { type, parsed })
+  const searchset = parsed.countOnly ? await countOf(call, query) : { ...(await pageOf(service, call, { query, parsed })), subset }
   return fhirText(200, bounded(searchsetText(searchset, { type, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call))
 }
 
@@ -61,7 +63,7 @@ async function pageOf(
   const items = page.items.filter((item) => isShown(caller, item))
   const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
   const included = await includedIn(service, call, { items, includes: parsed.includes ?? [] })
-  return { items, included, total, elements: parsed.elements, ...(page.next !== undefined && { next: page.next }) }
+  return { items, included, total, ...(page.next !== undefined && { next: page.next }) }
 }
 
 interface Including {

@@ -1,0 +1,70 @@
+import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
+import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+
+/** A part of a resource's text, which says that it is one. */
+export type Subset = (text: string) => string
+
+const ALWAYS_KEPT: ReadonlySet<string> = new Set(['resourceType', 'id'])
+const SUBSETTED = '{"system":"http://terminology.hl7.org/CodeSystem/v3-ObservationValue","code":"SUBSETTED"}'
+
+/** The resource with these top-level members only, tagged as incomplete (R4 search 3.1.1.5.9). @param keeps Asked without `_`. */
+export function topLevelSubset(keeps: (name: string) => boolean): Subset {
+  return (text) => taggedSubset(text, ({ name, value }) => (keeps(withoutUnderscore(name)) ? value : undefined))
+}
+
+/** The resource with the elements of these paths (`Patient.contact.name`, `Observation.value`), tagged as incomplete. */
+export function pathSubset(model: TypeModel, type: string, paths: ReadonlySet<string>): Subset {
+  const scope = { model, root: type, paths }
+  return (text) => taggedSubset(text, (member) => kept(scope, model.type(type), member))
+}
+
+interface Member {
+  readonly name: string
+  readonly value: string
+}
+
+function taggedSubset(text: string, keep: (member: Member) => string | undefined): string {
+  const members = jsonMembers(text).flatMap(({ name, value }) => {
+    const written = name === 'meta' ? taggedMeta(value) : ALWAYS_KEPT.has(name) ? value : keep({ name, value })
+    return written === undefined ? [] : [`${JSON.stringify(name)}:${written}`]
+  })
+  return `{${members.join(',')}}`
+}
+
+interface PathScope {
+  readonly model: TypeModel
+  readonly root: string
+  readonly paths: ReadonlySet<string>
+}
+
+/** What is kept of a member; parts of the resource itself are looked into, values of data types are kept whole. */
+function kept(scope: PathScope, type: TypeDefinition | undefined, { name, value }: Member): string | undefined {
+  const slot = type?.members.get(withoutUnderscore(name))
+  if (type === undefined || slot === undefined || !scope.paths.has(`${type.name}.${slot.name}`)) return undefined
+  const inner = slot.type.startsWith(`${scope.root}.`) ? scope.model.type(slot.type) : undefined
+  if (inner === undefined) return value
+  return value.startsWith('[')
+    ? `[${jsonItems(value)
+        .map((item) => keptMembers(scope, inner, item))
+        .join(',')}]`
+    : keptMembers(scope, inner, value)
+}
+
+function keptMembers(scope: PathScope, type: TypeDefinition, text: string): string {
+  const members = jsonMembers(text).flatMap(({ name, value }) => {
+    const written = kept(scope, type, { name, value })
+    return written === undefined ? [] : [`${JSON.stringify(name)}:${written}`]
+  })
+  return `{${members.join(',')}}`
+}
+
+function withoutUnderscore(name: string): string {
+  return name.startsWith('_') ? name.slice(1) : name
+}
+
+function taggedMeta(meta: string): string {
+  const members = jsonMembers(meta)
+  const tags = members.find(({ name }) => name === 'tag')?.value.slice(1, -1) ?? ''
+  const others = members.filter(({ name }) => name !== 'tag').map(({ name, value }) => `${JSON.stringify(name)}:${value},`)
+  return `{${others.join('')}"tag":[${tags === '' ? '' : `${tags},`}${SUBSETTED}]}`
+}
