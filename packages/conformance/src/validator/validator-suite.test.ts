@@ -11,8 +11,8 @@ const FOLDER = join(sharedFolder(), 'validator-tests')
 
 /** Tests that pass at each level, by group; a change that lowers one fails. */
 const FLOORS = [
-  ['core', { verdict: 176, location: 164, full: 129 }],
-  ['xml', { verdict: 66, location: 62, full: 47 }],
+  ['core', { verdict: 182, location: 170, full: 137 }],
+  ['xml', { verdict: 71, location: 67, full: 52 }],
   ['extra', { verdict: 49, location: 49, full: 49 }],
   ['ig', { verdict: 65, location: 65, full: 65 }],
 ] as const

@@ -28,10 +28,15 @@ export function isOfType(operand: Code, type: TypeSpecifier, model: TypeModel): 
   })
 }
 
-/** The items of `operand` that are of a type. R4's expressions apply `as` to collections, so several items are allowed. */
+/**
+ * The items of `operand` that are of a type. R4's expressions apply `as` to collections, so several items are allowed; and they write
+ * the names of primitive types as those of System types, so `as String` lets a FHIR `string` pass too.
+ */
 export function asType(operand: Code, type: TypeSpecifier, model: TypeModel): Code {
   const test = typeTest(type, model)
-  return codeOfItems((scope) => operand.items(scope).filter(test))
+  const primitive =
+    type.namespace === undefined && SYSTEM_TYPES.has(type.name) ? type.name.charAt(0).toLowerCase() + type.name.slice(1) : undefined
+  return codeOfItems((scope) => operand.items(scope).filter((item) => test(item) || (isNode(item) && item.type.name === primitive)))
 }
 
 /**
@@ -46,7 +51,8 @@ export function typeTest({ namespace, name }: TypeSpecifier, model: TypeModel): 
   if (!isFhir && !isSystem && namespace !== 'System') {
     throw evaluationProblem(`there is no type ${quoted(namespace === undefined ? name : `${namespace}.${name}`)}`)
   }
-  return (item) => (isNode(item) ? isFhir && isSubtype(model, item.type, name) : isSystem && isSystemValue(item) && systemTypeOf(item) === name)
+  return (item) =>
+    isNode(item) ? isFhir && isSubtype(model, item.type, name) : isSystem && isSystemValue(item) && systemTypeOf(item) === name
 }
 
 function isSystemValue(item: Item): item is SystemValue {

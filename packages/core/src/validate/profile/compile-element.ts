@@ -1,9 +1,21 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { corrected } from '../rules/constraint/corrections.js'
 import type { ProfileSource } from './compile-profile.js'
-import type { BindingRule, ConstraintRule, Discriminator, ElementRule, LimitRule, SlicingRule, TypeRule, ValueRule } from './element-rule.js'
+import type {
+  BindingRule,
+  ConstraintRule,
+  Discriminator,
+  ElementRule,
+  LimitRule,
+  SlicingRule,
+  TypeRule,
+  ValueRule,
+} from './element-rule.js'
 
 const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/'
+/** What R5 added to ElementDefinition, as R4 writes it. */
+const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ElementDefinition.'
+const LIMITS = ['min', 'max', 'maxLength', 'minLength', 'maxDecimalPlaces'] as const
 
 /** A rule while its tree is being put together. */
 export type RuleDraft = Mutable<Omit<ElementRule, 'children' | 'required' | 'slices'>> & {
@@ -30,7 +42,7 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
     ...cardinalityOf(element),
     types: types.length === 0 && choice !== undefined ? [typeOf({ code: choice.type })] : types,
     value,
-    hasLimits: Object.keys(value).some((key) => key !== 'fixed' && key !== 'pattern'),
+    hasLimits: LIMITS.some((limit) => value[limit] !== undefined),
     bindings: bindingsOf(objectAt(element, 'binding')),
     constraints: constraintsOf(element, source),
     slicing: slicingOf(objectAt(element, 'slicing')),
@@ -106,6 +118,8 @@ function valueOf(element: JsonObject): ValueRule {
   const { maxLength } = element
   const minLength = extensionValue(element, 'minLength')
   const maxDecimalPlaces = extensionValue(element, 'maxDecimalPlaces')
+  const alternatives = valueAlternatives(element)
+  const sections = extensionValues(element, `${EXTENSION}narrative-language-control`).filter((value) => typeof value === 'string')
   return {
     ...(fixed !== undefined && { fixed: fixed.value }),
     ...(pattern !== undefined && { pattern: pattern.value }),
@@ -114,7 +128,16 @@ function valueOf(element: JsonObject): ValueRule {
     ...(typeof maxLength === 'number' && { maxLength }),
     ...(typeof minLength === 'number' && { minLength }),
     ...(typeof maxDecimalPlaces === 'number' && { maxDecimalPlaces }),
+    ...(alternatives !== undefined && { alternatives }),
+    ...(sections.length > 0 && { sections }),
   }
+}
+
+/** The extensions that can stand in the place of a value that must be there; `undefined` when it need not be. */
+function valueAlternatives(element: JsonObject): readonly string[] | undefined {
+  const named = extensionValues(element, `${R5_ELEMENT}valueAlternatives`).filter((value) => typeof value === 'string')
+  const isNeeded = named.length > 0 || extensionValues(element, `${R5_ELEMENT}mustHaveValue`).includes(true)
+  return isNeeded ? named : undefined
 }
 
 function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
@@ -123,9 +146,12 @@ function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
 }
 
 function extensionValue(element: JsonObject, name: string): unknown {
-  const extension = objectsAt(element, 'extension').find((candidate) => candidate['url'] === EXTENSION + name)
-  const key = Object.keys(extension ?? {}).find((candidate) => candidate.startsWith('value'))
-  return key === undefined ? undefined : extension?.[key]
+  return extensionValues(element, EXTENSION + name)[0]
+}
+
+function extensionValues(element: JsonObject, url: string): readonly unknown[] {
+  const extensions = objectsAt(element, 'extension').filter((candidate) => candidate['url'] === url)
+  return extensions.map((extension) => Object.entries(extension).find(([name]) => name.startsWith('value'))?.[1])
 }
 
 function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
@@ -179,4 +205,3 @@ function discriminatorOf(discriminator: JsonObject): Discriminator {
   const type = stringAt(discriminator, 'type')
   return { type: DISCRIMINATORS.find((known) => known === type) ?? 'value', path: stringAt(discriminator, 'path') ?? '$this' }
 }
-

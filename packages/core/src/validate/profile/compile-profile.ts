@@ -36,7 +36,15 @@ export function compileProfile(definition: JsonObject, model: TypeModel): Profil
   if (elements.length === 0) throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has no elements.`)
   const base = snapshot.length > 0 || parent === undefined || isTypeUrl(parent) ? undefined : parent
   const isBase = stringAt(definition, 'derivation') !== 'constraint'
-  const source: ProfileSource = { canonical, url, isBase, isComplete: snapshot.length > 0, base, isTypeUrl, choiceAt: (path) => choiceAt(model, path) }
+  const source: ProfileSource = {
+    canonical,
+    url,
+    isBase,
+    isComplete: snapshot.length > 0,
+    base,
+    isTypeUrl,
+    choiceAt: (path) => choiceAt(model, path),
+  }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
   return { canonical, url, type, isBase, base, ...treeOf(elements, source), extension }
 }
@@ -75,7 +83,9 @@ function treeOf(elements: readonly JsonObject[], source: ProfileSource): Pick<Pr
 /** Older definitions have no ids; they follow from the slices around an element. */
 function idOf(rule: RuleDraft, open: readonly RuleDraft[]): string {
   if (rule.id !== rule.path) return rule.id
-  return [...open.slice(0, -1), rule].map(({ path, sliceName }) => lastOf(path) + (sliceName === undefined ? '' : `:${sliceName}`)).join('.')
+  return [...open.slice(0, -1), rule]
+    .map(({ path, sliceName }) => lastOf(path) + (sliceName === undefined ? '' : `:${sliceName}`))
+    .join('.')
 }
 
 function rootPath([first]: readonly JsonObject[]): string {

@@ -52,9 +52,13 @@ export interface ValueRule {
   readonly maxLength?: number
   readonly minLength?: number
   readonly maxDecimalPlaces?: number
+  /** Canonicals of the extensions that can stand in the place of the value, which is otherwise needed. */
+  readonly alternatives?: readonly string[]
+  /** What languages the sections of a narrative must be in: `_no`, `_yes`, `_resource` or codes of languages. */
+  readonly sections?: readonly string[]
 }
 
-/** A `minValue[x]` or `maxValue[x]` with the name of its type. */
+/** A `minValue[x]` or `maxValue[x]` with the name of its type. For a date or time, a duration counts from now: back to the minimum, on to the maximum. */
 export interface LimitRule {
   readonly type: string
   readonly value: unknown

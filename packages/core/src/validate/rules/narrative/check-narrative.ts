@@ -11,10 +11,16 @@ export function checkNarrative(run: Run, node: FhirNode): void {
   if (typeof node.value !== 'string') return
   const narrative = readNarrative(node.value)
   for (const text of narrative.problems) run.sink.report('narrative', node, { text })
-  if (narrative.hasSpaceAttribute) run.sink.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
-  if (!narrative.hasContent) run.sink.report('narrative', node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
-  checkFragments(run, node, narrative.fragments.filter((fragment) => !narrative.ids.has(fragment)))
-  checkLanguage(run, node, narrative.language)
+  if (narrative.hasSpaceAttribute)
+    run.sink.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
+  if (!narrative.hasContent)
+    run.sink.report('narrative', node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
+  checkFragments(
+    run,
+    node,
+    narrative.fragments.filter((fragment) => !narrative.ids.has(fragment)),
+  )
+  checkLanguage(run, node, narrative.language === undefined ? narrative.sectionLanguages : [narrative.language])
 }
 
 /** A link within the document leads to an element with that id, or to a narrative's anchor. */
@@ -22,7 +28,8 @@ function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]):
   if (fragments.length === 0) return
   const ids = anchorsOf(run, run.root.type.name === 'Bundle' ? run.root : containerOf(node))
   for (const fragment of fragments) {
-    if (fragment !== '' && !ids.has(fragment)) run.sink.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
+    if (fragment !== '' && !ids.has(fragment))
+      run.sink.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
   }
 }
 
@@ -33,9 +40,11 @@ function anchorsOf(run: Run, { value }: FhirNode): ReadonlySet<string> {
   return ids
 }
 
-function checkLanguage(run: Run, node: FhirNode, language: string | undefined): void {
+/** A narrative is in the language of its outermost element, or in those of its sections. */
+function checkLanguage(run: Run, node: FhirNode, languages: readonly string[]): void {
   const resource = resourceOf(node)
   const own = isObject(resource.value) ? stringAt(resource.value, 'language') : undefined
-  if (own === undefined || language === undefined || own === language) return
+  const [language] = languages
+  if (own === undefined || language === undefined || languages.includes(own)) return
   run.sink.report('narrative-language', resource, { text: `The resource is in ${quoted(own)}, but its narrative in ${quoted(language)}.` })
 }

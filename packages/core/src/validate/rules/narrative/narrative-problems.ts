@@ -20,6 +20,8 @@ export interface Narrative {
   readonly sources: readonly string[]
   /** `xml:lang`, else `lang`, of the outermost element. */
   readonly language: string | undefined
+  /** Languages of the `div`s directly inside the outermost element, of those that have one. */
+  readonly sectionLanguages: readonly string[]
   readonly hasSpaceAttribute: boolean
   /** False when there is nothing to see. */
   readonly hasContent: boolean
@@ -31,6 +33,7 @@ interface Reading {
   readonly ids: Set<string>
   readonly fragments: string[]
   readonly sources: string[]
+  readonly sectionLanguages: string[]
   root: Extract<XhtmlToken, { kind: 'open' }> | undefined
   hasContent: boolean
   hasSpaceAttribute: boolean
@@ -42,7 +45,7 @@ interface Reading {
  * @see https://hl7.org/fhir/R4/narrative.html
  */
 export function readNarrative(text: string): Narrative {
-  const reading: Reading = { problems: new Set(), open: [], ids: new Set(), fragments: [], sources: [], root: undefined, hasContent: false, hasSpaceAttribute: false }
+  const reading = emptyReading()
   for (const token of xhtmlTokens(text.trim())) read(reading, token)
   const [unclosed] = reading.open
   if (reading.problems.size === 0 && unclosed !== undefined) reading.problems.add(`The element '${unclosed}' is not closed.`)
@@ -52,10 +55,20 @@ export function readNarrative(text: string): Narrative {
     ids: reading.ids,
     fragments: reading.fragments,
     sources: reading.sources,
-    language: valueOf(reading.root?.attributes, 'xml:lang') ?? valueOf(reading.root?.attributes, 'lang'),
+    language: languageOf(reading.root?.attributes),
+    sectionLanguages: reading.sectionLanguages,
     hasSpaceAttribute: reading.hasSpaceAttribute,
     hasContent: reading.hasContent || reading.problems.size > 0,
   }
+}
+
+function emptyReading(): Reading {
+  const lists = { open: [], fragments: [], sources: [], sectionLanguages: [] }
+  return { ...lists, problems: new Set(), ids: new Set(), root: undefined, hasContent: false, hasSpaceAttribute: false }
+}
+
+function languageOf(attributes: readonly XhtmlAttribute[] | undefined): string | undefined {
+  return valueOf(attributes, 'xml:lang') ?? valueOf(attributes, 'lang')
 }
 
 function valueOf(attributes: readonly XhtmlAttribute[] | undefined, name: string): string | undefined {
@@ -95,13 +108,20 @@ function readOpening(reading: Reading, token: Extract<XhtmlToken, { kind: 'open'
   }
   if (!isAllowedElement(token.name)) reading.problems.add(`The element '${quotedName(token.name)}' is not allowed in a narrative.`)
   if (token.name === 'img') reading.hasContent = true
+  if (token.name === 'div' && reading.open.length === 1) readSection(reading, token.attributes)
   for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
   if (!token.closed) reading.open.push(token.name)
 }
 
+function readSection({ sectionLanguages }: Reading, attributes: readonly XhtmlAttribute[]): void {
+  const language = languageOf(attributes)
+  if (language !== undefined) sectionLanguages.push(language)
+}
+
 function readAttribute(reading: Reading, element: string, { name, value }: XhtmlAttribute): void {
   const { problems } = reading
-  if (!isAllowedAttribute(element, name)) problems.add(`The attribute '${quotedName(name)}' is not allowed on '${quotedName(element)}' in a narrative.`)
+  if (!isAllowedAttribute(element, name))
+    problems.add(`The attribute '${quotedName(name)}' is not allowed on '${quotedName(element)}' in a narrative.`)
   checkEntities(reading, value)
   if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
   if (name === 'xml:space') reading.hasSpaceAttribute = true

@@ -53,7 +53,9 @@ function closingTag(text: string, at: number): Scanned {
   const name = match(NAME, text, at + 2)?.[0]
   if (name === undefined) return fault('a tag without name')
   const tail = match(TAG_END, text, at + 2 + name.length)
-  return tail === undefined || tail[1] === '/' ? fault('a tag that does not end') : { token: { kind: 'close', name }, end: at + 2 + name.length + tail[0].length }
+  return tail === undefined || tail[1] === '/'
+    ? fault('a tag that does not end')
+    : { token: { kind: 'close', name }, end: at + 2 + name.length + tail[0].length }
 }
 
 function openingTag(text: string, at: number): Scanned {

@@ -4,26 +4,40 @@ import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../profile/element-rule.js'
 import { numberTextOf } from '../../walk/number-text.js'
 import type { Run } from '../../walk/run.js'
+import { momentFrom } from './relative-limit.js'
 
 /** Checks length, decimal places, minimum and maximum of a value. */
 export function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
   const { min, max } = rule.value
-  const tooLow = min !== undefined && order(node, min) < 0 ? `The value must be at least ${shown(min.value)}.` : undefined
-  const tooHigh = max !== undefined && order(node, max) > 0 ? `The value must be at most ${shown(max.value)}.` : undefined
+  const least = min && limitFor(node, min, { run, direction: -1 })
+  const most = max && limitFor(node, max, { run, direction: 1 })
+  const tooLow = least !== undefined && order(node, least) < 0 ? `The value must be at least ${shown(least)}.` : undefined
+  const tooHigh = most !== undefined && order(node, most) > 0 ? `The value must be at most ${shown(most)}.` : undefined
   for (const text of [lengthProblem(node, rule), placesProblem(run, node, rule), tooLow, tooHigh]) {
     if (text !== undefined) run.sink.report('value-limit', node, { text, profile: rule.profile })
   }
 }
 
+const MOMENTS: ReadonlySet<string> = new Set(['date', 'dateTime', 'instant'])
+const DURATIONS: ReadonlySet<string> = new Set(['Duration', 'Quantity'])
+
+/** What to compare a value with; `undefined` when the limit is of a type that says nothing about it. */
+function limitFor({ type }: FhirNode, limit: LimitRule, { run, direction }: { run: Run; direction: 1 | -1 }): unknown {
+  if (MOMENTS.has(type.name) && DURATIONS.has(limit.type)) return momentFrom(run.now, limit.value, direction)
+  return type.name.toLowerCase() === limit.type.toLowerCase() ? limit.value : undefined
+}
+
 /** Zero also where the value cannot be compared with the limit. */
-function order({ type, value }: FhirNode, limit: LimitRule): number {
-  return type.name.toLowerCase() === limit.type.toLowerCase() ? (compareValues(value, limit.value) ?? 0) : 0
+function order({ value }: FhirNode, limit: unknown): number {
+  return compareValues(value, limit) ?? 0
 }
 
 function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): string | undefined {
   if (typeof value !== 'string') return undefined
-  if (maxLength !== undefined && value.length > maxLength) return `The text has ${value.length} characters, but at most ${maxLength} are allowed.`
-  if (minLength !== undefined && value.length < minLength) return `The text has ${value.length} characters, but at least ${minLength} are needed.`
+  if (maxLength !== undefined && value.length > maxLength)
+    return `The text has ${value.length} characters, but at most ${maxLength} are allowed.`
+  if (minLength !== undefined && value.length < minLength)
+    return `The text has ${value.length} characters, but at least ${minLength} are needed.`
   return undefined
 }
 
