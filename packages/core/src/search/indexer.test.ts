@@ -65,6 +65,12 @@ const CASES: readonly Case[] = [
   ['a urn', { resourceType: 'Observation', subject: { reference: 'urn:uuid:1' } }, 'subject', [{ value: 'urn:uuid:1' }]],
   ['a reference to a group is no patient', { resourceType: 'Observation', subject: { reference: 'Group/1' } }, 'patient', []],
   ['a reference into the resource', { resourceType: 'Observation', subject: { reference: '#p' } }, 'subject', [{}]],
+  [
+    'an identifier by each code of its type',
+    { resourceType: 'Patient', identifier: [{ value: 'A1', type: { coding: [{ system: 'http://t', code: 'MR' }, { code: 'no-system' }] } }, { value: '2' }] },
+    'identifier:of-type',
+    [{ system: 'http://t', value: 'MR', text: 'A1' }],
+  ],
   ['a reference by identifier', { resourceType: 'Observation', subject: { identifier: { system: 'http://s', value: '1' } } }, 'subject:identifier', [{ system: 'http://s', value: '1' }]],
   ['a reference by identifier is there', { resourceType: 'Observation', subject: { identifier: { value: '1' } } }, 'subject', [{}]],
   ['a canonical', { resourceType: 'CarePlan', instantiatesCanonical: ['http://x|1'] }, 'instantiates-canonical', [{ value: 'http://x|1' }, { value: 'http://x' }]],

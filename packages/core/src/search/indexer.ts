@@ -4,6 +4,7 @@ import type { IndexEntry, Indexer } from '../storage/index.js'
 import { tupleFields } from './kinds/composite.js'
 import type { EntryFields } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
+import { typedIdentifierFields } from './kinds/typed-identifier.js'
 import { createSelector, type Selector, type Value } from './selector.js'
 import type { SearchParameter, SearchParameters } from './search-parameters.js'
 
@@ -15,7 +16,8 @@ export interface IndexerOptions {
 
 /**
  * Makes the function that turns a resource into index entries: those of its type's search parameters, those by which definitions are
- * resolved, and for references by identifier an entry under `<code>:identifier`. Expressions are compiled at their first use.
+ * resolved, for references by identifier entries under
+ * `<code>:identifier`, and for identifiers with a type entries under `<code>:of-type`. Expressions are compiled at their first use.
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
   const scope: IndexScope = { selector: createSelector(parameters.model, options.base), base: options.base }
@@ -32,15 +34,30 @@ interface IndexScope {
 
 function entriesOf(scope: IndexScope, parameter: SearchParameter, resource: JsonObject): readonly IndexEntry[] {
   const values = scope.selector.ofResource(resource, parameter.expression)
-  if (parameter.components.length > 0) return withCode(parameter.code, values.flatMap((value) => tuplesOf(scope, parameter, value)))
-  const entries = withCode(parameter.code, values.flatMap((value) => fieldsOf(scope, parameter, value)))
-  if (parameter.type !== 'reference') return entries
-  return [...entries, ...withCode(`${parameter.code}:identifier`, values.flatMap(identifierOf))]
+  if (parameter.components.length > 0)
+    return withCode(
+      parameter.code,
+      values.flatMap((value) => tuplesOf(scope, parameter, value)),
+    )
+  const entries = withCode(
+    parameter.code,
+    values.flatMap((value) => fieldsOf(scope, parameter, value)),
+  )
+  const modified = MODIFIED.get(parameter.type)
+  return modified === undefined
+    ? entries
+    : [...entries, ...withCode(`${parameter.code}:${modified.modifier}`, values.flatMap(modified.fields))]
 }
 
 function fieldsOf({ base }: IndexScope, { type, system }: Pick<SearchParameter, 'type' | 'system'>, value: Value): readonly EntryFields[] {
   return kindOf(type)?.fields(value.json, { base, system }) ?? []
 }
+
+/** What modifiers look at that the parameter itself does not. */
+const MODIFIED: ReadonlyMap<string, { readonly modifier: string; readonly fields: (value: Value) => readonly EntryFields[] }> = new Map([
+  ['reference', { modifier: 'identifier', fields: identifierOf }],
+  ['token', { modifier: 'of-type', fields: ({ json }: Value) => typedIdentifierFields(json) }],
+])
 
 function identifierOf({ json }: Value): readonly EntryFields[] {
   const identifier = isObject(json) ? objectAt(json, 'identifier') : undefined

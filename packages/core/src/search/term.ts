@@ -8,6 +8,7 @@ import { tupleTests } from './kinds/composite.js'
 import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
 import { tokenTest } from './kinds/token.js'
+import { typedIdentifierTests } from './kinds/typed-identifier.js'
 import { parseId, parseLastUpdated } from './resource-terms.js'
 import type { SearchParameter } from './search-parameters.js'
 
@@ -35,7 +36,9 @@ function asksOf({ sent, options }: FilterScope, modifier: string | undefined, va
 
 function parseMissing({ code }: SearchParameter, [ask, other]: readonly Ask[]): Condition {
   if (ask === undefined || other !== undefined || (ask.value !== 'true' && ask.value !== 'false')) {
-    throw new OperationError('search-invalid', `The modifier 'missing' of ${quoted(code)} takes true or false.`, { expression: [ask?.name ?? code] })
+    throw new OperationError('search-invalid', `The modifier 'missing' of ${quoted(code)} takes true or false.`, {
+      expression: [ask?.name ?? code],
+    })
   }
   const present: Condition = { kind: 'entry', param: code, all: [] }
   return ask.value === 'true' ? { kind: 'not', condition: present } : present
@@ -51,6 +54,9 @@ function parseValues(scope: FilterScope, parameter: SearchParameter, asks: reado
   const modifier = asks[0]?.modifier
   if (modifier === 'identifier' && parameter.type === 'reference') {
     return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:identifier`, [tokenTest(ask)])))
+  }
+  if (modifier === 'of-type' && looksAtIdentifiers(parameter)) {
+    return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:of-type`, typedIdentifierTests(ask))))
   }
   checkModifier(scope, parameter, modifier)
   const found = anyOf(asks.map((ask) => entryCondition(parameter.code, alternativesOf(parameter, ask))))
@@ -75,7 +81,12 @@ function isTargetType({ type, targets }: SearchParameter, modifier: string): boo
   return type === 'reference' && isResourceType(modifier) && (targets.length === 0 || targets.includes(modifier))
 }
 
-const UNSUPPORTED: ReadonlySet<string> = new Set(['of-type', 'text', 'above', 'below'])
+/** R4 has `:of-type` for identifiers only, which are the elements of this name. */
+function looksAtIdentifiers({ type, expression }: SearchParameter): boolean {
+  return type === 'token' && expression.split('|').every((branch) => /(?:^|\.)identifier$/.test(branch.trim()))
+}
+
+const UNSUPPORTED: ReadonlySet<string> = new Set(['text', 'above', 'below'])
 
 function refusedModifier(scope: FilterScope, type: string, modifier: string): OperationError {
   if (!UNSUPPORTED.has(modifier)) return invalidName(scope, `has the modifier ${quoted(modifier)}, which a ${type} parameter does not take`)

@@ -6,6 +6,7 @@
  * |---|---|---|---|---|
  * | string | | as written | folded (lower case, no accents) | |
  * | token | system, absent when the token has none | code, absent when only a text is there | folded display or text | |
+ * | identifier `:of-type` | system of the type's code | code of the type | the identifier's value, as written | |
  * | reference | type of the target, absent for another server's and for canonicals | id, or the whole URL; a canonical also without `\|version` in a second entry | | |
  * | uri | | as written | | |
  * | date | | | | milliseconds since 1970, both inclusive; an open end is the first or last time that `Date` knows |
@@ -14,7 +15,7 @@
  * | composite | of the first component | of the first component | of the second: folded text; token or unit in an entry for each of `code`, `system\|code`, `system\|`, `\|code` that fits | of the second; of three, the second and third number |
  */
 export interface IndexEntry {
-  /** Code of the search parameter, with a suffix where one parameter needs several kinds (`code:identifier`). */
+  /** Code of the search parameter, with a suffix where one parameter needs several kinds (`code:identifier`, `code:of-type`). */
   readonly param: string
   readonly system?: string
   readonly value?: string
