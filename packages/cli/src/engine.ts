@@ -5,6 +5,7 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import { httpStorage } from '@fhir-ops/http'
 import { r4 } from '@fhir-ops/r4'
+import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
 import { openSqlite } from '@fhir-ops/sqlite'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
@@ -35,6 +36,8 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
   const { indexer, search, ...release } = r4(options.base === undefined ? {} : { base: options.base })
   const ctx: OperationContext = createContext({
     ...release,
+    definitions: [...(release.definitions ?? []), registryDefinitions()],
+    codeSystems: [languageTags(), mediaTypes()],
     storage: opened.storage,
     ...(opened.concepts !== undefined && { concepts: opened.concepts }),
     search: { ...search, codesOf: searchCodes(() => ctx) },

@@ -1,6 +1,10 @@
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { openSqlite } from '@fhir-ops/sqlite'
+import type { JsonObject } from 'fhir-ops/json'
+import { putResource, type Storage } from 'fhir-ops/storage'
+import { r4 } from '@fhir-ops/r4'
+import { openSqlite, type SqliteFile } from '@fhir-ops/sqlite'
+import { importLoinc } from '../import/import-loinc.js'
 import { importSnomed, type SnomedImportOptions } from '../import/import-snomed.js'
 import type { Io } from '../io.js'
 
@@ -22,12 +26,51 @@ export function importCommand(io: Io): Command {
   return new Command('import')
     .description('Import a code system that is too large to be a resource.')
     .addCommand(snomed)
-    .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')
+    .addCommand(loincCommand(io))
+    .addHelpText(
+      'after',
+      '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db',
+    )
+}
+
+interface LoincOptions {
+  readonly storage: string
+  readonly release?: string
+}
+
+function loincCommand(io: Io): Command {
+  return new Command('loinc')
+    .description('Import a release of LOINC in CSV: codes, parts, answer lists, hierarchy, and the map of codes that were replaced.')
+    .argument('<path>', 'folder or ZIP archive of the release')
+    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .option('--release <version>', 'such as 2.82; told by the name Loinc_2.82')
+    .addHelpText('after', '\nExample:\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db')
+    .action((path: string, options: LoincOptions) => loincIntoStorage(path, options, io))
+}
+
+async function loincIntoStorage(path: string, { storage, release }: LoincOptions, io: Io): Promise<void> {
+  const file = await openFile(storage)
+  try {
+    const { system, mapTo } = await importLoinc(file.concepts, path, { release, progress: (message) => io.err(message) })
+    if (mapTo !== undefined) await keepResource(file.storage, mapTo)
+    io.out(system.version)
+  } finally {
+    await file.close()
+  }
+}
+
+async function keepResource(storage: Storage, resource: JsonObject): Promise<void> {
+  const [type, id] = [String(resource['resourceType']), String(resource['id'])]
+  await storage.write([putResource({ type, id, source: JSON.stringify(resource) }, r4().indexer)])
+}
+
+function openFile(storage: string): Promise<SqliteFile> {
+  if (!storage.startsWith('sqlite:')) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
+  return openSqlite(storage.slice('sqlite:'.length))
 }
 
 async function intoStorage(path: string, options: ImportOptions, io: Io): Promise<void> {
-  if (!options.storage.startsWith('sqlite:')) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
-  const file = await openSqlite(options.storage.slice('sqlite:'.length))
+  const file = await openFile(options.storage)
   try {
     const { system, dangling } = await importSnomed(file.concepts, path, { ...options, progress: (message) => io.err(message) })
     if (dangling > 0) io.err(`${dangling} relationships name a concept that the release has not; they were left out`)

@@ -1,5 +1,7 @@
 import type { OperationContext } from '../../context/index.js'
 import type { StoredSystem, SystemSections } from '../../storage/index.js'
+import { openListed, pickListedVersion } from '../listed/open-listed.js'
+import { LISTED_FORMAT } from '../listed/store-concepts.js'
 import { pickSnomedVersion } from '../snomed/edition.js'
 import { SNOMED_FORMAT } from '../snomed/index/header.js'
 import { openSnomed } from '../snomed/open-snomed.js'
@@ -11,10 +13,12 @@ interface StoredFormat {
   /** Opens a version; what it gives makes a provider for each request. */
   readonly open: (sections: SystemSections, header: string) => () => CodeSystemProvider
   readonly pick: (versions: readonly string[], asked: string | undefined) => string | undefined
+  /** What an opened version comes to take in memory, for each of its concepts. */
+  readonly bytesPerConcept: number
 }
 
 /** Every format of imported code systems. */
-const FORMATS: ReadonlyMap<string, StoredFormat> = new Map([
+const FORMATS: ReadonlyMap<string, StoredFormat> = new Map<string, StoredFormat>([
   [
     SNOMED_FORMAT,
     {
@@ -23,8 +27,10 @@ const FORMATS: ReadonlyMap<string, StoredFormat> = new Map([
         return () => snomedProvider(system)
       },
       pick: pickSnomedVersion,
+      bytesPerConcept: 200,
     },
   ],
+  [LISTED_FORMAT, { open: openListed, pick: pickListedVersion, bytesPerConcept: 1_500 }],
 ])
 
 /** The imported versions of one code system. */
@@ -33,9 +39,6 @@ export interface StoredVersions {
   /** The version that is asked for, or the one that is meant when none is. */
   provider(version?: string): CodeSystemProvider | undefined
 }
-
-/** Bytes that an opened version comes to take in memory, for each of its concepts. */
-const BYTES_PER_CONCEPT = 200
 
 /** Opens every imported version of a code system. */
 export async function storedVersions(ctx: OperationContext, url: string): Promise<StoredVersions> {
@@ -72,7 +75,7 @@ async function openedVersion(ctx: OperationContext, system: StoredSystem, format
   const sections = await ctx.concepts?.open(system.key)
   const provider = sections === undefined ? undefined : format.open(sections, system.header)
   if (provider === undefined) throw new TypeError('A stored system has no store.')
-  ctx.cache.set(key, { provider }, system.concepts * BYTES_PER_CONCEPT)
+  ctx.cache.set(key, { provider }, system.concepts * format.bytesPerConcept)
   return provider
 }
 

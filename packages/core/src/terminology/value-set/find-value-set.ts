@@ -1,18 +1,19 @@
 import { canonicalOf, newestOf, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { loincValueSet } from '../listed/loinc-value-set.js'
 import { implicitValueSet } from '../snomed/implicit/implicit-value-set.js'
 import { bestVersion } from '../versions.js'
 
 /**
- * The value set with this canonical: one that SNOMED CT defines by its url, a ValueSet resource, or the one of all codes that a
+ * The value set with this canonical: one that SNOMED CT or LOINC defines by its url, a ValueSet resource, or the one of all codes that a
  * CodeSystem names in `valueSet`.
  *
  * @param version Used when the canonical has none.
  * @returns `undefined` when there is none. Without any version the newest is meant.
  */
 export async function findValueSet(ctx: OperationContext, canonical: string, version?: string): Promise<Definition | undefined> {
-  const implicit = await implicitValueSet(ctx, canonical)
+  const implicit = (await implicitValueSet(ctx, canonical)) ?? (await loincValueSet(ctx, canonical))
   if (implicit !== undefined) return implicit
   const { url, version: named = version } = canonicalOf(canonical)
   const found = await ctx.content.find('ValueSet', 'url', url)

@@ -1,0 +1,174 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createContext } from 'fhir-ops/context'
+import { expand } from 'fhir-ops/expand'
+import { lookup } from 'fhir-ops/lookup'
+import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { run } from '../program.js'
+import { importLoinc } from './import-loinc.js'
+
+const LOINC = 'http://loinc.org'
+
+/** A release of invented codes, as files by name. */
+const RELEASE: Readonly<Record<string, string>> = {
+  'LoincTable/Loinc.csv': `"LOINC_NUM","COMPONENT","SCALE_TYP","CLASS","DefinitionDescription","STATUS","CLASSTYPE","SHORTNAME","LONG_COMMON_NAME","EXTERNAL_COPYRIGHT_NOTICE"
+"1-1","Sugar","Qn","CHEM","Sweet, and ""white""
+in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea",""
+"2-2","Sugar","Doc","TEA.NOTE","","ACTIVE","2","","Sugar note","Copyright of a maker of tea"
+"3-3","Salt","Qn","CHEM","","DEPRECATED","1","","Salt in Tea",""
+`,
+  'AccessoryFiles/PartFile/Part.csv': `"PartNumber","PartTypeName","PartName","PartDisplayName","Status"
+"LP1-1","COMPONENT","Sugar","Sugar","ACTIVE"
+"LP2-2","SCALE","Doc","Document","ACTIVE"
+`,
+  'AccessoryFiles/PartFile/LoincPartLink_Primary.csv': `"LoincNumber","LongCommonName","PartNumber","PartName","PartCodeSystem","PartTypeName","LinkTypeName","Property"
+"1-1","","LP1-1","Sugar","http://loinc.org","COMPONENT","Primary","http://loinc.org/property/COMPONENT"
+"2-2","","LP1-1","Sugar","http://loinc.org","COMPONENT","Primary","http://loinc.org/property/COMPONENT"
+"2-2","","LP2-2","Doc","http://loinc.org","SCALE","Primary","http://loinc.org/property/SCALE_TYP"
+`,
+  'AccessoryFiles/AnswerFile/AnswerList.csv': `"AnswerListId","AnswerListName","AnswerStringId","SequenceNumber","DisplayText"
+"LL1-1","Yes|No","LA1-1","1","Yes"
+"LL1-1","Yes|No","LA2-2","2","No"
+"LL2-2","Outside","","",""
+`,
+  'AccessoryFiles/AnswerFile/LoincAnswerListLink.csv': `"LoincNumber","LongCommonName","AnswerListId","AnswerListName","AnswerListLinkType","ApplicableContext"
+"2-2","Sugar note","LL1-1","Yes|No","NORMATIVE",""
+`,
+  'AccessoryFiles/ComponentHierarchyBySystem/ComponentHierarchyBySystem.csv': `"PATH_TO_ROOT","SEQUENCE","IMMEDIATE_PARENT","CODE","CODE_TEXT"
+"","1","","LP9-9","Kitchen"
+"LP9-9","1","LP9-9","LP1-1","Sugar"
+"LP9-9.LP1-1","1","LP1-1","1-1","Sugar in Tea"
+`,
+  'AccessoryFiles/ConsumerName/ConsumerName.csv': `"LoincNumber","ConsumerName"
+"1-1","Sweetness"
+`,
+  'LoincTable/MapTo.csv': `"LOINC","MAP_TO","COMMENT"
+"3-3","1-1",""
+`,
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'import-loinc-'))
+const release = join(folder, 'Loinc_9.99')
+const store = memoryConceptStore()
+const ctx = createContext({ storage: memoryStorage(), concepts: store })
+const progress = (): void => undefined
+
+beforeAll(async () => {
+  for (const [name, text] of Object.entries(RELEASE)) {
+    mkdirSync(dirname(join(release, name)), { recursive: true })
+    writeFileSync(join(release, name), text)
+  }
+  await importLoinc(store, release, { progress })
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function codesWith(property: string, op: string, value: string): Promise<readonly string[]> {
+  const include = [{ system: LOINC, filter: [{ property, op, value }] }]
+  const { contains } = await expand(ctx, {
+    valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } },
+    excludeNested: true,
+  })
+  return contains.map(({ code }) => code).toSorted()
+}
+
+describe('an imported release of LOINC', () => {
+  it('tells all that the release says about a code', async () => {
+    const found = await lookup(ctx, { system: LOINC, code: '1-1', properties: ['*'] })
+    expect(found).toMatchObject({
+      name: 'LOINC',
+      version: '9.99',
+      display: 'Sugar [Mass/volume] in Tea',
+      definition: 'Sweet, and "white"\nin a cup',
+    })
+    expect(found.designations.map(({ value }) => value)).toEqual(expect.arrayContaining(['Sug', 'Sweetness']))
+    const properties = found.properties.map(({ code, value: [, value] }) => [code, value])
+    expect(properties).toContainEqual(['COMPONENT', { system: LOINC, code: 'LP1-1', display: 'Sugar' }])
+    expect(properties).toContainEqual(['CLASS', 'CHEM'])
+    expect(properties).toContainEqual(['parent', 'LP1-1'])
+  })
+
+  it.each([
+    ['LA1-1', 'Yes'],
+    ['LL1-1', 'Yes|No'],
+    ['LP2-2', 'Document'],
+    ['LP9-9', 'Kitchen'],
+  ])('knows %s, which is no code of an observation', async (code, display) => {
+    expect(await lookup(ctx, { system: LOINC, code })).toMatchObject({ display })
+  })
+
+  it('calls deprecated codes inactive and tells what takes their place', async () => {
+    const { properties } = await lookup(ctx, { system: LOINC, code: '3-3', properties: ['MAP_TO'] })
+    expect(properties.map(({ code, value: [, value] }) => [code, value])).toEqual([
+      ['inactive', true],
+      ['MAP_TO', '1-1'],
+    ])
+  })
+
+  it.each([
+    ['COMPONENT', '=', 'LP1-1', ['1-1', '2-2']],
+    ['COMPONENT', '=', 'sugar', ['1-1', '2-2']],
+    ['COMPONENT', 'in', 'Sugar,Salt', ['1-1', '2-2', '3-3']],
+    ['SCALE_TYP', '=', 'DOC', ['2-2']],
+    ['CLASS', 'regex', 'TEA(\\..*)?|X', ['2-2']],
+    ['CLASSTYPE', '=', '1', ['1-1', '3-3']],
+    ['STATUS', '=', 'DEPRECATED', ['3-3']],
+    ['copyright', '=', '3rdParty', ['2-2']],
+    ['LIST', '=', 'LL1-1', ['LA1-1', 'LA2-2']],
+    ['LIST', '=', 'LL2-2', []],
+    ['answers-for', '=', '2-2', ['LA1-1', 'LA2-2']],
+    ['answers-for', '=', 'LL1-1', ['LA1-1', 'LA2-2']],
+    ['parent', '=', 'LP1-1', ['1-1']],
+    ['concept', 'is-a', 'LP9-9', ['1-1', 'LP1-1', 'LP9-9']],
+  ])('is filtered by %s %s %s', async (property, op, value, codes) => {
+    expect(await codesWith(property, op, value)).toEqual(codes)
+  })
+
+  it.each([
+    ['http://loinc.org/vs/LL1-1', ['LA1-1', 'LA2-2']],
+    ['http://loinc.org/vs/LP1-1', ['LP1-1', '1-1']],
+    ['http://loinc.org/vs/LP1-1|9.99', ['LP1-1', '1-1']],
+  ])('has the value set %s', async (url, codes) => {
+    expect((await expand(ctx, { url, excludeNested: true })).contains.map(({ code }) => code).toSorted()).toEqual(codes.toSorted())
+  })
+
+  it('has the value set of all codes', async () => {
+    expect((await expand(ctx, { url: 'http://loinc.org/vs' })).total).toBe(10)
+  })
+
+  it.each(['http://loinc.org/vs/LL7-7', 'http://loinc.org/vs/1-1', 'http://loinc.org/vs/LL1-1|1.0'])('has no value set %s', async (url) => {
+    await expect(expand(ctx, { url })).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('is imported by the command, with the map of replaced codes', async () => {
+    const out: string[] = []
+    const io = { out: (line: string) => void out.push(line), err: () => undefined, stdin: async () => '' }
+    const storage = `sqlite:${join(folder, 'content.db')}`
+    expect(await run(['import', 'loinc', release, '--storage', storage], io)).toBe(0)
+    expect(await run(['translate', '3-3', '--system', LOINC, '--url', 'http://loinc.org/map-to', '--storage', storage], io)).toBe(0)
+    expect(out[0]).toBe('9.99')
+    expect(out.join('\n')).toContain('1-1')
+  })
+})
+
+describe('what is no release', () => {
+  it.each([
+    ['a name without version', 'release', undefined, 'parameter-required'],
+    ['a folder without Loinc.csv', 'Loinc_1.0', undefined, 'definition-invalid'],
+    ['no folder', 'nothing', '1.0', 'not-found'],
+  ])('%s is refused', async (_, name, version, code) => {
+    if (name === 'Loinc_1.0') mkdirSync(join(folder, name))
+    await expect(importLoinc(memoryConceptStore(), join(folder, name), { release: version, progress })).rejects.toMatchObject({ code })
+  })
+
+  it('nothing of it is kept when a file is damaged', async () => {
+    const damaged = join(folder, 'Loinc_2.00')
+    mkdirSync(damaged)
+    writeFileSync(join(damaged, 'Loinc.csv'), '"LOINC_NUM","COMPONENT"\n"1-1","never ends')
+    const empty = memoryConceptStore()
+    await expect(importLoinc(empty, damaged, { progress })).rejects.toMatchObject({ code: 'definition-invalid' })
+    expect(await empty.systems()).toEqual([])
+  })
+})

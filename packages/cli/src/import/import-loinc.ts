@@ -1,0 +1,106 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { JsonObject } from 'fhir-ops/json'
+import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
+import { storeConcepts } from 'fhir-ops/terminology/listed'
+import type { CsvRow } from './csv.js'
+import { answerConcepts, codeConcept, groupConcept, LOINC, partConcept, PART_PROPERTIES, TEXT_PROPERTIES } from './loinc-concepts.js'
+import { loincFile, loincRows, readLoincTables, type LoincTables } from './loinc-tables.js'
+import { releaseFiles, type ReleaseFile } from './release-file.js'
+
+/** Which version is made of a release. */
+export interface LoincImportOptions {
+  /** `2.82`. Default: that in the name of the folder or archive (`Loinc_2.82.zip`). */
+  readonly release?: string | undefined
+  /** Is told what goes on. */
+  readonly progress: (message: string) => void
+}
+
+/** An imported release. */
+export interface LoincImport {
+  readonly system: StoredSystem
+  /** Where codes that are not used any more lead to, as a ConceptMap; absent when the release has no `MapTo.csv`. */
+  readonly mapTo?: JsonObject
+}
+
+const PROGRESS_ROWS = 50_000
+
+/**
+ * Imports a release of LOINC in CSV into a concept store: codes, parts, lists of answers, answers, the hierarchy. Linguistic variants,
+ * panels and the document ontology are not imported.
+ *
+ * @param path Folder or ZIP archive of the release.
+ * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
+ *   cannot be told from its name.
+ */
+export async function importLoinc(concepts: ConceptStore, path: string, { release, progress }: LoincImportOptions): Promise<LoincImport> {
+  const version = release ?? /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
+  if (version === undefined)
+    throw new OperationError('parameter-required', `The name ${path} does not tell --release: a version such as 2.82.`)
+  const files = await releaseFiles(path)
+  if (loincFile(files, 'Loinc.csv') === undefined) throw new OperationError('definition-invalid', `${path} has no Loinc.csv.`)
+  progress(`LOINC ${version}: tables`)
+  const tables = await readLoincTables(files)
+  const list = await readConcepts(files, tables, progress)
+  const system = await storeConcepts(concepts, codeSystem(version), list)
+  progress(`published ${system.concepts} concepts`)
+  return { system, ...(tables.mapTo.size > 0 && { mapTo: mapToResource(version, tables) }) }
+}
+
+async function readConcepts(
+  files: readonly ReleaseFile[],
+  tables: LoincTables,
+  progress: LoincImportOptions['progress'],
+): Promise<readonly JsonObject[]> {
+  const concepts = new Map<string, JsonObject>()
+  const add = (concept: JsonObject): void => {
+    concepts.set(String(concept['code']), concept)
+    if (concepts.size % PROGRESS_ROWS === 0) progress(`… ${concepts.size} concepts`)
+  }
+  for await (const row of loincRows(files, 'Loinc.csv')) add(codeConcept(row, tables))
+  for await (const row of loincRows(files, 'Part.csv')) add(partConcept(row, tables))
+  for (const code of tables.names.keys()) if (!concepts.has(code)) add(groupConcept(code, tables))
+  const answers: CsvRow[] = []
+  for await (const row of loincRows(files, 'AnswerList.csv')) answers.push(row)
+  answerConcepts(answers, tables).forEach(add)
+  return [...concepts.values()]
+}
+
+function codeSystem(version: string): JsonObject {
+  const declared = [
+    ...[...PART_PROPERTIES].map((code) => ({ code, type: 'Coding' })),
+    ...[...TEXT_PROPERTIES].map((code) => ({ code, type: 'string' })),
+    ...['MAP_TO', 'Answer', 'AnswerList', 'answers-for'].map((code) => ({ code, type: 'code' })),
+    { code: 'parent', uri: 'http://hl7.org/fhir/concept-properties#parent', type: 'code' },
+    { code: 'inactive', uri: 'http://hl7.org/fhir/concept-properties#inactive', type: 'boolean' },
+  ]
+  return {
+    resourceType: 'CodeSystem',
+    url: LOINC,
+    version,
+    name: 'LOINC',
+    language: 'en-US',
+    status: 'active',
+    content: 'complete',
+    caseSensitive: false,
+    property: declared,
+  }
+}
+
+/** The map says that one code takes the place of another, not that they are equivalent. */
+function mapToResource(version: string, { mapTo }: LoincTables): JsonObject {
+  const element = Array.from(mapTo, ([code, targets]) => ({
+    code,
+    target: targets.map((target) => ({ code: target, equivalence: 'relatedto' })),
+  }))
+  return {
+    resourceType: 'ConceptMap',
+    id: `loinc-map-to-${version}`,
+    url: `${LOINC}/map-to`,
+    version,
+    name: 'LoincMapTo',
+    status: 'active',
+    sourceUri: `${LOINC}/vs`,
+    targetUri: `${LOINC}/vs`,
+    group: [{ source: LOINC, target: LOINC, element }],
+  }
+}

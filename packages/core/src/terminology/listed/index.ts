@@ -1,0 +1,1 @@
+export { storeConcepts } from './store-concepts.js'

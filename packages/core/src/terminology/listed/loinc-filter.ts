@@ -1,0 +1,65 @@
+import { isObject, objectsAt, stringAt } from '../../json/index.js'
+import { compileRegex } from '../../regex/index.js'
+import { bitmapFrom } from '../bitmap.js'
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { listable, testedSet, type ConceptSet } from '../filter/concept-set.js'
+import type { Filter } from '../filter/operator.js'
+
+/** Url of LOINC. */
+export const LOINC = 'http://loinc.org'
+
+/** Properties that the value sets of LOINC know by another name. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['LIST', 'AnswerList'],
+  ['answers-for', 'answers-for'],
+])
+
+/**
+ * The concepts for which one of LOINC's own filters holds: `LIST` and `answers-for` give answers, `copyright` is `LOINC` or `3rdParty`, and
+ * a part is told by its code or its name (`COMPONENT = Glucose`), whatever their case: value sets of R4 say `SCALE_TYP = DOC` of `Doc`.
+ *
+ * @returns `undefined` for a filter that every code system has.
+ * @see https://hl7.org/fhir/R4/loinc.html
+ */
+export function loincFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
+  const alias = ALIASES.get(property)
+  if (alias !== undefined) return op === '=' ? withValue(provider, alias, value) : undefined
+  if (property === 'copyright') return op === '=' ? byCopyright(provider, value) : undefined
+  const accepts = partTest(op, value)
+  if (accepts === undefined || !provider.header.properties.has(property)) return undefined
+  return testedSet(provider, (concept) => partTexts(provider, concept, property).some(accepts))
+}
+
+function withValue(provider: CodeSystemProvider, property: string, value: string): ConceptSet {
+  const all = listable(provider).values(property).get(value) ?? bitmapFrom([], listable(provider).size)
+  return { has: (concept) => all.has(concept), all: () => all }
+}
+
+function byCopyright(provider: CodeSystemProvider, value: string): ConceptSet | undefined {
+  if (value !== 'LOINC' && value !== '3rdParty') return undefined
+  const wanted = value === '3rdParty'
+  return testedSet(provider, (concept) => partTexts(provider, concept, 'EXTERNAL_COPYRIGHT_NOTICE').length > 0 === wanted)
+}
+
+function partTest(op: string, value: string): ((text: string) => boolean) | undefined {
+  if (op === '=' || op === 'in') {
+    const wanted = new Set((op === 'in' ? value.split(',') : [value]).map((one) => one.trim().toLowerCase()))
+    return (text) => wanted.has(text.toLowerCase())
+  }
+  if (op !== 'regex') return undefined
+  const regex = compileRegex(value)
+  return (text) => regex.matchesWhole(text)
+}
+
+/** The codes and names of the parts that a property names; the text of any other property. */
+function partTexts(provider: CodeSystemProvider, concept: number, property: string): readonly string[] {
+  return provider
+    .sources(concept)
+    .flatMap((source) => objectsAt(source.concept, 'property'))
+    .filter((item) => item['code'] === property)
+    .flatMap(({ valueCoding, valueCode, valueString }) =>
+      isObject(valueCoding)
+        ? [stringAt(valueCoding, 'code') ?? '', stringAt(valueCoding, 'display') ?? '']
+        : [valueCode, valueString].filter((text) => typeof text === 'string'),
+    )
+}

@@ -1,0 +1,47 @@
+import { OperationError } from '../../errors/index.js'
+import { isObject, objectAt, type JsonObject } from '../../json/index.js'
+import type { SystemSections } from '../../storage/index.js'
+import { compareVersions } from '../../content/index.js'
+import { makeProvider } from '../code-system/resource-provider.js'
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { finished } from '../work.js'
+import { versionFits } from '../versions.js'
+import { loincFilter, LOINC } from './loinc-filter.js'
+
+/**
+ * Opens a code system that is kept as a list of concepts. All of it is read at the first use of its provider.
+ *
+ * @throws {OperationError} `storage-damaged` when the header or a section cannot be read.
+ */
+export function openListed(sections: SystemSections, header: string): () => CodeSystemProvider {
+  let provider: CodeSystemProvider | undefined
+  return () => (provider ??= withOwnFilters(finished(makeProvider(readSystem(sections, header)))))
+}
+
+/** The newest version that is meant by what is asked for, which may have wild cards. */
+export function pickListedVersion(versions: readonly string[], asked: string | undefined): string | undefined {
+  return versions
+    .filter((version) => asked === undefined || versionFits(asked, version))
+    .toSorted(compareVersions)
+    .at(-1)
+}
+
+function readSystem(sections: SystemSections, header: string): JsonObject {
+  const described: unknown = JSON.parse(header)
+  const codeSystem = isObject(described) ? objectAt(described, 'codeSystem') : undefined
+  const count = isObject(described) ? Number(described['sections']) : 0
+  if (codeSystem === undefined) throw new OperationError('storage-damaged', 'The header of a stored code system cannot be read.')
+  const concept = Array.from({ length: count }, (_, section) => readSection(sections.section(`concepts-${section}`))).flat()
+  return { ...codeSystem, concept }
+}
+
+function readSection(bytes: Uint8Array): readonly unknown[] {
+  const concepts: unknown = JSON.parse(new TextDecoder().decode(bytes))
+  if (Array.isArray(concepts)) return concepts
+  throw new OperationError('storage-damaged', 'A section of a stored code system cannot be read.')
+}
+
+function withOwnFilters(provider: CodeSystemProvider): CodeSystemProvider {
+  if (provider.header.url !== LOINC) return provider
+  return { ...provider, filter: (filter) => loincFilter(provider, filter) }
+}
