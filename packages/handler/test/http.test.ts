@@ -114,6 +114,7 @@ describe('HT-06 what the caller takes', () => {
   it.each([
     ['json', 200],
     ['application/fhir%2Bjson', 200],
+    ['application/fhir+json', 200],
     ['application/json', 200],
     ['xml', 406],
     ['text/turtle', 406],
@@ -191,6 +192,33 @@ describe('HT-10 malformed wire requests', () => {
     ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
   ])('%s: 400, 401 or a closed connection', async (_name, text) => {
     expect(await exchange(text)).toMatch(/^$|^HTTP\/1.1 40[01] /)
+  })
+
+  it.each(['\u0016\u0003\u0001', 'GET /fhir/R4/\0 HTTP/1.1\r\n\r\n', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`])(
+    'what is no HTTP is answered with the security headers: %j',
+    async (text) => {
+      const answer = await exchange(text)
+      expect(answer).toMatch(/^HTTP\/1.1 4\d\d /)
+      expect(answer).toMatch(/X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n[^]*Connection: close\r\n/)
+    },
+  )
+
+  it('what follows an answer and is no HTTP closes the connection without another answer', async () => {
+    const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\0\0\0')
+    expect(answer.split('HTTP/1.1 ')).toHaveLength(2)
+  })
+
+  it('a Transfer-Encoding beside chunked is 415: nothing decodes it', async () => {
+    const headers = Object.entries(fhirHeaders(running.token)).map((line) => line.join(': ')).join('\r\n')
+    const body = '1a\r\n{"resourceType":"Patient"}\r\n0\r\n\r\n'
+    const send = (coding: string): Promise<string> =>
+      exchange(`POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\nTransfer-Encoding: ${coding}\r\n\r\n${body}`)
+    expect(await send('gzip, chunked')).toMatch(/^HTTP\/1.1 415 /)
+    expect(await send('Chunked')).toMatch(/^HTTP\/1.1 201 /)
+  })
+
+  it('an Expect that nobody knows is passed over', async () => {
+    expect((await ask('/metadata', { headers: { expect: '200-ok' } })).status).toBe(200)
   })
 
   it('headers over 16 KiB: 431', async () => {

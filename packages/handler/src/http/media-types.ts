@@ -10,7 +10,7 @@ export function mediaTypeOf(contentType: string | undefined): string {
 }
 
 /**
- * Checks that a body can be read: one of these types, UTF-8, not compressed (HT-04, HT-05, HT-07).
+ * Checks that a body can be read: one of these types, UTF-8, not compressed on its way either (HT-04, HT-05, HT-07).
  *
  * @throws {OperationError} `media-type-unsupported`
  */
@@ -19,6 +19,10 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
   const encoding = request.header('content-encoding')?.trim().toLowerCase()
   if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
     throw new OperationError('media-type-unsupported', `The Content-Encoding ${quoted(encoding)} is not supported.`)
+  }
+  const transfer = request.header('transfer-encoding')
+  if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked') {
+    throw new OperationError('media-type-unsupported', `The Transfer-Encoding ${quoted(transfer)} is not supported.`)
   }
   if (!allowed.includes(mediaTypeOf(contentType))) {
     throw new OperationError('media-type-unsupported', `The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`)
@@ -32,13 +36,14 @@ function isUtf8(contentType: string): boolean {
 }
 
 /**
- * Checks that the caller takes JSON, by `_format` or else by `Accept` (HT-06). An `Accept` without any media range counts as absent.
+ * Checks that the caller takes JSON, by `_format` or else by `Accept` (HT-06). An `Accept` without any media range counts as absent. The
+ * `+` of `_format=application/fhir+json` arrives as a blank unless it was escaped.
  *
  * @throws {OperationError} `not-acceptable`
  */
 export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly [string, string])[]): void {
   const format = query.find(([name]) => name === '_format')?.[1]
-  if (format !== undefined ? JSON_TYPES.has(mediaTypeOf(format)) : acceptsJson(request.header('accept'))) return
+  if (format !== undefined ? JSON_TYPES.has(mediaTypeOf(format).replace(' ', '+')) : acceptsJson(request.header('accept'))) return
   throw new OperationError('not-acceptable', 'Only JSON can be given: application/fhir+json or application/json.')
 }
 

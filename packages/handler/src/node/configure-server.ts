@@ -1,4 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { refuseUnreadable } from './refuse-unreadable.js'
 
 /** Time-outs of a server (LIM-03), in milliseconds. */
 export interface ServerTimeouts {
@@ -14,8 +16,9 @@ export interface ServerTimeouts {
 const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
 
 /**
- * Sets a server's time-outs, and lets the handler decide whether a body that waits for `100 Continue` is wanted at all. The limit on
- * headers is given to `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default.
+ * Sets a server's time-outs, lets the handler decide whether a body that waits for `100 Continue` is wanted at all, and answers what is no
+ * HTTP. The limit on headers is given to `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Node looks for late senders
+ * every 30 seconds; `createServer({ connectionsCheckingInterval: 1_000 })` holds the time-outs to a second.
  */
 export function configureServer(server: Server, timeouts: ServerTimeouts = {}): Server {
   server.headersTimeout = timeouts.headersMs ?? 5_000
@@ -25,6 +28,8 @@ export function configureServer(server: Server, timeouts: ServerTimeouts = {}): 
     Object.defineProperty(message, AWAITS_CONTINUE, { value: true })
     server.emit('request', message, response)
   })
+  server.on('checkExpectation', (message, response) => server.emit('request', message, response))
+  server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket))
   return server
 }
 
