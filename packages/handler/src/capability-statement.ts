@@ -7,6 +7,7 @@ import type {
 import type { SearchParameter } from 'fhir-ops/search'
 import { resourceTypes } from 'fhir-ops/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
+import { COMPARTMENTS } from './content/compartment.js'
 import type { Route } from './routes/route.js'
 import { FHIR_PATH, type Service } from './service.js'
 
@@ -48,6 +49,7 @@ export function capabilityStatement(
         interaction: [{ code: 'batch' }, ...(isTransactional(service) ? [{ code: 'transaction' as const }] : [])],
         operation: operationsOf(fhir.filter(isSystemLevel)),
         security: { service: [{ text: 'OAuth 2.0 bearer tokens' }] },
+        ...(service.ctx.search !== undefined && { compartment: [...COMPARTMENTS] }),
         resource: resourceTypes().map((type) => resourceEntry(service, type, fhir)),
       },
     ],

@@ -39,7 +39,7 @@ function rows(): readonly (readonly string[])[] {
   return [...byText.values()].map((same) => [same.map(({ method }) => method).sort().join(', '), ...documented(same[0]!)])
 }
 
-const pathOf = ({ path, types }: Route): string => path.replace(':type', types?.join(', ') ?? '<Type>').replace(':id', '<id>').replace(':version', '<version>')
+const pathOf = ({ path, types }: Route): string => path.replace(':type', types?.join(', ') ?? '<Type>').replace(':id', '<id>').replace(':version', '<version>').replace(':member', '<Member>')
 
 describe('the documentation', () => {
   it('docs/handler.md lists the route table', () => {

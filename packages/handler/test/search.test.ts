@@ -87,6 +87,29 @@ describe('search', () => {
     })
   })
 
+  it('is narrowed to a compartment by the path', async () => {
+    expect(idsOf(await get('/Patient/a/Observation'))).toEqual(['o'])
+    expect(idsOf(await get('/Patient/b/Observation'))).toBeUndefined()
+    expect(idsOf(await get('/Patient/a/Observation?status=preliminary'))).toBeUndefined()
+    const headers = { authorization: `Bearer ${running.token}`, 'content-type': 'application/x-www-form-urlencoded' }
+    const reply = await send(fhir('/Patient/a/Observation/_search'), { method: 'POST', headers, body: 'status=final' })
+    expect(reply.json).toMatchObject({ total: 1, link: [{ url: fhir('/Patient/a/Observation?status=final') }] })
+  })
+
+  it('in the compartment of an Encounter finds the Encounter itself', async () => {
+    await post('/Encounter/e', { resourceType: 'Encounter', id: 'e' }, 'PUT')
+    expect(idsOf(await get('/Encounter/e/Encounter'))).toEqual(['e'])
+  })
+
+  it.each(['/Patient/a/ValueSet', '/Patient/a/constructor', '/Observation/o/Patient', '/Patient/a/*'])('%s is not found', async (path) => {
+    expect((await get(path)).status).toBe(404)
+  })
+
+  it('in a compartment needs the right to search its members', async () => {
+    const { token } = await running.sessions.create({ user: 'bob', scopes: ['user/Patient.rs'] })
+    expect((await get('/Patient/a/Observation', token)).status).toBe(403)
+  })
+
   it.each([
     ['true', ['contact', 'language', 'telecom'], ['active', 'id', 'link', 'meta', 'resourceType']],
     ['text', ['active', 'contact', 'link'], ['id', 'meta', 'resourceType', 'text']],

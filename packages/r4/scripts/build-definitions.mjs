@@ -8,10 +8,10 @@ import { typeTable } from './type-table.mjs'
 
 const SOURCE = join(import.meta.dirname, '../node_modules/hl7.fhir.r4.examples')
 const DIST = join(import.meta.dirname, '../dist')
-const DEFINITION = /^(CodeSystem|OperationDefinition|SearchParameter|StructureDefinition|ValueSet)-.*\.json$/
+const DEFINITION = /^(CodeSystem|CompartmentDefinition|OperationDefinition|SearchParameter|StructureDefinition|ValueSet)-.*\.json$/
 
 const definitions = readdirSync(SOURCE)
-  .filter((file) => DEFINITION.test(file))
+  .filter((file) => DEFINITION.test(file) && file !== 'CompartmentDefinition-example.json')
   .sort()
   .map((file) => JSON.parse(readFileSync(join(SOURCE, file), 'utf8')))
 

@@ -8,8 +8,8 @@ export interface DefinitionsOptions {
 }
 
 /**
- * The StructureDefinitions, ValueSets, CodeSystems (v2 and v3 too), SearchParameters and OperationDefinitions of FHIR 4.0.1, without
- * narrative and other documentation. Opens the pack; a definition is parsed when it is asked for.
+ * The StructureDefinitions, ValueSets, CodeSystems (v2 and v3 too), SearchParameters, CompartmentDefinitions and OperationDefinitions of
+ * FHIR 4.0.1, without narrative and other documentation. Opens the pack; a definition is parsed when it is asked for.
  */
 export function r4Definitions(options: DefinitionsOptions = {}): ContentLayer {
   return packLayer(options.bytes ?? builtFile('definitions.pack'), 'r4')

@@ -15,6 +15,7 @@ describe('r4Definitions', () => {
     ['CodeSystem', 'http://terminology.hl7.org/CodeSystem/v3-ActCode', '2018-08-12'],
     ['CodeSystem', 'http://terminology.hl7.org/CodeSystem/v2-0203', '2.9'],
     ['SearchParameter', `${BASE}/SearchParameter/individual-birthdate`, '4.0.1'],
+    ['CompartmentDefinition', `${BASE}/CompartmentDefinition/patient`, '4.0.1'],
     ['OperationDefinition', `${BASE}/OperationDefinition/ValueSet-expand`, '4.0.1'],
   ])('holds %s %s', async (type, url, version) => {
     const definition = await content.resolve(type, url)

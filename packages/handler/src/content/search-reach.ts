@@ -1,12 +1,16 @@
 import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../auth/caller.js'
 
-/** Callers with a project find the bots of that project only. `parameters` would still speak of all of them. */
+/** Callers with a project find the bots of that project only. */
 export function inReach(query: SearchQuery, { principal }: Caller): SearchQuery {
   if (query.type !== 'Bot' || principal?.project === undefined) return query
   const own: Condition = { kind: 'entry', param: 'project', all: [{ field: 'value', op: 'eq', operand: principal.project }] }
-  const { parameters: _ofAll, ...narrowed } = query
-  return { ...narrowed, where: { kind: 'and', conditions: [query.where, own] } }
+  return narrowed(query, own)
+}
+
+/** The query with one more condition. `parameters` would still speak of the wider one. */
+export function narrowed({ parameters: _ofAll, ...query }: SearchQuery, condition: Condition): SearchQuery {
+  return { ...query, where: { kind: 'and', conditions: [query.where, condition] } }
 }
 
 /** False for what a rule of the host hides from this caller. */

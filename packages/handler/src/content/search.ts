@@ -8,14 +8,15 @@ import {
   type SearchOptions,
   type SearchPair,
 } from 'fhir-ops/search'
-import type { SearchQuery, StoredResource } from 'fhir-ops/storage'
+import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
+import { compartmentCondition } from './compartment.js'
 import { isReached } from './reach.js'
-import { inReach, isShown } from './search-reach.js'
+import { inReach, isShown, narrowed } from './search-reach.js'
 import { subsetFor } from './summary.js'
 import { searchsetText, type Searchset } from './searchset.js'
 
@@ -31,17 +32,43 @@ export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
  *
  * @throws {OperationError} as `parseSearch`; `forbidden` unless the caller may search every type that the query looks at.
  */
-export async function searchResources(service: Service, call: Call, options: SearchOptions): Promise<Answer> {
+export function searchResources(service: Service, call: Call, options: SearchOptions): Promise<Answer> {
   const type = param(call, 'type')
+  return searchAt(service, call, { options, type, path: type })
+}
+
+/** As `searchResources`, among the resources of a compartment. @throws {OperationError} as `compartmentCondition`, too. */
+export async function searchCompartment(service: Service, call: Call, options: SearchOptions): Promise<Answer> {
+  const [type, id, member] = [param(call, 'type'), param(call, 'id'), param(call, 'member')]
+  const within = await compartmentCondition(call.ctx, { type, id, member })
+  return searchAt(service, call, { options, type: member, path: `${type}/${id}/${member}`, within })
+}
+
+/** Where is searched, and how. */
+interface SearchPlace {
+  readonly options: SearchOptions
+  readonly type: string
+  /** Below the FHIR base, for links. */
+  readonly path: string
+  /** What holds for every match beside the parameters. */
+  readonly within?: Condition
+}
+
+async function searchAt(service: Service, call: Call, { options, type, path, within }: SearchPlace): Promise<Answer> {
   const pairs = searchPairs(call, service)
-  const parsed = await parseSearch(type, pairs, { ...options, includes: true, base: options.base ?? `${service.baseUrl}${FHIR_PATH}` })
-  for (const searched of searchTypesOf(parsed.query)) authorize(call.caller, { action: 'search', type: searched })
-  const query = inReach(parsed.query, call.caller)
-  for (const { direction, source } of parsed.includes ?? [])
-    if (direction === 'revinclude') authorize(call.caller, { action: 'search', type: source })
+  const base = `${service.baseUrl}${FHIR_PATH}`
+  const parsed = await parseSearch(type, pairs, { ...options, includes: true, base: options.base ?? base })
+  authorizeSearch(call, parsed)
+  const reached = inReach(parsed.query, call.caller)
+  const query = within === undefined ? reached : narrowed(reached, within)
   const subset = await subsetFor(call, options, { type, parsed })
   const searchset = parsed.countOnly ? await countOf(call, query) : { ...(await pageOf(service, call, { query, parsed })), subset }
-  return fhirText(200, bounded(searchsetText(searchset, { type, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call))
+  return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base }), call))
+}
+
+function authorizeSearch({ caller }: Call, { query, includes = [] }: ParsedSearch): void {
+  const referring = includes.filter(({ direction }) => direction === 'revinclude').map(({ source }) => source)
+  for (const type of [...searchTypesOf(query), ...referring]) authorize(caller, { action: 'search', type })
 }
 
 function searchPairs({ target, body }: Call, { limits }: Service): readonly SearchPair[] {

@@ -16,7 +16,8 @@ export interface Searchset {
 
 /** The search that a page belongs to, as it was sent. */
 export interface SearchLinks {
-  readonly type: string
+  /** Below `base`: `Patient`, `Patient/1/Observation`. */
+  readonly path: string
   readonly pairs: readonly (readonly [string, string])[]
   /** Address that links are made from, without a slash at the end. */
   readonly base: string
@@ -32,10 +33,10 @@ export function searchsetText(page: Searchset, links: SearchLinks): string {
   return `{"resourceType":"Bundle","type":"searchset"${total},"link":${JSON.stringify(linksOf(page, links))}${list}}`
 }
 
-function linksOf({ next }: Searchset, { type, pairs, base }: SearchLinks): readonly object[] {
+function linksOf({ next }: Searchset, { path, pairs, base }: SearchLinks): readonly object[] {
   const linkTo = (relation: string, query: SearchLinks['pairs']): object => {
     const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString()
-    return { relation, url: `${base}/${type}${text === '' ? '' : `?${text}`}` }
+    return { relation, url: `${base}/${path}${text === '' ? '' : `?${text}`}` }
   }
   const withoutCursor = pairs.filter(([name]) => name !== '_cursor')
   return [linkTo('self', pairs), ...(next === undefined ? [] : [linkTo('next', [...withoutCursor, ['_cursor', next]])])]

@@ -2,8 +2,9 @@ import { authorize } from '../auth/caller.js'
 import type { Action } from '../auth/scopes.js'
 import { runBundle, type PartRunner } from '../content/bundle.js'
 import { carryOut } from '../content/carry-out.js'
+import { COMPARTMENT_TYPES } from '../content/compartment.js'
 import { readResource, readVersion } from '../content/read.js'
-import { searchResources } from '../content/search.js'
+import { searchCompartment, searchResources } from '../content/search.js'
 import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
 import type { WritePlan } from '../content/write-plan.js'
 import type { Answer } from '../http/answer.js'
@@ -12,6 +13,7 @@ import { param, type Call, type Route } from './route.js'
 
 const TYPE = `${FHIR_PATH}/:type`
 const INSTANCE = `${TYPE}/:id`
+const MEMBERS = `${INSTANCE}/:member`
 
 /** Reading, finding and writing resources. */
 export function contentRoutes(service: Service, parts: PartRunner): readonly Route[] {
@@ -36,9 +38,17 @@ function searchRoutes(service: Service): readonly Route[] {
     summary: 'Resources that match all parameters',
     run: (call: Call) => searchResources(service, call, options),
   } as const
+  const compartment = {
+    ...row,
+    types: COMPARTMENT_TYPES,
+    summary: 'Resources of a compartment that match all parameters',
+    run: (call: Call) => searchCompartment(service, call, options),
+  } as const
   return [
     { ...row, method: 'GET', path: TYPE, body: 'none', interaction: 'search-type' },
     { ...row, method: 'POST', path: `${TYPE}/_search`, body: 'optional-form' },
+    { ...compartment, method: 'GET', path: MEMBERS, body: 'none' },
+    { ...compartment, method: 'POST', path: `${MEMBERS}/_search`, body: 'optional-form' },
   ]
 }
 

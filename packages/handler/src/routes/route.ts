@@ -27,7 +27,7 @@ export interface Call {
   readonly connection: Connection
   readonly remoteHost: string | undefined
   readonly target: Target
-  /** `:type`, `:id` and `:version` of the path. */
+  /** `:type`, `:id`, `:version` and `:member` of the path. */
   readonly params: ReadonlyMap<string, string>
   readonly caller: Caller
   /** Absent when the route reads none or an optional one did not come. */
@@ -45,7 +45,7 @@ export type Interaction = 'read' | 'vread' | 'create' | 'update' | 'delete' | 's
 /** One row of the route table. */
 export interface Route {
   readonly method: Method
-  /** Below the base: literals, `:type`, `:id` and `:version`. */
+  /** Below the base: literals, `:type`, `:id`, `:version` and `:member` (a type in a compartment). */
   readonly path: string
   /** Types that `:type` stands for; every resource type when absent. */
   readonly types?: readonly string[] | undefined
@@ -76,7 +76,7 @@ export interface Route {
 }
 
 /** A part of the path that the route has for certain. */
-export function param(call: Call, name: 'type' | 'id' | 'version'): string {
+export function param(call: Call, name: 'type' | 'id' | 'version' | 'member'): string {
   const value = call.params.get(name)
   if (value === undefined) throw new TypeError(`The route has no :${name}.`)
   return value

@@ -19,6 +19,7 @@ interface Node {
 const VARIABLES: ReadonlyMap<string, (segment: string) => boolean> = new Map([
   [':type', isResourceType],
   [':id', isResourceId],
+  [':member', isResourceType],
   [':version', (segment: string) => /^\d{1,15}$/.test(segment)],
 ])
 
