@@ -16,18 +16,17 @@ export function mediaTypeOf(contentType: string | undefined): string {
  */
 export function checkContentType(request: HttpRequest, allowed: readonly string[]): void {
   const contentType = request.header('content-type')
-  const encoding = request.header('content-encoding')?.trim().toLowerCase()
-  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
-    throw new OperationError('media-type-unsupported', `The Content-Encoding ${quoted(encoding)} is not supported.`)
-  }
-  const transfer = request.header('transfer-encoding')
-  if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked') {
-    throw new OperationError('media-type-unsupported', `The Transfer-Encoding ${quoted(transfer)} is not supported.`)
-  }
+  checkPlain('Content-Encoding', request.header('content-encoding'), 'identity')
+  checkPlain('Transfer-Encoding', request.header('transfer-encoding'), 'chunked')
   if (!allowed.includes(mediaTypeOf(contentType))) {
     throw new OperationError('media-type-unsupported', `The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`)
   }
   if (!isUtf8(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The charset must be UTF-8.')
+}
+
+function checkPlain(name: string, value: string | undefined, allowed: string): void {
+  const coding = value?.trim().toLowerCase() ?? ''
+  if (coding !== '' && coding !== allowed) throw new OperationError('media-type-unsupported', `The ${name} ${quoted(coding)} is not supported.`)
 }
 
 function isUtf8(contentType: string): boolean {
