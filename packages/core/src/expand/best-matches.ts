@@ -54,19 +54,23 @@ function withExactCode(order: DisplayOrder, left: Left, { wanted, first }: BestQ
   return found.sorted().map((one) => ranked(RANK.code, one))
 }
 
-/** The exact display is the shortest that begins with it. */
-function withBeginning(order: DisplayOrder, left: Left, { wanted, most }: BestQuestion): readonly RankedConcept[] {
+/** Displays that begin with several words; those that begin with one come first among those that have it. */
+function withBeginning(order: DisplayOrder, left: Left, { wanted, first, most }: BestQuestion): readonly RankedConcept[] {
+  if (wanted === first) return []
   const found = smallestKeys(most)
   for (const concept of order.startingWith(wanted)) if (left.has(concept)) found.add(0, order.length(concept), concept)
-  return found.sorted().map((one) => ranked(one.length === wanted.length ? RANK.display : RANK.beginning, one))
+  return found.sorted().map((one) => ranked(beginningLevel(one, wanted), one))
 }
 
-function withPlace(order: DisplayOrder, left: Left, { first, most }: BestQuestion): readonly RankedConcept[] {
+function withPlace(order: DisplayOrder, left: Left, { wanted, first, most }: BestQuestion): readonly RankedConcept[] {
   const found = smallestKeys(most)
-  order.eachPlace(first, (concept, place) => {
-    if (left.has(concept)) found.add(place, order.length(concept), concept)
-  })
-  return found.sorted().map((one) => ranked(RANK.other, one))
+  order.eachPlace(first, (concept, place) => !left.has(concept) || found.add(place, order.length(concept), concept))
+  return found.sorted().map((one) => ranked(wanted === first && one.place === 0 ? beginningLevel(one, wanted) : RANK.other, one))
+}
+
+/** The exact display is the shortest that begins with it. */
+function beginningLevel({ length }: PlacedConcept, wanted: string): number {
+  return length === wanted.length ? RANK.display : RANK.beginning
 }
 
 /** They match by other texts than the display. */

@@ -26,7 +26,7 @@ import type { ExpandInput } from './expand-input.js'
 import type { Expansion, ExpansionEntry } from './expansion.js'
 import { declaredProperties } from './expansion-properties.js'
 import { nestable } from './nesting.js'
-import { pageEntries } from './page.js'
+import { pageEntries, streamedEntries } from './page.js'
 import { reportedParameters } from './reported.js'
 import { matching } from './text-filter.js'
 
@@ -43,6 +43,47 @@ import { matching } from './text-filter.js'
  * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
  */
 export async function expand(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
+  const selection = await selected(ctx, input)
+  const { plan, members, segments, total, style } = selection
+  refuseTooMany(ctx, { input, total, plan })
+  const contains = await entries(selection)
+  return {
+    valueSet: plan.valueSet,
+    ...(standIns(segments).length === 0 && { total }),
+    offset: input.offset ?? 0,
+    parameters: reportedParameters({ input, plan, members, displayLanguage: style.languages?.text }),
+    contains,
+    unclosed: unclosedReasons(members),
+    properties: declaredProperties(contains, { asked: style.properties, members }),
+  }
+}
+
+/**
+ * The codes of a value set one after the other, without the whole answer in memory and without a limit on their number. They come as from
+ * `expand` with `excludeNested`: in the order of the definition, or, with a text filter, the best first.
+ *
+ * @param input `offset` and `count` hold as for `expand`.
+ * @yields each code once
+ * @throws {OperationError} As `expand`, but never `too-costly` for the number of codes; `aborted` and `computation-timeout` also between two codes.
+ */
+export async function* expandStream(ctx: OperationContext, input: ExpandInput): AsyncGenerator<ExpansionEntry, void, undefined> {
+  const { scope, segments, style, filtered } = await selected(ctx, input)
+  yield* streamedEntries(scope, segments, { input, style, filtered })
+}
+
+interface Selection {
+  readonly scope: TerminologyScope
+  readonly input: ExpandInput
+  readonly plan: ValueSetPlan
+  readonly members: Members
+  /** What is left of the members with filters. */
+  readonly segments: readonly Segment[]
+  readonly total: number
+  readonly style: EntryStyle
+  readonly filtered: boolean
+}
+
+async function selected(ctx: OperationContext, input: ExpandInput): Promise<Selection> {
   refuseLongFilter(ctx, input)
   const valueSet = await namedValueSet(ctx, input)
   const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
@@ -54,18 +95,8 @@ export async function expand(ctx: OperationContext, input: ExpandInput): Promise
   const active = input.activeOnly === true ? members.segments.map(activeCodes) : members.segments
   const segments = words.length === 0 ? active : await matchingSegments(scope, active, words)
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
-  refuseTooMany(ctx, { input, total, plan })
   const style = entryStyle(input, plan, languages)
-  const contains = await entries({ scope, segments, input, plan, style })
-  return {
-    valueSet: plan.valueSet,
-    ...(standIns(segments).length === 0 && { total }),
-    offset: input.offset ?? 0,
-    parameters: reportedParameters({ input, plan, members, displayLanguage: languages?.text }),
-    contains,
-    unclosed: unclosedReasons(members),
-    properties: declaredProperties(contains, { asked: style.properties, members }),
-  }
+  return { scope, input, plan, members, segments, total, style, filtered: words.length > 0 }
 }
 
 async function matchingSegments({ pace }: TerminologyScope, segments: readonly Segment[], words: readonly FilterWord[]): Promise<readonly Segment[]> {
@@ -118,16 +149,7 @@ function versionedSystems(plan: ValueSetPlan): ReadonlySet<string> {
   return new Set(Array.from(versions).flatMap(([system, found]) => (found.size > 1 ? [system] : [])))
 }
 
-interface Listing {
-  readonly scope: TerminologyScope
-  readonly segments: readonly Segment[]
-  readonly input: ExpandInput
-  readonly plan: ValueSetPlan
-  readonly style: EntryStyle
-}
-
-function entries({ scope, segments, input, plan, style }: Listing): Promise<readonly ExpansionEntry[]> {
-  const filtered = filterWords(input.filter ?? '').length > 0
+function entries({ scope, segments, input, plan, style, filtered }: Selection): Promise<readonly ExpansionEntry[]> {
   const paged = input.count !== undefined || input.offset !== undefined
   const nested = paged || input.excludeNested === true ? undefined : nestable({ plan, segments, filtered })
   return pageEntries(scope, segments, { input, style, nested, filtered })

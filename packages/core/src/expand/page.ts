@@ -28,16 +28,46 @@ export async function pageEntries(
 ): Promise<readonly ExpansionEntry[]> {
   const writer = entryWriter(scope, style)
   if (nested !== undefined) return nestedEntries(writer, nested)
-  const skip = input.offset ?? 0
-  const most = input.count ?? Number.POSITIVE_INFINITY
-  const ranking = { filter: input.filter ?? '', languages: style.languages, most: skip + most }
-  const matches = filtered ? (await firstMatches(scope, segments, ranking)).slice(skip) : matchesOf(segments, skip)
   const entries: ExpansionEntry[] = []
-  for (const match of matches) {
-    if (entries.length >= most) break
+  for (const match of await wantedMatches(scope, segments, { input, style, filtered })) {
+    if (entries.length >= mostOf(input)) break
     entries.push(await writer(match))
   }
   return entries
+}
+
+/**
+ * The same entries one after the other, never nested and of any length in all.
+ *
+ * @yields each entry once
+ */
+export async function* streamedEntries(
+  scope: TerminologyScope,
+  segments: readonly Segment[],
+  question: Omit<PageQuestion, 'nested'>,
+): AsyncGenerator<ExpansionEntry, void, undefined> {
+  let left = mostOf(question.input)
+  for (const { segment, concept } of await wantedMatches(scope, segments, question)) {
+    if (left-- <= 0) return
+    yield entryOf(segment, concept, question.style)
+    if (scope.pace.due()) await scope.pace.pause()
+  }
+}
+
+function mostOf({ count }: ExpandInput): number {
+  return count ?? Number.POSITIVE_INFINITY
+}
+
+/** The matches from `offset` on. */
+async function wantedMatches(
+  scope: TerminologyScope,
+  segments: readonly Segment[],
+  { input, style, filtered }: Omit<PageQuestion, 'nested'>,
+): Promise<Iterable<Match>> {
+  const skip = input.offset ?? 0
+  if (!filtered) return matchesOf(segments, skip)
+  const ranking = { filter: input.filter ?? '', languages: style.languages, most: skip + mostOf(input) }
+  return (await firstMatches(scope, segments, ranking)).slice(skip)
 }
 
 type EntryWriter = (match: Match) => ExpansionEntry | Promise<ExpansionEntry>

@@ -9,15 +9,19 @@ export interface PlacedConcept {
 
 /** Keeps the first of many concepts in the order of place, length and number. */
 export interface SmallestKeys {
-  /** A concept may come several times; the smallest place counts. The concept is below 2 ** 21. */
-  add(place: number, length: number, concept: number): void
+  /**
+   * A concept may come several times; the smallest place counts. The concept is below 2 ** 21.
+   *
+   * @returns false when nothing from here on would be kept.
+   */
+  add(place: number, length: number, concept: number): boolean
   /** Those kept, in order, each once. */
   sorted(): readonly PlacedConcept[]
 }
 
 const CONCEPTS = 2 ** 21
 const LENGTHS = 2 ** 16
-const FIRST_CAPACITY = 512
+const FIRST_CAPACITY = 64
 
 /** Keeps at most `most` concepts. Each is one number, so that a hundred thousand are gone through in less than a millisecond. */
 export function smallestKeys(most: number): SmallestKeys {
@@ -32,9 +36,10 @@ export function smallestKeys(most: number): SmallestKeys {
   return {
     add(place, length, concept) {
       const key = (place * LENGTHS + length) * CONCEPTS + concept
-      if (key >= limit) return
+      if (key >= limit) return false
       if (size === keys.length) compact()
       keys[size++] = key
+      return true
     },
     sorted() {
       compact()

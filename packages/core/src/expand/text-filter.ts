@@ -3,6 +3,7 @@ import {
   conceptsOf,
   conceptTexts,
   filterWords,
+  fleetingAnd,
   fold,
   listable,
   mainText,
@@ -24,7 +25,10 @@ export function matching(segment: Segment, words: readonly FilterWord[]): Segmen
   const index = listable(segment.provider)
   const found = words.map((word) => index.withWord(word))
   const all = segment.codes === index.all() ? found : [segment.codes, ...found]
-  return withCodes(segment, all.reduce(and))
+  return withCodes(
+    segment,
+    all.reduce((rest, one, i) => (i < all.length - 1 ? and(rest, one) : fleetingAnd(rest, one))),
+  )
 }
 
 /** One match of a text filter. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { and, andNot, bitmapFrom, fewBitmap, members, or, rangeBitmap, type Bitmap } from './bitmap.js'
+import { and, andNot, bitmapFrom, fewBitmap, fleetingAnd, members, or, rangeBitmap, type Bitmap } from './bitmap.js'
 
 const LIMIT = 200
 const positions = fc.uniqueArray(fc.nat(LIMIT - 1))
@@ -18,6 +18,8 @@ describe('a bitmap', () => {
         const [left, right] = [one(a), other(b)]
         const listed = (set: ReadonlySet<number>): readonly number[] => [...set].sort((m, n) => m - n)
         expect([...members(and(left, right))]).toEqual(listed(x.intersection(y)))
+        expect([...members(fleetingAnd(left, right))]).toEqual(listed(x.intersection(y)))
+        expect(fleetingAnd(left, right).count()).toBe(x.intersection(y).size)
         expect([...members(or(left, right))]).toEqual(listed(x.union(y)))
         expect([...members(andNot(left, right))]).toEqual(listed(x.difference(y)))
         expect([...members(left, skip)]).toEqual(listed(x).slice(skip))

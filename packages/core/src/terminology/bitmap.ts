@@ -62,6 +62,28 @@ export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
 
 /** The members of both. */
 export function and(a: Bitmap, b: Bitmap): Bitmap {
+  return fewOf(a, b) ?? combined(a, b, (x, y) => x & y)
+}
+
+/**
+ * The same for sets that are asked for their count and some members and then forgotten: no words are made for it, and every question goes
+ * to both, so that it must not be nested without bound.
+ */
+export function fleetingAnd(a: Bitmap, b: Bitmap): Bitmap {
+  let counted: number | undefined
+  return (
+    fewOf(a, b) ?? {
+      limit: Math.max(a.limit, b.limit),
+      get words() {
+        return combined(a, b, (x, y) => x & y).words
+      },
+      has: (position) => a.has(position) && b.has(position),
+      count: () => (counted ??= countBoth(a.words, b.words)),
+    }
+  )
+}
+
+function fewOf(a: Bitmap, b: Bitmap): Bitmap | undefined {
   if (a.few !== undefined)
     return fewBitmap(
       a.few.filter((position) => b.has(position)),
@@ -72,7 +94,7 @@ export function and(a: Bitmap, b: Bitmap): Bitmap {
       b.few.filter((position) => a.has(position)),
       b.limit,
     )
-  return combined(a, b, (x, y) => x & y)
+  return undefined
 }
 
 /** The members of either. */
@@ -138,6 +160,12 @@ function lowBits(count: number): number {
 function countWords(words: Uint32Array): number {
   let count = 0
   for (const word of words) count += bitsIn(word)
+  return count
+}
+
+function countBoth(a: Uint32Array, b: Uint32Array): number {
+  let count = 0
+  for (let i = 0; i < Math.min(a.length, b.length); i++) count += bitsIn((a[i] ?? 0) & (b[i] ?? 0))
   return count
 }
 

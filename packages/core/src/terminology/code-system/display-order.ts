@@ -1,5 +1,4 @@
 import { firstWhere } from '../first-where.js'
-import { fold } from '../words.js'
 import type { Work } from '../work.js'
 import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'
@@ -16,45 +15,59 @@ export interface DisplayOrder {
   readonly complete: boolean
   withCode(code: string): Iterable<number>
   startingWith(text: string): Uint32Array
-  /** Every word of a display that begins so, with its place; a concept comes once for each such word. */
-  eachPlace(start: string, visit: (concept: number, place: number) => void): void
+  /**
+   * Every word of a display that begins so, with its place; a concept comes once for each such word.
+   *
+   * @param visit For each word by place, then by length of the display, then by number, until it returns false; then the next word's.
+   */
+  eachPlace(start: string, visit: (concept: number, place: number) => boolean): void
 }
 
 /** What the order is made over. */
 export interface Shown {
-  readonly size: number
-  readonly display: (concept: number) => string | undefined
+  /** Folded. */
+  readonly displays: readonly string[]
+  /** The same, made anew, as the list is not kept. */
+  readonly display: (concept: number) => string
+  /** Folded. */
   readonly code: (concept: number) => string
 }
 
 /** Makes the order; `undefined` for a system that is too large for it, or has a text that is too long. */
-export function* displayOrder({ size, display, code }: Shown, { concepts, places, range }: WordPostings): Work<DisplayOrder | undefined> {
-  const displayOf = (concept: number): string => fold(display(concept) ?? '')
-  const codeOf = (concept: number): string => fold(code(concept))
-  const displays = yield* collected(size, displayOf)
-  if (size > MOST_CONCEPTS || displays.some(({ length }) => length >= FAR)) return undefined
+export function* displayOrder({ displays, display, code }: Shown, postings: WordPostings): Work<DisplayOrder | undefined> {
+  if (displays.length > MOST_CONCEPTS || displays.some(({ length }) => length >= FAR)) return undefined
   const lengths = Uint16Array.from(displays, ({ length }) => length)
   const byDisplay = yield* sortedPlaces(displays)
-  const byCode = yield* sortedPlaces(yield* collected(size, codeOf))
+  const byCode = yield* sortedPlaces(yield* collected(displays.length, code))
   return {
-    display: displayOf,
+    display,
     length: (concept) => lengths[concept] ?? 0,
     complete: !lengths.includes(0),
-    withCode: (wanted) => stretch(byCode, (concept) => compare(codeOf(concept), wanted)),
-    startingWith: (text) => stretch(byDisplay, (concept) => compare(displayOf(concept).slice(0, text.length), text)),
-    eachPlace(start, visit) {
-      const [from, to] = range(start)
-      for (let i = from; i < to; i++) {
-        const place = places[i] ?? FAR
-        if (place !== FAR) visit(concepts[i] ?? 0, place)
-      }
-    },
+    withCode: (wanted) => stretch(byCode, (concept) => compare(code(concept), wanted)),
+    startingWith: (text) => stretch(byDisplay, (concept) => compare(display(concept).slice(0, text.length), text)),
+    eachPlace: (start, visit) => eachPlace(postings, start, visit),
+  }
+}
+
+function eachPlace(
+  { range, starts, concepts, places }: WordPostings,
+  start: string,
+  visit: (concept: number, place: number) => boolean,
+): void {
+  const [from, to] = range(start)
+  for (let word = from; word < to; word++) {
+    const end = starts[word + 1] ?? 0
+    for (let i = starts[word] ?? 0; i < end; i++) {
+      const place = places[i] ?? FAR
+      if (place === FAR || !visit(concepts[i] ?? 0, place)) break
+    }
   }
 }
 
 const STEPS = 256
 
-function* collected(size: number, text: (concept: number) => string): Work<readonly string[]> {
+/** The texts of all concepts. */
+export function* collected(size: number, text: (concept: number) => string): Work<readonly string[]> {
   const texts: string[] = []
   for (let concept = 0; concept < size; concept++) {
     texts.push(text(concept))

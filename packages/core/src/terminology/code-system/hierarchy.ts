@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { bitmapOf, newWords, rangeBitmap, setBit, type Bitmap } from '../bitmap.js'
 import type { Work } from '../work.js'
 
@@ -109,8 +110,24 @@ function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonl
     children,
     isWithin: (concept, ancestor) =>
       inRange(concept, ancestor) || (walk.many && reaches(concept, parents, (found) => inRange(found, ancestor))),
-    within: (ancestor) => (walk.many ? reachable(ancestor, children, size) : rangeBitmap(ancestor, end(ancestor), size)),
+    within: walk.many
+      ? keptBranches((ancestor) => reachable(ancestor, children, size))
+      : (ancestor) => rangeBitmap(ancestor, end(ancestor), size),
     above: (concept) => reachable(concept, parents, size),
+  }
+}
+
+/** Branches that are asked for again and again, such as those of value sets in use. */
+const KEPT_BRANCHES = 64
+
+function keptBranches(make: (ancestor: number) => Bitmap): (ancestor: number) => Bitmap {
+  const kept = new LRUCache<number, Bitmap>({ max: KEPT_BRANCHES })
+  return (ancestor) => {
+    const known = kept.get(ancestor)
+    if (known !== undefined) return known
+    const made = make(ancestor)
+    kept.set(ancestor, made)
+    return made
   }
 }
 

@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { bitmapOf, fewBitmap, members, newWords, setBit, type Bitmap } from '../bitmap.js'
 import { fold, placeOfWord, type FilterWord } from '../words.js'
 import type { Work } from '../work.js'
-import { displayOrder, type DisplayOrder } from './display-order.js'
-import { wordPostings, type WordPostings } from './word-postings.js'
+import { countingOrder } from './counting-order.js'
+import { collected, displayOrder, type DisplayOrder } from './display-order.js'
+import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 
 /** Finds concepts by words of their texts. */
 export interface TextIndex {
@@ -24,9 +25,36 @@ export interface Searched {
 
 /** Makes the index of a code system. */
 export function* textIndex(searched: Searched): Work<TextIndex> {
-  const { size, display, texts } = searched
-  const postings = yield* wordPostings(size, (concept) => ({ display: fold(display(concept) ?? ''), others: texts(concept).map(fold) }))
-  const order = yield* displayOrder(searched, postings)
+  const folded = foldedTexts(searched)
+  const { postings, order } = yield* indexed(searched, folded)
+  return finderOver(searched, postings, order)
+}
+
+interface FoldedReader {
+  readonly display: (concept: number) => string
+  readonly code: (concept: number) => string
+}
+
+function foldedTexts({ display, code }: Searched): FoldedReader {
+  return { display: (concept) => fold(display(concept) ?? ''), code: (concept) => fold(code(concept)) }
+}
+
+interface Indexed {
+  readonly postings: WordPostings
+  readonly order: DisplayOrder | undefined
+}
+
+/** Nothing that is kept is made here: what is made in one function stays in memory together, and the list of displays must not. */
+function* indexed({ size, texts }: Searched, { display, code }: FoldedReader): Work<Indexed> {
+  const displays = yield* collected(size, display)
+  const lengths = { at: (concept: number) => Math.min(displays[concept]?.length ?? 0, FAR), length: () => size }
+  const byLength = yield* countingOrder(lengths, FAR + 1, undefined)
+  const others = (concept: number): readonly string[] => texts(concept).map(fold)
+  const postings = yield* wordPostings(byLength.order, (concept) => ({ display: displays[concept] ?? '', others: others(concept) }))
+  return { postings, order: yield* displayOrder({ displays, display, code }, postings) }
+}
+
+function finderOver({ size, texts }: Searched, postings: WordPostings, order: DisplayOrder | undefined): TextIndex {
   const candidates = wordFinder(size, postings)
   return {
     find(word) {
@@ -53,12 +81,12 @@ const FEW = 2_048
 /** Concepts of this many common beginnings of words are kept. */
 const KEPT = 256
 
-function wordFinder(size: number, { range, concepts }: WordPostings): (start: string) => Bitmap {
+function wordFinder(size: number, { range, starts, concepts }: WordPostings): (start: string) => Bitmap {
   const kept = new LRUCache<string, Bitmap>({ max: KEPT })
   return (start) => {
     const known = kept.get(start)
     if (known !== undefined) return known
-    const [from, to] = range(start)
+    const [from = 0, to = 0] = range(start).map((word) => starts[word])
     if (to - from <= FEW) return fewBitmap(onceEach(concepts.slice(from, to).sort()), size)
     const words = newWords(size)
     for (let i = from; i < to; i++) setBit(words, concepts[i] ?? 0)

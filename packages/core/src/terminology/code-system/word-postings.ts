@@ -1,15 +1,21 @@
 import { firstWhere } from '../first-where.js'
 import { wordsOf } from '../words.js'
 import type { Work } from '../work.js'
+import { countingOrder, type Column } from './counting-order.js'
 import { sortedPlaces } from './sorted-places.js'
 
 /** The place of a word that does not stand in the display, or too far behind to count. */
 export const FAR = 0xffff
 
-/** Which words stand in the texts of which concepts: for each word, in alphabetic order, a stretch of the other lists. */
+/**
+ * Which words stand in the texts of which concepts: for each word, in alphabetic order, a stretch of the other lists, in which concepts
+ * are ordered by the place of the word in their display and by the length of the display.
+ */
 export interface WordPostings {
-  /** The stretch of everything that begins so. */
+  /** The words that begin so. */
   readonly range: (start: string) => readonly [from: number, to: number]
+  /** By word: where its stretch starts; one more for the end. */
+  readonly starts: Uint32Array
   readonly concepts: Uint32Array
   /** Where the word first stands in the folded display, at most `FAR`. */
   readonly places: Uint16Array
@@ -24,20 +30,19 @@ export interface FoldedTexts {
 const STEPS = 128
 const FILL_STEPS = 16_384
 
-/** Collects the words of concepts numbered from 0. */
-export function* wordPostings(size: number, texts: (concept: number) => FoldedTexts): Work<WordPostings> {
-  const found: Found = { ids: new Map(), counts: [], words: growing(), concepts: growing(), places: growing() }
-  for (let concept = 0; concept < size; concept++) {
+/** Collects the words of concepts. @param byLength All concepts, those with the shortest display first. */
+export function* wordPostings(byLength: Uint32Array, texts: (concept: number) => FoldedTexts): Work<WordPostings> {
+  const found: Found = { ids: new Map(), words: growing(), concepts: growing(), places: growing() }
+  let step = 0
+  for (const concept of byLength) {
     addWords(found, concept, placesOf(texts(concept)))
-    if (concept % STEPS === 0) yield
+    if (step++ % STEPS === 0) yield
   }
   return yield* laidOut(found)
 }
 
 interface Found {
   readonly ids: Map<string, number>
-  /** By word: how many concepts have it. */
-  readonly counts: number[]
   readonly words: Growing
   readonly concepts: Growing
   readonly places: Growing
@@ -59,46 +64,46 @@ function addWords(found: Found, concept: number, places: ReadonlyMap<string, num
   for (const [word, place] of places) {
     const id = found.ids.get(word) ?? found.ids.size
     if (id === found.ids.size) found.ids.set(word, id)
-    found.counts[id] = (found.counts[id] ?? 0) + 1
     found.words.push(id)
     found.concepts.push(concept)
     found.places.push(place)
   }
 }
 
-function* laidOut({ ids, counts, words, concepts, places }: Found): Work<WordPostings> {
-  const texts = [...ids.keys()]
+function* laidOut(found: Found): Work<WordPostings> {
+  const texts = [...found.ids.keys()]
   const order = yield* sortedPlaces(texts)
-  const starts = new Uint32Array(order.length + 1)
-  const next = new Uint32Array(order.length)
-  order.forEach((id, i) => {
-    next[id] = starts[i] ?? 0
-    starts[i + 1] = (starts[i] ?? 0) + (counts[id] ?? 0)
-  })
-  const laid = { concepts: new Uint32Array(words.length()), places: new Uint16Array(words.length()) }
-  for (let i = 0; i < words.length(); i++) {
-    const id = words.at(i)
-    const at = next[id] ?? 0
-    next[id] = at + 1
-    laid.concepts[at] = concepts.at(i)
-    laid.places[at] = places.at(i)
-    if (i % FILL_STEPS === 0) yield
-  }
-  const sorted = Array.from(order, (id) => texts[id] ?? '')
-  const startOf = (word: number): number => starts[word] ?? 0
+  const ranks = new Uint32Array(order.length)
+  order.forEach((id, rank) => (ranks[id] = rank))
+  const byPlace = yield* countingOrder(found.places, FAR + 1, undefined)
+  const words = { at: (i: number) => ranks[found.words.at(i)] ?? 0, length: () => found.words.length() }
+  const byWord = yield* countingOrder(words, order.length, byPlace.order)
   return {
-    ...laid,
-    range: (start) => [
-      startOf(firstWhere(sorted.length, (i) => (sorted[i] ?? '') >= start)),
-      startOf(firstWhere(sorted.length, (i) => (sorted[i] ?? '') >= start && sorted[i]?.startsWith(start) !== true)),
-    ],
+    starts: byWord.starts,
+    concepts: yield* inOrder(byWord.order, found.concepts, new Uint32Array(byWord.order.length)),
+    places: yield* inOrder(byWord.order, found.places, new Uint16Array(byWord.order.length)),
+    range: rangeIn(Array.from(order, (id) => texts[id] ?? '')),
   }
 }
 
-interface Growing {
+/** Apart from where the lists are made, so that it does not keep in memory what they are made of. */
+function rangeIn(sorted: readonly string[]): WordPostings['range'] {
+  return (start) => [
+    firstWhere(sorted.length, (i) => (sorted[i] ?? '') >= start),
+    firstWhere(sorted.length, (i) => (sorted[i] ?? '') >= start && sorted[i]?.startsWith(start) !== true),
+  ]
+}
+
+function* inOrder<T extends Uint32Array | Uint16Array>(order: Uint32Array, values: Column, into: T): Work<T> {
+  for (let i = 0; i < order.length; i++) {
+    into[i] = values.at(order[i] ?? 0)
+    if (i % FILL_STEPS === 0) yield
+  }
+  return into
+}
+
+interface Growing extends Column {
   push(value: number): void
-  at(i: number): number
-  length(): number
 }
 
 function growing(): Growing {

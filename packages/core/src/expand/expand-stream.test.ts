@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+import { createContext, forRequest } from '../context/index.js'
+import { memoryStorage } from '../memory/index.js'
+import type { ExpandInput } from './expand-input.js'
+import { expand, expandStream } from './expand.js'
+
+const SYSTEM = 'http://example.org/numbers'
+const concept = Array.from({ length: 500 }, (_, i) => ({ code: `n${i}`, display: `${i % 7 === 0 ? 'odd' : 'even'} number ${i}` }))
+const numbers = { resourceType: 'CodeSystem', id: 'n', url: SYSTEM, status: 'active', content: 'complete', concept }
+const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SYSTEM }] } }
+const ctx = createContext({ storage: memoryStorage([numbers]), limits: { maxExpansion: 100 } })
+
+async function streamed(input: Omit<ExpandInput, 'valueSet'>): Promise<readonly unknown[]> {
+  return Array.fromAsync(expandStream(ctx, { valueSet, ...input }))
+}
+
+describe('a streamed expansion', () => {
+  const rows: readonly Omit<ExpandInput, 'valueSet' | 'count'>[] = [{}, { offset: 17 }, { filter: 'odd' }, { filter: 'num 1', offset: 3 }]
+  test.each(rows)('has the entries of the pages in their order: %j', async (input) => {
+    const { contains } = await expand(ctx, { valueSet, ...input, count: 1_000 })
+    expect(contains.length).toBeGreaterThan(50)
+    expect(await streamed(input)).toEqual(contains)
+    expect(await streamed({ ...input, count: 9 })).toEqual(contains.slice(0, 9))
+  })
+
+  test('has no most number of codes, where a whole expansion has', async () => {
+    await expect(expand(ctx, { valueSet })).rejects.toMatchObject({ code: 'too-costly' })
+    expect(await streamed({})).toHaveLength(500)
+  })
+
+  test('ends when the caller has gone', async () => {
+    const gone = forRequest(ctx, { signal: AbortSignal.abort() })
+    await expect(Array.fromAsync(expandStream(gone, { valueSet }))).rejects.toMatchObject({ code: 'aborted' })
+  })
+
+  test('refuses what an expansion refuses', async () => {
+    await expect(Array.fromAsync(expandStream(ctx, { url: 'http://nowhere' }))).rejects.toMatchObject({ code: 'not-found' })
+  })
+})

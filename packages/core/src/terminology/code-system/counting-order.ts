@@ -1,0 +1,46 @@
+import type { Work } from '../work.js'
+
+/** Whole numbers by row. */
+export interface Column {
+  at(row: number): number
+  length(): number
+}
+
+/** Rows in ascending order of a number. */
+export interface CountingOrder {
+  readonly order: Uint32Array
+  /** By number: where its rows start; one more for the end. */
+  readonly starts: Uint32Array
+}
+
+const STEPS = 16_384
+
+/**
+ * Orders rows by a number below the limit, in linear time. Rows of one number stay as they were.
+ *
+ * @param before The order that the rows are in; by row when absent.
+ */
+export function* countingOrder(numbers: Column, limit: number, before: Uint32Array | undefined): Work<CountingOrder> {
+  const starts = yield* startsOf(numbers, limit)
+  const next = starts.slice()
+  const order = new Uint32Array(numbers.length())
+  for (let i = 0; i < order.length; i++) {
+    const row = before === undefined ? i : (before[i] ?? 0)
+    const number = numbers.at(row)
+    order[next[number] ?? 0] = row
+    next[number] = (next[number] ?? 0) + 1
+    if (i % STEPS === 0) yield
+  }
+  return { order, starts }
+}
+
+function* startsOf(numbers: Column, limit: number): Work<Uint32Array> {
+  const starts = new Uint32Array(limit + 1)
+  for (let row = 0; row < numbers.length(); row++) {
+    const after = numbers.at(row) + 1
+    starts[after] = (starts[after] ?? 0) + 1
+    if (row % STEPS === 0) yield
+  }
+  for (let i = 1; i <= limit; i++) starts[i] = (starts[i] ?? 0) + (starts[i - 1] ?? 0)
+  return starts
+}
