@@ -1,0 +1,47 @@
+import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
+import { memoryStorage } from 'fhir-ops/memory'
+import { writableText, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import { describe, expect, it } from 'vitest'
+import { query, step, type Step } from '../../core/test/random-queries.js'
+import { sqliteStorage } from './index.js'
+
+describe('SQLite and memory', () => {
+  it('give the same pages, byte for byte, and the same counts', async () => {
+    let at = 0
+    const clock = { now: () => new Date(at) }
+    const [sqlite, memory] = [sqliteStorage(new DatabaseSync(':memory:'), clock), memoryStorage([], clock)]
+    const queries = fc.array(query, { minLength: 1, maxLength: 6 })
+    // Resources stay from run to run: versions and deletions add up.
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), queries, async (steps, asked) => {
+        at++
+        const entries = steps.map(entryOf)
+        expect(versionsOf(await sqlite.write(entries))).toEqual(versionsOf(await memory.write(entries)))
+        for (const each of asked) expect(await answerOf(sqlite, each)).toEqual(await answerOf(memory, each))
+      }),
+      { numRuns: 300, endOnFailure: true },
+    )
+    await Promise.all([sqlite.close(), memory.close()])
+  })
+})
+
+function entryOf({ op, type, id, entries }: Step): WriteEntry {
+  return op === 'delete' ? { op, type, id } : { op, type, id, text: writableText(type, id, { resourceType: type }), entries }
+}
+
+/** Nothing is promised of the time of a deletion that found nothing. */
+function versionsOf(results: Awaited<ReturnType<Storage['write']>>): readonly unknown[] {
+  return results.map(({ lastUpdated, ...result }) => (result.versionId === undefined ? result : { ...result, lastUpdated }))
+}
+
+async function answerOf(storage: Storage, asked: SearchQuery): Promise<unknown> {
+  const pages: (readonly string[])[] = []
+  let after: string | undefined
+  do {
+    const page = await storage.search({ ...asked, ...(after !== undefined && { after }) })
+    pages.push(page.items.map(({ text }) => text))
+    after = page.next
+  } while (after !== undefined)
+  return { pages, count: await storage.count(asked) }
+}
