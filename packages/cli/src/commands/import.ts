@@ -5,6 +5,7 @@ import { putResource, type Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { openSqlite, type SqliteFile } from '@fhir-ops/sqlite'
 import { importLoinc } from '../import/import-loinc.js'
+import { importRxnorm } from '../import/import-rxnorm.js'
 import { importSnomed, type SnomedImportOptions } from '../import/import-snomed.js'
 import type { Io } from '../io.js'
 
@@ -27,13 +28,14 @@ export function importCommand(io: Io): Command {
     .description('Import a code system that is too large to be a resource.')
     .addCommand(snomed)
     .addCommand(loincCommand(io))
+    .addCommand(rxnormCommand(io))
     .addHelpText(
       'after',
       '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db',
     )
 }
 
-interface LoincOptions {
+interface ReleaseOptions {
   readonly storage: string
   readonly release?: string
 }
@@ -45,15 +47,35 @@ function loincCommand(io: Io): Command {
     .requiredOption('--storage <storage>', 'sqlite:FILE')
     .option('--release <version>', 'such as 2.82; told by the name Loinc_2.82')
     .addHelpText('after', '\nExample:\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db')
-    .action((path: string, options: LoincOptions) => loincIntoStorage(path, options, io))
+    .action((path: string, options: ReleaseOptions) => loincIntoStorage(path, options, io))
 }
 
-async function loincIntoStorage(path: string, { storage, release }: LoincOptions, io: Io): Promise<void> {
+async function loincIntoStorage(path: string, { storage, release }: ReleaseOptions, io: Io): Promise<void> {
   const file = await openFile(storage)
   try {
     const { system, mapTo } = await importLoinc(file.concepts, path, { release, progress: (message) => io.err(message) })
     if (mapTo !== undefined) await keepResource(file.storage, mapTo)
     io.out(system.version)
+  } finally {
+    await file.close()
+  }
+}
+
+function rxnormCommand(io: Io): Command {
+  return new Command('rxnorm')
+    .description('Import a release of RxNorm in RRF: concepts, names, term types, semantic types, relationships.')
+    .argument('<path>', 'folder or ZIP archive of the release')
+    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .option('--release <MMDDYYYY>', 'date of the release; told by the name RxNorm_full_11032025')
+    .addHelpText('after', '\nExample:\n  fhir-ops import rxnorm RxNorm_full_11032025.zip --storage sqlite:content.db')
+    .action((path: string, options: ReleaseOptions) => rxnormIntoStorage(path, options, io))
+}
+
+async function rxnormIntoStorage(path: string, { storage, release }: ReleaseOptions, io: Io): Promise<void> {
+  const file = await openFile(storage)
+  try {
+    const { version } = await importRxnorm(file.concepts, path, { release, progress: (message) => io.err(message) })
+    io.out(version)
   } finally {
     await file.close()
   }

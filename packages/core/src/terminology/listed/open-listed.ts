@@ -20,10 +20,14 @@ export function openListed(sections: SystemSections, header: string): () => Code
 
 /** The newest version that is meant by what is asked for, which may have wild cards. */
 export function pickListedVersion(versions: readonly string[], asked: string | undefined): string | undefined {
-  return versions
-    .filter((version) => asked === undefined || versionFits(asked, version))
-    .toSorted(compareVersions)
-    .at(-1)
+  const meant = versions.filter((version) => asked === undefined || versionFits(asked, version))
+  return meant.toSorted((a, b) => compareVersions(inOrder(a), inOrder(b))).at(-1)
+}
+
+/** RxNorm names its versions by date, with the year at the end. */
+function inOrder(version: string): string {
+  const [, month, day, year] = /^([01][0-9])([0-3][0-9])((?:19|20)[0-9]{2})$/.exec(version) ?? []
+  return year === undefined ? version : `${year}${month}${day}`
 }
 
 function readSystem(sections: SystemSections, header: string): JsonObject {
