@@ -57,6 +57,49 @@ describe('what is read of a folder', () => {
   })
 })
 
+describe('what is read of a FHIR package', () => {
+  const definition = (id: string): string =>
+    JSON.stringify({ resourceType: 'ValueSet', id, url: `http://example.org/${id}`, status: 'active' })
+  const files: readonly (readonly [string, string])[] = [
+    ['package/package.json', '{"name":"example","url":"http://example.org"}'],
+    ['package/ValueSet-a.json', definition('a')],
+    ['package/Patient-p.json', patient('p')],
+    ['package/example/ValueSet-b.json', definition('b')],
+    ['package/ValueSet-c.json', definition('c').padEnd(70_000)],
+  ]
+
+  test('its definitions, not its manifest, its examples and its instances', async () => {
+    await writeFile(at('p.tgz'), gzipSync(Buffer.concat([...files.map((file) => tarEntry(file)), Buffer.alloc(1_024)])))
+    expect(await placesOf(sourcesIn(at('p.tgz')))).toEqual(['p.tgz ValueSet-a.json', 'p.tgz ValueSet-c.json'])
+    expect(Object.fromEntries((await loaded(at('p.tgz'))).summary.types)).toEqual({ ValueSet: 2 })
+    await rm(at('p.tgz'))
+  })
+
+  test('files with names longer than their headers hold', async () => {
+    const name = `package/ValueSet-${'x'.repeat(120)}.json`
+    const entries = [tarEntry(['././@LongLink', `${name}\0`], 'L'), tarEntry([name.slice(0, 99), definition('a')]), Buffer.alloc(1_024)]
+    await writeFile(at('p.tgz'), gzipSync(Buffer.concat(entries)))
+    expect(await placesOf(sourcesIn(at('p.tgz')))).toEqual([`p.tgz ${name.slice(8)}`])
+    await rm(at('p.tgz'))
+  })
+
+  test('nothing of an archive that is cut off, but an error', async () => {
+    await writeFile(at('p.tgz'), gzipSync(tarEntry(['package/ValueSet-a.json', definition('a')])))
+    await expect(loaded(at('p.tgz'))).rejects.toMatchObject({ code: 'body-invalid' })
+    await rm(at('p.tgz'))
+  })
+})
+
+/** A file as it stands in a tar archive. */
+function tarEntry([name, text]: readonly [string, string], kind = '0'): Buffer {
+  const header = Buffer.alloc(512)
+  header.write(name, 0)
+  header.write(Buffer.byteLength(text).toString(8).padStart(11, '0'), 124)
+  header.write(kind, 156)
+  header.write('ustar', 257)
+  return Buffer.concat([header, Buffer.from(text), Buffer.alloc((512 - (Buffer.byteLength(text) % 512)) % 512)])
+}
+
 describe('what is stored', () => {
   test('all resources, counted by type', async () => {
     const { summary } = await loaded(folder)

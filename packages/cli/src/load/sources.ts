@@ -5,7 +5,9 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
+import { isObject, stringAt } from 'fhir-ops/json'
 import { bundleEntryTexts } from './bundle-entries.js'
+import { tarFiles } from './tar-files.js'
 
 /** One resource as it stands in a file. */
 export interface Source {
@@ -18,11 +20,13 @@ const inflate = promisify(gunzip)
 
 /**
  * The resources of a file or of all files below a folder, in the order of names.
- * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` hold one resource each.
+ * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` hold one resource each; of a FHIR package (`.tgz`) come the
+ * definitions.
  */
 export async function* sourcesIn(path: string): AsyncGenerator<Source> {
   for (const file of await filesBelow(path)) {
-    if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
+    if (file.endsWith('.tgz')) yield* definitionsIn(file)
+    else if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
     else yield { text: await textOf(file), place: basename(file) }
   }
 }
@@ -45,7 +49,7 @@ async function filesBelow(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { withFileTypes: true })
   const nested = entries
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .filter((entry) => entry.isDirectory() || /\.(nd)?json(\.gz)?$/.test(entry.name))
+    .filter((entry) => entry.isDirectory() || /\.((nd)?json(\.gz)?|tgz)$/.test(entry.name))
     .map((entry) => filesBelow(join(path, entry.name)))
   return (await Promise.all(nested)).flat()
 }
@@ -58,6 +62,28 @@ async function* linesOf(file: string): AsyncGenerator<Source> {
   for await (const text of createInterface({ input, crlfDelay: Infinity })) {
     line += 1
     if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}` }
+  }
+}
+
+/** The resources of a package that have a canonical URL: its definitions, but neither its manifest nor its examples of instances. */
+async function* definitionsIn(file: string): AsyncGenerator<Source> {
+  const bytes = createReadStream(file)
+  const input = bytes.pipe(createGunzip())
+  bytes.on('error', (error) => input.destroy(error))
+  for await (const { name, bytes: content } of tarFiles(input)) {
+    if (!/^package\/[^/]+\.json$/.test(name)) continue
+    const text = content.toString('utf8').replace(/^\uFEFF/, '')
+    if (isDefinition(text)) yield { text, place: `${basename(file)} ${name.slice('package/'.length)}` }
+  }
+}
+
+/** What is no JSON counts too: the loader refuses it with its place. */
+function isDefinition(text: string): boolean {
+  try {
+    const resource: unknown = JSON.parse(text)
+    return isObject(resource) && stringAt(resource, 'resourceType') !== undefined && stringAt(resource, 'url') !== undefined
+  } catch {
+    return true
   }
 }
 
