@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
-import { configureServer, sha256, toNodeListener } from '@fhir-ops/handler/node'
+import { configureServer, sha256, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
@@ -36,6 +36,8 @@ export interface RunningServer {
 }
 
 const DAY_MS = 86_400_000
+/** How often Node looks for clients that are late; by itself every 30 seconds. */
+const CHECK_MS = 1_000
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /**
@@ -47,9 +49,8 @@ export async function serve(options: ServeOptions, io: Io): Promise<RunningServe
   if ((options.open || options.devToken !== undefined) && !LOOPBACK.has(options.host)) {
     throw new OperationError('parameter-value', `--no-auth and --dev-token are for loopback only, not for ${options.host}.`)
   }
-  const server = createServer()
-  configureServer(server)
-  server.on('request', starting)
+  const server = configureServer(createServer({ connectionsCheckingInterval: CHECK_MS }))
+  server.on('request', startingListener())
   const url = await listening(server, options)
   try {
     return await answering({ options, server, url, io })
@@ -74,7 +75,7 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const sessions = createSessions({ store: engine.sessionStore, sha256, ...auditLog(options, io) })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   const handler = createHandler(handlerOptions({ options, engine, io, url, runtime, sessions }))
-  server.off('request', starting)
+  server.removeAllListeners('request')
   server.on('request', toNodeListener(handler))
   return {
     url,
@@ -89,10 +90,6 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
       await engine.close()
     },
   }
-}
-
-function starting(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(503, { 'Retry-After': '1' }).end()
 }
 
 interface Parts {

@@ -1,7 +1,9 @@
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import type { Operation } from 'fhir-ops/operation'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../src/index.js'
+import { startingListener } from '../src/node/index.js'
 import { at, fhirHeaders, send, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
 
 /** An operation that shows what the handler hands to operations. */
@@ -43,6 +45,15 @@ describe('HT-20 every answer', () => {
       expect(reply.headers['content-type'] ?? 'none').not.toContain('html')
     }
   })
+})
+
+it('HT-20 a server that is starting answers 503 with the security headers', async () => {
+  const server = createServer(startingListener())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const reply = await send(`http://127.0.0.1:${port}/fhir/R4/metadata`, { headers: {} })
+  await new Promise((resolve) => server.close(resolve))
+  expect([reply.status, reply.headers['retry-after'], reply.headers['cache-control']]).toEqual([503, '1', 'no-store'])
 })
 
 describe('HT-01 HT-02 HT-03 methods', () => {

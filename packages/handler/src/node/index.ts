@@ -1,4 +1,4 @@
 export { configureServer, type ServerTimeouts } from './configure-server.js'
 export { toKoaMiddleware, type KoaContext } from './koa.js'
-export { toNodeListener, type NodeListener } from './listener.js'
+export { startingListener, toNodeListener, type NodeListener } from './listener.js'
 export { sha256 } from './sha256.js'

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Handler } from '../handler.js'
+import { emptyAnswer, finished } from '../http/answer.js'
 import { nodeRequest, type RoutedMessage } from './node-request.js'
 import { writeAnswer } from './write-answer.js'
 
@@ -15,6 +16,11 @@ export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener 
     // Only an answer that cannot be written gets here: the peer sees a closed connection then.
     serve(handler, message, response).catch(() => response.destroy())
   }
+}
+
+/** Answers every request with 503 and the headers of every answer, while there is no handler yet. */
+export function startingListener(): NodeListener {
+  return toNodeListener({ respond: async ({ method }) => finished(emptyAnswer(503, [['Retry-After', '1']]), method) })
 }
 
 /** Serves one request; resolves when the answer is handed to the socket. */
