@@ -2,10 +2,12 @@
 import { availableParallelism, cpus } from 'node:os'
 import { overHttp } from './http/http.js'
 import { inProcess } from './in-process/in-process.js'
+import { terminology } from './terminology/terminology.js'
 
 const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['in-process', inProcess],
   ['http', overHttp],
+  ['terminology', terminology],
 ])
 
 const wanted = process.argv.slice(2)

@@ -11,7 +11,13 @@ const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { includ
 const ctx = createContext({ storage: memoryStorage([numbers]), limits: { maxExpansion: 100 } })
 
 async function streamed(input: Omit<ExpandInput, 'valueSet'>): Promise<readonly unknown[]> {
-  return Array.fromAsync(expandStream(ctx, { valueSet, ...input }))
+  return collected(expandStream(ctx, { valueSet, ...input }))
+}
+
+async function collected(entries: AsyncIterable<unknown>): Promise<readonly unknown[]> {
+  const found: unknown[] = []
+  for await (const entry of entries) found.push(entry)
+  return found
 }
 
 describe('a streamed expansion', () => {
@@ -30,10 +36,10 @@ describe('a streamed expansion', () => {
 
   test('ends when the caller has gone', async () => {
     const gone = forRequest(ctx, { signal: AbortSignal.abort() })
-    await expect(Array.fromAsync(expandStream(gone, { valueSet }))).rejects.toMatchObject({ code: 'aborted' })
+    await expect(collected(expandStream(gone, { valueSet }))).rejects.toMatchObject({ code: 'aborted' })
   })
 
   test('refuses what an expansion refuses', async () => {
-    await expect(Array.fromAsync(expandStream(ctx, { url: 'http://nowhere' }))).rejects.toMatchObject({ code: 'not-found' })
+    await expect(collected(expandStream(ctx, { url: 'http://nowhere' }))).rejects.toMatchObject({ code: 'not-found' })
   })
 })
