@@ -91,6 +91,14 @@ describe('conditional update', () => {
       statuses.push((await ask('PUT', '/Patient?identifier=x', { body: patient('x'), headers: { 'if-match': match } })).status)
     expect(statuses).toEqual([412, 200])
   })
+
+  it('honours If-None-Match: * as a wish to make a new one only', async () => {
+    const headers = { 'if-none-match': '*' }
+    const statuses = []
+    for (const value of ['x', 'new'])
+      statuses.push((await ask('PUT', `/Patient?identifier=${value}`, { body: patient(value), headers })).status)
+    expect(statuses).toEqual([412, 201])
+  })
 })
 
 describe('conditional delete', () => {

@@ -1,5 +1,5 @@
-import { jsonItems, jsonMembers } from 'fhir-ops/storage'
 import { OperationError } from 'fhir-ops/errors'
+import { jsonItems, jsonMembers } from 'fhir-ops/storage'
 import type { HttpRequest } from '../http/http-request.js'
 import type { Call } from '../routes/route.js'
 
@@ -7,8 +7,9 @@ import type { Call } from '../routes/route.js'
 export interface BundlePart {
   /** Place in the Bundle, from 0. */
   readonly index: number
-  /** `request.url` as in the entry, relative to the FHIR base. */
+  /** Its target is `request.url` as in the entry, relative to the FHIR base. */
   readonly request: HttpRequest
+  /** What other entries refer to this one by. */
   readonly fullUrl: string | undefined
 }
 
@@ -34,6 +35,7 @@ function partOf(entry: ReadonlyMap<string, string>, { index, whole }: { readonly
   return { index, request: requestOf(entry, whole), fullUrl: textIn(entry, 'fullUrl') }
 }
 
+/** The request that an entry describes. */
 function requestOf(entry: ReadonlyMap<string, string>, whole: HttpRequest): HttpRequest {
   const request = membersOf(entry.get('request') ?? '')
   const resource = entry.get('resource')

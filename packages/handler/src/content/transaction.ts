@@ -32,14 +32,10 @@ export async function runTransaction(service: Service, call: Call, { serve, plan
   const parts = bundleParts(call)
   const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
   checkConditions(writes)
-  const types = new Set(writes.map(conditionKey).flatMap((key) => (key === undefined ? [] : [key.split('?', 1)[0] ?? ''])))
-  const answers = await service.writeTurns([...types], async () =>
+  const answers = await service.writeTurns(conditionTypes(writes), async () =>
     writeTogether(service, call, { planned: await planAll(call, writes, plan), model }),
   )
-  for (const { index, request } of reads) {
-    checkpoint(call.ctx)
-    answers.set(index, await serve(request, call))
-  }
+  for (const { index, request } of reads) answers.set(index, await serve(request, call))
   return responseBundle(
     'transaction-response',
     parts.flatMap(({ index }) => answers.get(index) ?? []),
@@ -61,9 +57,9 @@ function checkConditions(writes: readonly BundlePart[]): void {
   const known = new Set<string>()
   for (const part of writes) {
     const key = conditionKey(part)
-    if (key !== undefined && known.has(key))
-      throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
-    if (key !== undefined) known.add(key)
+    if (key === undefined) continue
+    if (known.has(key)) throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
+    known.add(key)
   }
 }
 
@@ -72,6 +68,12 @@ function conditionKey({ request }: BundlePart): string | undefined {
   if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
   const criteria = request.header('if-none-exist')
   return criteria === undefined ? undefined : `${request.target}?${criteria.replace(/^\?/, '')}`
+}
+
+/** The types that entries have criteria for. */
+function conditionTypes(writes: readonly BundlePart[]): readonly string[] {
+  const types = writes.map(conditionKey).map((key) => key?.split(/[/?]/, 1)[0])
+  return [...new Set(types)].filter((type) => type !== undefined)
 }
 
 async function planAll(call: Call, writes: readonly BundlePart[], plan: PlanPart): Promise<readonly PlannedEntry[]> {

@@ -75,7 +75,7 @@ export async function planConditionalDelete(service: Service, call: Call): Promi
   if (match === undefined) return { kind: 'nothing', type }
   const { id } = match
   authorize(call.caller, { action: 'delete', type, id })
-  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ifVersion: versionOf(call, match) } }
+  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ifVersion: expectedVersion(call) ?? match.versionId } }
 }
 
 interface Place {
@@ -116,8 +116,9 @@ function expectedVersion({ request }: Call): string | null | undefined {
 }
 
 /** What met the criteria must still be what is replaced. */
-function versionOf(call: Call, { versionId }: StoredResource): string {
-  return expectedVersion(call) ?? versionId
+function versionOf(call: Call, { versionId }: StoredResource): string | null {
+  const expected = expectedVersion(call)
+  return expected === undefined ? versionId : expected
 }
 
 function wrongId(type: string, id: string): OperationError {
