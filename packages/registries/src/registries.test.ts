@@ -1,8 +1,9 @@
-import { r4Definitions } from '@fhir-ops/r4'
+import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
 import { validateInCodeSystem, validateInValueSet } from 'fhir-ops/validate-code'
 import { describe, expect, it } from 'vitest'
 import { languageTags, mediaTypes, registryDefinitions } from './index.js'
@@ -10,9 +11,11 @@ import { languageTags, mediaTypes, registryDefinitions } from './index.js'
 const BCP47 = 'urn:ietf:bcp:47'
 const BCP13 = 'urn:ietf:bcp:13'
 
+const { indexer, definitions, ...release } = r4()
 const ctx: OperationContext = createContext({
-  storage: memoryStorage(),
-  definitions: [r4Definitions(), registryDefinitions()],
+  ...release,
+  storage: memoryStorage([], { indexer }),
+  definitions: [...definitions, registryDefinitions()],
   codeSystems: [languageTags(), mediaTypes()],
 })
 
@@ -154,5 +157,34 @@ describe('countries and currencies', () => {
     const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: 'urn:iso:std:iso:3166' }] } }
     expect((await expand(ctx, { valueSet })).total).toBe(789)
     expect((await expand(ctx, { url: 'http://hl7.org/fhir/ValueSet/currencies', filter: 'franc swiss' })).contains[0]?.code).toBe('CHF')
+  })
+})
+
+describe('bindings of resources', () => {
+  const attachment = (contentType: string): string =>
+    JSON.stringify({
+      resourceType: 'Patient',
+      photo: [{ contentType, language: 'en' }],
+      text: { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml">x</div>' },
+    })
+
+  it.each([
+    ['image/png', true],
+    ['no type', false],
+  ])('to media types are checked: %s', async (contentType, valid) => {
+    expect((await validate(ctx, { resource: attachment(contentType) })).valid).toBe(valid)
+  })
+
+  it.each([
+    ['CHF', true],
+    ['XYZ', false],
+  ])('to currencies are checked: %s', async (currency, valid) => {
+    const resource = JSON.stringify({
+      resourceType: 'Invoice',
+      status: 'draft',
+      totalNet: { value: 1, currency },
+      text: { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml">x</div>' },
+    })
+    expect((await validate(ctx, { resource })).valid).toBe(valid)
   })
 })

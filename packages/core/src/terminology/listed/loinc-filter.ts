@@ -14,6 +14,9 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['answers-for', 'answers-for'],
 ])
 
+/** Properties that name a part. */
+const PARTS: ReadonlySet<string> = new Set(['COMPONENT', 'PROPERTY', 'TIME_ASPCT', 'SYSTEM', 'SCALE_TYP', 'METHOD_TYP', 'CLASS'])
+
 /**
  * The concepts for which one of LOINC's own filters holds: `LIST` and `answers-for` give answers, `copyright` is `LOINC` or `3rdParty`, and
  * a part is told by its code or its name (`COMPONENT = Glucose`), whatever their case: value sets of R4 say `SCALE_TYP = DOC` of `Doc`.
@@ -26,7 +29,7 @@ export function loincFilter(provider: CodeSystemProvider, { property, op, value 
   if (alias !== undefined) return op === '=' ? withValue(provider, alias, value) : undefined
   if (property === 'copyright') return op === '=' ? byCopyright(provider, value) : undefined
   const accepts = partTest(op, value)
-  if (accepts === undefined || !provider.header.properties.has(property)) return undefined
+  if (accepts === undefined || !PARTS.has(property)) return undefined
   return testedSet(provider, (concept) => partTexts(provider, concept, property).some(accepts))
 }
 
@@ -51,7 +54,7 @@ function partTest(op: string, value: string): ((text: string) => boolean) | unde
   return (text) => regex.matchesWhole(text)
 }
 
-/** The codes and names of the parts that a property names; the text of any other property. */
+/** The codes and names of the parts that a property names; its text where no part is linked. */
 function partTexts(provider: CodeSystemProvider, concept: number, property: string): readonly string[] {
   return provider
     .sources(concept)
