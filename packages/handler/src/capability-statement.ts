@@ -57,9 +57,10 @@ export function capabilityStatement(
 }
 
 /** What the terminology operations can do. */
-export function terminologyStatement({ baseUrl }: Service): ReturnType<typeof terminologyCapabilities> {
+export function terminologyStatement({ baseUrl, ctx }: Service): ReturnType<typeof terminologyCapabilities> {
   const url = `${baseUrl}${FHIR_PATH}/metadata?mode=terminology`
-  return terminologyCapabilities({ url, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED })
+  const codeSystems = (ctx.codeSystems ?? []).map((system) => system.url)
+  return terminologyCapabilities({ url, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED, codeSystems })
 }
 
 function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[]): RestResource {

@@ -17,7 +17,7 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
-/** Starts the handler over an empty memory storage the R4 definitions and the systems of registries and units, open to everybody, on a free port. */
+/** Starts the handler over an empty memory storage, the R4 definitions and the systems of registries and units, open to everybody, on a free port. */
 export async function startTxServer(): Promise<RunningServer> {
   const server = createServer()
   await new Promise<void>((resolve) => {
