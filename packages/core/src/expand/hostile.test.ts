@@ -116,6 +116,10 @@ describe('EX-07 and EX-08: definitions that cannot be used', () => {
     ['an unknown operator', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'near', value: 'x' }] }] }, 'not-supported'],
     ['a broken pattern', { include: [{ system: cs('living'), filter: [{ property: 'code', op: 'regex', value: '(' }] }] }, 'regex-unsupported'],
     ['no definition at all', undefined, 'definition-invalid'],
+    ['a list of codes that is null', { include: [{ system: cs('living'), concept: null }] }, 'definition-invalid'],
+    ['a listed code that is no text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
+    ['a filter that is null', { include: [{ system: cs('living'), filter: [null] }] }, 'definition-invalid'],
+    ['an exclude that is null', { include: [{ system: cs('living') }], exclude: [null] }, 'definition-invalid'],
   ])('%s is refused', async (_, compose, code) => {
     expect(await refused(compose)).toMatchObject({ code })
   })

@@ -1,6 +1,6 @@
 import { canonicalOf, compareVersions, formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
-import { objectAt } from '../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import type { Filter } from '../filter/operator.js'
 import { escaped } from '../messages.js'
@@ -16,7 +16,7 @@ import { nameOf, readValueSet, type ConceptSetDefinition, type ValueSetDefinitio
  * Looks up everything that a value set refers to. A value set that is imported on several ways is looked up once.
  *
  * @throws {OperationError} `unprocessable` for a circle of imports; `too-costly` when imports go deeper than `maxImportDepth`;
- *   `definition-invalid` for a value set that defines nothing or a filter without value.
+ *   `definition-invalid` for a value set that defines nothing, a malformed element or a filter without value.
  */
 export function makePlan(scope: TerminologyScope, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
   return planOf({ scope, made: new Map(), path: [], owner: '' }, valueSet.canonical ?? '', valueSet)
@@ -44,6 +44,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   if (known !== undefined) return known
   refuseCircle(path, { key, valueSet })
   if (path.length >= scope.ctx.limits.maxImportDepth) throw tooDeep(valueSet)
+  refuseMalformed(valueSet)
   refuseEmpty(valueSet)
   scope.pace.check()
   const inner = { scope, made, path: [...path, { key, valueSet }], owner: nameOf(valueSet) }
@@ -137,6 +138,32 @@ function refuseCircle(path: readonly Step[], { key, valueSet }: Step): void {
 
 function tooDeep(valueSet: ValueSetDefinition): OperationError {
   return new OperationError('too-costly', `The imports of value sets go too deep at ${quoted(nameOf(valueSet))}.`)
+}
+
+/** Read as absent, a malformed list of codes or filters would let every code of the system in. */
+function refuseMalformed(valueSet: ValueSetDefinition): void {
+  const place = malformedPlace(objectAt(valueSet.resource, 'compose') ?? {})
+  if (place === undefined) return
+  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has a malformed element.`, { expression: [place] })
+}
+
+function malformedPlace(compose: JsonObject): string | undefined {
+  const kinds = ['include', 'exclude']
+  const broken = kinds.find((kind) => !isElementList(compose[kind]))
+  if (broken !== undefined) return `ValueSet.compose.${broken}`
+  const places = kinds.flatMap((kind) => objectsAt(compose, kind).map((part, i) => malformedPart(part, `ValueSet.compose.${kind}[${i}]`)))
+  return places.find((place) => place !== undefined)
+}
+
+function malformedPart(part: JsonObject, path: string): string | undefined {
+  const broken = ['concept', 'filter'].find((name) => !isElementList(part[name]))
+  if (broken !== undefined) return `${path}.${broken}`
+  const uncoded = objectsAt(part, 'concept').findIndex((concept) => stringAt(concept, 'code') === undefined)
+  return uncoded < 0 ? undefined : `${path}.concept[${uncoded}].code`
+}
+
+function isElementList(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isObject))
 }
 
 function refuseEmpty(valueSet: ValueSetDefinition): void {
