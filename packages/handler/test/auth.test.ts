@@ -45,7 +45,7 @@ describe.each(endpoints)('credentials at $name', ({ method, path }) => {
   const expectChallenge = (reply: Reply, status: number, challenge: string): void => {
     expect([reply.status, reply.headers['www-authenticate']]).toEqual([status, challenge])
     const isUserInfo = path === '/oauth2/userinfo'
-    if (!isUserInfo) expect(at(reply.json, 'issue', 0, 'code')).toBe('login')
+    if (!isUserInfo) expect(at(reply.json, 'issue', 0, 'code')).toBe(status === 400 ? 'invalid' : 'login')
     else if (challenge === A) expect(reply.text).toBe('')
     else expect(at(reply.json, 'error')).toBe(status === 400 ? 'invalid_request' : 'invalid_token')
   }

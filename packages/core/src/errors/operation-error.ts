@@ -24,7 +24,7 @@ export const ERRORS = {
   throttled: { status: 429, issue: 'throttled' },
   // Who asks
   'token-missing': { status: 401, issue: 'login' },
-  'token-malformed': { status: 400, issue: 'login' },
+  'token-malformed': { status: 400, issue: 'invalid' },
   'token-invalid': { status: 401, issue: 'login' },
   forbidden: { status: 403, issue: 'forbidden' },
   // What is asked for
