@@ -39,7 +39,7 @@ describe('units of measure', () => {
     ['kg/(m2.s)', '(kilogram) / ((meter ^ 2) * (second - time))', 'g.m-2.s-1'],
     ['mm[Hg]', '(millimeter of mercury)', 'g.m-1.s-2'],
     ['%', '(%)', '1'],
-    ['[IU]/L', '(international unit - arbitrary) / (liter)', undefined],
+    ['[IU]/mL', '(international unit - arbitrary) / (milliliter)', undefined],
   ])('%s is %s, in base units %s', async (code, name, canonical) => {
     const found = await lookup(ctx, { system: UCUM, code, properties: ['canonical'] })
     expect(found).toMatchObject({ code, display: code, version: '2.2' })
