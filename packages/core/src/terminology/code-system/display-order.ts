@@ -36,7 +36,8 @@ export interface Shown {
 /** Makes the order; `undefined` for a system that is too large for it, or has a text that is too long. */
 export function* displayOrder({ displays, display, code }: Shown, postings: WordPostings): Work<DisplayOrder | undefined> {
   if (displays.length > MOST_CONCEPTS || displays.some(({ length }) => length >= FAR)) return undefined
-  const lengths = Uint16Array.from(displays, ({ length }) => length)
+  const lengths = new Uint16Array(displays.length)
+  for (let concept = 0; concept < lengths.length; concept++) lengths[concept] = displays[concept]?.length ?? 0
   const byDisplay = yield* sortedPlaces(displays)
   const byCode = yield* sortedPlaces(yield* collected(displays.length, code))
   return {

@@ -5,7 +5,8 @@ const STEPS = 4_096
 
 /** The places of texts in ascending order (UTF-16 code units), equal ones by place. A merge sort, because it can be interrupted. */
 export function* sortedPlaces(texts: readonly string[]): Work<Uint32Array> {
-  let sorted = Uint32Array.from(texts.keys())
+  let sorted = new Uint32Array(texts.length)
+  for (let place = 0; place < sorted.length; place++) sorted[place] = place
   for (let start = 0; start < sorted.length; start += RUN) {
     sorted.subarray(start, start + RUN).sort((a, b) => compareAt(texts, a, b))
     yield
