@@ -37,8 +37,18 @@ function tokenOf(service: Service, exchange: Exchange): string {
   }
 }
 
-async function principalOf(service: Service, { request, remoteHost }: Exchange, token: string): Promise<Principal> {
-  if (token.startsWith(TOKEN_PREFIX)) return service.sessions.verify(token)
+/** Of a token that looks like one of ours but is none, a verifier is asked: the text of a fixed token is chosen by the host. */
+async function principalOf(service: Service, exchange: Exchange, token: string): Promise<Principal> {
+  if (!token.startsWith(TOKEN_PREFIX)) return foreignPrincipal(service, exchange, token)
+  try {
+    return await service.sessions.verify(token)
+  } catch (error) {
+    if (rejectionReason(error) !== 'unknown') throw error
+    return foreignPrincipal(service, exchange, token)
+  }
+}
+
+async function foreignPrincipal(service: Service, { request, remoteHost }: Exchange, token: string): Promise<Principal> {
   const verifier = service.verifiers.find((one) => one.claims(token))
   if (verifier === undefined) throw rejected('unknown')
   return service.sessions.adopt(await verifier.verify(token), { userAgent: request.header('user-agent'), remoteHost })

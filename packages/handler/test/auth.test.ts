@@ -213,3 +213,13 @@ describe('audit', () => {
     expect(statuses).toEqual([503, 200])
   })
 })
+
+it('a verifier may claim a text that begins like the tokens of the library, but no token of it', async () => {
+  const foreign = { issuer: 'host', sub: 'fixed', sessionKey: 'k', issuedAt: Date.now(), expiresAt: Date.now() + 60_000, scopes: ['openid'], claims: { sub: 'fixed' } }
+  const fixed = await startServer({ verifiers: [{ claims: () => true, verify: async () => foreign }] })
+  const subOf = async (token: string): Promise<unknown> =>
+    at((await send(`${fixed.base}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })).json, 'sub')
+  const subs = [await subOf('fo_fixed'), await subOf('a.b.c'), await subOf(fixed.token)]
+  await fixed.stop()
+  expect(subs).toEqual(['fixed', 'fixed', 'ann'])
+})
