@@ -1,4 +1,12 @@
 #!/usr/bin/env node
-import { run } from './program.js'
+import { runtimeProblem } from './runtime-problem.js'
 
-process.exitCode = await run(process.argv.slice(2))
+const problem = runtimeProblem(process.versions.node)
+if (problem === undefined) {
+  // Loaded only now, because an older Node fails at the first import of node:sqlite.
+  const { run } = await import('./program.js')
+  process.exitCode = await run(process.argv.slice(2))
+} else {
+  process.stderr.write(`error: ${problem}\n`)
+  process.exitCode = 1
+}

@@ -45,6 +45,8 @@ describe('wrong use', () => {
     ['a port that is no number', ['serve', '--port', 'x'], 2, 'whole number'],
     ['an unknown storage', ['expand', 'u', '--storage', 'redis'], 1, 'sqlite:FILE'],
     ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 1, 'loopback'],
+    ['a development token that no header can carry', ['serve', '--dev-token', 'a b'], 2, 'ASCII'],
+    ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],
     ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 1, 'loopback'],
     ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 1, 'sqlite:FILE'],
   ])('%s is told with what helps', async (_, args, status, hint) => {

@@ -38,6 +38,8 @@ export interface RunningServer {
 const DAY_MS = 86_400_000
 /** How often Node looks for clients that are late; by itself every 30 seconds. */
 const CHECK_MS = 1_000
+/** How long a stopping server lets answers out that are ready. */
+const LINGER_MS = 500
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /**
@@ -81,10 +83,12 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
     url,
     engine,
     async close() {
-      server.close()
+      const ended = new Promise<unknown>((resolve) => server.close(resolve))
       clearInterval(purging)
       await handler.close()
-      server.closeAllConnections()
+      const linger = setTimeout(() => server.closeAllConnections(), LINGER_MS)
+      await ended
+      clearTimeout(linger)
       await sessions.close()
       await runtime.close()
       await engine.close()

@@ -22,6 +22,12 @@ export function repeated(value: string, before: readonly string[] | undefined): 
   return [...(before ?? []), value]
 }
 
+/** A text that fits behind `Bearer` in a header. */
+export function tokenText(text: string): string {
+  if (!/^[!-+\--~]{1,4096}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 4,096 ASCII characters without blanks and commas.')
+  return text
+}
+
 /** A whole number from `least` on. */
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {

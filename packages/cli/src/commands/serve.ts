@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Io } from '../io.js'
 import { serve, type RunningServer } from '../serve.js'
-import { loadOption, storageOption, wholeNumber } from './options.js'
+import { loadOption, storageOption, tokenText, wholeNumber } from './options.js'
 
 interface ServeCommandOptions {
   readonly host: string
@@ -23,7 +23,7 @@ export function serveCommand(io: Io): Command {
     .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumber(0), 8080)
     .addOption(storageOption())
     .addOption(loadOption())
-    .option('--dev-token <token>', 'accept this text as a token of a demo user with every scope (loopback only)')
+    .option('--dev-token <token>', 'accept this text as a token of a demo user with every scope (loopback only)', tokenText)
     .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
