@@ -1,6 +1,7 @@
 /** Whose relatives a constraint selects: `<` and so on; `top` keeps members without ancestors among them, `bottom` those without descendants. */
 export type HierarchyOperator = '<' | '<<' | '<!' | '<<!' | '>' | '>>' | '>!' | '>>!' | 'top' | 'bottom'
 
+/** How two values are compared. */
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
 
 /** A concept by its id. */
@@ -10,6 +11,7 @@ export interface ConceptReference {
   readonly at: number
 }
 
+/** What an expression starts from: a concept, any concept, or an expression in brackets. */
 export type Focus =
   | { readonly kind: 'concept'; readonly concept: ConceptReference }
   | { readonly kind: 'any' }
@@ -46,6 +48,7 @@ export interface Cardinality {
   readonly max?: number
 }
 
+/** What follows the colon of a refined expression. */
 export type Refinement =
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Refinement[] }
   | { readonly kind: 'group'; readonly cardinality?: Cardinality; readonly attributes: Refinement }
@@ -60,6 +63,7 @@ export interface Attribute {
   readonly value: AttributeValue
 }
 
+/** What the value of an attribute is compared with. */
 export type AttributeValue =
   | { readonly kind: 'concepts'; readonly comparison: Comparison; readonly constraint: Constraint }
   | { readonly kind: 'number'; readonly comparison: Comparison; readonly value: number }
@@ -89,6 +93,7 @@ export type ComponentFilter =
   | { readonly kind: 'effectiveTime'; readonly comparison: Comparison; readonly times: readonly string[] }
   | { readonly kind: 'active'; readonly active: boolean }
 
+/** How a dialect takes a description. */
 export type Acceptability = 'acceptable' | 'preferred'
 
 /** A language reference set by its id or the alias of its dialect; without `acceptability` any that it accepts. */
@@ -97,6 +102,7 @@ export interface Dialect {
   readonly acceptability: readonly Acceptability[]
 }
 
+/** One condition of a description filter `{{ D ... }}`. */
 export type DescriptionFilter =
   | ComponentFilter
   | { readonly kind: 'term'; readonly comparison: Comparison; readonly terms: readonly SearchTerm[] }
@@ -105,10 +111,12 @@ export type DescriptionFilter =
   | { readonly kind: 'dialect'; readonly comparison: Comparison; readonly dialects: readonly Dialect[] }
   | { readonly kind: 'id'; readonly comparison: Comparison; readonly ids: readonly string[] }
 
+/** One condition of a concept filter `{{ C ... }}`. */
 export type ConceptFilter =
   | ComponentFilter
   | { readonly kind: 'definitionStatus'; readonly comparison: Comparison; readonly statuses: ConceptList }
 
+/** One condition of a member filter `{{ M ... }}`. */
 export type MemberFilter = ComponentFilter | MemberFieldFilter
 
 /** A filter on a field of a reference set's rows. */
