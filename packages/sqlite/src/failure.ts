@@ -9,6 +9,7 @@ interface Failure {
 const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database did not do what was asked of it.' }
 const LOCKED: Failure = { code: 'storage-locked', message: 'The database is locked by another writer.' }
 const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database file is damaged or is no database.' }
+const UNOPENED: Failure = { code: 'storage-unavailable', message: 'The database file cannot be opened: it or its folder does not exist or may not be used.' }
 const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
 
 /** SQLite's primary result codes with a meaning of their own; https://sqlite.org/rescode.html */
@@ -17,6 +18,7 @@ const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
   [6, LOCKED],
   [11, DAMAGED],
   [13, FULL],
+  [14, UNOPENED],
   [26, DAMAGED],
 ])
 const BY_NAME: readonly (readonly [string, Failure])[] = [
@@ -25,6 +27,7 @@ const BY_NAME: readonly (readonly [string, Failure])[] = [
   ['SQLITE_CORRUPT', DAMAGED],
   ['SQLITE_NOTADB', DAMAGED],
   ['SQLITE_FULL', FULL],
+  ['SQLITE_CANTOPEN', UNOPENED],
 ]
 
 /** The error that callers see for one of the driver's; what is an `OperationError` already stays as it is. */

@@ -110,6 +110,13 @@ describe('a database file', () => {
     await expect(openSqlite(':memory:')).rejects.toThrow(TypeError)
   })
 
+  it('that cannot be opened is told apart from one that fails later', async () => {
+    const nowhere = folder.file('gone/data.db')
+    const unopened = { code: 'storage-unavailable', message: expect.stringContaining('cannot be opened') }
+    await expect(openSqlite(nowhere)).rejects.toMatchObject(unopened)
+    expect(() => checkSqlite(nowhere)).toThrow(expect.objectContaining(unopened))
+  })
+
   describe('FT-13: damaged', () => {
     it('that is no database is refused and stays as it is', async () => {
       const other = folder.file('letter.txt')
