@@ -1,6 +1,12 @@
 #!/usr/bin/env node
 import { runtimeProblem } from './runtime-problem.js'
 
+// A reader such as `head` that has seen enough is no failure, and there is nobody left to write to.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
 const problem = runtimeProblem(process.versions.node)
 if (problem === undefined) {
   // Loaded only now, because an older Node fails at the first import of node:sqlite.

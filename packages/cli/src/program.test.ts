@@ -43,6 +43,7 @@ describe('wrong use', () => {
     ['an unknown option', ['expand', 'u', '--filtr', 'x'], 2, '--filter'],
     ['a missing argument', ['expand'], 2, 'url'],
     ['a port that is no number', ['serve', '--port', 'x'], 2, 'whole number'],
+    ['a port that there is not', ['serve', '--port', '65536'], 2, '65535'],
     ['an unknown storage', ['expand', 'u', '--storage', 'redis'], 1, 'sqlite:FILE'],
     ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 1, 'loopback'],
     ['a development token that no header can carry', ['serve', '--dev-token', 'a b'], 2, 'ASCII'],

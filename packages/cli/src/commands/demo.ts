@@ -8,7 +8,7 @@ import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import type { Io } from '../io.js'
 import { serve, type RunningServer } from '../serve.js'
 import { demoCalls } from './demo-calls.js'
-import { wholeNumber } from './options.js'
+import { portNumber } from './options.js'
 import { interrupted, stop } from './serve.js'
 
 const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
@@ -18,7 +18,7 @@ const DAY_SECONDS = 86_400
 export function demoCommand(io: Io): Command {
   return new Command('demo')
     .description('Serve sample content from a SQLite file and print a ready-to-paste call for each operation.')
-    .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumber(0), 8080)
+    .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
     .option('--file <file>', 'SQLite file; made and filled when it does not exist', '.fhir-ops/demo.db')
     .addHelpText('after', '\nExample:\n  fhir-ops demo --port 8081')
     .action((options: { readonly port: number; readonly file: string }) => demo(options, io))

@@ -28,6 +28,12 @@ export function tokenText(text: string): string {
   return text
 }
 
+/** A port to listen on; 0 for a free one. */
+export function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
+  return Number(text)
+}
+
 /** A whole number from `least` on. */
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Io } from '../io.js'
 import { serve, type RunningServer } from '../serve.js'
-import { loadOption, storageOption, tokenText, wholeNumber } from './options.js'
+import { loadOption, portNumber, storageOption, tokenText, wholeNumber } from './options.js'
 
 interface ServeCommandOptions {
   readonly host: string
@@ -20,7 +20,7 @@ export function serveCommand(io: Io): Command {
   return new Command('serve')
     .description('Serve FHIR R4 at /fhir/R4 until interrupted. Prints one line `listening on URL` when ready.')
     .option('--host <host>', 'interface to listen on', '127.0.0.1')
-    .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumber(0), 8080)
+    .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
     .addOption(storageOption())
     .addOption(loadOption())
     .option('--dev-token <token>', 'accept this text as a token of a demo user with every scope (loopback only)', tokenText)
