@@ -92,7 +92,8 @@ function negated(quantity: Quantity): Quantity {
 /** Quantities of units that do not convert have no sum. */
 function sumOfQuantities(left: SystemValue, right: SystemValue, sign: 1 | -1): SystemValue | undefined {
   if (!isQuantity(left) || !isQuantity(right)) {
-    if (isQuantity(left) || isQuantity(right)) throw evaluationProblem(`a Quantity does not add to ${systemTypeOf(isQuantity(left) ? right : left)}`)
+    if (isQuantity(left) || isQuantity(right))
+      throw evaluationProblem(`a Quantity does not add to ${systemTypeOf(isQuantity(left) ? right : left)}`)
     return undefined
   }
   const converted = inUnit(right, left.unit)

@@ -1,6 +1,27 @@
 /** Operators that stand between two expressions, by their spelling. */
 export type BinaryOperator =
-  | '*' | '/' | 'div' | 'mod' | '+' | '-' | '&' | '|' | '<' | '<=' | '>' | '>=' | '=' | '!=' | '~' | '!~' | 'in' | 'contains' | 'and' | 'or' | 'xor' | 'implies'
+  | '*'
+  | '/'
+  | 'div'
+  | 'mod'
+  | '+'
+  | '-'
+  | '&'
+  | '|'
+  | '<'
+  | '<='
+  | '>'
+  | '>='
+  | '='
+  | '!='
+  | '~'
+  | '!~'
+  | 'in'
+  | 'contains'
+  | 'and'
+  | 'or'
+  | 'xor'
+  | 'implies'
 
 /** A name as written: `Patient`, `FHIR.Patient`, `System.String`. */
 export interface TypeSpecifier {

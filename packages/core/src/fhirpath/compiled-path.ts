@@ -6,9 +6,7 @@ import type { Item, Items } from './item.js'
 import { UNTYPED_MODEL, type TypeModel } from './model.js'
 import { parseFhirPath } from './parser.js'
 import { budgetProblem } from './problem.js'
-import { rootScope, type Run, type Scope } from './scope.js'
-
-const MAX_RESULT = 100_000
+import { DEFAULT_BUDGET, rootScope, type Run, type Scope } from './scope.js'
 
 /** How an expression is compiled. */
 export interface FhirPathOptions {
@@ -24,8 +22,8 @@ export interface CompiledPath {
    *
    * @param focus What `$this` and `%context` are; none for an expression that needs none.
    * @returns The items in order; `PENDING` when the host has yet to answer, and the evaluation is to be repeated then.
-   * @throws {OperationError} `fhirpath-invalid` where the specification asks for an error, `fhirpath-budget` beyond 1,000,000 steps
-   *   or 100,000 items, `regex-unsupported` and `too-costly` from regular expressions.
+   * @throws {OperationError} `fhirpath-invalid` where the specification asks for an error, `fhirpath-budget` beyond the steps or
+   *   items of the context's budget, `regex-unsupported` and `too-costly` from regular expressions.
    */
   evaluate(context: FhirPathContext, focus?: Item): Items | Pending
   /** Evaluates the expression as a truth (singleton evaluation); `undefined` when it is empty. Throws as `evaluate` does. */
@@ -50,7 +48,8 @@ export function compileFhirPath(expression: string, options: FhirPathOptions = {
 }
 
 function newRun(model: TypeModel, context: FhirPathContext, focus: Item | undefined): Run {
-  return { context, model, focus: focus === undefined ? [] : [focus], steps: 0, moment: undefined, isPending: false }
+  const budget = context.budget ?? DEFAULT_BUDGET
+  return { context, budget, model, focus: focus === undefined ? [] : [focus], steps: 0, moment: undefined, isPending: false }
 }
 
 /** What fails while an answer is missing may succeed with it. */
@@ -66,6 +65,7 @@ function settle<T>(run: Run, evaluate: (scope: Scope) => T): T | Pending {
 
 function bounded(code: Code, scope: Scope): Items {
   const items = code.items(scope)
-  if (items.length > MAX_RESULT) throw budgetProblem(`${MAX_RESULT} items`)
+  const { items: most } = scope.run.budget
+  if (items.length > most) throw budgetProblem(`${most} items`)
   return items
 }

@@ -46,7 +46,8 @@ function equalValues(left: SystemValue, right: SystemValue, convert: UnitConvers
   const leftNumber = numberOf(left)
   if (leftNumber !== undefined) return leftNumber === numberOf(right)
   if (isQuantity(left) && isQuantity(right)) return isZero(compareQuantities(left, right, convert))
-  if (isTemporal(left) && isTemporal(right)) return (left.kind === 'time') === (right.kind === 'time') && isZero(compareTemporals(left, right))
+  if (isTemporal(left) && isTemporal(right))
+    return (left.kind === 'time') === (right.kind === 'time') && isZero(compareTemporals(left, right))
   return false
 }
 

@@ -3,17 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { r4Model } from '../../test/fhirpath/r4.js'
 import { OperationError } from '../errors/index.js'
 import { FUNCTIONS } from './functions/registry.js'
-import {
-  compileFhirPath,
-  isNode,
-  pathOf,
-  PENDING,
-  rootNode,
-  temporalText,
-  toSystem,
-  type FhirPathContext,
-  type Item,
-} from './index.js'
+import { compileFhirPath, isNode, pathOf, PENDING, rootNode, temporalText, toSystem, type FhirPathContext, type Item } from './index.js'
 
 const patient = {
   resourceType: 'Patient',
@@ -26,13 +16,24 @@ const patient = {
   ],
   telecom: [{ system: 'phone', value: '(03) 5555 6473', rank: 1 }],
   birthDate: '1974-12-25',
-  _birthDate: { id: 'b', extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/patient-birthTime', valueDateTime: '1974-12-25T14:35:45-05:00' }] },
+  _birthDate: {
+    id: 'b',
+    extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/patient-birthTime', valueDateTime: '1974-12-25T14:35:45-05:00' }],
+  },
   _gender: { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }] },
   deceasedBoolean: false,
   multipleBirthInteger: 2,
   contact: [{ relationship: [{ coding: [{ code: 'N' }] }], name: { family: 'du Marché' } }],
   managingOrganization: { reference: 'Organization/1' },
-  contained: [{ resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'c' }, valueQuantity: { value: 185, unit: 'lbs', code: '[lb_av]', system: 'http://unitsofmeasure.org' } }],
+  contained: [
+    {
+      resourceType: 'Observation',
+      id: 'o',
+      status: 'final',
+      code: { text: 'c' },
+      valueQuantity: { value: 185, unit: 'lbs', code: '[lb_av]', system: 'http://unitsofmeasure.org' },
+    },
+  ],
 }
 
 type Plain = string | number | boolean | object
@@ -66,7 +67,7 @@ const rows: readonly [expression: string, expected: readonly Plain[]][] = [
   ['name.hasValue()', [false]],
   // Existence
   ['{}.empty()', [true]],
-  ['name.exists(use = \'usual\')', [true]],
+  ["name.exists(use = 'usual')", [true]],
   ['name.all(given.exists())', [true]],
   ['(true | false).allTrue()', [false]],
   ['(true | false).anyTrue()', [true]],
@@ -153,7 +154,7 @@ const rows: readonly [expression: string, expected: readonly Plain[]][] = [
   ["1 'mg' is Quantity", [true]],
   ['contact.is(BackboneElement)', [true]],
   ['name.first().use is string', [true]],
-  ['active.type().namespace & \'.\' & active.type().name', ['FHIR.boolean']],
+  ["active.type().namespace & '.' & active.type().name", ['FHIR.boolean']],
   ['contact.type().name', ['BackboneElement']],
   ['1.type().name', ['Integer']],
   // Conversion
@@ -173,8 +174,8 @@ const rows: readonly [expression: string, expected: readonly Plain[]][] = [
   ["'14:34:28.123'.toTime()", ['14:34:28.123']],
   ["'1.5 \\'mg\\''.toQuantity().toString()", ["1.5 'mg'"]],
   ["'4 days'.toQuantity() = 4 days", [true]],
-  ["{}.convertsToInteger()", []],
-  ["1.convertsToQuantity()", [true]],
+  ['{}.convertsToInteger()', []],
+  ['1.convertsToQuantity()', [true]],
   // Text
   ["'abc'.indexOf('c')", [2]],
   ["'abc'.substring(1)", ['bc']],
@@ -187,7 +188,10 @@ const rows: readonly [expression: string, expected: readonly Plain[]][] = [
   ["'abc'.matches('b')", [true]],
   ["'abc'.matchesFull('b')", [false]],
   ["'a\\nb'.matches('a.b')", [true]],
-  ["'11/30/1972'.replaceMatches('\\\\b(?<month>\\\\d{1,2})/(?<day>\\\\d{1,2})/(?<year>\\\\d{2,4})\\\\b', '${day}-${month}-${year}')", ['30-11-1972']],
+  [
+    "'11/30/1972'.replaceMatches('\\\\b(?<month>\\\\d{1,2})/(?<day>\\\\d{1,2})/(?<year>\\\\d{2,4})\\\\b', '${day}-${month}-${year}')",
+    ['30-11-1972'],
+  ],
   ["'abc'.replaceMatches('', 'x')", ['abc']],
   ["'abc'.length()", [3]],
   ["'abc'.toChars()", ['a', 'b', 'c']],
@@ -201,7 +205,7 @@ const rows: readonly [expression: string, expected: readonly Plain[]][] = [
   ["'&lt;a&gt;'.unescape('html')", ['<a>']],
   ["'a\"b'.escape('json').unescape('json')", ['a"b']],
   ["'\\u0041\\'\\/'", ["A'/"]],
-  ["{}.length()", []],
+  ['{}.length()', []],
   // Math
   ['2.power(3)', [8]],
   ['(-1).power(0.5)', []],
@@ -244,8 +248,8 @@ const rows: readonly [expression: string, expected: readonly Plain[]][] = [
   ["4 'mg' = 4.0 'mg'", [true]],
   ["4 'mg' = 4 'g'", []],
   ["1 'wk' = 7 days", [true]],
-  ["1 year = 12 months", [true]],
-  ["1 year = 365 days", []],
+  ['1 year = 12 months', [true]],
+  ['1 year = 365 days', []],
   ["2 'mg' + 1 'mg'", ["3 'mg'"]],
   ["2 'mg' * 3", ["6 'mg'"]],
   ["6 'mg' / 2 'mg'", ["3 '1'"]],
@@ -295,7 +299,7 @@ describe('what has no answer is an error with a code', () => {
     ['constructor()', 'constructor'],
     ['@2024-13-01', 'date'],
     ['99999999999', 'integer'],
-    ['1 < \'a\'', 'no order'],
+    ["1 < 'a'", 'no order'],
     ['(1 | 2) + 1', 'one value'],
     ['(1 | 2).single()', 'one item'],
     ['name.given.length()', 'one item'],
@@ -303,7 +307,7 @@ describe('what has no answer is an error with a code', () => {
     ["(true | 'foo').allTrue()", 'Booleans'],
     ["('a' | 'b').iif(true, 1)", 'one item'],
     ['1.type().name is Strin', 'Strin'],
-    ['1.memberOf(\'x\')', 'memberOf'],
+    ["1.memberOf('x')", 'memberOf'],
     ["'a'.encode('rot13')", 'rot13'],
   ])('%s', (expression, reason) => {
     const error = caught(() => run(expression))
@@ -334,7 +338,16 @@ describe('what has no answer is an error with a code', () => {
 
 describe('the place and type of a result', () => {
   test.each([
-    ['name.given', ['Patient.name[0].given[0] string', 'Patient.name[0].given[1] string', 'Patient.name[1].given[0] string', 'Patient.name[2].given[0] string', 'Patient.name[2].given[1] string']],
+    [
+      'name.given',
+      [
+        'Patient.name[0].given[0] string',
+        'Patient.name[0].given[1] string',
+        'Patient.name[1].given[0] string',
+        'Patient.name[2].given[0] string',
+        'Patient.name[2].given[1] string',
+      ],
+    ],
     ['contained.value', ['Patient.contained[0].value.ofType(Quantity) Quantity']],
     ['multipleBirth', ['Patient.multipleBirth.ofType(integer) integer']],
     ['contact', ['Patient.contact[0] Patient.contact']],

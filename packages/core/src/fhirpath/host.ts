@@ -28,6 +28,14 @@ export interface FhirPathHost {
   readonly convertUnit?: UnitConversion
 }
 
+/** Bounds on the work of one evaluation. */
+export interface FhirPathBudget {
+  /** Items made or looked at. Default 1,000,000. */
+  readonly steps: number
+  /** Items of the result. Default 100,000. */
+  readonly items: number
+}
+
 /** What an evaluation works with, beside the node it starts from. May be shared by many evaluations. */
 export interface FhirPathContext {
   /** `%resource`; the focus when absent. */
@@ -39,6 +47,8 @@ export interface FhirPathContext {
   readonly host?: FhirPathHost
   /** The clock of `now()`, `today()` and `timeOfDay()`, read once per evaluation. Without it those end with an error. */
   readonly now?: () => Date
+  /** Bounds on one evaluation; those of expressions from strangers when absent. */
+  readonly budget?: FhirPathBudget
   /** Receives what `trace()` passes by; nothing is written when absent. */
   readonly trace?: (name: string, items: Items) => void
 }

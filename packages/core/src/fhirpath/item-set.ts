@@ -46,7 +46,8 @@ export function distinct(run: Run, items: Items): Items {
 /** Equal items fall into the same bucket. */
 function bucketOf(item: Item): string {
   const value = toSystem(item)
-  if (typeof value === 'object') return value.kind === 'decimal' ? `number ${value.value}` : value.kind === 'quantity' ? 'quantity' : 'temporal'
+  if (typeof value === 'object')
+    return value.kind === 'decimal' ? `number ${value.value}` : value.kind === 'quantity' ? 'quantity' : 'temporal'
   if (value !== undefined) return `${typeof value} ${value}`
   if (typeof item !== 'object' || item.kind !== 'node') return 'type'
   return isObject(item.value) ? `object ${Object.keys(item.value).sort().join(' ')} ${scalars(item.value)}` : 'extension'

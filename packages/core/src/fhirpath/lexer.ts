@@ -2,7 +2,18 @@ import { syntaxProblem } from './problem.js'
 
 /** The kinds of token. `name` may be a keyword; `quotedName` never is. `variable` and `special` lack their `%` and `$`. */
 export type TokenKind =
-  | 'name' | 'quotedName' | 'string' | 'integer' | 'decimal' | 'date' | 'dateTime' | 'time' | 'variable' | 'special' | 'symbol' | 'end'
+  | 'name'
+  | 'quotedName'
+  | 'string'
+  | 'integer'
+  | 'decimal'
+  | 'date'
+  | 'dateTime'
+  | 'time'
+  | 'variable'
+  | 'special'
+  | 'symbol'
+  | 'end'
 
 /** A token with its text (quotes and escapes resolved) and the offset where it begins. */
 export interface Token {
@@ -19,7 +30,7 @@ export interface Token {
  */
 export function tokenize(source: string): readonly Token[] {
   const tokens: Token[] = []
-  for (let at = skipBlank(source, 0); at < source.length; ) {
+  for (let at = skipBlank(source, 0); at < source.length;) {
     const { token, end } = readToken(source, at)
     tokens.push(token)
     at = skipBlank(source, end)
@@ -36,7 +47,8 @@ interface Read {
 const BLANK = /[ \t\r\n\f\u00a0\ufeff]/
 const NAME = /[A-Za-z_]\w*/y
 const NUMBER = /\d+(?:\.\d+)?/y
-const TEMPORAL = /@(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?|\d{4}(?:-\d\d(?:-\d\d)?)?(?:T(?:\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)/y
+const TEMPORAL =
+  /@(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?|\d{4}(?:-\d\d(?:-\d\d)?)?(?:T(?:\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)/y
 const SYMBOL = /<=|>=|!=|!~|[.,()[\]{}+\-*/&|<>=~]/y
 
 function skipBlank(source: string, from: number): number {

@@ -30,7 +30,13 @@ function typesOf(definition: JsonObject): readonly TypeDefinition[] {
     if (path !== root) return typeDefinition({ name: path, base: backboneBase(elements, path), kind: 'complex', slots })
     const kind = kindOf(stringAt(definition, 'kind'))
     const system = systemOf(root, base, elements)
-    return typeDefinition({ name: root, kind, slots, ...(base !== undefined && { base: localName(base) }), ...(system !== undefined && { system }) })
+    return typeDefinition({
+      name: root,
+      kind,
+      slots,
+      ...(base !== undefined && { base: localName(base) }),
+      ...(system !== undefined && { system }),
+    })
   })
 }
 

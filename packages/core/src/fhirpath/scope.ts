@@ -1,13 +1,15 @@
-import { PENDING, type FhirPathContext, type Pending } from './host.js'
+import { PENDING, type FhirPathBudget, type FhirPathContext, type Pending } from './host.js'
 import type { Items } from './item.js'
 import type { TypeModel } from './model.js'
 import { budgetProblem } from './problem.js'
 
-const MAX_STEPS = 1_000_000
+/** Bounds for expressions that come with profiles and other content. */
+export const DEFAULT_BUDGET: FhirPathBudget = { steps: 1_000_000, items: 100_000 }
 
 /** One evaluation: what it works with, and what it has used up. */
 export interface Run {
   readonly context: FhirPathContext
+  readonly budget: FhirPathBudget
   readonly model: TypeModel
   /** `%context`: what the evaluation started from. */
   readonly focus: Items
@@ -38,11 +40,12 @@ export function innerScope(scope: Scope): Scope {
 /**
  * Counts work: one step for each item made or looked at.
  *
- * @throws {OperationError} `fhirpath-budget` beyond a million steps.
+ * @throws {OperationError} `fhirpath-budget` beyond the steps of the budget.
  */
 export function spend(run: Run, steps: number): void {
   run.steps += steps
-  if (run.steps > MAX_STEPS) throw budgetProblem(`${MAX_STEPS} steps`)
+  const { steps: most } = run.budget
+  if (run.steps > most) throw budgetProblem(`${most} steps`)
 }
 
 /** Takes an answer of the host; one that is not there yet counts as unknown, and the whole evaluation as pending. */

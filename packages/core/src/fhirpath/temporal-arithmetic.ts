@@ -67,7 +67,7 @@ function momentPlus(value: Temporal, ms: number): Temporal | undefined {
 
 function timePlus(value: Temporal, ms: number): Temporal {
   const [hour = 0, minute = 0, second = 0] = value.fields
-  const total = ((((hour * 60 + minute) * 60 + second) * 1000 + ms) % MS_PER_DAY + MS_PER_DAY) % MS_PER_DAY
+  const total = (((((hour * 60 + minute) * 60 + second) * 1000 + ms) % MS_PER_DAY) + MS_PER_DAY) % MS_PER_DAY
   const fields = [Math.floor(total / 3_600_000), Math.floor(total / 60_000) % 60, (total % 60_000) / 1000]
   return { ...value, fields: fields.slice(0, value.fields.length) }
 }

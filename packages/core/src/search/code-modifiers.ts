@@ -30,8 +30,22 @@ function questionOf(modifier: string, ask: Ask): CodeQuestion {
 function codeCondition(param: string, groups: readonly CodeGroup[]): Condition {
   return anyOf(
     groups.flatMap(({ system, codes }): readonly Condition[] => [
-      { kind: 'entry', param, all: [{ field: 'value', op: 'in', operands: codes }, { field: 'system', op: 'eq', operand: system }] },
-      { kind: 'entry', param, all: [{ field: 'value', op: 'in', operands: codes }, { field: 'system', op: 'absent' }] },
+      {
+        kind: 'entry',
+        param,
+        all: [
+          { field: 'value', op: 'in', operands: codes },
+          { field: 'system', op: 'eq', operand: system },
+        ],
+      },
+      {
+        kind: 'entry',
+        param,
+        all: [
+          { field: 'value', op: 'in', operands: codes },
+          { field: 'system', op: 'absent' },
+        ],
+      },
     ]),
   )
 }

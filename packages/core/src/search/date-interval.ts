@@ -1,7 +1,6 @@
 import type { Interval } from './interval.js'
 
-const FORM =
-  /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/
+const FORM = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/
 
 /**
  * The milliseconds, both inclusive, that a date, dateTime or instant means: `2012` is the whole year, `2012-02-29T10:00` a minute. A time

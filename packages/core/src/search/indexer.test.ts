@@ -33,7 +33,12 @@ const CASES: readonly Case[] = [
     'code',
     [{ system: 'http://s', value: '1', text: 'große' }, { value: '2' }, { text: 'big one' }],
   ],
-  ['a coding', { resourceType: 'Encounter', class: { system: 'http://s', code: 'EMER' } }, 'class', [{ system: 'http://s', value: 'EMER' }]],
+  [
+    'a coding',
+    { resourceType: 'Encounter', class: { system: 'http://s', code: 'EMER' } },
+    'class',
+    [{ system: 'http://s', value: 'EMER' }],
+  ],
   [
     'identifiers',
     { resourceType: 'Patient', identifier: [{ system: 'http://s', value: '1', type: { text: 'MRN' } }, { value: '2' }] },
@@ -42,45 +47,122 @@ const CASES: readonly Case[] = [
   ],
   [
     'contact points by use and by system',
-    { resourceType: 'Patient', telecom: [{ system: 'phone', use: 'home', value: '555' }, { system: 'email', value: 'a@b' }] },
+    {
+      resourceType: 'Patient',
+      telecom: [
+        { system: 'phone', use: 'home', value: '555' },
+        { system: 'email', value: 'a@b' },
+      ],
+    },
     'telecom',
-    [{ system: 'home', value: '555' }, { system: 'phone', value: '555' }, { system: 'email', value: 'a@b' }],
+    [
+      { system: 'home', value: '555' },
+      { system: 'phone', value: '555' },
+      { system: 'email', value: 'a@b' },
+    ],
   ],
   [
     'the parts of a name',
     { resourceType: 'Patient', name: [{ family: 'Müller', given: ['Jo  Ann', 'B'] }] },
     'name',
-    [{ value: 'Müller', text: 'muller' }, { value: 'Jo  Ann', text: 'jo ann' }, { value: 'B', text: 'b' }],
+    [
+      { value: 'Müller', text: 'muller' },
+      { value: 'Jo  Ann', text: 'jo ann' },
+      { value: 'B', text: 'b' },
+    ],
   ],
   [
     'the parts of an address',
     { resourceType: 'Patient', address: [{ line: ['1 Rue'], city: 'Évry', postalCode: '91', country: 'FR', use: 'home' }] },
     'address',
-    [{ value: '1 Rue', text: '1 rue' }, { value: 'Évry', text: 'evry' }, { value: '91', text: '91' }, { value: 'FR', text: 'fr' }],
+    [
+      { value: '1 Rue', text: '1 rue' },
+      { value: 'Évry', text: 'evry' },
+      { value: '91', text: '91' },
+      { value: 'FR', text: 'fr' },
+    ],
   ],
-  ['a relative reference', { resourceType: 'Observation', subject: { reference: 'Patient/1' } }, 'subject', [{ system: 'Patient', value: '1' }]],
-  ['a reference to a version', { resourceType: 'Observation', subject: { reference: 'Patient/1/_history/2' } }, 'patient', [{ system: 'Patient', value: '1' }]],
-  ['an absolute reference on this server', { resourceType: 'Observation', subject: { reference: 'http://own.example/fhir/Patient/1' } }, 'patient', [{ system: 'Patient', value: '1' }]],
-  ['a reference to another server', { resourceType: 'Observation', subject: { reference: 'http://other/Patient/1' } }, 'subject', [{ value: 'http://other/Patient/1' }]],
+  [
+    'a relative reference',
+    { resourceType: 'Observation', subject: { reference: 'Patient/1' } },
+    'subject',
+    [{ system: 'Patient', value: '1' }],
+  ],
+  [
+    'a reference to a version',
+    { resourceType: 'Observation', subject: { reference: 'Patient/1/_history/2' } },
+    'patient',
+    [{ system: 'Patient', value: '1' }],
+  ],
+  [
+    'an absolute reference on this server',
+    { resourceType: 'Observation', subject: { reference: 'http://own.example/fhir/Patient/1' } },
+    'patient',
+    [{ system: 'Patient', value: '1' }],
+  ],
+  [
+    'a reference to another server',
+    { resourceType: 'Observation', subject: { reference: 'http://other/Patient/1' } },
+    'subject',
+    [{ value: 'http://other/Patient/1' }],
+  ],
   ['a urn', { resourceType: 'Observation', subject: { reference: 'urn:uuid:1' } }, 'subject', [{ value: 'urn:uuid:1' }]],
   ['a reference to a group is no patient', { resourceType: 'Observation', subject: { reference: 'Group/1' } }, 'patient', []],
   ['a reference into the resource', { resourceType: 'Observation', subject: { reference: '#p' } }, 'subject', [{}]],
   [
     'an identifier by each code of its type',
-    { resourceType: 'Patient', identifier: [{ value: 'A1', type: { coding: [{ system: 'http://t', code: 'MR' }, { code: 'no-system' }] } }, { value: '2' }] },
+    {
+      resourceType: 'Patient',
+      identifier: [{ value: 'A1', type: { coding: [{ system: 'http://t', code: 'MR' }, { code: 'no-system' }] } }, { value: '2' }],
+    },
     'identifier:of-type',
     [{ system: 'http://t', value: 'MR', text: 'A1' }],
   ],
-  ['a reference by identifier', { resourceType: 'Observation', subject: { identifier: { system: 'http://s', value: '1' } } }, 'subject:identifier', [{ system: 'http://s', value: '1' }]],
+  [
+    'a reference by identifier',
+    { resourceType: 'Observation', subject: { identifier: { system: 'http://s', value: '1' } } },
+    'subject:identifier',
+    [{ system: 'http://s', value: '1' }],
+  ],
   ['a reference by identifier is there', { resourceType: 'Observation', subject: { identifier: { value: '1' } } }, 'subject', [{}]],
-  ['a canonical', { resourceType: 'CarePlan', instantiatesCanonical: ['http://x|1'] }, 'instantiates-canonical', [{ value: 'http://x|1' }, { value: 'http://x' }]],
-  ['a resource in the place of a reference', { resourceType: 'Bundle', type: 'document', entry: [{ resource: { resourceType: 'Composition', id: 'c' } }] }, 'composition', [{ system: 'Composition', value: 'c' }]],
+  [
+    'a canonical',
+    { resourceType: 'CarePlan', instantiatesCanonical: ['http://x|1'] },
+    'instantiates-canonical',
+    [{ value: 'http://x|1' }, { value: 'http://x' }],
+  ],
+  [
+    'a resource in the place of a reference',
+    { resourceType: 'Bundle', type: 'document', entry: [{ resource: { resourceType: 'Composition', id: 'c' } }] },
+    'composition',
+    [{ system: 'Composition', value: 'c' }],
+  ],
   ['a uri', { resourceType: 'ValueSet', url: 'http://x' }, 'url', [{ value: 'http://x' }]],
   ['a date', { resourceType: 'Patient', birthDate: '1980-02' }, 'birthdate', [{ low: at('1980-02-01'), high: at('1980-03-01') - 1 }]],
-  ['a time with zone', { resourceType: 'Observation', effectiveDateTime: '2020-01-01T10:00:00+02:00' }, 'date', [{ low: at('2020-01-01T08:00:00Z'), high: at('2020-01-01T08:00:00.999Z') }]],
-  ['an instant', { resourceType: 'Observation', effectiveInstant: '2020-01-01T10:00:00.5Z' }, 'date', [{ low: at('2020-01-01T10:00:00.5Z'), high: at('2020-01-01T10:00:00.599Z') }]],
-  ['a period', { resourceType: 'Encounter', period: { start: '2020', end: '2021-06' } }, 'date', [{ low: at('2020-01-01'), high: at('2021-07-01') - 1 }]],
-  ['an open period', { resourceType: 'Encounter', period: { start: '2020' } }, 'date', [{ low: at('2020-01-01'), high: 8_640_000_000_000_000 }]],
+  [
+    'a time with zone',
+    { resourceType: 'Observation', effectiveDateTime: '2020-01-01T10:00:00+02:00' },
+    'date',
+    [{ low: at('2020-01-01T08:00:00Z'), high: at('2020-01-01T08:00:00.999Z') }],
+  ],
+  [
+    'an instant',
+    { resourceType: 'Observation', effectiveInstant: '2020-01-01T10:00:00.5Z' },
+    'date',
+    [{ low: at('2020-01-01T10:00:00.5Z'), high: at('2020-01-01T10:00:00.599Z') }],
+  ],
+  [
+    'a period',
+    { resourceType: 'Encounter', period: { start: '2020', end: '2021-06' } },
+    'date',
+    [{ low: at('2020-01-01'), high: at('2021-07-01') - 1 }],
+  ],
+  [
+    'an open period',
+    { resourceType: 'Encounter', period: { start: '2020' } },
+    'date',
+    [{ low: at('2020-01-01'), high: 8_640_000_000_000_000 }],
+  ],
   [
     'the outer limits of a timing',
     { resourceType: 'Observation', effectiveTiming: { event: ['2021', '2020'], repeat: { boundsPeriod: { start: '2019', end: '2020' } } } },
@@ -94,14 +176,39 @@ const CASES: readonly Case[] = [
     'a quantity by code and by unit',
     { resourceType: 'Observation', valueQuantity: { value: 80, unit: 'kilo', system: 'http://u', code: 'kg' } },
     'value-quantity',
-    [{ system: 'http://u', value: 'kg', low: 80, high: 80 }, { value: 'kilo', low: 80, high: 80 }],
+    [
+      { system: 'http://u', value: 'kg', low: 80, high: 80 },
+      { value: 'kilo', low: 80, high: 80 },
+    ],
   ],
-  ['a quantity below a bound', { resourceType: 'Observation', valueQuantity: { value: 5, comparator: '<' } }, 'value-quantity', [{ low: -Number.MAX_VALUE, high: 5 }]],
-  ['money', { resourceType: 'Invoice', totalNet: { value: 3, currency: 'EUR' } }, 'totalnet', [{ system: 'urn:iso:std:iso:4217', value: 'EUR', low: 3, high: 3 }]],
-  ['a range', { resourceType: 'Condition', onsetRange: { low: { value: 3, unit: 'a' }, high: { value: 5, unit: 'a' } } }, 'onset-age', [{ low: 3, high: 5 }, { value: 'a', low: 3, high: 5 }]],
+  [
+    'a quantity below a bound',
+    { resourceType: 'Observation', valueQuantity: { value: 5, comparator: '<' } },
+    'value-quantity',
+    [{ low: -Number.MAX_VALUE, high: 5 }],
+  ],
+  [
+    'money',
+    { resourceType: 'Invoice', totalNet: { value: 3, currency: 'EUR' } },
+    'totalnet',
+    [{ system: 'urn:iso:std:iso:4217', value: 'EUR', low: 3, high: 3 }],
+  ],
+  [
+    'a range',
+    { resourceType: 'Condition', onsetRange: { low: { value: 3, unit: 'a' }, high: { value: 5, unit: 'a' } } },
+    'onset-age',
+    [
+      { low: 3, high: 5 },
+      { value: 'a', low: 3, high: 5 },
+    ],
+  ],
   [
     'a tuple of code and quantity',
-    { resourceType: 'Observation', code: { coding: [{ system: 'http://l', code: '1' }] }, valueQuantity: { value: 80, code: 'kg', system: 'http://u' } },
+    {
+      resourceType: 'Observation',
+      code: { coding: [{ system: 'http://l', code: '1' }] },
+      valueQuantity: { value: 80, code: 'kg', system: 'http://u' },
+    },
     'code-value-quantity',
     ['kg', 'http://u|kg', 'http://u|'].map((text) => ({ system: 'http://l', value: '1', low: 80, high: 80, text })),
   ],
@@ -109,7 +216,10 @@ const CASES: readonly Case[] = [
     'a tuple of code and concept',
     { resourceType: 'Observation', code: { coding: [{ code: '1' }] }, valueCodeableConcept: { coding: [{ code: '2' }] } },
     'code-value-concept',
-    [{ value: '1', text: '2' }, { value: '1', text: '|2' }],
+    [
+      { value: '1', text: '2' },
+      { value: '1', text: '|2' },
+    ],
   ],
   [
     'a tuple of code and date',
@@ -127,16 +237,28 @@ const CASES: readonly Case[] = [
       ],
     },
     'component-code-value-quantity',
-    [{ value: 'a', low: 1, high: 1 }, { value: 'b', low: 2, high: 2 }],
+    [
+      { value: 'a', low: 1, high: 1 },
+      { value: 'b', low: 2, high: 2 },
+    ],
   ],
   [
     'coordinates',
-    { resourceType: 'MolecularSequence', referenceSeq: { chromosome: { coding: [{ code: '1' }] }, windowStart: 1, windowEnd: 1 }, variant: [{ start: 22, end: 23 }] },
+    {
+      resourceType: 'MolecularSequence',
+      referenceSeq: { chromosome: { coding: [{ code: '1' }] }, windowStart: 1, windowEnd: 1 },
+      variant: [{ start: 22, end: 23 }],
+    },
     'chromosome-variant-coordinate',
     [{ value: '1', low: 22, high: 23 }],
   ],
   ['tags', { resourceType: 'Patient', meta: { tag: [{ system: 'http://t', code: 'x' }] } }, '_tag', [{ system: 'http://t', value: 'x' }]],
-  ['profiles', { resourceType: 'Patient', meta: { profile: ['http://p|1'] } }, '_profile', [{ value: 'http://p|1' }, { value: 'http://p' }]],
+  [
+    'profiles',
+    { resourceType: 'Patient', meta: { profile: ['http://p|1'] } },
+    '_profile',
+    [{ value: 'http://p|1' }, { value: 'http://p' }],
+  ],
   ['the source', { resourceType: 'Patient', meta: { source: 'http://s' } }, '_source', [{ value: 'http://s' }]],
   ['a bot', { resourceType: 'Bot', identifier: [{ system: 'http://s', value: 'b' }] }, 'identifier', [{ system: 'http://s', value: 'b' }]],
   ['the project of a bot', { resourceType: 'Bot', project: 'p' }, 'project', [{ value: 'p' }]],
@@ -150,7 +272,14 @@ describe('createIndexer', () => {
 
   it('gives codes the system that the definitions tell, and codings their own', () => {
     const rows = [
-      { url: 'u', code: 'c', base: ['Patient', 'Person'], type: 'token', expression: 'Patient.gender | Person.gender', systems: { Patient: 'http://s' } },
+      {
+        url: 'u',
+        code: 'c',
+        base: ['Patient', 'Person'],
+        type: 'token',
+        expression: 'Patient.gender | Person.gender',
+        systems: { Patient: 'http://s' },
+      },
       { url: 'v', code: 'm', base: ['Patient'], type: 'token', expression: 'Patient.maritalStatus', systems: { Patient: 'http://s' } },
     ]
     const indexed = createIndexer(searchParameters(rows, { type: () => undefined }))
@@ -169,24 +298,46 @@ describe('createIndexer', () => {
   })
 
   it('gives nothing for shapes that the parameter does not expect', () => {
-    const resource = { resourceType: 'Patient', name: 'x', birthDate: 7, gender: { a: 1 }, identifier: 'y', managingOrganization: [1], active: null }
+    const resource = {
+      resourceType: 'Patient',
+      name: 'x',
+      birthDate: 7,
+      gender: { a: 1 },
+      identifier: 'y',
+      managingOrganization: [1],
+      active: null,
+    }
     const found = index(resource).filter(({ param }) => param !== 'deceased')
     expect(found.filter(({ param }) => !['name', 'family', 'gender'].includes(param) && param !== 'identifier')).toEqual([])
   })
 
-  it.each(['Patient', 'Observation', 'Encounter', 'MedicationRequest', 'ValueSet', 'StructureDefinition', 'Bundle', 'Questionnaire', 'Group'])(
-    'reads every published example of %s',
-    (type) => {
-      for (const resource of published(type).slice(0, 40)) {
-        const found = index(resource)
-        expect(found.length).toBeGreaterThan(0)
-        for (const { low = 0, high = 0 } of found) expect(Number.isFinite(low) && Number.isFinite(high) && low <= high).toBe(true)
-      }
-    },
-  )
+  it.each([
+    'Patient',
+    'Observation',
+    'Encounter',
+    'MedicationRequest',
+    'ValueSet',
+    'StructureDefinition',
+    'Bundle',
+    'Questionnaire',
+    'Group',
+  ])('reads every published example of %s', (type) => {
+    for (const resource of published(type).slice(0, 40)) {
+      const found = index(resource)
+      expect(found.length).toBeGreaterThan(0)
+      for (const { low = 0, high = 0 } of found) expect(Number.isFinite(low) && Number.isFinite(high) && low <= high).toBe(true)
+    }
+  })
 
   it('evaluates every parameter of every type', () => {
     const types = new Set(publishedSearchParameters().flatMap(({ base }) => base))
     for (const type of types) if (type !== 'Resource' && type !== 'DomainResource') index({ resourceType: type, id: 'x' })
+  })
+})
+
+describe('a large resource', () => {
+  it('is indexed whole, however many codes it has', () => {
+    const concept = Array.from({ length: 150_000 }, (_, i) => ({ code: `c${i}`, designation: [{ language: 'de', value: `${i}` }] }))
+    expect(entries({ resourceType: 'CodeSystem', concept }, 'code')).toHaveLength(150_000)
   })
 })

@@ -9,7 +9,8 @@ const now = (): Date => new Date('2024-01-01T00:00:00Z')
 /** Parses a query string of decoded parameters. */
 function parse(query: string, codesOf?: CodeExpander): ReturnType<typeof parseSearch> {
   const [type = '', rest = ''] = query.split(/\?(.*)/s)
-  const pairs = rest === '' ? [] : rest.split('&').map((pair): SearchPair => [pair.split('=', 1)[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
+  const pairs =
+    rest === '' ? [] : rest.split('&').map((pair): SearchPair => [pair.split('=', 1)[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
   return parseSearch(type, pairs, { parameters, now, base: 'http://own.example/fhir', codesOf })
 }
 
@@ -104,27 +105,45 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ['Patient?_lastUpdated=ne2020', 'not(updated(2020-01-01T00:00:00.000Z..2020-12-31T23:59:59.999Z))'],
   // composites
   ['Observation?code-value-quantity=http://l|1$gt80||kg', 'code-value-quantity[value eq 1 & system eq http://l & high gt 80 & text eq kg]'],
-  ['Observation?code-value-quantity=1$80|http://u|kg', 'code-value-quantity[value eq 1 & low ge 79.5 & high lt 80.5 & text eq http://u|kg]'],
+  [
+    'Observation?code-value-quantity=1$80|http://u|kg',
+    'code-value-quantity[value eq 1 & low ge 79.5 & high lt 80.5 & text eq http://u|kg]',
+  ],
   ['Observation?code-value-concept=1$http://s|2', 'code-value-concept[value eq 1 & text eq http://s|2]'],
   ['Observation?code-value-string=1$Ab', 'code-value-string[value eq 1 & text prefix ab]'],
-  ['Observation?code-value-date=1$2020', 'code-value-date[value eq 1 & low ge 2020-01-01T00:00:00.000Z & high le 2020-12-31T23:59:59.999Z]'],
+  [
+    'Observation?code-value-date=1$2020',
+    'code-value-date[value eq 1 & low ge 2020-01-01T00:00:00.000Z & high le 2020-12-31T23:59:59.999Z]',
+  ],
   ['MolecularSequence?chromosome-variant-coordinate=1$lt345$gt123', 'chromosome-variant-coordinate[value eq 1 & low lt 345 & high gt 123]'],
   // everywhere
   ['Patient?_tag=http://t|x', '_tag[value eq x & system eq http://t]'],
   ['Patient?_profile=http://p', '_profile[value eq http://p & system absent]'],
   ['Patient?_source=http://p', '_source[value eq http://p]'],
-  ['Bot?identifier=http://s|b&name=x&project=p', 'and(identifier[value eq b & system eq http://s], name[text prefix x], project[value eq p])'],
+  [
+    'Bot?identifier=http://s|b&name=x&project=p',
+    'and(identifier[value eq b & system eq http://s], name[text prefix x], project[value eq p])',
+  ],
   // references followed
   ['Observation?subject:Patient.gender=female', 'refersTo(subject, Patient, gender[value eq female])'],
   ['Observation?patient.name:exact=A', 'refersTo(patient, Patient, name[value eq A])'],
-  ['Observation?subject.identifier=x', 'or(refersTo(subject, Group, identifier[value eq x]), refersTo(subject, Device, identifier[value eq x]), refersTo(subject, Patient, identifier[value eq x]), refersTo(subject, Location, identifier[value eq x]))'],
+  [
+    'Observation?subject.identifier=x',
+    'or(refersTo(subject, Group, identifier[value eq x]), refersTo(subject, Device, identifier[value eq x]), refersTo(subject, Patient, identifier[value eq x]), refersTo(subject, Location, identifier[value eq x]))',
+  ],
   ['Observation?patient._id=x', 'refersTo(patient, Patient, id(x))'],
   ['Observation?patient.organization.name=x', 'refersTo(patient, Patient, refersTo(organization, Organization, name[text prefix x]))'],
   ['Patient?_has:Observation:subject:code=x', 'referredBy(subject, Observation, code[value eq x])'],
   ['Patient?_has:Observation:subject:code:not=x', 'referredBy(subject, Observation, not(code[value eq x]))'],
-  ['Patient?_has:Observation:patient:_has:AuditEvent:entity:agent:Practitioner=p', 'referredBy(patient, Observation, referredBy(entity, AuditEvent, agent[value eq p & system eq Practitioner]))'],
+  [
+    'Patient?_has:Observation:patient:_has:AuditEvent:entity:agent:Practitioner=p',
+    'referredBy(patient, Observation, referredBy(entity, AuditEvent, agent[value eq p & system eq Practitioner]))',
+  ],
   ['Encounter?patient._has:Group:member:_id=g', 'refersTo(patient, Patient, referredBy(member, Group, id(g)))'],
-  ['Patient?_has:Observation:subject:encounter:Encounter.status=x', 'referredBy(subject, Observation, refersTo(encounter, Encounter, status[value eq x]))'],
+  [
+    'Patient?_has:Observation:subject:encounter:Encounter.status=x',
+    'referredBy(subject, Observation, refersTo(encounter, Encounter, status[value eq x]))',
+  ],
 ]
 
 const INVALID: readonly (readonly [query: string, named: string])[] = [
@@ -221,7 +240,15 @@ describe('parseSearch', () => {
   })
 
   it('does not follow canonicals', async () => {
-    const row = { url: 'u', code: 'q', base: ['Basic'], type: 'reference', expression: 'Basic.q', target: ['Questionnaire'], canonical: true }
+    const row = {
+      url: 'u',
+      code: 'q',
+      base: ['Basic'],
+      type: 'reference',
+      expression: 'Basic.q',
+      target: ['Questionnaire'],
+      canonical: true,
+    }
     const search = parseSearch('Basic', [['q.name', 'x']], { parameters: searchParameters([row], { type: () => undefined }) })
     await expect(search).rejects.toMatchObject({ code: 'search-unsupported' })
   })
@@ -233,7 +260,9 @@ describe('parseSearch', () => {
   })
 
   it('reads what shapes the result', async () => {
-    const parsed = await parse('Patient?_count=5&_sort=-birthdate,name,_id,-_lastUpdated&_total=accurate&_elements=id,name&_cursor=abc&gender=male')
+    const parsed = await parse(
+      'Patient?_count=5&_sort=-birthdate,name,_id,-_lastUpdated&_total=accurate&_elements=id,name&_cursor=abc&gender=male',
+    )
     expect(parsed).toMatchObject({ countOnly: false, total: 'accurate', elements: ['id', 'name'] })
     expect(parsed.query).toMatchObject({
       limit: 5,

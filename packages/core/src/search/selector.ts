@@ -5,6 +5,7 @@ import {
   rootNode,
   type CompiledPath,
   type FhirNode,
+  type FhirPathBudget,
   type FhirPathHost,
   type Item,
   type TypeModel,
@@ -27,6 +28,9 @@ export interface Selector {
   ofValue(value: Value, expression: string): readonly Value[]
 }
 
+/** Published expressions step over each element a few times; how many elements there are, the limit on bodies says. */
+const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
+
 /** @param base Address of this server; absolute references on it have a type. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
   const compiled = new Map<string, CompiledPath>()
@@ -37,7 +41,7 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
     return path
   }
   const select = (resource: FhirNode, expression: string, focus: Item): readonly Value[] => {
-    const items = pathOf(expression).evaluate({ resource, host }, focus)
+    const items = pathOf(expression).evaluate({ resource, host, budget: INDEXING }, focus)
     return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
   }
   return {

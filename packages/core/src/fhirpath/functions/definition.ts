@@ -26,7 +26,11 @@ export interface FunctionDefinition {
 }
 
 /** A function from collections to a collection; its arguments are evaluated where the call stands. */
-export function itemsFunction(name: string, arity: FunctionDefinition['arity'], apply: (input: Items, args: readonly Items[], scope: Scope) => Items): FunctionDefinition {
+export function itemsFunction(
+  name: string,
+  arity: FunctionDefinition['arity'],
+  apply: (input: Items, args: readonly Items[], scope: Scope) => Items,
+): FunctionDefinition {
   return {
     name,
     arity,
@@ -34,13 +38,21 @@ export function itemsFunction(name: string, arity: FunctionDefinition['arity'], 
       codeOfItems((scope) => {
         const items = input.items(scope)
         spend(scope.run, items.length + 1)
-        return apply(items, args.map((arg) => arg.items(scope)), scope)
+        return apply(
+          items,
+          args.map((arg) => arg.items(scope)),
+          scope,
+        )
       }),
   }
 }
 
 /** A function from collections to a truth. */
-export function truthFunction(name: string, arity: FunctionDefinition['arity'], apply: (input: Items, args: readonly Items[], scope: Scope) => boolean | undefined): FunctionDefinition {
+export function truthFunction(
+  name: string,
+  arity: FunctionDefinition['arity'],
+  apply: (input: Items, args: readonly Items[], scope: Scope) => boolean | undefined,
+): FunctionDefinition {
   return {
     name,
     arity,
@@ -48,13 +60,21 @@ export function truthFunction(name: string, arity: FunctionDefinition['arity'], 
       codeOfTruth((scope) => {
         const items = input.items(scope)
         spend(scope.run, items.length + 1)
-        return apply(items, args.map((arg) => arg.items(scope)), scope)
+        return apply(
+          items,
+          args.map((arg) => arg.items(scope)),
+          scope,
+        )
       }),
   }
 }
 
 /** A function from one value to at most one value; empty for empty input. */
-export function valueFunction(name: string, arity: FunctionDefinition['arity'], apply: (value: SystemValue, args: readonly Items[], scope: Scope) => SystemValue | undefined): FunctionDefinition {
+export function valueFunction(
+  name: string,
+  arity: FunctionDefinition['arity'],
+  apply: (value: SystemValue, args: readonly Items[], scope: Scope) => SystemValue | undefined,
+): FunctionDefinition {
   return itemsFunction(name, arity, (input, args, scope) => {
     const value = singleValue(name, input)
     const result = value === undefined ? undefined : apply(value, args, scope)
@@ -64,7 +84,11 @@ export function valueFunction(name: string, arity: FunctionDefinition['arity'], 
 }
 
 /** A function from one text to at most one value; empty for empty input. */
-export function textFunction(name: string, arity: FunctionDefinition['arity'], apply: (text: string, args: readonly Items[], scope: Scope) => SystemValue | undefined): FunctionDefinition {
+export function textFunction(
+  name: string,
+  arity: FunctionDefinition['arity'],
+  apply: (text: string, args: readonly Items[], scope: Scope) => SystemValue | undefined,
+): FunctionDefinition {
   return valueFunction(name, arity, (value, args, scope) => {
     if (typeof value !== 'string') throw evaluationProblem(`${name}() applies to text, not to ${systemTypeOf(value)}`)
     return apply(value, args, scope)

@@ -3,10 +3,36 @@ import { textArgument, textFunction, type FunctionDefinition } from './definitio
 
 /** Functions that encode text, and that escape it. @see https://hl7.org/fhirpath/#additional-string-functions */
 export const ENCODING_FUNCTIONS: readonly FunctionDefinition[] = [
-  coding('encode', new Map([['hex', toHex], ['base64', toBase64], ['urlbase64', toUrlBase64]])),
-  coding('decode', new Map([['hex', fromHex], ['base64', fromBase64], ['urlbase64', fromBase64]])),
-  coding('escape', new Map([['html', escapeHtml], ['json', escapeJson]])),
-  coding('unescape', new Map([['html', unescapeHtml], ['json', unescapeJson]])),
+  coding(
+    'encode',
+    new Map([
+      ['hex', toHex],
+      ['base64', toBase64],
+      ['urlbase64', toUrlBase64],
+    ]),
+  ),
+  coding(
+    'decode',
+    new Map([
+      ['hex', fromHex],
+      ['base64', fromBase64],
+      ['urlbase64', fromBase64],
+    ]),
+  ),
+  coding(
+    'escape',
+    new Map([
+      ['html', escapeHtml],
+      ['json', escapeJson],
+    ]),
+  ),
+  coding(
+    'unescape',
+    new Map([
+      ['html', unescapeHtml],
+      ['json', unescapeJson],
+    ]),
+  ),
 ]
 
 function coding(name: string, formats: ReadonlyMap<string, (text: string) => string | undefined>): FunctionDefinition {

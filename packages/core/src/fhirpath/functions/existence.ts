@@ -14,7 +14,11 @@ export const EXISTENCE_FUNCTIONS: readonly FunctionDefinition[] = [
     name: 'exists',
     arity: [0, 1],
     compile: ({ input, args: [criteria] }) =>
-      codeOfTruth(criteria === undefined ? (scope) => input.count(scope) > 0 : (scope) => someItem(scope, input, (inner) => criteria.truth(inner) === true)),
+      codeOfTruth(
+        criteria === undefined
+          ? (scope) => input.count(scope) > 0
+          : (scope) => someItem(scope, input, (inner) => criteria.truth(inner) === true),
+      ),
   },
   {
     name: 'all',

@@ -10,7 +10,11 @@ export const FILTERING_FUNCTIONS: readonly FunctionDefinition[] = [
   { name: 'where', arity: [1, 1], compile: ({ input, args: [criteria] }) => where(input, criteria) },
   { name: 'select', arity: [1, 1], compile: ({ input, args: [projection] }) => select(input, projection) },
   { name: 'repeat', arity: [1, 1], compile: ({ input, args: [projection] }) => codeOfItems((scope) => repeat(scope, input, projection)) },
-  { name: 'aggregate', arity: [1, 2], compile: ({ input, args: [step, start] }) => codeOfItems((scope) => aggregate(scope, input, { step, start })) },
+  {
+    name: 'aggregate',
+    arity: [1, 2],
+    compile: ({ input, args: [step, start] }) => codeOfItems((scope) => aggregate(scope, input, { step, start })),
+  },
 ]
 
 function where(input: Code, criteria: Code | undefined): Code {

@@ -24,7 +24,11 @@ export const HOST_FUNCTIONS: readonly FunctionDefinition[] = [
     const html = isNode(item) ? item.value : item
     return typeof html === 'string' ? hostFunction(scope, 'htmlChecks')(html) : undefined
   }),
-  { name: 'elementDefinition', arity: [0, 0], compile: ({ input }) => codeOfItems((scope) => elementDefinitions(scope, input.items(scope))) },
+  {
+    name: 'elementDefinition',
+    arity: [0, 0],
+    compile: ({ input }) => codeOfItems((scope) => elementDefinitions(scope, input.items(scope))),
+  },
   { name: 'slice', arity: [2, 2], compile: slice },
 ]
 
@@ -39,7 +43,14 @@ function asked(name: string, arity: FunctionDefinition['arity'], ask: Ask): Func
       codeOfTruth((scope) => {
         const item = singleItem(name, input.items(scope))
         if (item === undefined) return undefined
-        return answered(scope.run, ask(item, args.map((arg) => arg.items(scope)), scope))
+        return answered(
+          scope.run,
+          ask(
+            item,
+            args.map((arg) => arg.items(scope)),
+            scope,
+          ),
+        )
       }),
   }
 }

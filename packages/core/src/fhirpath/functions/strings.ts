@@ -82,4 +82,3 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
     return [regex.pattern === '' ? text : regex.replaceAll(text, by)]
   })
 }
-

@@ -16,7 +16,10 @@ export const SUBSETTING_FUNCTIONS: readonly FunctionDefinition[] = [
   }),
   itemsFunction('intersect', [1, 1], (input, [other = NOTHING], scope) => {
     const set = itemSet(scope.run, other)
-    return distinct(scope.run, input.filter((item) => set.has(item)))
+    return distinct(
+      scope.run,
+      input.filter((item) => set.has(item)),
+    )
   }),
   itemsFunction('exclude', [1, 1], (input, [other = NOTHING], scope) => {
     const set = itemSet(scope.run, other)

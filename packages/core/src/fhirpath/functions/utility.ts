@@ -17,7 +17,10 @@ export const UTILITY_FUNCTIONS: readonly FunctionDefinition[] = [
         const sink = scope.run.context.trace
         if (sink === undefined) return items
         const inner = { ...innerScope(scope), focus: items }
-        sink(textArgument('trace', name?.items(scope)) ?? '', projection === undefined ? items : eachProjected(inner, items, projection.items))
+        sink(
+          textArgument('trace', name?.items(scope)) ?? '',
+          projection === undefined ? items : eachProjected(inner, items, projection.items),
+        )
         return items
       }),
   },

@@ -37,7 +37,9 @@ export function tupleFields(components: readonly TupleComponent[], values: reado
 }
 
 function coordinates(seconds: readonly EntryFields[], thirds: readonly EntryFields[]): readonly EntryFields[] {
-  return seconds.flatMap(({ low }) => thirds.map(({ high }) => ({ ...(low !== undefined && { low }), ...(high !== undefined && { high }) })))
+  return seconds.flatMap(({ low }) =>
+    thirds.map(({ high }) => ({ ...(low !== undefined && { low }), ...(high !== undefined && { high }) })),
+  )
 }
 
 function tailFields(type: string | undefined, fields: EntryFields): readonly EntryFields[] {

@@ -46,7 +46,11 @@ export interface SearchKind {
 
 /** The error for a value that a parameter cannot have. */
 export function invalidValue({ name, value }: Ask, expected: string): OperationError {
-  return new OperationError('search-invalid', `Search parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`, {
-    expression: [name],
-  })
+  return new OperationError(
+    'search-invalid',
+    `Search parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`,
+    {
+      expression: [name],
+    },
+  )
 }

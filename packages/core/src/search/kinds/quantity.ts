@@ -32,7 +32,8 @@ export interface QuantityTests {
 /** Reads `number`, `number|system|code` and `number||code`. */
 export function quantityTests(ask: Ask): QuantityTests {
   const [number = '', system = '', code = '', extra] = splitUnescaped(ask.value, '|').map(unescaped)
-  if (extra !== undefined || (system !== '' && code === '')) throw invalidValue(ask, 'a quantity (number, number|system|code or number||code)')
+  if (extra !== undefined || (system !== '' && code === ''))
+    throw invalidValue(ask, 'a quantity (number, number|system|code or number||code)')
   return { numbers: numberTests(ask, number), code: code || undefined, system: system || undefined }
 }
 

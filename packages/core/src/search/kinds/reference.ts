@@ -50,12 +50,22 @@ function referenceTests(ask: Ask): Alternatives {
   if (isResourceId(text)) return [[{ field: 'value', op: 'eq', operand: text }, typeTest(ask)]]
   if (ask.modifier !== undefined) throw invalidValue(ask, `a reference to ${ask.modifier}`)
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) throw invalidValue(ask, 'a reference (id, Type/id or URL)')
-  return [[{ field: 'value', op: 'eq', operand: text }, { field: 'system', op: 'absent' }]]
+  return [
+    [
+      { field: 'value', op: 'eq', operand: text },
+      { field: 'system', op: 'absent' },
+    ],
+  ]
 }
 
 function localTests(ask: Ask, { type, id }: LocalReference): Alternatives {
   if (ask.modifier !== undefined && ask.modifier !== type) throw invalidValue(ask, `a reference to ${ask.modifier}`)
-  return [[{ field: 'value', op: 'eq', operand: id }, { field: 'system', op: 'eq', operand: type }]]
+  return [
+    [
+      { field: 'value', op: 'eq', operand: id },
+      { field: 'system', op: 'eq', operand: type },
+    ],
+  ]
 }
 
 /** A bare id may be of any target type; every system begins with nothing, and an absent one does not. */

@@ -19,7 +19,8 @@ export const tokenKind: SearchKind = {
 /** What `code`, `system|code`, `system|` and `|code` demand of an entry's `system` and `value`. */
 export function tokenTest(ask: Ask): readonly Comparison[] {
   const [first = '', second, third] = splitUnescaped(ask.value, '|').map(unescaped)
-  if (third !== undefined || (first === '' && (second ?? '') === '')) throw invalidValue(ask, 'a token (code, system|code, system| or |code)')
+  if (third !== undefined || (first === '' && (second ?? '') === ''))
+    throw invalidValue(ask, 'a token (code, system|code, system| or |code)')
   if (second === undefined) return [{ field: 'value', op: 'eq', operand: first }]
   const system: Comparison = first === '' ? { field: 'system', op: 'absent' } : { field: 'system', op: 'eq', operand: first }
   return second === '' ? [system] : [{ field: 'value', op: 'eq', operand: second }, system]
@@ -32,7 +33,13 @@ function tokenFields(value: unknown, { system }: IndexHints = {}): readonly Entr
   if (!isObject(value)) return []
   if (Array.isArray(value['coding'])) return conceptFields(value)
   if (stringAt(value, 'value') !== undefined) return isContactPoint(value) ? contactFields(value) : [identifierFields(value)]
-  return [coded({ system: stringAt(value, 'system'), code: stringAt(value, 'code'), text: stringAt(value, 'display') ?? stringAt(value, 'text') })]
+  return [
+    coded({
+      system: stringAt(value, 'system'),
+      code: stringAt(value, 'code'),
+      text: stringAt(value, 'display') ?? stringAt(value, 'text'),
+    }),
+  ]
 }
 
 function conceptFields(concept: JsonObject): readonly EntryFields[] {
