@@ -6,6 +6,7 @@ import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/stor
 import { httpStorage } from '@fhir-ops/http'
 import { r4 } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
+import { unitConversion, unitsOfMeasure } from '@fhir-ops/registries/ucum'
 import { openSqlite } from '@fhir-ops/sqlite'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
@@ -37,7 +38,8 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
   const ctx: OperationContext = createContext({
     ...release,
     definitions: [...(release.definitions ?? []), registryDefinitions()],
-    codeSystems: [languageTags(), mediaTypes()],
+    codeSystems: [languageTags(), mediaTypes(), unitsOfMeasure()],
+    convertUnit: unitConversion(),
     storage: opened.storage,
     ...(opened.concepts !== undefined && { concepts: opened.concepts }),
     search: { ...search, codesOf: searchCodes(() => ctx) },

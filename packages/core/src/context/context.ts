@@ -1,5 +1,5 @@
 import { contentView, requestLayer, storageLayer, type ComputedSystem, type ContentLayer, type ContentView } from '../content/index.js'
-import type { TypeModel } from '../fhirpath/index.js'
+import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Storage } from '../storage/index.js'
@@ -21,6 +21,8 @@ export interface OperationContext {
   readonly search?: SearchOptions | undefined
   /** The types of the release, which `validate` needs. */
   readonly types?: TypeModel | undefined
+  /** Compares quantities of different units; without it, `validate` knows the units of clinical practice. */
+  readonly convertUnit?: UnitConversion | undefined
   readonly limits: Limits
   /** When long work may go on; shared by all requests of a process. */
   readonly turns?: Turns | undefined
@@ -53,6 +55,8 @@ export interface ContextOptions {
   readonly search?: SearchOptions
   /** The types of the release, for example those of the R4 pack. */
   readonly types?: TypeModel
+  /** Compares quantities of different units, for example `ucumConversion` of `fhir-ops/ucum`. Default: the units of clinical practice. */
+  readonly convertUnit?: UnitConversion
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
   readonly newId?: () => string
@@ -68,6 +72,7 @@ export function createContext(options: ContextOptions): OperationContext {
     cache: options.cache ?? createCache(),
     search: options.search,
     types: options.types,
+    convertUnit: options.convertUnit,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     turns: createTurns(),
     now: options.now ?? (() => new Date()),

@@ -9,6 +9,7 @@ import { placeFinder, type PlaceFinder } from './finding-places.js'
 import { createSink } from './finding-sink.js'
 import { faultFinding, noResource, noSuchType, reportSlips } from './json-findings.js'
 import { isConcrete } from './rules/structure/check-resource-type.js'
+import { convertUnit } from '../ucum/index.js'
 import { requestedRules } from './rules/profile/requested-profiles.js'
 import type { Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
@@ -109,6 +110,7 @@ function runOf(ctx: OperationContext, source: JsonSource, { model, facts, placeO
     sink,
     root: rootNode(model, source.value),
     now: ctx.now(),
+    convertUnit: ctx.convertUnit ?? convertUnit,
     numberText: source.numberText,
     isStructural: true,
     visit: visitNode,

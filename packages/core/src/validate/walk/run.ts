@@ -1,4 +1,4 @@
-import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel } from '../../fhirpath/index.js'
+import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
 import type { Facts } from '../facts/facts.js'
 import type { FindingSink } from '../finding-sink.js'
 import type { BundleIndex } from '../rules/reference/bundle-index.js'
@@ -12,6 +12,8 @@ export interface Run {
   /** The resource that is validated. */
   readonly root: FhirNode
   readonly now: Date
+  /** Compares quantities of different units. */
+  readonly convertUnit: UnitConversion
   /** A number as it was written, when JavaScript would write it otherwise. */
   readonly numberText: (parent: object, key: string | number) => string | undefined
   /** False while it is only tried whether a node fits a profile: what FHIR's own types demand is said elsewhere. */

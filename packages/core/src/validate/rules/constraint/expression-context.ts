@@ -1,5 +1,4 @@
 import { PENDING, isNode, type FhirNode, type FhirPathContext, type Item, type Pending } from '../../../fhirpath/index.js'
-import { convertUnit } from '../../../ucum/index.js'
 import { profileRoots } from '../../walk/profile-roots.js'
 import { resourceOf, type Run } from '../../walk/run.js'
 import { codesOf } from '../binding/coded-value.js'
@@ -20,7 +19,7 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
       resolve: (reference, from) => resolveLocally(run, from ?? node, reference),
       conformsTo: (candidate, profile) => conformsTo(run, candidate, profile),
       memberOf: (coded, valueSet) => memberOf(run, coded, valueSet),
-      convertUnit,
+      convertUnit: run.convertUnit,
       htmlChecks: (xhtml) => readNarrative(xhtml).problems.length === 0,
     },
   }

@@ -1,4 +1,4 @@
-import type { FhirNode } from '../../../fhirpath/index.js'
+import type { FhirNode, UnitConversion } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../profile/element-rule.js'
@@ -11,8 +11,8 @@ export function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
   const { min, max } = rule.value
   const least = min && limitFor(node, min, { run, direction: -1 })
   const most = max && limitFor(node, max, { run, direction: 1 })
-  const tooLow = least !== undefined && order(node, least) < 0 ? `The value must be at least ${shown(least)}.` : undefined
-  const tooHigh = most !== undefined && order(node, most) > 0 ? `The value must be at most ${shown(most)}.` : undefined
+  const tooLow = least !== undefined && order(run, node, least) < 0 ? `The value must be at least ${shown(least)}.` : undefined
+  const tooHigh = most !== undefined && order(run, node, most) > 0 ? `The value must be at most ${shown(most)}.` : undefined
   for (const text of [lengthProblem(node, rule), placesProblem(run, node, rule), tooLow, tooHigh]) {
     if (text !== undefined) run.sink.report('value-limit', node, { text, profile: rule.profile })
   }
@@ -28,8 +28,8 @@ function limitFor({ type }: FhirNode, limit: LimitRule, { run, direction }: { ru
 }
 
 /** Zero also where the value cannot be compared with the limit. */
-function order({ value }: FhirNode, limit: unknown): number {
-  return compareValues(value, limit) ?? 0
+function order(run: Run, { value }: FhirNode, limit: unknown): number {
+  return compareValues(value, limit, run.convertUnit) ?? 0
 }
 
 function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): string | undefined {
@@ -55,15 +55,15 @@ export function decimalPlaces(text: string): number {
 }
 
 /** Negative, zero or positive; `undefined` when the two cannot be compared. Dates are compared as far as both go. */
-export function compareValues(a: unknown, b: unknown): number | undefined {
+export function compareValues(a: unknown, b: unknown, convert: UnitConversion = convertUnit): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareTimes(a, b)
-  return isObject(a) && isObject(b) ? compareQuantities(a, b) : undefined
+  return isObject(a) && isObject(b) ? compareQuantities(a, b, convert) : undefined
 }
 
-function compareQuantities(a: JsonObject, b: JsonObject): number | undefined {
+function compareQuantities(a: JsonObject, b: JsonObject, convert: UnitConversion): number | undefined {
   const [left, right] = [a['value'], b['value']]
-  const factor = a['system'] === b['system'] ? convertUnit(unitOf(a), unitOf(b)) : undefined
+  const factor = a['system'] === b['system'] ? convert(unitOf(a), unitOf(b)) : undefined
   return typeof left === 'number' && typeof right === 'number' && factor !== undefined ? left * factor - right : undefined
 }
 
