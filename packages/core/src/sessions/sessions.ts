@@ -4,7 +4,7 @@ import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
 import { logout, revoke, revokeOthers, setSessionState, setUserState, signOutEverywhere, type Revocation } from './end.js'
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
 import type { Principal } from './principal.js'
-import { knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
+import { KEEP_EXPIRED_MS, knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
 import { sha256 } from './token.js'
 import { isActive, verifyToken } from './verify.js'
 
@@ -69,7 +69,6 @@ export interface Sessions {
 
 const MAX_LISTED = 1_000
 const MAX_CACHE_MS = 5_000
-const KEEP_EXPIRED_MS = 30 * 24 * 3_600_000
 
 /** Makes the session service over a store. */
 export function createSessions(options: SessionsOptions): Sessions {

@@ -75,12 +75,15 @@ export interface RefusedSessions {
   has(loginId: string): boolean
 }
 
-/** Entries are dropped once the session has expired. */
+/** How long an expired session is kept, in milliseconds: a clock that is set back must not revive one. */
+export const KEEP_EXPIRED_MS: number = 30 * 24 * 3_600_000
+
+/** Entries are dropped when the session would be purged. */
 export function refusedSessions(now: () => number): RefusedSessions {
   const until = new Map<string, number>()
   return {
     add(session) {
-      for (const [loginId, expiresAt] of until) if (expiresAt <= now()) until.delete(loginId)
+      for (const [loginId, expiresAt] of until) if (expiresAt < now() - KEEP_EXPIRED_MS) until.delete(loginId)
       until.set(session.loginId, session.expiresAt)
     },
     has: (loginId) => until.has(loginId),

@@ -1,0 +1,66 @@
+import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { createHandler } from '@fhir-ops/handler'
+import { r4 } from '@fhir-ops/r4'
+import { createContext } from 'fhir-ops/context'
+import { createBots } from 'fhir-ops/execute'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { createSessions } from 'fhir-ops/sessions'
+import { allMatches, type Storage } from 'fhir-ops/storage'
+import { CONTENT } from './content.js'
+import { faulty, type Fault } from './faulty.js'
+
+/** One request of a test. */
+export interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body?: object
+}
+
+/** Whose request it is: the session of the tests, or another one of the same user. */
+export type Token = 'own' | 'other'
+
+const BASE = 'http://fhir.example.org'
+const NOW = new Date('2026-01-01T00:00:00Z')
+const { indexer, ...release } = r4()
+const runtime = botSandbox({ workers: 1 })
+const bots = createBots({ runtime })
+
+/** Ends what all services share. */
+export const closeRuntime = async (): Promise<void> => runtime.close()
+
+/** The whole service over memory; what the fault says fails in its resources and in its sessions. Time and ids are always the same. */
+export async function faultyService(fault: Fault) {
+  const storage = memoryStorage(CONTENT, { indexer, now: () => NOW })
+  const store = memorySessionStore()
+  const sessions = createSessions({ store })
+  const own = await sessions.create({ user: 'ann', scopes: ['openid', 'system/*.cruds', 'system/Bot.cruds'] })
+  const other = await sessions.create({ user: 'ann', scopes: ['openid'] })
+  const handler = createHandler({
+    context: createContext({ storage: faulty(storage, fault), ...release, now: () => NOW, newId: () => 'new-id' }),
+    sessions: createSessions({ store: faulty(store, fault) }),
+    indexer,
+    bots,
+    baseUrl: BASE,
+    defaultPolicy: 'deny',
+  })
+  const call = async ({ method, path, body }: Sent, token: Token = 'own'): Promise<{ readonly status: number; readonly text: string }> => {
+    const bearer = { own, other }[token].token
+    const headers = {
+      authorization: `Bearer ${bearer}`,
+      'content-type': path.startsWith('/auth') ? 'application/json' : 'application/fhir+json',
+    }
+    const sent = body === undefined ? null : JSON.stringify(body).replaceAll('OTHER-SESSION', other.loginId)
+    const answer = await handler(new Request(BASE + path, { method, headers, body: sent }))
+    return { status: answer.status, text: await answer.text() }
+  }
+  return { call, resources: async () => resourcesIn(storage) }
+}
+
+/** The text of everything that is stored. */
+async function resourcesIn(storage: Storage): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (const type of new Set(['Patient', 'Observation', ...CONTENT.map(({ resourceType }) => resourceType)])) {
+    for await (const { text } of allMatches(storage, { type, where: { kind: 'and', conditions: [] } })) texts.push(text)
+  }
+  return texts
+}
