@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
+import { createSessions } from 'fhir-ops/sessions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../test/entries.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
@@ -46,7 +47,7 @@ describe('a database file', () => {
     copy.close()
   })
 
-  it('FT-02: is written with a log and a flush for each commit', () => {
+  it('is written with a log', () => {
     const other = new DatabaseSync(file)
     expect(other.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
     other.close()
@@ -54,7 +55,9 @@ describe('a database file', () => {
 
   it('gives each of many concurrent writes its own answer; one that is refused leaves the others alone', async () => {
     await db.storage.write([basic('taken')])
-    const writes = Array.from({ length: 50 }, (_, n) => db.storage.write([basic(`n${n}`), { ...basic('taken'), ifVersion: n === 7 ? '9' : '1' }]))
+    const writes = Array.from({ length: 50 }, (_, n) =>
+      db.storage.write([basic(`n${n}`), { ...basic('taken'), ifVersion: n === 7 ? '9' : '1' }]),
+    )
     const results = await Promise.allSettled(writes)
     const written = results.flatMap((result, n) => (result.status === 'fulfilled' ? [`n${n}`] : []))
     expect(written).toEqual(['n0'])
@@ -70,6 +73,16 @@ describe('a database file', () => {
     expect((await db.storage.search(byCode('b'))).items).toHaveLength(1)
     expect(await other.storage.read('Basic', 'one')).toBeDefined()
     expect(await other.storage.count(byCode('b'))).toBe(1)
+    await other.close()
+  })
+
+  it('TK-20: ended sessions are refused by every process on the file with its next call', async () => {
+    const other = await openSqlite(file)
+    const here = createSessions({ store: db.sessions })
+    const there = createSessions({ store: other.sessions })
+    const { token } = await there.create({ user: 'ann' })
+    await here.logout(await here.verify(token))
+    await expect(there.verify(token)).rejects.toMatchObject({ code: 'token-invalid', cause: 'logged-out' })
     await other.close()
   })
 

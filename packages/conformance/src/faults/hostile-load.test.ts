@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { openSqlite } from '@fhir-ops/sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { temporaryFolder, type TemporaryFolder } from '../../../sqlite/test/temporary-folder.js'
+import { served, type Served } from './served.js'
+
+let folder: TemporaryFolder
+let server: Served
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  server = await served(folder.file('data.db'))
+})
+afterAll(async () => folder.remove())
+
+const FHIR = '/fhir/R4'
+const ENDLESS = { resourceType: 'Bot', id: 'endless', runtime: 'sandbox', code: 'export const handler = () => { for (;;); }' }
+const LARGE = JSON.stringify({ resourceType: 'Patient', name: [{ text: 'x'.repeat(5_000_000) }] })
+const ENTRIES = Array.from({ length: 3_000 }, () => ({ resource: { resourceType: 'Patient', birthDate: 'never' } }))
+const FLAWED = JSON.stringify({ resourceType: 'Bundle', type: 'collection', entry: ENTRIES })
+const CODES = Array.from({ length: 20_000 }, (_, n) => ({ code: `c${n}` }))
+const WIDE = JSON.stringify({
+  resourceType: 'ValueSet',
+  status: 'active',
+  compose: { include: [{ system: 'http://example.org/x', concept: CODES }] },
+})
+
+async function send(method: string, path: string, body?: string): Promise<number> {
+  try {
+    const answer = await fetch(server.url + path, { method, headers: server.headers, body: body ?? null })
+    await answer.arrayBuffer()
+    return answer.status
+  } catch {
+    // A body above the limit is cut off by the server while it is sent.
+    return 0
+  }
+}
+
+/** Opens a connection, says this much and hangs up when it has waited. */
+async function half(text: string): Promise<void> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(text)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  socket.destroy()
+}
+
+const HOSTILE: readonly ((n: number) => Promise<unknown>)[] = [
+  async () => send('POST', `${FHIR}/Patient`, LARGE),
+  async () => send('POST', `${FHIR}/Patient`, '['.repeat(1_000_000)),
+  async () => send('POST', `${FHIR}/Patient`, '{"resourceType":"Patient","__proto__":{}}'),
+  async () => send('POST', `${FHIR}/Bundle/$validate`, FLAWED),
+  async () => send('POST', `${FHIR}/ValueSet/$expand`, WIDE),
+  async (n) => send('GET', `${FHIR}/ValueSet/$expand?url=http://example.org/unknown-${n}`),
+  async (n) => send('GET', `${FHIR}/Patient/none-${n}`),
+  async (n) => send('GET', `${FHIR}/Patient?identifier=${'x'.repeat(1_000)}${n}`),
+  async () => send('POST', `${FHIR}/Bot/endless/$execute`, '{}'),
+  async (n) =>
+    fetch(`${server.url}/oauth2/userinfo`, { headers: { authorization: `Bearer fo_${n}` } }).then(async (answer) => answer.text()),
+  async () => half('GET /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\nX: '),
+  async () =>
+    half(
+      'PUT /fhir/R4/Patient/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+    ),
+  async () => half('\x16\x03\x01\x02\x00'),
+]
+
+async function hostileRounds(rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    await Promise.all(Array.from({ length: 4 }, (_, lane) => HOSTILE.map(async (act) => act(round * 4 + lane))).flat())
+  }
+}
+
+describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (needs /proc)', () => {
+  it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', { timeout: 120_000 }, async () => {
+    await send('PUT', `${FHIR}/Bot/endless`, JSON.stringify(ENDLESS))
+    expect(await send('GET', `${FHIR}/Patient?gender=female`)).toBe(200)
+    const before = await server.held()
+    await hostileRounds(10)
+    const after = await server.held()
+    process.stdout.write(`hostile load: ${JSON.stringify(before)} before, ${JSON.stringify(after)} after\n`)
+    expect(after.residentMb - before.residentMb).toBeLessThan(300)
+    expect(after.files - before.files).toBeLessThanOrEqual(64)
+    expect(after.threads - before.threads).toBeLessThanOrEqual(16)
+    expect(await send('GET', `${FHIR}/Patient?gender=female`)).toBe(200)
+  })
+
+  it('FT-06, FT-14: stops in order under load, within 10 seconds, and has everything that it acknowledged', async () => {
+    const acknowledged: string[] = []
+    const write = async (lane: number): Promise<void> => {
+      for (let n = 0; ; n++) {
+        const id = `${lane}-${n}`
+        const status = await send('PUT', `${FHIR}/Patient/${id}`, JSON.stringify({ resourceType: 'Patient', id }))
+        if (status !== 201) return
+        acknowledged.push(id)
+      }
+    }
+    const lanes = [1, 2, 3, 4].map(write)
+    await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(50)
+    const start = performance.now()
+    const { status, errors } = await server.stop()
+    expect(performance.now() - start).toBeLessThan(10_000)
+    await Promise.all(lanes)
+    expect([status, errors.includes('Unhandled')]).toEqual([0, false])
+    const { storage, close } = await openSqlite(folder.file('data.db'))
+    const missing = []
+    for (const id of acknowledged) if ((await storage.read('Patient', id)) === undefined) missing.push(id)
+    await close()
+    expect(missing).toEqual([])
+  })
+})
