@@ -40,6 +40,22 @@ const ENTRY_PROMISES: readonly string[] = [
   'sorted pages join without gap or repetition',
 ]
 
+const HISTORY = 'the history of the upstream is not asked for'
+
+const HISTORY_PROMISES: readonly string[] = [
+  'history has every version of a resource, the latest first',
+  'history has each version as it was read when it was current',
+  'history has no version that there never was',
+  'a deletion is a version without a resource, and the next put creates again',
+  'the deletion of what is still deleted is in the history',
+  'history has every version that one write makes',
+  'history of several types has those only, in the order of time, then of type, id and falling version',
+  'history since a time begins with that millisecond',
+  'pages of a history join without gap or repetition, whatever is written meanwhile',
+  'a cursor that is none of a history is refused',
+  'a refused write leaves no version',
+]
+
 storageContract(
   'HTTP before our own server',
   async ({ now }) => {
@@ -49,6 +65,7 @@ storageContract(
   },
   {
     ...Object.fromEntries(ENTRY_PROMISES.map((promise) => [promise, ENTRIES])),
+    ...Object.fromEntries(HISTORY_PROMISES.map((promise) => [promise, HISTORY])),
     'a write with a failing precondition writes nothing': ONE_BY_ONE,
     'an entry of a write sees what the entries before it did': DELETED_VERSION,
     'versions rise across deletion and re-creation': DELETED_VERSION,
@@ -96,12 +113,21 @@ describe('definitions of an upstream', () => {
   })
 
   it('cannot be looked up by what no search parameter holds, and that is said by name', async () => {
-    await expect(found(byKey('value-set', 'http://example.org/vs'))).rejects.toMatchObject({ code: 'search-unsupported', message: expect.stringContaining('definition:value-set') })
+    await expect(found(byKey('value-set', 'http://example.org/vs'))).rejects.toMatchObject({
+      code: 'search-unsupported',
+      message: expect.stringContaining('definition:value-set'),
+    })
   })
 })
 
 describe('a storage over HTTP', () => {
-  const refused = ['ftp://example.org', 'nowhere', 'http://me:secret@example.org/fhir', 'http://example.org/fhir?x=1', 'http://example.org/fhir#x']
+  const refused = [
+    'ftp://example.org',
+    'nowhere',
+    'http://me:secret@example.org/fhir',
+    'http://example.org/fhir?x=1',
+    'http://example.org/fhir#x',
+  ]
   for (const baseUrl of refused) {
     it(`is not made for ${baseUrl}`, () => {
       expect(() => httpStorage({ baseUrl })).toThrow(TypeError)

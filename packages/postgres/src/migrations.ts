@@ -10,6 +10,7 @@ import { sql, type Sql } from './sql.js'
  * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising.
  * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
  *   the three indexes cover every test of a query but those for parts of texts.
+ * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
  * - `fhir_user`, `fhir_session`: users and sessions.
  * - `fhir_system`: versions of imported code systems, staged, published or replaced; `fhir_section` holds their content.
  *
@@ -80,6 +81,18 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
       bytes bytea NOT NULL,
       PRIMARY KEY (system, name)
     )`,
+  ],
+  [
+    sql`CREATE TABLE IF NOT EXISTS fhir_version (
+      type text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      version integer NOT NULL,
+      updated bigint NOT NULL,
+      text text COLLATE "C",
+      PRIMARY KEY (type, id, version)
+    )`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_version_updated ON fhir_version (type, updated, id)`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_resource_deleted ON fhir_resource (type, updated, id) WHERE text IS NULL`,
   ],
 ]
 

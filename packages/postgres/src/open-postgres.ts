@@ -24,6 +24,8 @@ export interface OpenPostgresOptions {
    * (`sessionCacheMs`) then stays off.
    */
   readonly notify?: boolean
+  /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
+  readonly history?: boolean
 }
 
 /** A database with everything that is kept in it. */
@@ -46,7 +48,8 @@ export interface PostgresDatabase {
  *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database.
  */
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
-  const { now = () => new Date(), connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false, notify = true } = options
+  const { now = () => new Date(), connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false } = options
+  const { notify = true, history = true } = options
   const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits })
   const db = databaseOver(pool, connections)
   await migrate(db)
@@ -57,7 +60,7 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
   }
   const asTold = notify ? told : (change: Parameters<typeof told>[0]) => change
   return {
-    storage: storageIn({ ...db, close }, now),
+    storage: storageIn({ ...db, close }, { now, history }),
     sessions: { ...usersIn(db, asTold), ...sessionsIn(db, asTold), news: notify ? news : DEAF },
     concepts: conceptsIn(db),
     close,

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { sqliteStorage } from '@fhir-ops/sqlite'
 import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
-import { writableText, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import { writableText, type HistoryQuery, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { query, step, type Step } from '../../core/test/random-queries.js'
 import { testDatabase, type TestSchema } from '../test/test-database.js'
@@ -23,7 +23,7 @@ describe('PostgreSQL, SQLite and memory', () => {
   })
   afterEach(() => schema.drop())
 
-  it('give the same pages, byte for byte, and the same counts', async () => {
+  it('give the same pages and histories, byte for byte, and the same counts', async () => {
     let at = 0
     const clock = { now: () => new Date(at) }
     const postgres = await openPostgres(schema.pool(), { ...clock, allowLossyCommits: true })
@@ -39,6 +39,10 @@ describe('PostgreSQL, SQLite and memory', () => {
           const [results, ...others] = await Promise.all(storages.map((storage) => resultsOf(storage, steps)))
           for (const other of others) expect(other).toEqual(results)
           for (const asked of queries) await expectSame([...storages, inSets], asked)
+          const [history, ...histories] = await Promise.all(
+            storages.map((storage) => historyOf(storage, { types: ['Patient', 'Group'], since: at - 2, limit: 20 })),
+          )
+          for (const other of histories) expect(other).toEqual(history)
         },
       ),
       { numRuns: RUNS, endOnFailure: true },
@@ -78,4 +82,9 @@ async function answerOf(storage: Pick<Storage, 'search' | 'count'>, asked: Searc
     after = page.next
   } while (after !== undefined)
   return { pages, count: await storage.count(asked) }
+}
+
+async function historyOf({ history }: Storage, asked: HistoryQuery): Promise<unknown> {
+  const { items = [], next } = (await history?.page(asked)) ?? {}
+  return { versions: items.map(({ stored, ...version }) => ({ ...version, text: stored?.text })), next }
 }

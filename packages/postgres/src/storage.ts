@@ -1,5 +1,6 @@
 import type { Capabilities, Storage } from 'fhir-ops/storage'
 import type { Database } from './database.js'
+import { historyIn } from './history.js'
 import { resourceOf } from './resource-row.js'
 import { countMatches, searchPage } from './search-page.js'
 import { prepared, sql } from './sql.js'
@@ -7,10 +8,17 @@ import { writeEntries } from './write-entries.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
 
+/** How resources are kept. */
+export interface StorageOptions {
+  readonly now: () => Date
+  readonly history: boolean
+}
+
 /** The resources in a database. */
-export function storageIn(db: Database, now: () => Date): Storage {
+export function storageIn(db: Database, { now, history }: StorageOptions): Storage {
   return {
     capabilities: CAPABILITIES,
+    ...(history && { history: historyIn(db) }),
     async read(type, id) {
       const read = sql`SELECT id, version, updated, text FROM fhir_resource WHERE type = ${type} AND id = ${id} AND text IS NOT NULL`
       const [row] = await db.rows(prepared('read', read))
@@ -18,7 +26,7 @@ export function storageIn(db: Database, now: () => Date): Storage {
     },
     search: async (query) => searchPage(db, query),
     count: async (query) => countMatches(db, query),
-    write: async (entries) => writeEntries(db, entries, now().getTime()),
+    write: async (entries) => writeEntries(db, entries, { now: now().getTime(), history }),
     close: async () => db.close(),
   }
 }

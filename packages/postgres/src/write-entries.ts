@@ -3,19 +3,28 @@ import type { Database, Executor } from './database.js'
 import { addEntriesSql } from './entry-rows.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { prepared, sql, type Sql } from './sql.js'
-import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore } from './write-plan.js'
+import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore, type WritePlan } from './write-plan.js'
 
-/**
- * Applies puts and deletions in order: locks the ids, works out what becomes of them, and writes that table by table.
- *
- * @param now Milliseconds since 1970, by the caller's clock.
- */
-export async function writeEntries(db: Database, entries: readonly WriteEntry[], now: number): Promise<readonly WriteResult[]> {
+/** How entries are written. */
+export interface Writing {
+  /** Milliseconds since 1970, by the caller's clock. */
+  readonly now: number
+  /** Whether the versions that are replaced are kept. */
+  readonly history: boolean
+}
+
+/** Applies puts and deletions in order: locks the ids, works out what becomes of them, and writes that table by table. */
+export async function writeEntries(
+  db: Database,
+  entries: readonly WriteEntry[],
+  { now, history }: Writing,
+): Promise<readonly WriteResult[]> {
   checkTexts(entries)
   if (entries.length === 0) return []
   const addresses = addressesOf(entries)
   return db.transaction(async (executor) => {
-    const { results, changes } = writePlan(entries, await lockedVersions(executor, addresses), now)
+    const { results, changes, passed } = writePlan(entries, await lockedVersions(executor, addresses), now)
+    if (history) await keepVersions(executor, { changes, passed })
     await applyChanges(executor, changes)
     return results
   })
@@ -26,6 +35,15 @@ async function lockedVersions(executor: Executor, addresses: readonly Address[])
   const lock = sql`SELECT r.type, r.id, r.version, r.updated, r.text IS NOT NULL AS current
     FROM ${addressRows(addresses)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id ORDER BY r.type, r.id FOR UPDATE OF r`
   return (await executor.rows(prepared('lock', lock))).map(versionOf)
+}
+
+async function keepVersions(executor: Executor, { changes, passed }: Pick<WritePlan, 'changes' | 'passed'>): Promise<void> {
+  const known = changes.filter((change) => change.known)
+  const replaced = sql`SELECT r.type, r.id, r.version, r.updated, r.text
+    FROM ${addressRows(known)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id`
+  if (known.length > 0) await executor.rows(prepared('keep', sql`INSERT INTO fhir_version (${COLUMNS}) ${replaced}`))
+  if (passed.length > 0)
+    await executor.rows(prepared('pass', sql`INSERT INTO fhir_version (${COLUMNS}) SELECT * FROM ${versionRows(passed)}`))
 }
 
 async function applyChanges(executor: Executor, changes: readonly Change[]): Promise<void> {

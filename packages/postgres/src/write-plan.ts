@@ -27,6 +27,8 @@ export interface Change extends Version {
 export interface WritePlan {
   readonly results: readonly WriteResult[]
   readonly changes: readonly Change[]
+  /** What the write itself replaces again: an id may come several times. */
+  readonly passed: readonly Change[]
 }
 
 /** The last version of an id before a write. */
@@ -45,6 +47,7 @@ export function writePlan(entries: readonly WriteEntry[], before: readonly Versi
   const versions = new Map(before.map((version) => [keyOf(version), version]))
   const known = new Set(versions.keys())
   const changes = new Map<string, Change>()
+  const passed: Change[] = []
   const results = entries.map((entry): WriteResult => {
     const key = keyOf(entry)
     const last = versions.get(key)
@@ -54,10 +57,12 @@ export function writePlan(entries: readonly WriteEntry[], before: readonly Versi
     const result = { type: entry.type, id: entry.id, lastUpdated: instantOf(next.updated), created: next.current && !existed }
     if (!existed && !next.current) return result
     versions.set(key, next)
+    const replaced = changes.get(key)
+    if (replaced !== undefined) passed.push(replaced)
     changes.set(key, { ...next, ...contentOf(entry), known: known.has(key) })
     return { ...result, versionId: String(next.version) }
   })
-  return { results, changes: addressesOf(entries).flatMap((address) => changes.get(keyOf(address)) ?? []) }
+  return { results, changes: addressesOf(entries).flatMap((address) => changes.get(keyOf(address)) ?? []), passed }
 }
 
 /** @throws {OperationError} `resource-invalid` when a text is not laid out for storage. */

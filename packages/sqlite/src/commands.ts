@@ -1,5 +1,6 @@
 import type { Command } from './command.js'
 import { publishSystem, putSection, removeSystem, stageSystem } from './concept-commands.js'
+import { readHistory } from './history.js'
 import { countMatches, searchPage } from './search-page.js'
 import { addSession, changeSession, endOthers, purgeSessions } from './session-commands.js'
 import { changeUser, putUser } from './user-commands.js'
@@ -9,6 +10,7 @@ import { writeEntries } from './write-entries.js'
 const SENT: readonly Command<unknown, unknown>[] = [
   searchPage,
   countMatches,
+  readHistory,
   writeEntries,
   putUser,
   changeUser,

@@ -10,6 +10,7 @@ import { sql } from './sql.js'
  * - `param`: search parameters by type, as numbers.
  * - `entry`: what resources are found by, clustered by resource; the three indexes cover every test of a query, so that searches
  *   and counts read no resource that they do not return.
+ * - `old_version`: what was replaced or deleted, and deletions of ids that came back (without text).
  * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` holds their content.
  */
 const MIGRATIONS: readonly string[] = [
@@ -95,6 +96,18 @@ const MIGRATIONS: readonly string[] = [
     bytes BLOB NOT NULL,
     UNIQUE (system, name)
   ) STRICT;
+  `,
+  `
+  CREATE TABLE old_version (
+    type TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    text TEXT,
+    UNIQUE (type, id, version)
+  ) STRICT;
+  CREATE INDEX old_version_updated ON old_version (type, updated);
+  CREATE INDEX deleted_updated ON deleted (type, updated);
   `,
 ]
 

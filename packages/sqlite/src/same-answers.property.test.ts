@@ -1,24 +1,26 @@
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
-import { writableText, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import { writableText, type HistoryQuery, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
 import { query, step, type Step } from '../../core/test/random-queries.js'
 import { sqliteStorage } from './index.js'
 
 describe('SQLite and memory', () => {
-  it('give the same pages, byte for byte, and the same counts', async () => {
+  it('give the same pages and histories, byte for byte, and the same counts', async () => {
     let at = 0
     const clock = { now: () => new Date(at) }
     const [sqlite, memory] = [sqliteStorage(new DatabaseSync(':memory:'), clock), memoryStorage([], clock)]
     const queries = fc.array(query, { minLength: 1, maxLength: 6 })
     // Resources stay from run to run: versions and deletions add up.
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), queries, async (steps, asked) => {
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), queries, async (steps, queried) => {
         at++
         const entries = steps.map(entryOf)
         expect(versionsOf(await sqlite.write(entries))).toEqual(versionsOf(await memory.write(entries)))
-        for (const each of asked) expect(await answerOf(sqlite, each)).toEqual(await answerOf(memory, each))
+        for (const each of queried) expect(await answerOf(sqlite, each)).toEqual(await answerOf(memory, each))
+        const asked = { types: ['Patient', 'Group'], since: at - 2, limit: 100 }
+        expect(await historyOf(sqlite, asked)).toEqual(await historyOf(memory, asked))
       }),
       { numRuns: 300, endOnFailure: true },
     )
@@ -44,4 +46,9 @@ async function answerOf(storage: Storage, asked: SearchQuery): Promise<unknown> 
     after = page.next
   } while (after !== undefined)
   return { pages, count: await storage.count(asked) }
+}
+
+async function historyOf({ history }: Storage, asked: HistoryQuery): Promise<unknown> {
+  const { items = [], next } = (await history?.page(asked)) ?? {}
+  return { versions: items.map(({ stored, ...version }) => ({ ...version, text: stored?.text })), next }
 }

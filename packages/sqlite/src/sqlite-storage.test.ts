@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
 import { sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { describe, expect, it } from 'vitest'
+import { basic } from '../test/entries.js'
 import { temporaryFolder } from '../test/temporary-folder.js'
 import { sqliteSessionStore, sqliteStorage, type SqliteConnection } from './index.js'
 
@@ -51,5 +52,22 @@ describe('a connection of the caller', () => {
     const db = new DatabaseSync(':memory:')
     db.exec('PRAGMA user_version = 1000')
     expect(() => sqliteStorage(db)).toThrow(expect.objectContaining({ code: 'storage-damaged' }))
+  })
+
+  it('is brought from the schema without history, which then begins with what is there', async () => {
+    const clock = { now: () => new Date(0) }
+    const db = new DatabaseSync(':memory:')
+    const storage = sqliteStorage(db, { ...clock, history: false })
+    await storage.write([basic('kept'), basic('gone'), { op: 'delete', type: 'Basic', id: 'gone' }, basic('kept')])
+    expect(storage.history).toBeUndefined()
+    db.exec('DROP TABLE old_version; DROP INDEX deleted_updated; PRAGMA user_version = 2')
+    const { history, write } = sqliteStorage(db, clock)
+    await write([basic('kept')])
+    const { items = [] } = (await history?.page({ types: ['Basic'] })) ?? {}
+    expect(items.map(({ id, versionId, stored }) => [id, versionId, stored === undefined])).toEqual([
+      ['gone', '2', true],
+      ['kept', '3', false],
+      ['kept', '2', false],
+    ])
   })
 })

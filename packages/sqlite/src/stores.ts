@@ -1,5 +1,6 @@
-import type { Capabilities, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
+import type { Capabilities, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './command.js'
+import { historyPageOf, readHistory, readVersion, versionOf } from './history.js'
 import { createResourceCache, type LookUp } from './resource-cache.js'
 import { readResource, resourceOf } from './resource-row.js'
 import { countMatches, lookUpPage, searchPage, type PageRows } from './search-page.js'
@@ -18,15 +19,19 @@ export interface SqliteStorageOptions {
    * is used only while the database says that it is current. Default 32 million; 0 keeps nothing.
    */
   readonly cacheCharacters?: number
+  /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
+  readonly history?: boolean
 }
 
 const DEFAULT_CACHE = 32_000_000
 
 /** The resources behind an executor. */
-export function storageOn(executor: Executor, { now = () => new Date(), cacheCharacters = DEFAULT_CACHE }: SqliteStorageOptions): Storage {
+export function storageOn(executor: Executor, options: SqliteStorageOptions): Storage {
+  const { now = () => new Date(), cacheCharacters = DEFAULT_CACHE, history = true } = options
   const cache = createResourceCache(cacheCharacters)
   return {
     capabilities: CAPABILITIES,
+    ...(history && { history: historyOn(executor) }),
     async read(type, id) {
       const { versionOf, resource } = cache.lookUp(type)
       const row = await executor.call(readResource, { type, id, known: versionOf(id) })
@@ -41,8 +46,18 @@ export function storageOn(executor: Executor, { now = () => new Date(), cacheCha
       return pageOf(await executor.call(searchPage, query), (row) => resourceOf(type, row))
     },
     count: async ({ type, where }) => executor.call(countMatches, { type, where }),
-    write: async (entries) => executor.call(writeEntries, { entries, now: now().getTime() }),
+    write: async (entries) => executor.call(writeEntries, { entries, now: now().getTime(), history }),
     close: async () => executor.close(),
+  }
+}
+
+function historyOn(executor: Executor): ResourceHistory {
+  return {
+    async version(type, id, versionId) {
+      const row = await executor.call(readVersion, { type, id, versionId })
+      return row && versionOf(row)
+    },
+    page: async (query) => historyPageOf(await executor.call(readHistory, query)),
   }
 }
 

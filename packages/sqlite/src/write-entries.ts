@@ -9,6 +9,8 @@ import { sql } from './sql.js'
 export interface WriteArgs {
   readonly entries: readonly WriteEntry[]
   readonly now: number
+  /** Whether the versions that are replaced are kept. */
+  readonly history: boolean
 }
 
 /** The last version of an id before a write. */
@@ -23,7 +25,7 @@ interface Before {
 export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
   name: 'write',
   lane: 'write',
-  run(db, { entries, now }) {
+  run(db, { entries, now, history }) {
     const paramOf = paramNumbers(db)
     return entries.map((entry) => {
       if (entry.op === 'put') checkLaidOut(entry)
@@ -32,6 +34,7 @@ export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
       // A clock that was set back must not make a resource older than it was.
       const updated = Math.max(now, before?.updated ?? now)
       const change = { before, updated, paramOf }
+      if (history && before !== undefined) keep(db, entry, before)
       return entry.op === 'put' ? put(db, entry, change) : remove(db, entry, change)
     })
   },
@@ -46,6 +49,17 @@ interface Change {
 
 /** The number of a search parameter of a type. */
 type ParamNumbers = (type: string, name: string) => number
+
+/** Keeps the version that comes before this one; a deletion of what is deleted makes none. */
+function keep(db: SqliteDriver, { op, type, id }: WriteEntry, { key, version, updated }: Before): void {
+  if (key !== undefined) {
+    db.run(
+      sql`INSERT INTO old_version (type, id, version, updated, text) SELECT type, id, version, updated, text FROM resource WHERE key = ${key}`,
+    )
+  } else if (op === 'put') {
+    db.run(sql`INSERT INTO old_version (type, id, version, updated) VALUES (${type}, ${id}, ${version}, ${updated})`)
+  }
+}
 
 function put(db: SqliteDriver, entry: PutEntry, { before, updated, paramOf }: Change): WriteResult {
   const { type, id, text } = entry
@@ -86,7 +100,11 @@ function checkVersion({ type, id, ifVersion }: WriteEntry, before: Before | unde
   throw new OperationError('version-conflict', `${type}/${id} ${found}, but ${wanted}.`)
 }
 
-function addRow(db: SqliteDriver, { type, id, text }: PutEntry, { version, updated }: { readonly version: number; readonly updated: number }): number {
+function addRow(
+  db: SqliteDriver,
+  { type, id, text }: PutEntry,
+  { version, updated }: { readonly version: number; readonly updated: number },
+): number {
   const added = sql`INSERT INTO resource (type, id, version, updated, text) VALUES (${type}, ${id}, ${version}, ${updated}, ${text}) RETURNING key`
   return numberOf(db.get(added)?.[0])
 }

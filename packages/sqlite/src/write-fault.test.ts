@@ -64,7 +64,10 @@ describe('whatever call of the driver fails', () => {
       const fault = { callsLeft: Infinity, error: IO_ERROR }
       const storage = sqliteStorage(faulty(db, fault))
       fault.callsLeft = n
-      failed = await storage.write(CHANGES).then(() => false, (error: unknown) => error instanceof OperationError && error.code === 'storage-unavailable')
+      failed = await storage.write(CHANGES).then(
+        () => false,
+        (error: unknown) => error instanceof OperationError && error.code === 'storage-unavailable',
+      )
       fault.callsLeft = Infinity
       if (failed) faults++
       expect(await seen(storage), `call ${n}`).toEqual(failed ? before : after)
@@ -81,7 +84,10 @@ describe('whatever call of the driver fails', () => {
       const fault = { callsLeft: Infinity, error: IO_ERROR }
       const storage = sqliteStorage(faulty(db, fault))
       fault.callsLeft = n
-      failed = await seen(storage).then(() => false, (error: unknown) => error instanceof OperationError && error.code === 'storage-unavailable')
+      failed = await seen(storage).then(
+        () => false,
+        (error: unknown) => error instanceof OperationError && error.code === 'storage-unavailable',
+      )
       fault.callsLeft = Infinity
       expect(await seen(storage), `call ${n}`).toEqual(expected)
     }
@@ -89,7 +95,11 @@ describe('whatever call of the driver fails', () => {
 })
 
 describe('a group of writes', () => {
-  const calls: readonly Call[] = [1, 2, 3].map((id) => ({ id, command: 'write', args: { entries: [basic(`n${id}`)], now: id } }))
+  const calls: readonly Call[] = [1, 2, 3].map((id) => ({
+    id,
+    command: 'write',
+    args: { entries: [basic(`n${id}`)], now: id, history: true },
+  }))
 
   function group(error: object): { readonly db: DatabaseSync; readonly driver: SqliteDriver; readonly fault: Fault } {
     const db = new DatabaseSync(':memory:')
@@ -107,7 +117,10 @@ describe('a group of writes', () => {
       faults = Number(fault.callsLeft < 0)
       fault.callsLeft = Infinity
       const told = answers.flatMap((answer) => ('code' in answer ? [] : [`n${answer.id}`]))
-      const there = db.prepare('SELECT id FROM resource ORDER BY id').all().map(({ id }) => id)
+      const there = db
+        .prepare('SELECT id FROM resource ORDER BY id')
+        .all()
+        .map(({ id }) => id)
       expect(told, `call ${n}`).toEqual(there)
       expect(answers.map(({ id }) => id)).toEqual([1, 2, 3])
       expect(db.isTransaction).toBe(false)

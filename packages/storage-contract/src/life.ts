@@ -19,6 +19,9 @@ export const lifePromises: readonly StoragePromise[] = [
       await expect(storage.search(ALL_PATIENTS)).rejects.toMatchObject(closed)
       await expect(storage.count(ALL_PATIENTS)).rejects.toMatchObject(closed)
       await expect(storage.write([patient('a')])).rejects.toMatchObject(closed)
+      if (storage.history === undefined) return
+      await expect(storage.history.version('Patient', 'a', '1')).rejects.toMatchObject(closed)
+      await expect(storage.history.page({ types: ['Patient'] })).rejects.toMatchObject(closed)
     },
   },
   {
@@ -42,6 +45,7 @@ export const lifePromises: readonly StoragePromise[] = [
         expect((await again.read('Patient', 'a'))?.text).toBe(before?.text)
         expect(await idsOf(again, ALL_PATIENTS)).toEqual(['a'])
         expect((await again.write([patient('b')]))[0]).toMatchObject({ versionId: '3', created: true })
+        if (again.history !== undefined) expect((await again.history.page({ types: ['Patient'] })).items).toHaveLength(4)
       } finally {
         await again.close()
       }

@@ -1,6 +1,7 @@
 import type { Storage } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { conditionPromises } from './conditions.js'
+import { historyPromises } from './history.js'
 import { lifePromises } from './life.js'
 import { pagingPromises } from './paging.js'
 import { referencePromises } from './references.js'
@@ -27,6 +28,7 @@ export type Skips = Readonly<Record<string, string>>
 const PROMISES: readonly StoragePromise[] = [
   ...writingPromises,
   ...versionPromises,
+  ...historyPromises,
   ...pagingPromises,
   ...sortingPromises,
   ...conditionPromises,

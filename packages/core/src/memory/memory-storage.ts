@@ -11,6 +11,7 @@ import {
   type StoredResource,
 } from '../storage/index.js'
 import { countBits } from './bits.js'
+import { createVersionLog, historyOf } from './history.js'
 import { matchingRows } from './matches.js'
 import { pageOf } from './page.js'
 import type { ResourceTable } from './resource-table.js'
@@ -22,6 +23,8 @@ export interface MemoryStorageOptions {
   readonly indexer?: Indexer
   /** The clock of `lastUpdated`. */
   readonly now?: () => Date
+  /** Whether replaced and deleted versions are kept, which takes their memory. Default true; false leaves `history` out. */
+  readonly history?: boolean
 }
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
@@ -34,7 +37,9 @@ const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: 
  * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored.
  */
 export function memoryStorage(resources: Iterable<object> = [], options: MemoryStorageOptions = {}): Storage {
-  const state: MemoryState = { tables: new Map(), versions: new Map(), now: options.now ?? (() => new Date()) }
+  const { now = () => new Date(), history = true } = options
+  const log = history ? createVersionLog() : undefined
+  const state: MemoryState = { tables: new Map(), versions: new Map(), log, now }
   const indexer = options.indexer ?? definitionEntries
   for (const resource of resources) applyWrites(state, [putResource(addressed({ ...resource }), indexer)])
   let closed = false
@@ -44,6 +49,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   }
   return {
     capabilities: CAPABILITIES,
+    ...(log !== undefined && { history: historyOf(() => ({ log, versions: open().versions })) }),
     read: async (type, id) => readRow(open().tables.get(type), id),
     search: async (query) => search(open(), query),
     count: async (query) => countBits(matchingRows(open().tables, query) ?? new Uint32Array()),

@@ -1,26 +1,30 @@
 import { OperationError } from '../errors/index.js'
-import { checkLaidOut, storedResource, type PutEntry, type StoredResource, type WriteEntry, type WriteResult } from '../storage/index.js'
+import {
+  checkLaidOut,
+  storedResource,
+  type HistoryPosition,
+  type PutEntry,
+  type StoredResource,
+  type WriteEntry,
+  type WriteResult,
+} from '../storage/index.js'
+import type { MemoryVersion, VersionLog } from './history.js'
 import { createResourceTable, type ResourceTable } from './resource-table.js'
 
 /** What a memory storage holds. */
 export interface MemoryState {
   readonly tables: Map<string, ResourceTable>
   /** The last version of every `Type/id` that was ever written, deleted ones too. */
-  readonly versions: Map<string, LastVersion>
+  readonly versions: Map<string, MemoryVersion>
+  /** Every version; absent when old ones are not kept. */
+  readonly log: VersionLog | undefined
   readonly now: () => Date
-}
-
-interface LastVersion {
-  readonly number: number
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly deleted: boolean
 }
 
 interface Step {
   readonly entry: WriteEntry
-  readonly before: LastVersion | undefined
-  readonly after: LastVersion | undefined
+  readonly before: MemoryVersion | undefined
+  readonly after: MemoryVersion | undefined
 }
 
 /** Applies all entries or, when one is refused, none. */
@@ -31,43 +35,61 @@ export function applyWrites(state: MemoryState, entries: readonly WriteEntry[]):
 }
 
 /** Finds the version of every entry, as if the entries before it had been applied. */
-function plan({ versions, now }: MemoryState, entries: readonly WriteEntry[]): readonly Step[] {
-  const planned = new Map<string, LastVersion>()
+function plan({ versions, log, now }: MemoryState, entries: readonly WriteEntry[]): readonly Step[] {
+  const planned = new Map<string, MemoryVersion>()
   const at = now().getTime()
   return entries.map((entry) => {
     const address = `${entry.type}/${entry.id}`
     const before = planned.get(address) ?? versions.get(address)
     check(entry, before)
-    const after = versionAfter(entry, before, at)
+    const after = versionAfter(entry, before, { at, keeps: log !== undefined })
     if (after !== undefined) planned.set(address, after)
     return { entry, before, after }
   })
 }
 
-function check(entry: WriteEntry, before: LastVersion | undefined): void {
+function check(entry: WriteEntry, before: MemoryVersion | undefined): void {
   if (entry.op === 'put') checkLaidOut(entry)
   if (entry.ifVersion === undefined) return
-  const current = before === undefined || before.deleted ? null : String(before.number)
+  const current = isCurrent(before) ? String(before.version) : null
   if (entry.ifVersion === current) return
   throw new OperationError('version-conflict', `The current version of ${entry.type}/${entry.id} is not the expected one.`)
 }
 
-function versionAfter(entry: WriteEntry, before: LastVersion | undefined, at: number): LastVersion | undefined {
-  if (entry.op === 'delete' && (before === undefined || before.deleted)) return before
-  return { number: (before?.number ?? 0) + 1, at: Math.max(at, before?.at ?? at), deleted: entry.op === 'delete' }
+interface Writing {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** Whether versions before are kept. */
+  readonly keeps: boolean
 }
 
-function apply({ tables, versions }: MemoryState, { entry, before, after }: Step): void {
+function versionAfter(entry: WriteEntry, before: MemoryVersion | undefined, { at, keeps }: Writing): MemoryVersion | undefined {
+  if (entry.op === 'delete' && !isCurrent(before)) return before
+  const next = { ...positionAfter(entry, before, at), created: entry.op === 'put' && !isCurrent(before) }
+  const chained = keeps && before !== undefined ? { ...next, before } : next
+  return entry.op === 'delete' ? chained : { ...chained, stored: storedAs(entry, next) }
+}
+
+function positionAfter({ type, id }: WriteEntry, before: MemoryVersion | undefined, at: number): HistoryPosition {
+  return { type, id, version: (before?.version ?? 0) + 1, updated: Math.max(at, before?.updated ?? at) }
+}
+
+function isCurrent(version: MemoryVersion | undefined): version is MemoryVersion {
+  return version?.stored !== undefined
+}
+
+function apply({ tables, versions, log }: MemoryState, { entry, before, after }: Step): void {
   if (after === undefined || after === before) return
   versions.set(`${entry.type}/${entry.id}`, after)
+  log?.add(after)
   const table = tables.get(entry.type) ?? createResourceTable()
   tables.set(entry.type, table)
-  if (entry.op === 'delete') table.delete(entry.id)
-  else table.put({ stored: storedAs(entry, after), entries: entry.entries, updated: after.at })
+  if (entry.op === 'delete' || after.stored === undefined) table.delete(entry.id)
+  else table.put({ stored: after.stored, entries: entry.entries, updated: after.updated })
 }
 
-function storedAs({ type, id, text }: PutEntry, { number, at }: LastVersion): StoredResource {
-  return storedResource({ type, id, text, versionId: String(number), lastUpdated: instant(at) })
+function storedAs({ type, id, text }: PutEntry, { version, updated }: HistoryPosition): StoredResource {
+  return storedResource({ type, id, text, versionId: String(version), lastUpdated: instant(updated) })
 }
 
 function resultOf({ entry, before, after }: Step, now: Date): WriteResult {
@@ -75,9 +97,9 @@ function resultOf({ entry, before, after }: Step, now: Date): WriteResult {
   return {
     type: entry.type,
     id: entry.id,
-    ...(after !== undefined && written && { versionId: String(after.number) }),
-    lastUpdated: instant(after?.at ?? now.getTime()),
-    created: entry.op === 'put' && (before === undefined || before.deleted),
+    ...(after !== undefined && written && { versionId: String(after.version) }),
+    lastUpdated: instant(after?.updated ?? now.getTime()),
+    created: entry.op === 'put' && !isCurrent(before),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/index.js'
+import type { ResourceHistory } from './history.js'
 import type { IndexEntry, SearchQuery } from './query.js'
 
 /** The current version of a resource as an adapter keeps it. */
@@ -80,6 +81,8 @@ export interface Capabilities {
  */
 export interface Storage {
   readonly capabilities: Capabilities
+  /** Old versions and deletions; absent when the storage keeps none. */
+  readonly history?: ResourceHistory
   /** The current version, or `undefined` when it never existed or was deleted. */
   read(type: string, id: string): Promise<StoredResource | undefined>
   /**

@@ -1,0 +1,108 @@
+import {
+  historyOrder,
+  historyCursor,
+  readHistoryCursor,
+  type HistoryPage,
+  type HistoryPosition,
+  type HistoryQuery,
+  type ResourceHistory,
+  type ResourceVersion,
+  type StoredResource,
+} from '../storage/index.js'
+import { firstIndex } from './first-index.js'
+
+/** A version that was written, with those before it as far as they are kept. */
+export interface MemoryVersion extends HistoryPosition {
+  readonly created: boolean
+  /** Absent for a deletion. */
+  readonly stored?: StoredResource
+  readonly before?: MemoryVersion
+}
+
+/** Every version of a storage. */
+export interface VersionLog {
+  add(version: MemoryVersion): void
+  /** In the order of a history. Do not change it. */
+  ordered(): readonly MemoryVersion[]
+}
+
+/** Versions come nearly in order: sorting them anew looks at each about once. */
+export function createVersionLog(): VersionLog {
+  const versions: MemoryVersion[] = []
+  let sorted = 0
+  return {
+    add: (version) => void versions.push(version),
+    ordered() {
+      if (sorted < versions.length) versions.sort(historyOrder)
+      sorted = versions.length
+      return versions
+    },
+  }
+}
+
+/** What a history is read from. */
+export interface KeptVersions {
+  readonly log: VersionLog
+  /** The last version of every `Type/id`. */
+  readonly versions: ReadonlyMap<string, MemoryVersion>
+}
+
+/** @param kept Throws when the storage is closed. */
+export function historyOf(kept: () => KeptVersions): ResourceHistory {
+  return {
+    async version(type, id, versionId) {
+      let version = kept().versions.get(`${type}/${id}`)
+      while (version !== undefined && String(version.version) !== versionId) version = version.before
+      return version && versionOf(version)
+    },
+    async page(query) {
+      const { log, versions } = kept()
+      const { types, id } = query
+      return pageOf(id === undefined ? log.ordered() : chainsOf(types.map((type) => versions.get(`${type}/${id}`))), query)
+    },
+  }
+}
+
+const DEFAULT_PAGE = 100
+
+function pageOf(versions: readonly MemoryVersion[], query: HistoryQuery): HistoryPage {
+  const limit = query.limit ?? DEFAULT_PAGE
+  const found = [...firstOf(versions, query, limit + 1)]
+  const items = found.slice(0, limit)
+  const end = items.at(-1)
+  return { items: items.map(versionOf), ...(end !== undefined && found.length > limit && { next: historyCursor(end) }) }
+}
+
+/** @yields What is asked for, at most `most`. */
+function* firstOf(versions: readonly MemoryVersion[], query: HistoryQuery, most: number): Generator<MemoryVersion, void, undefined> {
+  const asked = new Set(query.types)
+  let left = most
+  for (let index = startOf(versions, query); index < versions.length && left > 0; index++) {
+    const version = versions[index]
+    if (version === undefined || version.updated < (query.since ?? -Infinity)) return
+    if (!asked.has(version.type)) continue
+    left--
+    yield version
+  }
+}
+
+function startOf(versions: readonly MemoryVersion[], { after }: HistoryQuery): number {
+  if (after === undefined) return 0
+  const position = readHistoryCursor(after)
+  return firstIndex(versions.length, (index) => isBehind(versions[index], position))
+}
+
+function isBehind(version: MemoryVersion | undefined, position: HistoryPosition): boolean {
+  return version !== undefined && historyOrder(version, position) > 0
+}
+
+function chainsOf(ends: readonly (MemoryVersion | undefined)[]): readonly MemoryVersion[] {
+  const versions: MemoryVersion[] = []
+  for (let version of ends) for (; version !== undefined; version = version.before) versions.push(version)
+  return versions.sort(historyOrder)
+}
+
+function versionOf({ type, id, version, updated, created, stored }: MemoryVersion): ResourceVersion {
+  const lastUpdated = new Date(updated).toISOString()
+  return { type, id, versionId: String(version), lastUpdated, created, ...(stored !== undefined && { stored }) }
+}

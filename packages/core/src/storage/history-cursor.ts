@@ -1,0 +1,58 @@
+import { OperationError } from '../errors/index.js'
+
+/** Where a version stands in a history. */
+export interface HistoryPosition {
+  /** Milliseconds since 1970. */
+  readonly updated: number
+  readonly type: string
+  readonly id: string
+  readonly version: number
+}
+
+/** Negative when `a` comes before `b` in a history: the later first, then by type, by id, and the later version first. */
+export function historyOrder(a: HistoryPosition, b: HistoryPosition): number {
+  return b.updated - a.updated || compareTexts(a.type, b.type) || compareTexts(a.id, b.id) || b.version - a.version
+}
+
+/** The position as an opaque text. */
+export function historyCursor({ updated, type, id, version }: HistoryPosition): string {
+  return JSON.stringify([updated, type, id, version])
+}
+
+/** @throws {OperationError} `search-invalid` when the text is no position. */
+export function readHistoryCursor(cursor: string): HistoryPosition {
+  const [updated, type, id, version] = cursorParts(cursor)
+  if (
+    Number.isSafeInteger(updated) &&
+    typeof updated === 'number' &&
+    typeof type === 'string' &&
+    typeof id === 'string' &&
+    isVersion(version)
+  ) {
+    return { updated, type, id, version }
+  }
+  throw new OperationError('search-invalid', 'The cursor of the history is not valid.')
+}
+
+/** The number of a version as adapters keep it: from 1, 32 bits. `undefined` for a text that is none. */
+export function versionNumber(versionId: string): number | undefined {
+  const number = Number(versionId)
+  return isVersion(number) && String(number) === versionId ? number : undefined
+}
+
+function isVersion(version: unknown): version is number {
+  return typeof version === 'number' && Number.isInteger(version) && version > 0 && version < 2 ** 31
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+function cursorParts(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(cursor)
+    return Array.isArray(parts) ? parts : []
+  } catch {
+    return []
+  }
+}

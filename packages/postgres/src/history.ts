@@ -1,0 +1,102 @@
+import { joined } from '@fhir-ops/sql'
+import {
+  historyCursor,
+  readHistoryCursor,
+  versionNumber,
+  type HistoryPage,
+  type HistoryPosition,
+  type HistoryQuery,
+  type ResourceHistory,
+  type ResourceVersion,
+} from 'fhir-ops/storage'
+import type { Executor } from './database.js'
+import { instantOf, resourceOf } from './resource-row.js'
+import { numberAt, textAt, type Row } from './row.js'
+import { prepared, sql, type Sql } from './sql.js'
+
+const DEFAULT_PAGE = 500
+const MAX_PAGE = 10_000
+/** Bytes of text after which a page ends. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024
+
+/** The versions in a database: the last one of an id is its resource's row, those before it have a table of their own. */
+export function historyIn(db: Executor): ResourceHistory {
+  return {
+    async version(type, id, versionId) {
+      const version = versionNumber(versionId)
+      if (version === undefined) return undefined
+      const which = sql`type = ${type} AND id = ${id} AND version = ${version}`
+      const [row] = await db.rows(
+        prepared('version', sql`SELECT v.*, ${CREATED} FROM (${eachTable((table) => versionsIn(table, which))}) AS v`),
+      )
+      return row && versionOf(row)
+    },
+    page: async (query) => readPage(db, query),
+  }
+}
+
+/** True for a put after nothing or after a deletion, of the version in the row `v`. */
+const CREATED = sql`v.text IS NOT NULL AND (v.version = 1 OR EXISTS (SELECT 1 FROM fhir_version b
+  WHERE b.type = v.type AND b.id = v.id AND b.version = v.version - 1 AND b.text IS NULL)) AS created`
+
+const ORDER = sql`ORDER BY updated DESC, type, id, version DESC`
+
+/** The parts that an index keeps in order of time. */
+const PARTS: readonly (readonly [table: Sql, part: Sql])[] = [
+  [sql`fhir_resource`, sql`text IS NOT NULL`],
+  [sql`fhir_resource`, sql`text IS NULL`],
+  [sql`fhir_version`, sql`TRUE`],
+]
+
+async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage> {
+  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const found = await db.rows(pageSql(query, limit + 1))
+  const rows = found.slice(0, limit).filter((row) => row['whole'] === true)
+  const items = rows.map(versionOf)
+  const last = rows.at(-1)
+  return rows.length === found.length || last === undefined ? { items } : { items, next: historyCursor(positionOf(last)) }
+}
+
+/** The newest of each type and part together. Rows behind the first that make a long page are not whole. */
+function pageSql({ types, id, since, after }: HistoryQuery, limit: number): Sql {
+  const which = joined(
+    [
+      sql`type = t.type`,
+      ...(id === undefined ? [] : [sql`id = ${id}`]),
+      ...(since === undefined ? [] : [sql`updated >= ${since}`]),
+      ...(after === undefined ? [] : [isBehind(readHistoryCursor(after))]),
+    ],
+    ' AND ',
+  )
+  const newest = eachTable((part) => sql`(${versionsIn(part, which)} ${ORDER} LIMIT ${limit})`)
+  const found = sql`SELECT n.* FROM unnest(${[...new Set(types)]}::text[]) AS t (type) CROSS JOIN LATERAL (${newest}) AS n ${ORDER} LIMIT ${limit}`
+  const sized = sql`SELECT *, sum(coalesce(octet_length(text), 0)) OVER (${ORDER} ROWS UNBOUNDED PRECEDING) - coalesce(octet_length(text), 0) AS bytes_before
+    FROM (${found}) AS found`
+  const isWhole = sql`v.bytes_before <= ${MAX_PAGE_BYTES}`
+  return sql`SELECT v.type, v.id, v.version, v.updated, CASE WHEN ${isWhole} THEN v.text END AS text, ${isWhole} AS whole, ${CREATED}
+    FROM (${sized}) AS v ORDER BY v.updated DESC, v.type, v.id, v.version DESC`
+}
+
+type Part = (typeof PARTS)[number]
+
+function eachTable(selectFrom: (part: Part) => Sql): Sql {
+  return joined(PARTS.map(selectFrom), ' UNION ALL ')
+}
+
+function versionsIn([table, part]: Part, which: Sql): Sql {
+  return sql`SELECT type, id, version, updated, text FROM ${table} WHERE ${part} AND ${which}`
+}
+
+function isBehind({ updated, type, id, version }: HistoryPosition): Sql {
+  return sql`updated <= ${updated} AND (updated < ${updated} OR (type, id) > (${type}, ${id}) OR ((type, id) = (${type}, ${id}) AND version < ${version}))`
+}
+
+function positionOf(row: Row): HistoryPosition {
+  return { type: textAt(row, 'type'), id: textAt(row, 'id'), version: numberAt(row, 'version'), updated: numberAt(row, 'updated') }
+}
+
+function versionOf(row: Row): ResourceVersion {
+  const { type, id, version, updated } = positionOf(row)
+  const stamp = { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: row['created'] === true }
+  return row['text'] === null ? stamp : { ...stamp, stored: resourceOf(type, row) }
+}

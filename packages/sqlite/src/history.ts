@@ -1,0 +1,155 @@
+import { joined } from '@fhir-ops/sql'
+import {
+  historyCursor,
+  readHistoryCursor,
+  storedResource,
+  versionNumber,
+  type HistoryPage,
+  type HistoryPosition,
+  type HistoryQuery,
+  type ResourceVersion,
+} from 'fhir-ops/storage'
+import type { Command } from './command.js'
+import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
+import { instantOf } from './resource-row.js'
+import { sql, type Sql } from './sql.js'
+
+/** A version as it leaves the database; plain data. */
+export interface VersionRow {
+  readonly type: string
+  readonly id: string
+  readonly version: number
+  /** Milliseconds since 1970. */
+  readonly updated: number
+  readonly created: boolean
+  /** Absent for a deletion. */
+  readonly text?: string
+}
+
+/** Versions in the order of a history. */
+export interface VersionRows {
+  readonly rows: readonly VersionRow[]
+  readonly next?: string
+}
+
+/** What callers of the storage get for a row. */
+export function versionOf({ type, id, version, updated, created, text }: VersionRow): ResourceVersion {
+  const stamp = { type, id, versionId: String(version), lastUpdated: instantOf(updated) }
+  return { ...stamp, created, ...(text !== undefined && { stored: storedResource({ ...stamp, text }) }) }
+}
+
+/** The page of the rows. */
+export function historyPageOf({ rows, next }: VersionRows): HistoryPage {
+  return { items: rows.map(versionOf), ...(next !== undefined && { next }) }
+}
+
+/** Which version is read. */
+export interface VersionArgs {
+  readonly type: string
+  readonly id: string
+  readonly versionId: string
+}
+
+/** Reads one version. */
+export const readVersion: Command<VersionArgs, VersionRow | undefined> = {
+  name: 'version',
+  lane: 'point',
+  run(db, { type, id, versionId }) {
+    const version = versionNumber(versionId)
+    return version === undefined ? undefined : snapshot(db, () => versionRow(db, { type, id, version }))
+  },
+}
+
+const DEFAULT_PAGE = 500
+const MAX_PAGE = 10_000
+/** Characters of text after which a page ends. */
+const MAX_PAGE_TEXT = 8 * 1024 * 1024
+
+/** Reads one page of a history. */
+export const readHistory: Command<HistoryQuery, VersionRows> = {
+  name: 'history',
+  lane: 'long',
+  run: (db, query) => snapshot(db, () => readPage(db, query)),
+}
+
+interface Address {
+  readonly type: string
+  readonly id: string
+  readonly version: number
+}
+
+function readPage(db: SqliteDriver, query: HistoryQuery): VersionRows {
+  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const behind = query.after === undefined ? undefined : isBehind(readHistoryCursor(query.after))
+  const arms = typesIn(db, query).flatMap((type) => TABLES.map((table) => newestOf(table, { type, query, behind, limit })))
+  if (arms.length === 0) return { rows: [] }
+  const found = db.all(sql`SELECT * FROM (${joined(arms, ' UNION ALL ')}) ${ORDER} LIMIT ${limit + 1}`).map(addressOf)
+  const rows = rowsOf(db, found.slice(0, limit))
+  const last = rows.at(-1)
+  return rows.length === found.length || last === undefined ? { rows } : { rows, next: historyCursor(last) }
+}
+
+/** Those of the asked types that there are, as each needs look-ups of its own. */
+function typesIn(db: SqliteDriver, { types }: HistoryQuery): readonly string[] {
+  const distinct = TABLES.map((table) => sql`SELECT DISTINCT type FROM ${table}`)
+  const known = new Set(db.all(joined(distinct, ' UNION ')).map(([type]) => textOf(type)))
+  return [...new Set(types)].filter((type) => known.has(type))
+}
+
+/** Every version is in one of these. */
+const TABLES: readonly Sql[] = [sql`resource`, sql`deleted`, sql`old_version`]
+const ORDER = sql`ORDER BY updated DESC, type, id, version DESC`
+
+interface Newest {
+  readonly type: string
+  readonly query: HistoryQuery
+  readonly behind: Sql | undefined
+  readonly limit: number
+}
+
+function newestOf(table: Sql, { type, query: { id, since }, behind = sql`1`, limit }: Newest): Sql {
+  const conditions = [
+    sql`type = ${type}`,
+    ...(id === undefined ? [] : [sql`id = ${id}`]),
+    ...(since === undefined ? [] : [sql`updated >= ${since}`]),
+    behind,
+  ]
+  return sql`SELECT * FROM (SELECT type, id, version, updated FROM ${table} WHERE ${joined(conditions, ' AND ')} ${ORDER} LIMIT ${limit + 1})`
+}
+
+function isBehind({ updated, type, id, version }: HistoryPosition): Sql {
+  return sql`updated <= ${updated} AND (updated < ${updated} OR (type, id) > (${type}, ${id}) OR ((type, id) = (${type}, ${id}) AND version < ${version}))`
+}
+
+function addressOf([type, id, version]: Row): Address {
+  return { type: textOf(type), id: textOf(id), version: numberOf(version) }
+}
+
+/** The versions, until the page is long enough; at least one. */
+function rowsOf(db: SqliteDriver, addresses: readonly Address[]): readonly VersionRow[] {
+  const rows: VersionRow[] = []
+  let length = 0
+  for (const address of addresses) {
+    if (length > MAX_PAGE_TEXT) break
+    const row = versionRow(db, address)
+    if (row === undefined) continue
+    rows.push(row)
+    length += row.text?.length ?? 0
+  }
+  return rows
+}
+
+function versionRow(db: SqliteDriver, { type, id, version }: Address): VersionRow | undefined {
+  const which = sql`WHERE type = ${type} AND id = ${id} AND version = ${version}`
+  const row = db.get(sql`SELECT updated, text FROM resource ${which} UNION ALL SELECT updated, text FROM old_version ${which}
+    UNION ALL SELECT updated, NULL FROM deleted ${which}`)
+  if (row === undefined) return undefined
+  const [updated, text] = row
+  const created = text !== null && (version === 1 || isDeletion(db, { type, id, version: version - 1 }))
+  return { type, id, version, updated: numberOf(updated), created, ...(typeof text === 'string' && { text }) }
+}
+
+/** A deletion that something comes after is an old version. */
+function isDeletion(db: SqliteDriver, { type, id, version }: Address): boolean {
+  return db.get(sql`SELECT 1 FROM old_version WHERE type = ${type} AND id = ${id} AND version = ${version} AND text IS NULL`) !== undefined
+}
