@@ -19,7 +19,7 @@ export async function authenticate(service: Service, exchange: Exchange): Promis
   const token = tokenOf(service, exchange)
   try {
     const principal = await principalOf(service, exchange, token)
-    return callerOf(principal, service.access)
+    return await callerOf(principal, service.access, service.scopeReading)
   } catch (error) {
     const reason = rejectionReason(error)
     if (reason !== undefined) await audited(service, exchange, { type: 'token-rejected', reason })
@@ -54,6 +54,10 @@ async function foreignPrincipal(service: Service, { request, remoteHost }: Excha
   return service.sessions.adopt(await verifier.verify(token), { userAgent: request.header('user-agent'), remoteHost })
 }
 
-function audited(service: Service, { requestId, remoteHost }: Exchange, event: { type: 'token-in-url' | 'token-rejected'; reason?: string }): Promise<void> {
+function audited(
+  service: Service,
+  { requestId, remoteHost }: Exchange,
+  event: { type: 'token-in-url' | 'token-rejected'; reason?: string },
+): Promise<void> {
   return service.sessions.audit({ ...event, outcome: 'refused', requestId, remoteHost })
 }

@@ -3,6 +3,7 @@ import { OperationError, quoted } from 'fhir-ops/errors'
 import type { Arrival } from './arrival.js'
 import { auditRefusal } from './audit-refusal.js'
 import { authorize } from './auth/caller.js'
+import { narrowedStorage } from './content/narrowed-storage.js'
 import type { PlanPart } from './content/transaction.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer } from './failure.js'
@@ -105,11 +106,12 @@ function callOf(service: Service, { exchange, match, route, bytes, caller }: Exe
 }
 
 function contextOf(service: Service, { caller, exchange }: Execution, signal: AbortSignal): OperationContext {
-  return forRequest(service.ctx, {
+  const ctx = forRequest(service.ctx, {
     signal,
     limits: requestLimits(service.ctx.limits, exchange),
     authorize: (action, type, id) => authorize(caller, { action, type, id }),
   })
+  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller) } : ctx
 }
 
 /** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */

@@ -1,5 +1,5 @@
 import { ERRORS, OperationError } from 'fhir-ops/errors'
-import type { Caller } from './auth/caller.js'
+import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { remoteHostOf } from './auth/remote-host.js'
 import { authenticate } from './authenticate.js'
 import { dispatch } from './dispatch.js'
@@ -23,7 +23,11 @@ interface Trace {
 }
 
 /** Answers a request; it never rejects. */
-export async function respond(service: Service, router: Router, incoming: { request: HttpRequest; connection: Connection }): Promise<Answer> {
+export async function respond(
+  service: Service,
+  router: Router,
+  incoming: { request: HttpRequest; connection: Connection },
+): Promise<Answer> {
   const started = performance.now()
   const { request } = incoming
   const requestId = requestIdOf(service, request)
@@ -77,7 +81,7 @@ async function callerFor(service: Service, exchange: Exchange, open: Route | und
 }
 
 /** Nobody in particular: public routes ask for no rights. */
-const PUBLIC: Caller = { principal: undefined, hides: false, decide: () => 'deny' }
+const PUBLIC: Caller = { ...OPEN_CALLER, decide: () => 'deny' }
 
 function publicRoute(match: Match | undefined, { method }: HttpRequest): Route | undefined {
   const route = method === 'GET' || method === 'HEAD' ? match?.routes.get('GET') : undefined

@@ -6,6 +6,7 @@ import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
 import type { AccessPolicy } from './auth/caller.js'
+import type { ScopeReading } from './auth/rights.js'
 import { checkRealm } from './auth/challenge.js'
 import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
@@ -27,6 +28,8 @@ export interface Service {
   readonly mount: readonly string[]
   readonly isOpen: boolean
   readonly access: AccessPolicy
+  /** What scopes with a patient or a query are read with. */
+  readonly scopeReading: ScopeReading
   readonly verifiers: readonly TokenVerifier[]
   readonly operations: readonly Operation[]
   readonly indexer: Indexer
@@ -60,6 +63,7 @@ export function createService(options: HandlerOptions): Service {
     mount: segmentsOf(options.mountPath ?? new URL(baseUrl).pathname),
     isOpen: options.auth === 'off',
     access: { defaultPolicy, policy },
+    scopeReading: { ctx: context, base: `${baseUrl}${FHIR_PATH}`, maxParameters: limits.queryParameters },
     verifiers: options.verifiers ?? [],
     operations: options.operations ?? OPERATIONS,
     indexer: options.indexer ?? indexerOf(context, baseUrl),

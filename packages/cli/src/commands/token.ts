@@ -13,6 +13,7 @@ interface CreateOptions {
   readonly user: string
   readonly scope?: readonly string[]
   readonly project?: string
+  readonly patient?: string
   readonly ttl: number
   readonly json?: true
 }
@@ -45,6 +46,7 @@ function createCommand(io: Io): Command {
     .option('--user <sub>', 'subject identifier; a new user gets all standard claims', 'demo')
     .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, repeated)
     .option('--project <project>', 'project that the token is bound to')
+    .option('--patient <id>', 'patient that scopes of the form patient/... are about')
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
     .option('--json', 'print {token, loginId, expiresAt}')
     .addHelpText('after', '\nExample:\n  fhir-ops token create --storage sqlite:content.db --json')
@@ -81,6 +83,7 @@ async function create(engine: Engine, options: CreateOptions, io: Io): Promise<v
     remoteHost: '127.0.0.1',
     ttl: options.ttl,
     ...(options.project !== undefined && { project: options.project }),
+    ...(options.patient !== undefined && { patient: options.patient }),
   })
   if (options.json) io.out(JSON.stringify({ token: issued.token, loginId: issued.loginId, expiresAt: issued.expiresAt }))
   else io.out(issued.token)

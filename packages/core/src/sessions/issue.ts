@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import type { SessionRecord, UserRecord } from '../storage/index.js'
+import { isResourceId, type SessionRecord, type UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
 import { rejected, type SessionServices } from './state.js'
 import { newToken } from './token.js'
@@ -19,6 +19,8 @@ export interface NewSession {
   readonly ttl?: number | undefined
   readonly project?: string | undefined
   readonly client?: string | undefined
+  /** Id of the Patient that `patient/` scopes are about; they grant nothing when absent. */
+  readonly patient?: string | undefined
   /** How the user signed in, for the session list. */
   readonly authMethod?: string | undefined
 }
@@ -46,6 +48,8 @@ export interface ForeignToken {
   readonly claims: Readonly<Record<string, unknown>>
   readonly client?: string | undefined
   readonly project?: string | undefined
+  /** Id of the Patient that `patient/` scopes are about. */
+  readonly patient?: string | undefined
 }
 
 /** What is seen of the caller when a session begins. */
@@ -86,7 +90,7 @@ export async function adoptForeign(services: SessionServices, token: ForeignToke
   const session = { ...known.session, expiresAt: Math.max(known.session.expiresAt, token.expiresAt) }
   const principal = accepted(services, { ...known, session })
   if (session.expiresAt > known.session.expiresAt) await extend(services, session)
-  return { ...principal, scopes: token.scopes, expiresAt: token.expiresAt }
+  return { ...principal, scopes: token.scopes, expiresAt: token.expiresAt, patient: token.patient }
 }
 
 interface FirstSight extends SeenCaller {
@@ -94,7 +98,10 @@ interface FirstSight extends SeenCaller {
   readonly digest: string
 }
 
-async function recorded(services: SessionServices, { token, digest, ...seen }: FirstSight): Promise<{ session: SessionRecord; user: UserRecord }> {
+async function recorded(
+  services: SessionServices,
+  { token, digest, ...seen }: FirstSight,
+): Promise<{ session: SessionRecord; user: UserRecord }> {
   const stored = await services.store.user(token.sub)
   refuseSignedOut(stored, token)
   const user = stored ?? (await services.store.putUser(token.sub, token.claims))
@@ -109,7 +116,11 @@ async function recorded(services: SessionServices, { token, digest, ...seen }: F
 }
 
 /** Another request of the same token may have recorded the session in the meantime. */
-async function secondSight(services: SessionServices, digest: string, error: unknown): Promise<{ session: SessionRecord; user: UserRecord }> {
+async function secondSight(
+  services: SessionServices,
+  digest: string,
+  error: unknown,
+): Promise<{ session: SessionRecord; user: UserRecord }> {
   const session = error instanceof OperationError && error.code === 'conflict' ? await services.store.sessionByDigest(digest) : undefined
   const user = session === undefined ? undefined : await services.store.user(session.sub)
   if (session === undefined || user === undefined) throw error
@@ -141,11 +152,12 @@ interface SessionParts extends SeenCaller {
   readonly authMethod?: string | undefined
   readonly client?: string | undefined
   readonly project?: string | undefined
+  readonly patient?: string | undefined
 }
 
 function sessionRecord(services: SessionServices, parts: SessionParts): SessionRecord {
   const now = services.now()
-  const { user, digest, scopes, expiresAt, userAgent, remoteHost, authMethod, client, project } = parts
+  const { user, digest, scopes, expiresAt, userAgent, remoteHost, authMethod, client, project, patient } = parts
   return {
     loginId: services.newId(),
     sub: user.sub,
@@ -161,12 +173,16 @@ function sessionRecord(services: SessionServices, parts: SessionParts): SessionR
     ...(authMethod !== undefined && { authMethod }),
     ...(client !== undefined && { client }),
     ...(project !== undefined && { project }),
+    ...(patient !== undefined && { patient }),
   }
 }
 
 /** At most 256 characters, without control characters. */
 function printable(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '').slice(0, MAX_USER_AGENT).toWellFormed()
+  return text
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '')
+    .slice(0, MAX_USER_AGENT)
+    .toWellFormed()
 }
 
 function auditCreation(services: SessionServices, session: SessionRecord): Promise<void> {
@@ -174,9 +190,11 @@ function auditCreation(services: SessionServices, session: SessionRecord): Promi
   return services.audit({ type: 'session-created', outcome: 'success', sub, loginId, client, remoteHost })
 }
 
-function checkInput({ user, ttl, scopes }: NewSession): void {
+function checkInput({ user, ttl, scopes, patient }: NewSession): void {
   const sub = typeof user === 'string' ? user : user.sub
   if (!/^[\x21-\x7e]+$/.test(sub) || sub.length > MAX_SUB) throw new TypeError('A subject is 1 to 255 visible ASCII characters.')
+  if (patient !== undefined && !isResourceId(patient)) throw new TypeError('The patient of a session is the id of a Patient.')
   if (ttl !== undefined && !(ttl > 0)) throw new TypeError('The lifetime of a session must be more than 0 seconds.')
-  if (scopes?.some((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))) throw new TypeError('A scope has no blanks, quotes or backslashes.')
+  if (scopes?.some((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)))
+    throw new TypeError('A scope has no blanks, quotes or backslashes.')
 }

@@ -10,4 +10,6 @@ export interface Principal {
   readonly expiresAt: number
   readonly client?: string | undefined
   readonly project?: string | undefined
+  /** Id of the Patient that `patient/` scopes are about. */
+  readonly patient?: string | undefined
 }

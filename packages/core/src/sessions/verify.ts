@@ -58,6 +58,7 @@ function principalOf(session: SessionRecord, user: UserRecord | undefined): Prin
     expiresAt: session.expiresAt,
     ...(session.client !== undefined && { client: session.client }),
     ...(session.project !== undefined && { project: session.project }),
+    ...(session.patient !== undefined && { patient: session.patient }),
   }
 }
 

@@ -29,6 +29,8 @@ export interface SessionRecord {
   readonly authMethod?: string
   readonly client?: string
   readonly project?: string
+  /** Id of the Patient that the session is about. */
+  readonly patient?: string
   readonly createdAt: number
   readonly lastUsedAt: number
   readonly expiresAt: number

@@ -1,6 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Principal } from 'fhir-ops/sessions'
-import { grants, isFhirScope, parseScope, type Action } from './scopes.js'
+import type { Condition } from 'fhir-ops/storage'
+import { rightOf, type Right, type ScopeReading } from './rights.js'
+import { covers, isFhirScope, isNarrow, parseScope, type Action } from './scopes.js'
 
 /** `hide` answers as if the resource did not exist. */
 export type Decision = 'allow' | 'deny' | 'hide'
@@ -25,52 +27,86 @@ export interface AccessPolicy {
 export interface Caller {
   /** Absent where no token is needed. */
   readonly principal: Principal | undefined
-  /** True when single resources may be hidden from this caller. */
+  /** True when a rule of the host may hide single resources from this caller. */
   readonly hides: boolean
+  /** True when some right holds for a part of a type's resources only. */
+  readonly isNarrowed: boolean
   decide(action: Action, type: string, id?: string): Decision
+  /** Which resources of a type the caller may do this with; all when `undefined`. */
+  within(action: Action, type: string): Condition | undefined
 }
 
 /** A caller who needs no token: everything is allowed. */
-export const OPEN_CALLER: Caller = { principal: undefined, hides: false, decide: () => 'allow' }
+export const OPEN_CALLER: Caller = {
+  principal: undefined,
+  hides: false,
+  isNarrowed: false,
+  decide: () => 'allow',
+  within: () => undefined,
+}
 
-/** The caller behind an accepted token (SC-04). */
-export function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy): Caller {
+/** The caller behind an accepted token (SC-04). @throws {OperationError} storage errors, where a scope is to be looked up. */
+export async function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy, reading: ScopeReading): Promise<Caller> {
   const scoped = principal.scopes.some(isFhirScope)
-  const granted = principal.scopes.flatMap((scope) => parseScope(scope) ?? [])
-  const fallback = [{ type: '*', actions: ALL }]
-  const effective = !scoped && defaultPolicy === 'allow-authenticated' ? fallback : granted
+  const rights = !scoped && defaultPolicy === 'allow-authenticated' ? [EVERYTHING] : await rightsOf(principal, reading)
+  const covering = (action: Action, type: string): readonly Right[] =>
+    rights.filter((right) => covers(right, action, type) && (right.within === undefined || right.within(type) !== undefined))
   return {
     principal,
     hides: policy !== undefined,
+    isNarrowed: rights.some(({ within }) => within !== undefined),
     decide(action, type, id) {
-      if (!grants(effective, action, type)) return 'deny'
+      if (covering(action, type).length === 0) return 'deny'
       return policy?.({ principal, action, type, id }) ?? 'allow'
+    },
+    within(action, type) {
+      const conditions = covering(action, type).map((right) => right.within?.(type))
+      return conditions.includes(undefined) ? undefined : { kind: 'or', conditions: conditions.filter((one) => one !== undefined) }
     },
   }
 }
 
-const ALL: ReadonlySet<Action> = new Set<Action>(['create', 'read', 'update', 'delete', 'search'])
+async function rightsOf(principal: Principal, reading: ScopeReading): Promise<readonly Right[]> {
+  const grants = principal.scopes.flatMap((scope) => parseScope(scope) ?? [])
+  if (!grants.some(isNarrow)) return grants
+  const rights = await Promise.all(grants.map((grant) => rightOf(reading, principal, grant)))
+  return rights.filter((right) => right !== undefined)
+}
+
+const EVERYTHING: Right = { type: '*', actions: new Set<Action>(['create', 'read', 'update', 'delete', 'search']) }
 
 /** Something that a caller wants to do. */
 export interface Wish {
   readonly action: Action
   readonly type: string
   readonly id?: string | undefined
+  /** A right to a part of the type's resources does not do. */
+  readonly whole?: boolean
 }
 
 /** @throws {OperationError} `forbidden`, or `not-found` for what is hidden, exactly as for what does not exist. */
 export function authorize(caller: Caller, { action, type, id }: Wish): void {
   const decision = caller.decide(action, type, id)
   if (decision === 'allow') return
-  if (decision === 'deny' || id === undefined) throw new OperationError('forbidden', `The access token does not allow to ${action} ${type}.`)
+  if (decision === 'deny' || id === undefined) throw forbidden({ action, type })
   throw notFound(type, id)
+}
+
+function forbidden({ action, type }: Wish): OperationError {
+  return new OperationError('forbidden', `The access token does not allow to ${action} ${type}.`)
 }
 
 /** @throws {OperationError} `forbidden` unless one of the wishes is granted. */
 export function authorizeAny(caller: Caller, wishes: readonly Wish[]): void {
-  if (wishes.some(({ action, type, id }) => caller.decide(action, type, id) === 'allow')) return
+  if (wishes.some((wish) => isGranted(caller, wish))) return
   const [first] = wishes
-  if (first !== undefined) authorize(caller, first)
+  if (first === undefined) return
+  authorize(caller, first)
+  throw forbidden(first)
+}
+
+function isGranted(caller: Caller, { action, type, id, whole }: Wish): boolean {
+  return caller.decide(action, type, id) === 'allow' && (whole !== true || caller.within(action, type) === undefined)
 }
 
 /** The error for a resource that does not exist or is hidden. */

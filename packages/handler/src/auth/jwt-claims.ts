@@ -1,5 +1,6 @@
 import { stringAt, type JsonObject } from 'fhir-ops/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
+import { isResourceId } from 'fhir-ops/storage'
 
 /** How the claims of a verified token are read. */
 export interface ClaimRules {
@@ -24,8 +25,25 @@ const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 
 
 /** Claims about the user that are kept at first sight. */
 const USER_CLAIMS: readonly string[] = [
-  'name', 'given_name', 'family_name', 'preferred_username', 'middle_name', 'nickname', 'profile', 'picture', 'website', 'gender',
-  'birthdate', 'zoneinfo', 'locale', 'updated_at', 'email', 'email_verified', 'phone_number', 'phone_number_verified', 'address',
+  'name',
+  'given_name',
+  'family_name',
+  'preferred_username',
+  'middle_name',
+  'nickname',
+  'profile',
+  'picture',
+  'website',
+  'gender',
+  'birthdate',
+  'zoneinfo',
+  'locale',
+  'updated_at',
+  'email',
+  'email_verified',
+  'phone_number',
+  'phone_number_verified',
+  'address',
 ]
 
 const LAST_TIME = 8.64e15
@@ -39,6 +57,7 @@ export function foreignTokenOf({ payload, digest, now }: VerifiedClaims, rules: 
   const { exp, iat } = timesOf(payload, now / 1_000 + rules.clockTolerance)
   if (OTHER_KINDS.some((name) => Object.hasOwn(payload, name))) throw rejected('claims')
   const client = stringAt(payload, 'client_id') ?? stringAt(payload, 'azp')
+  const patient = stringAt(payload, 'patient')
   const project = rules.projectClaim === undefined ? undefined : stringAt(payload, rules.projectClaim)
   return {
     issuer: rules.issuer,
@@ -50,6 +69,7 @@ export function foreignTokenOf({ payload, digest, now }: VerifiedClaims, rules: 
     claims: Object.fromEntries(USER_CLAIMS.filter((name) => Object.hasOwn(payload, name)).map((name) => [name, payload[name]])),
     ...(client !== undefined && { client }),
     ...(project !== undefined && { project }),
+    ...(patient !== undefined && isResourceId(patient) && { patient }),
   }
 }
 

@@ -5,9 +5,13 @@ export type Action = 'read' | 'search' | 'create' | 'update' | 'delete'
 
 /** A SMART scope that grants something. */
 export interface ScopeGrant {
+  /** `patient` grants what is in the compartment of the token's patient only. */
+  readonly level: 'patient' | 'user' | 'system'
   /** A resource type, or `*` for all but writing Bots. */
   readonly type: string
   readonly actions: ReadonlySet<Action>
+  /** Search parameters, as in a URL; what they do not find is not granted. */
+  readonly query?: string
 }
 
 const LETTERS: readonly (readonly [string, Action])[] = [
@@ -25,18 +29,29 @@ const VERSION_1: ReadonlyMap<string, string> = new Map([
   ['*', 'cruds'],
 ])
 
-const SCOPE = /^(user|system)\/([A-Za-z]+|\*)\.(read|write|\*|c?r?u?d?s?)$/
+const SCOPE = /^(patient|user|system)\/([A-Za-z]+|\*)\.(read|write|\*|c?r?u?d?s?)(?:\?([\x21-\x7e]+))?$/
 
 /**
- * What a scope grants (SC-02). Unknown, misordered and malformed scopes grant nothing; neither do `patient/` and query-restricted ones.
+ * What a scope grants (SC-02). Unknown, misordered and malformed scopes grant nothing; neither does a query for all types.
  *
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
  */
 export function parseScope(scope: string): ScopeGrant | undefined {
-  const [, , type = '', permissions = ''] = SCOPE.exec(scope) ?? []
-  if (permissions === '' || (type !== '*' && !isResourceType(type))) return undefined
+  const [, level, type = '', permissions = '', query] = SCOPE.exec(scope) ?? []
+  const isType = type === '*' ? query === undefined : isResourceType(type)
+  if (!isLevel(level) || permissions === '' || !isType) return undefined
   const letters = VERSION_1.get(permissions) ?? permissions
-  return { type, actions: new Set(LETTERS.filter(([letter]) => letters.includes(letter)).map(([, action]) => action)) }
+  const actions = new Set(LETTERS.filter(([letter]) => letters.includes(letter)).map(([, action]) => action))
+  return { level, type, actions, ...(query !== undefined && { query }) }
+}
+
+function isLevel(text: string | undefined): text is ScopeGrant['level'] {
+  return text === 'patient' || text === 'user' || text === 'system'
+}
+
+/** True when a scope grants a part of a type's resources only. */
+export function isNarrow({ level, query }: ScopeGrant): boolean {
+  return level === 'patient' || query !== undefined
 }
 
 /** True for a scope that is about FHIR resources, whether or not it grants anything. */
@@ -44,8 +59,8 @@ export function isFhirScope(scope: string): boolean {
   return /^(patient|user|system)\//.test(scope)
 }
 
-/** True when one of the grants covers the action. Writing Bots must be granted by name: it is a way to run code. */
-export function grants(scopes: readonly ScopeGrant[], action: Action, type: string): boolean {
+/** True when the grant is about the action and the type. Writing Bots must be granted by name: it is a way to run code. */
+export function covers(grant: Pick<ScopeGrant, 'type' | 'actions'>, action: Action, type: string): boolean {
   const byName = type === 'Bot' && action !== 'read' && action !== 'search'
-  return scopes.some((scope) => scope.actions.has(action) && (scope.type === type || (scope.type === '*' && !byName)))
+  return grant.actions.has(action) && (grant.type === type || (grant.type === '*' && !byName))
 }

@@ -36,7 +36,9 @@ export async function planUpdate(service: Service, call: Call): Promise<WritePla
   const [type, id] = [param(call, 'type'), param(call, 'id')]
   if (givenId(call) !== id) throw wrongId(type, id)
   await checkReach(call, type, id)
-  return planPut(service, call, { type, id, ifVersion: expectedVersion(call) })
+  const ifVersion = expectedVersion(call)
+  if (ifVersion === null) checkMayName(call, type, id)
+  return planPut(service, call, { type, id, ifVersion })
 }
 
 /**
@@ -101,8 +103,14 @@ async function checkReach(call: Call, type: string, id: string): Promise<void> {
   if (current !== undefined && !isReached(call.caller, current)) throw notFound(type, id)
 }
 
+/** Callers with rights to a part of a type give no ids to new resources: an id that is taken beyond their reach would show. */
+function checkMayName({ caller }: Call, type: string, id: string): void {
+  if (caller.within('update', type) !== undefined) throw notFound(type, id)
+}
+
 async function checkFree(call: Call, type: string, id: string): Promise<void> {
   authorize(call.caller, { action: 'update', type, id })
+  checkMayName(call, type, id)
   await checkReach(call, type, id)
   if ((await call.ctx.storage.read(type, id)) === undefined) return
   throw new OperationError('conflict', `No ${type} meets the criteria, but there is one with the id ${quoted(id)}.`)

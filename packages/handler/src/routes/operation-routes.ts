@@ -32,23 +32,34 @@ function operationRoute(service: Service, operation: Operation, { level, method 
     needs: needs.text,
     summary: `The operation ${operation.name}`,
     operation: { name: operation.name, definition: operation.definition },
-    authorize: (call) => authorizeAny(call.caller, needs.anyOf.map((wish) => wishFor(wish, call))),
+    authorize: (call) =>
+      authorizeAny(
+        call.caller,
+        needs.anyOf.map((wish) => wishFor(wish, call)),
+      ),
     run: (call) => runOperation(service, operation, { call, method }),
   }
 }
 
-/** The type of the path stands in where a need names none; the id of the path belongs to its type. */
+/**
+ * The type of the path stands in where a need names none; the id of the path belongs to its type. A named type is one of definitions, which
+ * are resolved by canonical, so that a right to some of them cannot be told from a right to all.
+ */
 function wishFor({ action, type }: { action: Wish['action']; type?: string }, call: Call): Wish {
   const own = call.params.get('type') ?? ''
   const id = type === undefined || type === own ? call.params.get('id') : undefined
-  return { action, type: type ?? own, ...(id !== undefined && { id }) }
+  return { action, type: type ?? own, whole: type !== undefined, ...(id !== undefined && { id }) }
 }
 
 function bodyKindOf(operation: Operation): Route['body'] {
   return operation.body === 'text' ? 'fhir-text' : 'fhir'
 }
 
-async function runOperation(service: Service, operation: Operation, { call, method }: { call: Call; method: Place['method'] }): Promise<Answer> {
+async function runOperation(
+  service: Service,
+  operation: Operation,
+  { call, method }: { call: Call; method: Place['method'] },
+): Promise<Answer> {
   const { status, resource, location } = await operation.run(call.ctx, operationRequest(operation, call, method))
   return fhirAnswer(status, resource, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
 }

@@ -1,0 +1,104 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { memoryStorage } from 'fhir-ops/memory'
+import { searchTypesOf } from 'fhir-ops/search'
+import type { Condition, DeleteEntry, PutEntry, SearchQuery, Storage, StoredResource, WriteEntry, WriteResult } from 'fhir-ops/storage'
+import { notFound, type Caller } from '../auth/caller.js'
+import type { Action } from '../auth/scopes.js'
+import { narrowed } from './search-reach.js'
+
+/**
+ * The storage as a caller with narrowed rights sees it (SC-02, SC-04). What the rights do not cover does not exist: it is not read, not
+ * found, not counted, not gone through by a chain, and not deleted. Nothing can be stored that the rights would not cover.
+ */
+export function narrowedStorage({ storage, now }: Pick<OperationContext, 'storage' | 'now'>, caller: Caller): Storage {
+  const view = { storage, caller }
+  return {
+    capabilities: storage.capabilities,
+    read: (type, id) => visible(view, 'read', { type, id }),
+    search: (query) => storage.search(narrowedQuery(caller, query)),
+    count: (query) => storage.count(narrowedQuery(caller, query)),
+    async write(entries) {
+      const allowed: (WriteEntry | undefined)[] = []
+      for (const entry of entries) allowed.push(entry.op === 'put' ? await putWithin(view, entry) : await deleteWithin(view, entry))
+      const written = (await storage.write(allowed.filter((entry) => entry !== undefined))).values()
+      return entries.map(({ type, id }, index): WriteResult => {
+        const nothing = { type, id, lastUpdated: now().toISOString(), created: false }
+        return allowed[index] === undefined ? nothing : (written.next().value ?? nothing)
+      })
+    },
+    close: () => storage.close(),
+  }
+}
+
+interface View {
+  readonly storage: Storage
+  readonly caller: Caller
+}
+
+async function visible(
+  { storage, caller }: View,
+  action: Action,
+  { type, id }: Pick<WriteEntry, 'type' | 'id'>,
+): Promise<StoredResource | undefined> {
+  const within = caller.within(action, type)
+  if (within === undefined) return storage.read(type, id)
+  const { items } = await storage.search(narrowed({ type, where: { kind: 'id', ids: [id] }, limit: 1 }, within))
+  return items[0]
+}
+
+function narrowedQuery(caller: Caller, query: SearchQuery): SearchQuery {
+  const isWhole = [...searchTypesOf(query)].every((type) => caller.within('search', type) === undefined)
+  if (isWhole) return query
+  const within = caller.within('search', query.type)
+  return narrowed({ ...query, where: narrowedCondition(caller, query.where) }, within ?? { kind: 'and', conditions: [] })
+}
+
+/** What a chain goes through is narrowed like what is found. */
+function narrowedCondition(caller: Caller, condition: Condition): Condition {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return { ...condition, conditions: condition.conditions.map((one) => narrowedCondition(caller, one)) }
+    case 'not':
+      return { ...condition, condition: narrowedCondition(caller, condition.condition) }
+    case 'refersTo':
+    case 'referredBy':
+      return { ...condition, query: narrowedQuery(caller, condition.query) }
+    default:
+      return condition
+  }
+}
+
+/** @throws {OperationError} `not-found` for a replacement of what is not seen; `forbidden` for content out of the caller's rights. */
+async function putWithin(view: View, entry: PutEntry): Promise<PutEntry> {
+  const { caller } = view
+  if (entry.ifVersion === null) {
+    await checkContent(entry, caller.within('create', entry.type))
+    return entry
+  }
+  const within = caller.within('update', entry.type)
+  if (within === undefined) return entry
+  const current = await visible(view, 'update', entry)
+  if (current === undefined) throw notFound(entry.type, entry.id)
+  await checkContent(entry, within)
+  return { ...entry, ifVersion: entry.ifVersion ?? current.versionId }
+}
+
+/** Whether the new content is within the rights, a storage of its own tells: by the same comparisons as searches. */
+async function checkContent({ ifVersion: _ofThisStorage, ...entry }: PutEntry, within: Condition | undefined): Promise<void> {
+  if (within === undefined) return
+  const alone = memoryStorage()
+  await alone.write([entry])
+  if ((await alone.count({ type: entry.type, where: within })) === 1) return
+  throw new OperationError('forbidden', `The access token does not allow to store a ${entry.type} like this one.`)
+}
+
+/** `undefined` when there is nothing that the caller could delete. */
+async function deleteWithin(view: View, entry: DeleteEntry): Promise<DeleteEntry | undefined> {
+  if (view.caller.within('delete', entry.type) === undefined) return entry
+  const current = await visible(view, 'delete', entry)
+  if (current !== undefined) return { ...entry, ifVersion: entry.ifVersion ?? current.versionId }
+  if (entry.ifVersion === undefined) return undefined
+  throw new OperationError('version-conflict', `${entry.type}/${entry.id} is not at the expected version.`)
+}
