@@ -111,7 +111,7 @@ function contextOf(service: Service, { caller, exchange }: Execution, signal: Ab
     limits: requestLimits(service.ctx.limits, exchange),
     authorize: (action, type, id) => authorize(caller, { action, type, id }),
   })
-  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller) } : ctx
+  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, service.indexer) } : ctx
 }
 
 /** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */

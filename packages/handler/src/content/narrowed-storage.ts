@@ -2,7 +2,20 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
 import { searchTypesOf } from 'fhir-ops/search'
-import type { Condition, DeleteEntry, PutEntry, SearchQuery, Storage, StoredResource, WriteEntry, WriteResult } from 'fhir-ops/storage'
+import {
+  putResource,
+  type Condition,
+  type DeleteEntry,
+  type Indexer,
+  type PutEntry,
+  type ResourceHistory,
+  type ResourceVersion,
+  type SearchQuery,
+  type Storage,
+  type StoredResource,
+  type WriteEntry,
+  type WriteResult,
+} from 'fhir-ops/storage'
 import { notFound, type Caller } from '../auth/caller.js'
 import type { Action } from '../auth/scopes.js'
 import { narrowed } from './search-reach.js'
@@ -11,10 +24,12 @@ import { narrowed } from './search-reach.js'
  * The storage as a caller with narrowed rights sees it (SC-02, SC-04). What the rights do not cover does not exist: it is not read, not
  * found, not counted, not gone through by a chain, and not deleted. Nothing can be stored that the rights would not cover.
  */
-export function narrowedStorage({ storage, now }: Pick<OperationContext, 'storage' | 'now'>, caller: Caller): Storage {
+export function narrowedStorage({ storage, now }: Pick<OperationContext, 'storage' | 'now'>, caller: Caller, indexer: Indexer): Storage {
   const view = { storage, caller }
+  const history = storage.history && narrowedHistory(storage.history, caller, indexer)
   return {
     capabilities: storage.capabilities,
+    ...(history !== undefined && { history }),
     read: (type, id) => visible(view, 'read', { type, id }),
     search: (query) => storage.search(narrowedQuery(caller, query)),
     count: (query) => storage.count(narrowedQuery(caller, query)),
@@ -85,13 +100,36 @@ async function putWithin(view: View, entry: PutEntry): Promise<PutEntry> {
   return { ...entry, ifVersion: entry.ifVersion ?? current.versionId }
 }
 
-/** Whether the new content is within the rights, a storage of its own tells: by the same comparisons as searches. */
 async function checkContent({ ifVersion: _ofThisStorage, ...entry }: PutEntry, within: Condition | undefined): Promise<void> {
-  if (within === undefined) return
+  if (within === undefined || (await isWithin(entry, within))) return
+  throw new OperationError('forbidden', `The access token does not allow to store a ${entry.type} like this one.`)
+}
+
+/** Whether a content meets a condition, a storage of its own tells: by the same comparisons as searches. */
+async function isWithin(entry: PutEntry, within: Condition): Promise<boolean> {
   const alone = memoryStorage()
   await alone.write([entry])
-  if ((await alone.count({ type: entry.type, where: within })) === 1) return
-  throw new OperationError('forbidden', `The access token does not allow to store a ${entry.type} like this one.`)
+  return (await alone.count({ type: entry.type, where: within })) === 1
+}
+
+/** Each version is seen or not by its own content; a deletion, which has none, is not. */
+function narrowedHistory(history: ResourceHistory, caller: Caller, indexer: Indexer): ResourceHistory {
+  const isSeen = async ({ type, id, stored }: ResourceVersion): Promise<boolean> => {
+    const within = caller.within('read', type)
+    if (within === undefined || stored === undefined) return within === undefined
+    return isWithin(putResource({ type, id, source: stored.text }, indexer), within)
+  }
+  return {
+    async version(type, id, versionId) {
+      const version = await history.version(type, id, versionId)
+      return version !== undefined && (await isSeen(version)) ? version : undefined
+    },
+    async page(query) {
+      const { items, ...page } = await history.page(query)
+      const seen = await Promise.all(items.map(isSeen))
+      return { ...page, items: items.filter((_item, index) => seen[index]) }
+    },
+  }
 }
 
 /** `undefined` when there is nothing that the caller could delete. */

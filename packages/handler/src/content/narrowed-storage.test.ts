@@ -1,0 +1,29 @@
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { putResource } from 'fhir-ops/storage'
+import { r4 } from '@fhir-ops/r4'
+import { expect, it } from 'vitest'
+import { callerOf } from '../auth/caller.js'
+import { narrowedStorage } from './narrowed-storage.js'
+
+const release = r4()
+
+it('SC-02 of a history, those versions are seen whose content is granted, and no deletion', async () => {
+  const storage = memoryStorage()
+  const ctx = createContext({ storage, ...release })
+  const about = async (patient: string): Promise<void> => {
+    const source = { resourceType: 'Observation', subject: { reference: `Patient/${patient}` } }
+    await storage.write([putResource({ type: 'Observation', id: 'o', source }, release.indexer)])
+  }
+  await about('other')
+  await about('me')
+  await about('other')
+  await storage.write([{ op: 'delete', type: 'Observation', id: 'o' }])
+  const principal = { sub: 'ann', loginId: 'l', scopes: ['patient/*.rs'], claims: {}, expiresAt: 0, patient: 'me' }
+  const caller = await callerOf(principal, { defaultPolicy: 'deny' }, { ctx, base: 'http://x/fhir/R4', maxParameters: 10 })
+  const { history } = narrowedStorage(ctx, caller, release.indexer)
+  const page = await history?.page({ types: ['Observation'] })
+  expect(page?.items.map(({ versionId }) => versionId)).toEqual(['2'])
+  const seen = await Promise.all(['1', '2', '3', '4'].map((version) => history?.version('Observation', 'o', version)))
+  expect(seen.map((version) => version !== undefined)).toEqual([false, true, false, false])
+})
