@@ -19,6 +19,8 @@ export interface Executor {
   call<Args, Result>(command: Command<Args, Result>, args: Args): Promise<Result>
   /** Runs a command of the lane `point` at once. */
   callNow<Args, Result>(command: Command<Args, Result>, args: Args): Result
+  /** Rises with every change that this connection, or any other, made to the database. */
+  readonly revision: () => number
   /** Finishes what was called before and releases everything; calling it again does nothing. */
   close(): Promise<void>
 }

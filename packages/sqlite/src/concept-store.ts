@@ -16,6 +16,7 @@ export function conceptStoreOn(executor: Executor): ConceptStore {
     },
     stage: async (system) => staged(executor, system),
     remove: async (key) => void (await executor.call(removeSystem, key)),
+    revision: executor.revision,
   }
 }
 

@@ -53,6 +53,18 @@ describe('a database file', () => {
     other.close()
   })
 
+  it('tells by its revision what other connections changed, imported code systems too', async () => {
+    const other = await openSqlite(file)
+    const before = db.storage.revision?.()
+    await other.storage.write([basic('one')])
+    const written = db.storage.revision?.()
+    const staged = await other.concepts.stage({ url: 'u', version: '1', format: 'f', concepts: 0, header: '{}' })
+    await staged.publish()
+    expect(written).toBeGreaterThan(before ?? Infinity)
+    expect(db.concepts.revision?.()).toBeGreaterThan(written ?? Infinity)
+    await other.close()
+  })
+
   it('gives each of many concurrent writes its own answer; one that is refused leaves the others alone', async () => {
     await db.storage.write([basic('taken')])
     const writes = Array.from({ length: 50 }, (_, n) =>

@@ -7,6 +7,7 @@ import { storageFailure } from './failure.js'
 import { closedError } from './in-thread.js'
 import { migrate } from './migrations.js'
 import { openToRead, openToWrite, type FileOptions } from './node-file.js'
+import { revisionOf } from './revision.js'
 import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
 import { workerLane } from './worker-lane.js'
 
@@ -64,16 +65,18 @@ function fileExecutor(options: FileOptions): Executor {
     points.close()
     await writer.close()
   }
+  const callNow: Executor['callNow'] = (command, args) => {
+    if (closing !== undefined) throw closedError()
+    return command.run(points, args)
+  }
   return {
     async call(command, args) {
       if (closing !== undefined) throw closedError()
       if (command.lane === 'point') return command.run(points, args)
       return (command.lane === 'long' ? reader : writer).call(command, args)
     },
-    callNow(command, args) {
-      if (closing !== undefined) throw closedError()
-      return command.run(points, args)
-    },
+    callNow,
+    revision: revisionOf(callNow),
     close: async () => (closing ??= closeAll()),
   }
 }

@@ -47,6 +47,7 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
     },
     count: async ({ type, where }) => executor.call(countMatches, { type, where }),
     write: async (entries) => executor.call(writeEntries, { entries, now: now().getTime(), history }),
+    revision: executor.revision,
     close: async () => executor.close(),
   }
 }

@@ -25,6 +25,24 @@ export const lifePromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'a revision, where there is one, rises with every write, stays over reads and is refused after close',
+    check: async ({ storage }) => {
+      const { revision } = storage
+      if (revision === undefined) return
+      const seen = [revision()]
+      await storage.write([patient('a')])
+      seen.push(revision())
+      await storage.read('Patient', 'a')
+      await storage.search(ALL_PATIENTS)
+      expect(revision()).toBe(seen[1])
+      await storage.write([{ op: 'delete', type: 'Patient', id: 'a' }])
+      seen.push(revision())
+      expect([...new Set(seen)].toSorted((a, b) => a - b)).toEqual(seen)
+      await storage.close()
+      expect(revision).toThrow(expect.objectContaining({ code: 'storage-unavailable' }))
+    },
+  },
+  {
     promise: 'close waits for the writes under way',
     check: async ({ storage }) => {
       const write = storage.write([patient('a')])

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json/index.js'
 import type { DefinitionKey } from './definition-keys.js'
+import type { Revised } from './kept.js'
 
 /** A conformance or terminology resource that engines look up by canonical. */
 export interface Definition {
@@ -15,7 +16,7 @@ export interface Definition {
 }
 
 /** A source of definitions. The layers of a request are asked in order. */
-export interface ContentLayer {
+export interface ContentLayer extends Revised {
   /** Every definition of the type that carries `value` under `by`, in a stable order; versions are not compared here. */
   find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
 }

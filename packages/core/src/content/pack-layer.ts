@@ -34,7 +34,10 @@ export function packLayer(bytes: Uint8Array, name: string): ContentLayer {
     kept.set(record, known)
     return known
   }
-  return { find: (type, by, value) => Promise.resolve((places.get(placeOf(type, by, value)) ?? []).flatMap(definitionsOf)) }
+  return {
+    find: (type, by, value) => Promise.resolve((places.get(placeOf(type, by, value)) ?? []).flatMap(definitionsOf)),
+    revision: () => 0,
+  }
 }
 
 function recordsOf(bytes: Uint8Array): readonly PackedRecord[] {

@@ -16,6 +16,7 @@ export function storageLayer(storage: Storage, name = 'storage'): ContentLayer {
       for await (const stored of allMatches(storage, { type, where })) found.push(...definitionIn(stored, name))
       return found
     },
+    revision: storage.revision,
   }
 }
 

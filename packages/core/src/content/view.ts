@@ -1,5 +1,6 @@
 import { formatCanonical } from './canonical.js'
 import type { DefinitionKey } from './definition-keys.js'
+import { keptWhile, type Kept, type Revised } from './kept.js'
 import type { ContentLayer, Definition } from './layer.js'
 
 /** All definitions that one request sees. An upper layer's definition hides a lower one's of the same url and version. */
@@ -10,10 +11,16 @@ export interface ContentView {
   resolve(type: string, url: string, version?: string): Promise<Definition | undefined>
   /** The same view with further definitions on top. */
   with(layer: ContentLayer): ContentView
+  /** What was made of the definitions as they are now; `undefined` where changes of them cannot be told. */
+  readonly kept?: () => Kept | undefined
 }
 
-/** Makes a view over layers, the uppermost first. */
-export function contentView(layers: readonly ContentLayer[]): ContentView {
+/**
+ * Makes a view over layers, the uppermost first.
+ *
+ * @param others What else answers depend on beside the layers; `kept` forgets when it changes.
+ */
+export function contentView(layers: readonly ContentLayer[], others: readonly Revised[] = []): ContentView {
   const find = async (type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]> => {
     const found = await Promise.all(layers.map((layer) => layer.find(type, by, value)))
     return unhidden(found.flat())
@@ -24,7 +31,8 @@ export function contentView(layers: readonly ContentLayer[]): ContentView {
       const versions = await find(type, 'url', url)
       return version === undefined ? newestOf(versions) : versions.find((definition) => definition.version === version)
     },
-    with: (layer) => contentView([layer, ...layers]),
+    with: (layer) => contentView([layer, ...layers], others),
+    kept: keptWhile([...layers, ...others]),
   }
 }
 

@@ -6,6 +6,8 @@ export interface Cache {
   get(key: string): object | undefined
   /** @param bytes Estimated size in memory. A value larger than the whole cache is not kept. */
   set(key: string, value: object, bytes: number): void
+  /** Rises when something was forgotten to make room, so that nobody else holds it. Without it no plans are kept. */
+  readonly revision?: (() => number) | undefined
 }
 
 /** Bounds of `createCache`. */
@@ -18,13 +20,21 @@ export interface CacheOptions {
 
 /** Makes a cache that forgets what was unused for longest. */
 export function createCache(options: CacheOptions = {}): Cache {
+  let forgotten = 0
   const entries = new LRUCache<string, object>({
     max: options.maxEntries ?? 10_000,
     maxSize: options.maxBytes ?? 512 * 1024 * 1024,
+    dispose: (_value, _key, reason) => {
+      if (reason === 'evict') forgotten++
+    },
   })
   return {
     get: (key) => entries.get(key),
-    set: (key, value, bytes) => void entries.set(key, value, { size: Math.max(1, Math.ceil(bytes)) }),
+    set(key, value, bytes) {
+      entries.set(key, value, { size: Math.max(1, Math.ceil(bytes)) })
+      if (!entries.has(key)) forgotten++
+    },
+    revision: () => forgotten,
   }
 }
 

@@ -64,12 +64,16 @@ export interface ContextOptions {
 
 /** Makes the context of a process over a storage. */
 export function createContext(options: ContextOptions): OperationContext {
+  const cache = options.cache ?? createCache()
   return {
     storage: options.storage,
     concepts: options.concepts,
     codeSystems: options.codeSystems,
-    content: contentView([storageLayer(options.storage), ...(options.definitions ?? [])]),
-    cache: options.cache ?? createCache(),
+    content: contentView(
+      [storageLayer(options.storage), ...(options.definitions ?? [])],
+      [cache, ...(options.concepts === undefined ? [] : [options.concepts])],
+    ),
+    cache,
     search: options.search,
     types: options.types,
     convertUnit: options.convertUnit,

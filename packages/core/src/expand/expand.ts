@@ -2,18 +2,14 @@ import { OperationError } from '../errors/index.js'
 import type { OperationContext } from '../context/index.js'
 import {
   activeCodes,
-  demandedSupplements,
   filterWords,
   languagesFor,
   listable,
-  makePlan,
-  membersOf,
-  namedValueSet,
   nameOf,
   paced,
+  plannedValueSet,
   refusal,
   standIns,
-  terminologyScope,
   withImports,
   type FilterWord,
   type Members,
@@ -85,12 +81,10 @@ interface Selection {
 
 async function selected(ctx: OperationContext, input: ExpandInput): Promise<Selection> {
   refuseLongFilter(ctx, input)
-  const valueSet = await namedValueSet(ctx, input)
-  const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
-  const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
-  const plan = await makePlan(scope, valueSet)
-  const members = membersOf(scope, plan)
-  const languages = languagesFor(input, valueSet.resource)
+  const planned = await plannedValueSet(ctx, input)
+  const { scope, plan } = planned
+  const members = planned.members()
+  const languages = languagesFor(input, plan.valueSet.resource)
   const words = filterWords(input.filter ?? '')
   const active = input.activeOnly === true ? members.segments.map(activeCodes) : members.segments
   const segments = words.length === 0 ? active : await matchingSegments(scope, active, words)

@@ -9,6 +9,7 @@ interface Published {
 /** Keeps imported code systems in memory, as long as the process lives. */
 export function memoryConceptStore(): ConceptStore {
   const published = new Map<string, Published>()
+  let changes = 0
   return {
     systems: async () => Array.from(published.values(), ({ system }) => system).toSorted(byUrlAndVersion),
     open: async (key) => {
@@ -25,12 +26,16 @@ export function memoryConceptStore(): ConceptStore {
           if (before !== undefined) published.delete(before.system.key)
           const stored = { ...system, key: crypto.randomUUID() }
           published.set(stored.key, { system: stored, sections: new Map(sections) })
+          changes++
           return stored
         },
         discard: async () => sections.clear(),
       }
     },
-    remove: async (key) => void published.delete(key),
+    async remove(key) {
+      if (published.delete(key)) changes++
+    },
+    revision: () => changes,
   }
 }
 

@@ -39,7 +39,7 @@ const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: 
 export function memoryStorage(resources: Iterable<object> = [], options: MemoryStorageOptions = {}): Storage {
   const { now = () => new Date(), history = true } = options
   const log = history ? createVersionLog() : undefined
-  const state: MemoryState = { tables: new Map(), versions: new Map(), log, now }
+  const state: MemoryState = { tables: new Map(), versions: new Map(), log, now, writes: 0 }
   const indexer = options.indexer ?? definitionEntries
   for (const resource of resources) applyWrites(state, [putResource(addressed({ ...resource }), indexer)])
   let closed = false
@@ -54,6 +54,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     search: async (query) => search(open(), query),
     count: async (query) => countBits(matchingRows(open().tables, query) ?? new Uint32Array()),
     write: async (entries) => applyWrites(open(), entries),
+    revision: () => open().writes,
     close: async () => {
       closed = true
     },

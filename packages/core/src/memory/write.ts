@@ -19,6 +19,8 @@ export interface MemoryState {
   /** Every version; absent when old ones are not kept. */
   readonly log: VersionLog | undefined
   readonly now: () => Date
+  /** Number of writes so far. */
+  writes: number
 }
 
 interface Step {
@@ -31,6 +33,7 @@ interface Step {
 export function applyWrites(state: MemoryState, entries: readonly WriteEntry[]): readonly WriteResult[] {
   const steps = plan(state, entries)
   for (const step of steps) apply(state, step)
+  state.writes++
   return steps.map((step) => resultOf(step, state.now()))
 }
 

@@ -49,4 +49,6 @@ export interface ConceptStore {
   stage(system: SystemToStore): Promise<StagedSystem>
   /** Removes a published version; removing what does not exist succeeds. */
   remove(key: string): Promise<void>
+  /** As that of `Storage`, for the published versions. */
+  readonly revision?: (() => number) | undefined
 }

@@ -103,6 +103,11 @@ export interface Storage {
    */
   write(entries: readonly WriteEntry[]): Promise<readonly WriteResult[]>
   /**
+   * A number that has risen whenever a write was acknowledged since, also one of another process that this one must see. It is told at once,
+   * in microseconds; absent where that cannot be done. Engines keep what they looked up while it stays.
+   */
+  readonly revision?: (() => number) | undefined
+  /**
    * Releases connections, files and timers after the writes under way. Calling it again does nothing; every other method rejects with
    * `storage-unavailable` afterwards.
    */

@@ -38,6 +38,7 @@ export {
 } from './value-set/membership.js'
 export { namedValueSet, type ValueSetName } from './value-set/named-value-set.js'
 export { activeCodes, membersOf, type Members } from './value-set/members.js'
+export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'
 export { withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'

@@ -1,4 +1,4 @@
-import { canonicalOf } from '../content/index.js'
+import { canonicalOf, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
 import { refusal } from './refusal.js'
@@ -15,9 +15,11 @@ export interface TerminologyScope {
 
 /** How a scope works. */
 export interface ScopeOptions {
-  readonly rules?: VersionRules
+  readonly rules?: VersionRules | undefined
   /** Canonicals of the supplements that must be used, from the request and from the value set. */
-  readonly supplements?: readonly string[]
+  readonly supplements?: readonly string[] | undefined
+  /** What is kept at present; asked of the content when absent. */
+  readonly kept?: Kept | undefined
 }
 
 /**
@@ -29,16 +31,32 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
   const supplements = options.supplements ?? []
   await Promise.all(supplements.map((canonical) => demandSupplement(ctx, canonical)))
   const families = new Map<string, Promise<SystemFamily>>()
+  const kept = supplements.length > 0 ? undefined : (options.kept ?? ctx.content.kept?.())
   return {
     ctx,
     rules: options.rules ?? NO_RULES,
     pace: createPace(ctx),
     family: (url) => {
-      const found = families.get(url) ?? systemFamily(ctx, url, { supplements })
+      const found = families.get(url) ?? (kept === undefined ? systemFamily(ctx, url, { supplements }) : keptFamily(ctx, url, kept))
       families.set(url, found)
       return found
     },
   }
+}
+
+/** The family without supplements, looked up once while definitions stay as they are. */
+async function keptFamily(ctx: OperationContext, url: string, kept: Kept): Promise<SystemFamily> {
+  const name = `family ${url}`
+  const known = kept.get(name)
+  if (known !== undefined && isFamily(known) && known.lasts()) return known
+  // It outlives the request.
+  const made = await systemFamily({ ...ctx, signal: undefined, deadline: undefined, authorize: undefined }, url, { supplements: [] })
+  if (!made.unknown) kept.set(name, made)
+  return made
+}
+
+function isFamily(value: object): value is SystemFamily {
+  return 'prepare' in value
 }
 
 async function demandSupplement(ctx: OperationContext, canonical: string): Promise<void> {

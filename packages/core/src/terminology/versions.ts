@@ -12,6 +12,11 @@ export interface VersionRules {
   readonly valueSets: ReadonlyMap<string, string>
 }
 
+/** True when some rule is stated. */
+export function hasRules({ force, check, fallback, valueSets }: VersionRules): boolean {
+  return force.size > 0 || check.size > 0 || fallback.size > 0 || valueSets.size > 0
+}
+
 /** The rules of a request that has none. */
 export const NO_RULES: VersionRules = { force: new Map(), check: new Map(), fallback: new Map(), valueSets: new Map() }
 

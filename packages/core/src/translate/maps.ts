@@ -3,7 +3,7 @@ import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { implicitMap } from '../terminology/index.js'
-import { mapIndex, type MapIndex } from './map-index.js'
+import { isMapIndex, mapIndex, type MapIndex } from './map-index.js'
 import type { TranslateInput } from './translation.js'
 
 /**
@@ -15,9 +15,8 @@ import type { TranslateInput } from './translation.js'
  *   identifications contradict each other.
  */
 export async function mapsFor(ctx: OperationContext, input: TranslateInput): Promise<readonly MapIndex[]> {
-  const named = await namedMap(ctx, input)
-  if (named === undefined) return searchedMaps(ctx, input)
-  const index = mapIndex(ctx, named)
+  const index = await namedMap(ctx, input)
+  if (index === undefined) return searchedMaps(ctx, input)
   const wrong = contradiction(index, input)
   if (wrong !== undefined) {
     throw new OperationError('parameter-invalid', `Parameter ${quoted(wrong)} does not hold for the ConceptMap that is asked for.`, {
@@ -36,13 +35,23 @@ export async function currentMap(ctx: OperationContext, canonical: string, mapVe
   return version === undefined && definition?.status === 'retired' ? undefined : definition
 }
 
-async function namedMap(ctx: OperationContext, input: TranslateInput): Promise<Definition | undefined> {
-  if (input.mapId !== undefined) return storedMap(ctx, input.mapId)
-  if (input.conceptMap !== undefined) return inlineMap(input.conceptMap)
-  if (input.url === undefined) return undefined
-  const definition = await currentMap(ctx, input.url, input.mapVersion)
-  if (definition === undefined) throw new OperationError('not-found', `ConceptMap ${quoted(input.url)} does not exist.`, { expression: ['url'] })
-  return definition
+async function namedMap(ctx: OperationContext, input: TranslateInput): Promise<MapIndex | undefined> {
+  if (input.mapId !== undefined) return mapIndex(ctx, await storedMap(ctx, input.mapId))
+  if (input.conceptMap !== undefined) return mapIndex(ctx, inlineMap(input.conceptMap))
+  return input.url === undefined ? undefined : canonicalMap(ctx, input.url, input.mapVersion)
+}
+
+/** Looked up once while definitions stay as they are. */
+async function canonicalMap(ctx: OperationContext, url: string, version: string | undefined): Promise<MapIndex> {
+  const kept = ctx.content.kept?.()
+  const name = `concept-map ${version ?? ''} ${url}`
+  const known = kept?.get(name)
+  if (known !== undefined && isMapIndex(known)) return known
+  const definition = await currentMap(ctx, url, version)
+  if (definition === undefined) throw new OperationError('not-found', `ConceptMap ${quoted(url)} does not exist.`, { expression: ['url'] })
+  const index = mapIndex(ctx, definition)
+  kept?.set(name, index)
+  return index
 }
 
 async function storedMap(ctx: OperationContext, id: string): Promise<Definition> {

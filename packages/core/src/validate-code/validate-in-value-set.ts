@@ -1,15 +1,5 @@
 import type { OperationContext } from '../context/index.js'
-import {
-  demandedSupplements,
-  escaped,
-  languagesFor,
-  makePlan,
-  namedValueSet,
-  nameOf,
-  statusNotes,
-  terminologyScope,
-  withImports,
-} from '../terminology/index.js'
+import { escaped, languagesFor, nameOf, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
 import { shownCoding } from './shown-coding.js'
@@ -28,11 +18,8 @@ import type { Validation } from './validation.js'
  * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html
  */
 export async function validateInValueSet(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
-  const valueSet = await namedValueSet(ctx, input)
-  const supplements = [...(input.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
-  const scope = await terminologyScope(ctx, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
-  const plan = await makePlan(scope, valueSet)
-  const check = { scope, plan, input, languages: languagesFor(input, valueSet.resource) }
+  const { scope, plan } = await plannedValueSet(ctx, input)
+  const check = { scope, plan, input, languages: languagesFor(input, plan.valueSet.resource) }
   const missing = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap((part) => part.missing))
   if (missing[0] !== undefined) return withoutImport(input, missing[0])
   const results: CodingResult[] = []

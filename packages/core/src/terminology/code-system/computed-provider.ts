@@ -43,6 +43,7 @@ export function computedProvider(system: ComputedSystem, common: ValueSetDefinit
     },
     grammar: {
       isMade: () => false,
+      isUsed: () => true,
       admits: () => true,
       note: '',
       whyNot: (code) => system.whyNot?.(code),

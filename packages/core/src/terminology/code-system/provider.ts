@@ -46,6 +46,8 @@ export interface ConceptSource {
 export interface CodeGrammar {
   /** True for a concept that is not listed. */
   isMade(concept: number): boolean
+  /** True once it was asked for a code that is not listed; the provider remembers such codes, so it is for one request only then. */
+  isUsed(): boolean
   /** True when an include with these filters takes made codes. */
   admits(filters: readonly Filter[]): boolean
   /** What is told about a made code that is right. */

@@ -38,6 +38,8 @@ export interface StoredVersions {
   readonly versions: readonly string[]
   /** The version that is asked for, or the one that is meant when none is. */
   provider(version?: string): CodeSystemProvider | undefined
+  /** False once a provider has met a code that is not listed. */
+  lasts(): boolean
 }
 
 /** Opens every imported version of a code system. */
@@ -61,6 +63,7 @@ export async function storedVersions(ctx: OperationContext, url: string): Promis
       if (picked !== undefined && provider !== undefined) made.set(picked, provider)
       return provider
     },
+    lasts: () => made.values().every(({ grammar }) => grammar?.isUsed() !== true),
   }
 }
 

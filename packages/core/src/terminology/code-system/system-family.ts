@@ -24,6 +24,8 @@ export interface SystemFamily {
   prepare(version?: string): Promise<void>
   /** The version that is asked for; the newest when none is. Made in one go when it was not prepared. */
   provider(version?: string): CodeSystemProvider | undefined
+  /** False once a provider keeps what a single request brought; other requests need a new family then. */
+  lasts(): boolean
 }
 
 /** How families are gathered for one request. */
@@ -66,6 +68,7 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
       if (definition === undefined) return otherwise(version)
       return made.get(definition) ?? keep(definition, finished(makeProvider(definition.resource)))
     },
+    lasts: () => computed === undefined && stored.lasts(),
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
   }
 }

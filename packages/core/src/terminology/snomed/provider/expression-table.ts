@@ -15,6 +15,8 @@ export interface KnownExpression {
 /** The expressions that one request has met. They are numbered behind the concepts. */
 export interface ExpressionTable {
   readonly count: number
+  /** True once a code was looked for. */
+  isUsed(): boolean
   /** The number of an expression, `undefined` when the code is none. */
   find(code: string): number | undefined
   /** Absent for the number of a concept. */
@@ -42,6 +44,7 @@ export function expressionTable(index: SnomedIndex): ExpressionTable {
     get count() {
       return known.length
     },
+    isUsed: () => met.size > 0,
     find(code) {
       const found = look(code)
       return typeof found === 'number' ? found : undefined

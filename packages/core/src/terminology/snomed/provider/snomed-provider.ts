@@ -99,6 +99,7 @@ function expressionElement({ index }: SnomedSystem, { code, expression, form }: 
 function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
   return {
     isMade: (concept) => expressions.get(concept) !== undefined,
+    isUsed: () => expressions.isUsed(),
     admits: (filters) =>
       filters.length === 0 ||
       filters.some(({ property, value }) => property === 'constraint' || (property === 'expressions' && value === 'true')),

@@ -1,0 +1,68 @@
+import type { OperationContext } from '../../context/index.js'
+import { demandedSupplements } from '../request-input.js'
+import { terminologyScope, type TerminologyScope } from '../scope.js'
+import { hasRules, type VersionRules } from '../versions.js'
+import { makePlan } from './make-plan.js'
+import { membersOf, type Members } from './members.js'
+import { namedValueSet, type ValueSetName } from './named-value-set.js'
+import { withImports, type ValueSetPlan } from './plan.js'
+
+/** The value set that a request names, and by which rules it is looked at. */
+export interface ValueSetQuestion extends ValueSetName {
+  readonly rules?: VersionRules | undefined
+  /** Canonicals of supplements that must be used. */
+  readonly useSupplement?: readonly string[] | undefined
+}
+
+/** A value set with everything that it refers to looked up. */
+export interface PlannedValueSet {
+  readonly scope: TerminologyScope
+  readonly plan: ValueSetPlan
+  /** Its codes, worked out at first use. @throws {OperationError} as `membersOf`. */
+  readonly members: () => Members
+}
+
+/**
+ * Looks up the value set that a request names. What only definitions decide is kept until one of them changes.
+ *
+ * @throws {OperationError} as `namedValueSet`, `terminologyScope` and `makePlan`.
+ */
+export async function plannedValueSet(ctx: OperationContext, question: ValueSetQuestion): Promise<PlannedValueSet> {
+  const kept = hasOwnRules(question) ? undefined : ctx.content.kept?.()
+  const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
+  const known = kept?.get(name)
+  if (known !== undefined && isKeptPlan(known) && known.lasts()) return planned(await terminologyScope(ctx, { kept }), known)
+  const valueSet = await namedValueSet(ctx, question)
+  const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
+  const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
+  const made = keptPlan(await makePlan(scope, valueSet))
+  if (supplements.length === 0) kept?.set(name, made)
+  return planned(scope, made)
+}
+
+/** True when not only definitions decide. */
+function hasOwnRules({ valueSet, rules, useSupplement = [] }: ValueSetQuestion): boolean {
+  return valueSet !== undefined || useSupplement.length > 0 || (rules !== undefined && hasRules(rules))
+}
+
+interface KeptPlan {
+  readonly kind: 'plan'
+  readonly plan: ValueSetPlan
+  members?: Members
+  /** False once a code system of the plan has become one for a single request. */
+  readonly lasts: () => boolean
+}
+
+function isKeptPlan(value: object): value is KeptPlan {
+  return 'kind' in value && value.kind === 'plan'
+}
+
+function keptPlan(plan: ValueSetPlan): KeptPlan {
+  const parts = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])
+  const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
+  return { kind: 'plan', plan, lasts: () => families.every((family) => family.lasts()) }
+}
+
+function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
+  return { scope, plan: kept.plan, members: () => (kept.members ??= membersOf(scope, kept.plan)) }
+}
