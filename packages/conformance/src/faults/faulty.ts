@@ -34,6 +34,13 @@ export function faulty<T extends object>(target: T, fault: Fault): T {
     get(object, name) {
       const member: unknown = Reflect.get(object, name)
       if (typeof member !== 'function') return member
+      // The one call that is answered at once.
+      if (name === 'revision') {
+        return (): unknown => {
+          if (fault.strikes()) throw away()
+          return Reflect.apply(member, object, [])
+        }
+      }
       return async (...args: readonly unknown[]) => {
         const fails = fault.strikes()
         if (fails && fault.when === 'before') throw away()
