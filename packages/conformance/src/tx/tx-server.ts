@@ -1,14 +1,13 @@
-import { createServer } from 'node:http'
-import { createHandler } from '@fhir-ops/handler'
+import { createServer, type RequestListener } from 'node:http'
+import { createHandler, type Handler } from '@fhir-ops/handler'
 import { toNodeListener } from '@fhir-ops/handler/node'
 import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
-import ucumLhc from '@lhncbc/ucum-lhc'
-import { createContext } from 'fhir-ops/context'
+import { unitsOfMeasure } from '@fhir-ops/registries/ucum'
+import { createContext, type ContextOptions } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
-import { ucum } from 'fhir-ops/ucum'
 
 /** A listening server and how to stop it. */
 export interface RunningServer {
@@ -17,33 +16,42 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
-/** Starts the handler over an empty memory storage, the R4 definitions and the systems of registries and units, open to everybody, on a free port. */
+/** Starts the handler of `txHandler` over an empty memory storage on a free port. */
 export async function startTxServer(): Promise<RunningServer> {
+  return listen((base) => toNodeListener(txHandler(base, { storage: memoryStorage() })))
+}
+
+/** A handler over a storage, the R4 definitions and the systems of registries and units, open to everybody. */
+export function txHandler(baseUrl: string, options: ContextOptions): Handler {
+  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+  return createHandler({
+    context: createContext({
+      definitions: [r4Definitions(), registryDefinitions()],
+      codeSystems: [languageTags(), mediaTypes(), unitsOfMeasure()],
+      search: { parameters },
+      ...options,
+    }),
+    sessions: createSessions({ store: memorySessionStore() }),
+    baseUrl,
+    auth: 'off',
+    defaultPolicy: 'deny',
+  })
+}
+
+/** Listens on a free port of this machine. */
+export async function listen(listenerAt: (url: string) => RequestListener): Promise<RunningServer> {
   const server = createServer()
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
   const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
-  const handler = createHandler({
-    context: createContext({
-      storage: memoryStorage(),
-      definitions: [r4Definitions(), registryDefinitions()],
-      codeSystems: [languageTags(), mediaTypes(), ucum(ucumLhc.UcumLhcUtils.getInstance())],
-      search: { parameters },
-    }),
-    sessions: createSessions({ store: memorySessionStore() }),
-    baseUrl: `http://127.0.0.1:${port}`,
-    auth: 'off',
-    defaultPolicy: 'deny',
-  })
-  server.on('request', toNodeListener(handler))
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
+  server.on('request', listenerAt(url))
   const close = async (): Promise<void> => {
     server.closeAllConnections()
     await new Promise((resolve) => {
       server.close(resolve)
     })
   }
-  return { base: `http://127.0.0.1:${port}/fhir/R4`, close }
+  return { base: `${url}/fhir/R4`, close }
 }
