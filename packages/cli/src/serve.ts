@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
-import { configureServer, sha256, startingListener, toNodeListener } from '@fhir-ops/handler/node'
+import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
@@ -74,7 +74,7 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const limits = maxExpansion === undefined ? {} : { limits: { maxExpansion } }
   const engine = await openEngine({ storage, load, base: `${url}/fhir/R4`, ...limits }, io)
   const runtime = botSandbox()
-  const sessions = createSessions({ store: engine.sessionStore, sha256, ...auditLog(options, io) })
+  const sessions = createSessions({ store: engine.sessionStore, ...auditLog(options, io) })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   const handler = createHandler(handlerOptions({ options, engine, io, url, runtime, sessions }))
   server.removeAllListeners('request')

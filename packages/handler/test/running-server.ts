@@ -5,7 +5,7 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions, type AuditEvent, type Sessions } from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
 import { createHandler, type Handler, type HandlerOptions, type LogEntry } from '../src/index.js'
-import { configureServer, sha256, toNodeListener } from '../src/node/index.js'
+import { configureServer, toNodeListener } from '../src/node/index.js'
 
 /** Every scope that the library's own tokens can have. */
 export const FULL_SCOPES = ['openid', 'profile', 'email', 'system/*.cruds', 'system/Bot.cruds'] as const
@@ -42,7 +42,7 @@ export async function startServer(setup: ServerSetup = {}): Promise<RunningServe
   const { storage = memoryStorage(), ...options } = setup
   const audit: AuditEvent[] = []
   const logs: LogEntry[] = []
-  const sessions = options.sessions ?? createSessions({ store: memorySessionStore(), sha256, onAudit: (event) => void audit.push(event) })
+  const sessions = options.sessions ?? createSessions({ store: memorySessionStore(), onAudit: (event) => void audit.push(event) })
   const server = configureServer(createServer())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

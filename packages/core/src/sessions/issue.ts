@@ -2,7 +2,7 @@ import { OperationError } from '../errors/index.js'
 import { isResourceId, type SessionRecord, type UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
 import { rejected, type SessionServices } from './state.js'
-import { newToken } from './token.js'
+import { newToken, sha256 } from './token.js'
 import { accepted, knownSession } from './verify.js'
 
 /** A user by subject identifier, or with claims that replace the stored ones. */
@@ -74,7 +74,7 @@ export async function createSession(services: SessionServices, input: NewSession
     ...input,
     user,
     scopes: input.scopes ?? DEFAULT_SCOPES,
-    digest: await services.digestOf(token),
+    digest: sha256(token),
     expiresAt: now + (input.ttl ?? DEFAULT_TTL_SECONDS) * 1_000,
   })
   await services.store.addSession(session)
@@ -84,7 +84,7 @@ export async function createSession(services: SessionServices, input: NewSession
 
 /** The principal of another issuer's token; its session is recorded at first sight, so that it can be listed and revoked. */
 export async function adoptForeign(services: SessionServices, token: ForeignToken, seen: SeenCaller): Promise<Principal> {
-  const digest = await services.digestOf(JSON.stringify([token.issuer, token.sessionKey]))
+  const digest = sha256(JSON.stringify([token.issuer, token.sessionKey]))
   const known = (await knownSession(services, digest)) ?? (await recorded(services, { ...seen, token, digest }))
   if (known.session.sub !== token.sub) throw rejected('other-subject')
   const session = { ...known.session, expiresAt: Math.max(known.session.expiresAt, token.expiresAt) }

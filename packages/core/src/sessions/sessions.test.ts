@@ -52,13 +52,11 @@ describe('tokens', () => {
     expect(made.expiresAt).toBe('2026-01-01T01:00:00.000Z')
   })
 
-  it('TK-08 have the SHA-256 that everybody computes, or that the host does', async () => {
+  it('TK-08 have the SHA-256 that everybody computes', async () => {
     const { store, sessions } = world()
     const { token, loginId } = await sessions.create({ user: 'ann' })
     const digest = createHash('sha256').update(token).digest('hex')
     expect((await store.session(loginId))?.digest).toBe(digest)
-    const own = createSessions({ store, now: () => new Date(START), sha256: () => digest })
-    expect((await own.verify('fo_whatever')).loginId).toBe(loginId)
   })
 
   it('TK-08 are stored as a digest only', async () => {

@@ -5,7 +5,6 @@ import { logout, revoke, revokeOthers, setSessionState, setUserState, signOutEve
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
 import type { Principal } from './principal.js'
 import { KEEP_EXPIRED_MS, knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
-import { sha256 } from './token.js'
 import { isActive, verifyToken } from './verify.js'
 
 /** What `createSessions` needs. */
@@ -16,8 +15,6 @@ export interface SessionsOptions extends AuditOptions {
   readonly newId?: () => string
   /** Default `crypto.getRandomValues`. */
   readonly random?: (bytes: number) => Uint8Array
-  /** SHA-256 of a text in lower-case hex. Default WebCrypto; Node's own is 50 times faster for a token (`sha256` of `@fhir-ops/handler/node`). */
-  readonly sha256?: (text: string) => string | Promise<string>
   /**
    * How long a change made by another process may stay unseen, in milliseconds; 0 (default) to 5,000. A store with `news` is seen
    * at once, and read every time while its news is not heard.
@@ -105,7 +102,6 @@ function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): S
     now,
     newId: options.newId ?? (() => crypto.randomUUID()),
     random: options.random ?? ((bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
-    digestOf: options.sha256 ?? sha256,
     audit: createAudit(options, clock),
     known: knownSessions(sessionCacheMs, store.news),
     refused: refusedSessions(now),

@@ -9,8 +9,6 @@ export interface SessionServices {
   readonly now: () => number
   readonly newId: () => string
   readonly random: (bytes: number) => Uint8Array
-  /** SHA-256 of a text, lower-case hex. */
-  readonly digestOf: (text: string) => string | Promise<string>
   readonly audit: (entry: AuditEntry) => Promise<void>
   readonly known: KnownSessions
   readonly refused: RefusedSessions

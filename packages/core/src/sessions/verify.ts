@@ -1,7 +1,7 @@
 import type { SessionRecord, UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
 import { rejected, type KnownSession, type RejectionReason, type SessionServices } from './state.js'
-import { sameDigest, TOKEN_PREFIX } from './token.js'
+import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
 
 const MAX_TOKEN_LENGTH = 8_192
 const TOUCH_MS = 60_000
@@ -9,7 +9,7 @@ const TOUCH_MS = 60_000
 /** @throws {OperationError} `token-invalid` for every token that is not an active session's, alike. */
 export async function verifyToken(services: SessionServices, token: string): Promise<Principal> {
   if (!token.startsWith(TOKEN_PREFIX) || token.length > MAX_TOKEN_LENGTH) throw rejected('unknown')
-  const known = await knownSession(services, await services.digestOf(token))
+  const known = await knownSession(services, sha256(token))
   if (known === undefined) throw rejected('unknown')
   return accepted(services, known)
 }

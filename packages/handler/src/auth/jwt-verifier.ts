@@ -33,8 +33,6 @@ export type JwtVerifierOptions = JwtKeys & {
   /** Claim that names the caller's project. */
   readonly projectClaim?: string
   readonly now?: () => Date
-  /** SHA-256 of a text in lower-case hex, as for sessions. Default WebCrypto. */
-  readonly sha256?: (text: string) => string | Promise<string>
   /** For the JWKS only. */
   readonly fetch?: typeof fetch
 }
@@ -75,7 +73,7 @@ async function verify(verifying: Verifying, token: string): Promise<ForeignToken
   if (shape === undefined) throw rejected('malformed')
   checkHeader(shape.header, verifying)
   const { options, clockTolerance, now } = verifying
-  const digest = await (options.sha256 ?? sha256)(token)
+  const digest = sha256(token)
   const payload = verifying.verified.get(digest) ?? (await verifiedPayload(verifying, token))
   verifying.verified.set(digest, payload)
   if ((payload.exp ?? 0) * 1_000 <= now() - clockTolerance * 1_000) throw rejected('expired')

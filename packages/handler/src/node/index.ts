@@ -1,4 +1,3 @@
 export { configureServer, type ServerTimeouts } from './configure-server.js'
 export { toKoaMiddleware, type KoaContext } from './koa.js'
 export { startingListener, toNodeListener, type NodeListener } from './listener.js'
-export { sha256 } from './sha256.js'
