@@ -1,5 +1,6 @@
 import type {
   CapabilityStatement,
+  CapabilityStatementRestInteraction,
   CapabilityStatementRestResource,
   CapabilityStatementRestResourceInteraction,
   CapabilityStatementRestResourceOperation,
@@ -46,7 +47,7 @@ export function capabilityStatement(
     rest: [
       {
         mode: 'server',
-        interaction: [{ code: 'batch' }, ...(isTransactional(service) ? [{ code: 'transaction' as const }] : [])],
+        interaction: systemInteractions(service, routes),
         operation: operationsOf(fhir.filter(isSystemLevel)),
         security: { service: [{ text: 'OAuth 2.0 bearer tokens' }] },
         ...(service.ctx.search !== undefined && { compartment: [...COMPARTMENTS] }),
@@ -71,7 +72,8 @@ function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[])
     type,
     interaction: own.flatMap(({ interaction }) => interactionOf(interaction)),
     versioning: 'versioned-update',
-    conditionalRead: 'not-match',
+    readHistory: ctx.storage.history !== undefined,
+    conditionalRead: 'full-support',
     updateCreate: true,
     ...(ctx.search !== undefined && { conditionalCreate: true, conditionalUpdate: true, conditionalDelete: 'single' as const }),
     ...(parameters.length > 0 && { searchParam: parameters.map(({ code, type: kind }) => ({ name: code, type: kind })) }),
@@ -93,8 +95,17 @@ function isSystemLevel({ path }: Route): boolean {
   return path.startsWith(`${FHIR_PATH}/$`)
 }
 
+function systemInteractions(service: Service, routes: readonly Route[]): CapabilityStatementRestInteraction[] {
+  const found = routes.flatMap(({ interaction }) => (isOfSystem(interaction) ? [{ code: interaction }] : []))
+  return isTransactional(service) ? [...found, { code: 'transaction' }] : found
+}
+
 function interactionOf(interaction: Route['interaction']): CapabilityStatementRestResourceInteraction[] {
-  return interaction === undefined || interaction === 'batch' ? [] : [{ code: interaction }]
+  return interaction === undefined || isOfSystem(interaction) ? [] : [{ code: interaction }]
+}
+
+function isOfSystem(interaction: Route['interaction']): interaction is 'batch' | 'history-system' {
+  return interaction === 'batch' || interaction === 'history-system'
 }
 
 function operationsOf(routes: readonly Route[]): CapabilityStatementRestResourceOperation[] {

@@ -40,10 +40,10 @@ describe('content', () => {
     expect((await send(String(made.headers.location), { headers: fhirHeaders(running.token) })).json).toEqual(made.json)
   })
 
-  it('is deleted, more than once, and then not found', async () => {
+  it('is deleted, more than once, and then gone', async () => {
     await put('/Patient/gone', { resourceType: 'Patient', id: 'gone' })
     const remove = (): Promise<Reply> => send(fhir('/Patient/gone'), { method: 'DELETE', headers: fhirHeaders(running.token) })
-    expect([(await remove()).status, (await remove()).status, (await get('/Patient/gone')).status]).toEqual([204, 204, 404])
+    expect([(await remove()).status, (await remove()).status, (await get('/Patient/gone')).status]).toEqual([204, 204, 410])
   })
 
   it('is written only if its version is the expected one', async () => {

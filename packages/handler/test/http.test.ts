@@ -376,7 +376,7 @@ describe('metadata', () => {
     const map = resources.find(({ type }) => type === 'ConceptMap')
     expect(resources.length).toBe(147)
     expect(map?.operation?.map(({ name }) => name).sort()).toEqual(['mirror', 'translate', 'validate'])
-    expect(map?.interaction.map(({ code }) => code).sort()).toEqual(['create', 'delete', 'read', 'update', 'vread'])
+    expect(map?.interaction.map(({ code }) => code).sort()).toEqual(['create', 'delete', 'history-instance', 'history-type', 'read', 'update', 'vread'])
     expect(at((await send(`${running.base}/fhir/R4/metadata?mode=terminology`)).json, 'resourceType')).toBe('TerminologyCapabilities')
     expect((await send(`${running.base}/fhir/R4/metadata?mode=nonsense`)).status).toBe(400)
   })

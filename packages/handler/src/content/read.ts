@@ -1,29 +1,60 @@
-import type { StoredResource } from 'fhir-ops/storage'
+import { OperationError } from 'fhir-ops/errors'
+import type { ResourceVersion, StoredResource } from 'fhir-ops/storage'
 import { notFound } from '../auth/caller.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
-import { isReached } from './reach.js'
+import { isReached, isVersionReached } from './reach.js'
 
-/** The current version of a resource; 304 when the caller has it (`If-None-Match`). @throws {OperationError} `not-found` */
+/**
+ * The current version of a resource; 304 when the caller has it (`If-None-Match`, `If-Modified-Since`).
+ *
+ * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
+ */
 export async function readResource(call: Call): Promise<Answer> {
-  const stored = await storedOf(call)
-  const headers = versionHeaders(stored)
-  return hasVersion(call, stored) ? emptyAnswer(304, headers) : fhirText(200, stored.text, headers)
-}
-
-/** A version by its number. Only the current one is kept. @throws {OperationError} `not-found` */
-export async function readVersion(call: Call): Promise<Answer> {
-  const stored = await storedOf(call)
-  if (stored.versionId !== param(call, 'version')) throw notFound(stored.type, `${stored.id}/_history/${param(call, 'version')}`)
-  return fhirText(200, stored.text, versionHeaders(stored))
-}
-
-/** The resource of the path. @throws {OperationError} `not-found` when it does not exist or is out of the caller's reach. */
-export async function storedOf(call: Call): Promise<StoredResource> {
   const [type, id] = [param(call, 'type'), param(call, 'id')]
   const stored = await call.ctx.storage.read(type, id)
-  if (stored === undefined || !isReached(call.caller, stored)) throw notFound(type, id)
-  return stored
+  if (stored === undefined) throw await missing(call, type, id)
+  if (!isReached(call.caller, stored)) throw notFound(type, id)
+  const headers = versionHeaders(stored)
+  return isKnown(call, stored) ? emptyAnswer(304, headers) : fhirText(200, stored.text, headers)
+}
+
+/**
+ * A version by its number. A storage that keeps no history has the current one only.
+ *
+ * @throws {OperationError} `not-found`; `deleted` for a version that is a deletion.
+ */
+export async function readVersion(call: Call): Promise<Answer> {
+  const [type, id, number] = [param(call, 'type'), param(call, 'id'), param(call, 'version')]
+  const version = await versionOf(call.ctx, { type, id, number })
+  if (version === undefined || !isVersionReached(call.caller, version)) throw notFound(type, `${id}/_history/${number}`)
+  if (version.stored === undefined) throw deleted(`${type}/${id}/_history/${number}`)
+  return fhirText(200, version.stored.text, versionHeaders(version))
+}
+
+interface VersionAddress {
+  readonly type: string
+  readonly id: string
+  readonly number: string
+}
+
+async function versionOf(
+  { storage }: Call['ctx'],
+  { type, id, number }: VersionAddress,
+): Promise<Omit<ResourceVersion, 'created'> | undefined> {
+  if (storage.history !== undefined) return storage.history.version(type, id, number)
+  const stored = await storage.read(type, id)
+  return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
+}
+
+/** The error for a resource that is not there now. */
+async function missing({ ctx, caller }: Call, type: string, id: string): Promise<OperationError> {
+  const [last] = (await ctx.storage.history?.page({ types: [type], id, limit: 1 }))?.items ?? []
+  return last === undefined || !isVersionReached(caller, last) ? notFound(type, id) : deleted(`${type}/${id}`)
+}
+
+function deleted(address: string): OperationError {
+  return new OperationError('deleted', `${address} is deleted.`)
 }
 
 /** `ETag` and `Last-Modified` of a version. */
@@ -34,7 +65,10 @@ export function versionHeaders({ versionId, lastUpdated }: Pick<StoredResource, 
   ]
 }
 
-function hasVersion({ request }: Call, { versionId }: StoredResource): boolean {
-  const known = (request.header('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return known.includes(`"${versionId}"`)
+/** `If-None-Match` goes before `If-Modified-Since`, which knows whole seconds only (RFC 9110 13.2.2). */
+function isKnown({ request }: Call, { versionId, lastUpdated }: StoredResource): boolean {
+  const tags = request.header('if-none-match')
+  if (tags !== undefined) return tags.split(',').some((tag) => tag.trim().replace(/^W\//, '') === `"${versionId}"`)
+  const since = Date.parse(request.header('if-modified-since') ?? '')
+  return Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= since
 }

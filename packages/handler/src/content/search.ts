@@ -1,4 +1,3 @@
-import { OperationError } from 'fhir-ops/errors'
 import {
   includedResources,
   parseSearch,
@@ -14,6 +13,7 @@ import { fhirText, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
+import { bounded } from './bounded.js'
 import { compartmentCondition } from './compartment.js'
 import { isReached } from './reach.js'
 import { inReach, isShown, narrowed } from './search-reach.js'
@@ -63,7 +63,7 @@ async function searchAt(service: Service, call: Call, { options, type, path, wit
   const query = within === undefined ? reached : narrowed(reached, within)
   const subset = await subsetFor(call, options, { type, parsed })
   const searchset = parsed.countOnly ? await countOf(call, query) : { ...(await pageOf(service, call, { query, parsed })), subset }
-  return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base }), call))
+  return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base }), call.ctx))
 }
 
 function authorizeSearch({ caller }: Call, { query, includes = [] }: ParsedSearch): void {
@@ -102,9 +102,4 @@ interface Including {
 function includedIn({ indexer }: Service, { ctx, caller }: Call, { items, includes }: Including): Promise<readonly StoredResource[]> {
   const shows = (found: StoredResource): boolean => caller.decide('read', found.type, found.id) === 'allow' && isReached(caller, found)
   return includedResources({ storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED }, items, includes)
-}
-
-function bounded(text: string, { ctx }: Call): string {
-  if (text.length <= ctx.limits.maxAnswerBytes) return text
-  throw new OperationError('too-costly', 'The page of results is too large; ask for fewer with _count.')
 }

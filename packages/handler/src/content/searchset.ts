@@ -33,7 +33,8 @@ export function searchsetText(page: Searchset, links: SearchLinks): string {
   return `{"resourceType":"Bundle","type":"searchset"${total},"link":${JSON.stringify(linksOf(page, links))}${list}}`
 }
 
-function linksOf({ next }: Searchset, { path, pairs, base }: SearchLinks): readonly object[] {
+/** The links of a page to itself and to the next one. */
+export function linksOf({ next }: Pick<Searchset, 'next'>, { path, pairs, base }: SearchLinks): readonly object[] {
   const linkTo = (relation: string, query: SearchLinks['pairs']): object => {
     const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString()
     return { relation, url: `${base}/${path}${text === '' ? '' : `?${text}`}` }

@@ -3,6 +3,7 @@ import type { Action } from '../auth/scopes.js'
 import { runBundle, type PartRunner } from '../content/bundle.js'
 import { carryOut } from '../content/carry-out.js'
 import { COMPARTMENT_TYPES } from '../content/compartment.js'
+import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
 import { readResource, readVersion } from '../content/read.js'
 import { searchCompartment, searchResources } from '../content/search.js'
 import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
@@ -17,7 +18,7 @@ const MEMBERS = `${INSTANCE}/:member`
 
 /** Reading, finding and writing resources. */
 export function contentRoutes(service: Service, parts: PartRunner): readonly Route[] {
-  return [...readRoutes(), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, parts)]
+  return [...readRoutes(), ...historyRoutes(service), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, parts)]
 }
 
 function readRoutes(): readonly Route[] {
@@ -25,7 +26,40 @@ function readRoutes(): readonly Route[] {
   const version = `${INSTANCE}/_history/:version`
   return [
     { ...row, path: INSTANCE, interaction: 'read', summary: 'A resource', run: readResource },
-    { ...row, path: version, interaction: 'vread', summary: 'A resource, while this version is the current one', run: readVersion },
+    { ...row, path: version, interaction: 'vread', summary: 'A version of a resource', run: readVersion },
+  ]
+}
+
+function historyRoutes(service: Service): readonly Route[] {
+  const { history } = service.ctx.storage
+  if (history === undefined) return []
+  const row = { method: 'GET', body: 'none' } as const
+  return [
+    {
+      ...row,
+      ...needing('read'),
+      path: `${INSTANCE}/_history`,
+      interaction: 'history-instance',
+      summary: 'The versions of a resource',
+      run: (call) => historyOfInstance(service, history, call),
+    },
+    {
+      ...row,
+      ...needing('search'),
+      path: `${TYPE}/_history`,
+      interaction: 'history-type',
+      summary: 'The versions of all resources of the type',
+      run: (call) => historyOfType(service, history, call),
+    },
+    {
+      ...row,
+      access: 'token',
+      needs: 's on every type',
+      path: `${FHIR_PATH}/_history`,
+      interaction: 'history-system',
+      summary: 'The versions of all resources',
+      run: (call) => historyOfSystem(service, history, call),
+    },
   ]
 }
 

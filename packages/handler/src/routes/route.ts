@@ -40,7 +40,17 @@ export interface Call {
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** FHIR's name of what a route does, for the CapabilityStatement. */
-export type Interaction = 'read' | 'vread' | 'create' | 'update' | 'delete' | 'search-type' | 'batch'
+export type Interaction =
+  | 'read'
+  | 'vread'
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'search-type'
+  | 'history-instance'
+  | 'history-type'
+  | 'history-system'
+  | 'batch'
 
 /** One row of the route table. */
 export interface Route {

@@ -1,0 +1,116 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import { dateInterval, type SearchPair } from 'fhir-ops/search'
+import { resourceTypes, type HistoryQuery, type ResourceHistory, type ResourceVersion } from 'fhir-ops/storage'
+import { authorize, notFound, type Caller } from '../auth/caller.js'
+import { fhirText, type Answer } from '../http/answer.js'
+import { param, type Call } from '../routes/route.js'
+import { FHIR_PATH, type Service } from '../service.js'
+import { bounded } from './bounded.js'
+import { isVersionReached } from './reach.js'
+import { PROTOCOL } from './search.js'
+import { linksOf } from './searchset.js'
+
+const DEFAULT_PAGE = 100
+const MAX_PAGE = 1_000
+
+/** Whose versions are asked for. */
+interface HistoryPlace {
+  /** Below the FHIR base. */
+  readonly path: string
+  readonly query: Pick<HistoryQuery, 'types' | 'id'>
+}
+
+/**
+ * The versions of a resource, the latest first.
+ *
+ * @throws {OperationError} as `historyOfType`; `not-found` for a resource that there never was.
+ * @see https://hl7.org/fhir/R4/http.html#history
+ */
+export async function historyOfInstance(service: Service, history: ResourceHistory, call: Call): Promise<Answer> {
+  const [type, id] = [param(call, 'type'), param(call, 'id')]
+  const [last] = (await history.page({ types: [type], id, limit: 1 })).items
+  if (last === undefined || !isVersionReached(call.caller, last)) throw notFound(type, id)
+  return historyAt(service, call, { history, place: { path: `${type}/${id}/_history`, query: { types: [type], id } } })
+}
+
+/** The versions of all resources of a type. @throws {OperationError} `search-invalid`, `search-unsupported`, `forbidden`, `too-costly` */
+export async function historyOfType(service: Service, history: ResourceHistory, call: Call): Promise<Answer> {
+  const type = param(call, 'type')
+  return historyAt(service, call, { history, place: { path: `${type}/_history`, query: { types: [type] } } })
+}
+
+/** The versions of all resources. @throws {OperationError} as `historyOfType` */
+export async function historyOfSystem(service: Service, history: ResourceHistory, call: Call): Promise<Answer> {
+  const types = resourceTypes()
+  for (const type of types) authorize(call.caller, { action: 'search', type })
+  return historyAt(service, call, { history, place: { path: '_history', query: { types } } })
+}
+
+interface Asked {
+  readonly history: ResourceHistory
+  readonly place: HistoryPlace
+}
+
+async function historyAt({ baseUrl }: Service, { ctx, caller, target }: Call, { history, place }: Asked): Promise<Answer> {
+  const base = `${baseUrl}${FHIR_PATH}`
+  const pairs = target.query.filter(([name]) => !PROTOCOL.has(name))
+  const page = await history.page({ ...place.query, ...readPairs(pairs) })
+  const entries = page.items.filter((version) => isShown(caller, version)).map((version) => entryText(version, base))
+  const links = JSON.stringify(linksOf(page, { path: place.path, pairs, base }))
+  const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`
+  return fhirText(200, bounded(`{"resourceType":"Bundle","type":"history","link":${links}${list}}`, ctx))
+}
+
+/** What a rule of the host hides, and what is out of reach, is left out. */
+function isShown(caller: Caller, version: ResourceVersion): boolean {
+  return isVersionReached(caller, version) && (!caller.hides || caller.decide('read', version.type, version.id) === 'allow')
+}
+
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_at', '_list'])
+
+function readPairs(pairs: readonly SearchPair[]): Pick<HistoryQuery, 'since' | 'limit' | 'after'> {
+  const values = new Map(pairs)
+  if (values.size < pairs.length) throw new OperationError('search-invalid', 'A parameter of the history is given twice.')
+  for (const name of values.keys()) if (!KNOWN.has(name)) throw refused(name)
+  const [since, count, after] = [values.get('_since'), values.get('_count'), values.get('_cursor')]
+  return {
+    limit: count === undefined ? DEFAULT_PAGE : Math.min(readCount(count), MAX_PAGE),
+    ...(since !== undefined && { since: readSince(since) }),
+    ...(after !== undefined && { after }),
+  }
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['_since', '_count', '_cursor'])
+
+function refused(name: string): OperationError {
+  const code = UNSUPPORTED.has(name) ? 'search-unsupported' : 'search-invalid'
+  const problem = UNSUPPORTED.has(name) ? 'is not supported' : 'is not known'
+  return new OperationError(code, `The parameter ${quoted(name)} of a history ${problem}.`, { expression: [name] })
+}
+
+function readSince(value: string): number {
+  const interval = dateInterval(value)
+  if (interval === undefined) throw invalid('_since', value, 'an instant')
+  return interval.low
+}
+
+function readCount(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw invalid('_count', value, 'a whole number from 1 to 999999999')
+  return Number(value)
+}
+
+function invalid(name: string, value: string, expected: string): OperationError {
+  return new OperationError('search-invalid', `The parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`, {
+    expression: [name],
+  })
+}
+
+/** A version as the request that makes it again: which of POST and PUT created a resource is not kept, and PUT does both. */
+function entryText({ type, id, versionId, lastUpdated, created, stored }: ResourceVersion, base: string): string {
+  const address = `${type}/${id}`
+  const request = { method: stored === undefined ? 'DELETE' : 'PUT', url: address }
+  const status = created ? '201' : stored === undefined ? '204' : '200'
+  const response = { status, etag: `W/"${versionId}"`, lastModified: lastUpdated }
+  const resource = stored === undefined ? '' : `"resource":${stored.text},`
+  return `{"fullUrl":${JSON.stringify(`${base}/${address}`)},${resource}"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`
+}

@@ -1,0 +1,192 @@
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { searchParameters } from 'fhir-ops/search'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
+
+const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+let running: RunningServer
+let day: number
+
+beforeEach(async () => {
+  day = 0
+  const storage = memoryStorage([], { now: () => new Date(Date.UTC(2024, 0, day)) })
+  running = await startServer({ storage, context: createContext({ storage, search: { parameters } }) })
+  await put('one', 'male')
+  await put('two', 'male')
+  await put('one', 'female')
+  await ask('DELETE', '/Patient/two')
+})
+afterEach(() => running.stop())
+
+interface Asked {
+  readonly body?: object
+  readonly headers?: Record<string, string>
+  readonly token?: string
+}
+
+function ask(method: string, path: string, { body, headers, token }: Asked = {}): Promise<Reply> {
+  if (method !== 'GET') day++
+  const all = { ...fhirHeaders(token ?? running.token), ...headers }
+  return send(`${running.base}/fhir/R4${path}`, { method, headers: all, ...(body !== undefined && { body: JSON.stringify(body) }) })
+}
+
+const put = (id: string, gender: string): Promise<Reply> => ask('PUT', `/Patient/${id}`, { body: { resourceType: 'Patient', id, gender } })
+const tokenFor = async (...scopes: readonly string[]): Promise<string> =>
+  (await running.sessions.create({ user: { sub: 'ann' }, scopes })).token
+const entries = ({ json }: Reply): readonly unknown[] => {
+  const found = at(json, 'entry')
+  return Array.isArray(found) ? found : []
+}
+const brief = (entry: unknown): string =>
+  `${at(entry, 'request', 'method')} ${at(entry, 'request', 'url')} ${at(entry, 'response', 'status')} ${at(entry, 'response', 'etag')}`
+const linkTo = ({ json }: Reply, relation: string): string | undefined => {
+  const links = at(json, 'link')
+  const link = Array.isArray(links) ? links.find((each) => at(each, 'relation') === relation) : undefined
+  return link === undefined ? undefined : String(at(link, 'url'))
+}
+
+describe('a version', () => {
+  it('is read after it was replaced', async () => {
+    const old = await ask('GET', '/Patient/one/_history/1')
+    expect([old.status, old.headers.etag, at(old.json, 'gender'), at(old.json, 'meta', 'versionId')]).toEqual([200, 'W/"1"', 'male', '1'])
+    expect(at((await ask('GET', '/Patient/one/_history/2')).json, 'gender')).toBe('female')
+    expect((await ask('GET', '/Patient/one/_history/3')).status).toBe(404)
+  })
+
+  it('of a deletion is gone, those before it are still there', async () => {
+    const gone = await ask('GET', '/Patient/two/_history/2')
+    expect([gone.status, at(gone.json, 'issue', 0, 'code')]).toEqual([410, 'deleted'])
+    expect((await ask('GET', '/Patient/two/_history/1')).status).toBe(200)
+  })
+})
+
+describe('a deleted resource', () => {
+  it('is gone, until it is stored again', async () => {
+    const gone = await ask('GET', '/Patient/two')
+    expect([gone.status, at(gone.json, 'issue', 0, 'code')]).toEqual([410, 'deleted'])
+    expect((await ask('GET', '/Patient/never')).status).toBe(404)
+    expect((await put('two', 'female')).status).toBe(201)
+    expect((await ask('GET', '/Patient/two')).headers.etag).toBe('W/"3"')
+  })
+
+  it('is not found where no history is kept', async () => {
+    const storage = memoryStorage([], { history: false })
+    const other = await startServer({ storage })
+    const fhir = (method: string, path: string): Promise<Reply> =>
+      send(`${other.base}/fhir/R4${path}`, {
+        method,
+        headers: fhirHeaders(other.token),
+        ...(method === 'PUT' && { body: '{"resourceType":"Basic","id":"a"}' }),
+      })
+    for (const method of ['PUT', 'PUT', 'DELETE']) await fhir(method, '/Basic/a')
+    expect([(await fhir('GET', '/Basic/a')).status, (await fhir('GET', '/Basic/a/_history')).status]).toEqual([404, 404])
+    await other.stop()
+  })
+})
+
+describe('history', () => {
+  it('of a resource has its versions as they were, the latest first', async () => {
+    const reply = await ask('GET', '/Patient/two/_history')
+    expect(at(reply.json, 'type')).toBe('history')
+    expect(entries(reply).map(brief)).toEqual(['DELETE Patient/two 204 W/"2"', 'PUT Patient/two 201 W/"1"'])
+    expect(
+      entries(reply).map((entry) => [at(entry, 'fullUrl'), at(entry, 'resource', 'gender'), at(entry, 'response', 'lastModified')]),
+    ).toEqual([
+      [`${running.base}/fhir/R4/Patient/two`, undefined, '2024-01-04T00:00:00.000Z'],
+      [`${running.base}/fhir/R4/Patient/two`, 'male', '2024-01-02T00:00:00.000Z'],
+    ])
+    expect((await ask('GET', '/Patient/never/_history')).status).toBe(404)
+  })
+
+  it('of a type and of everything goes over all resources', async () => {
+    await ask('PUT', '/Basic/b', { body: { resourceType: 'Basic', id: 'b' } })
+    const ofPatients = [
+      'DELETE Patient/two 204 W/"2"',
+      'PUT Patient/one 200 W/"2"',
+      'PUT Patient/two 201 W/"1"',
+      'PUT Patient/one 201 W/"1"',
+    ]
+    expect(entries(await ask('GET', '/Patient/_history')).map(brief)).toEqual(ofPatients)
+    expect(entries(await ask('GET', '/_history')).map(brief)).toEqual(['PUT Basic/b 201 W/"1"', ...ofPatients])
+    expect(entries(await ask('GET', '/Observation/_history'))).toEqual([])
+  })
+
+  it('comes in pages, since a time', async () => {
+    const first = await ask('GET', '/Patient/_history?_count=2&_since=2024-01-02T00:00:00Z')
+    expect(entries(first).map(brief)).toEqual(['DELETE Patient/two 204 W/"2"', 'PUT Patient/one 200 W/"2"'])
+    await put('three', 'other')
+    const second = await send(linkTo(first, 'next') ?? '', { headers: fhirHeaders(running.token) })
+    expect(entries(second).map(brief)).toEqual(['PUT Patient/two 201 W/"1"'])
+    expect([linkTo(second, 'next'), linkTo(first, 'self')]).toEqual([
+      undefined,
+      `${running.base}/fhir/R4/Patient/_history?_count=2&_since=2024-01-02T00%3A00%3A00Z`,
+    ])
+  })
+
+  it.each([
+    ['_at=2024', 'not-supported'],
+    ['_list=x', 'not-supported'],
+    ['gender=male', 'invalid'],
+    ['constructor=x', 'invalid'],
+    ['_count=0', 'invalid'],
+    ['_since=yesterday', 'invalid'],
+    ['_count=1&_count=2', 'invalid'],
+    ['_cursor=x', 'invalid'],
+  ])('refuses %s by name', async (query, code) => {
+    const reply = await ask('GET', `/Patient/_history?${query}`)
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([400, code])
+  })
+
+  it('needs the right to read the resource, to search the type, to search every type', async () => {
+    const [reads, searches] = [await tokenFor('system/Patient.r'), await tokenFor('system/Patient.s')]
+    const statuses = async (token: string): Promise<readonly number[]> =>
+      Promise.all(
+        ['/Patient/one/_history', '/Patient/_history', '/_history'].map(async (path) => (await ask('GET', path, { token })).status),
+      )
+    expect([await statuses(reads), await statuses(searches)]).toEqual([
+      [200, 403, 403],
+      [403, 200, 403],
+    ])
+  })
+
+  it('has nothing of what a rule of the host hides', async () => {
+    const { storage } = running
+    const policy = ({ id }: { readonly id: string | undefined }): 'hide' | 'allow' => (id === 'one' ? 'hide' : 'allow')
+    const hiding = await startServer({ storage, policy })
+    const seen = await send(`${hiding.base}/fhir/R4/Patient/_history`, { headers: fhirHeaders(hiding.token) })
+    expect(entries(seen).map(brief)).toEqual(['DELETE Patient/two 204 W/"2"', 'PUT Patient/two 201 W/"1"'])
+    expect((await send(`${hiding.base}/fhir/R4/Patient/one/_history`, { headers: fhirHeaders(hiding.token) })).status).toBe(404)
+    await hiding.stop()
+  })
+
+  it('shows bots of other projects to nobody, nor their deletions', async () => {
+    const bot = (project: string): object => ({ resourceType: 'Bot', id: project, name: 'x', project, code: 'exports.handler = () => 1' })
+    for (const project of ['p', 'q']) expect((await ask('PUT', `/Bot/${project}`, { body: bot(project) })).status).toBe(201)
+    await ask('DELETE', '/Bot/q')
+    const { token } = await running.sessions.create({ user: { sub: 'ann' }, scopes: ['system/Bot.crus'], project: 'p' })
+    expect(entries(await ask('GET', '/Bot/_history', { token })).map(brief)).toEqual(['PUT Bot/p 201 W/"1"'])
+    const statuses = ['/Bot/q', '/Bot/q/_history', '/Bot/q/_history/1', '/Bot/q/_history/2'].map(
+      async (path) => (await ask('GET', path, { token })).status,
+    )
+    expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404])
+  })
+})
+
+describe('a read with a condition', () => {
+  it.each([
+    ['if-modified-since', 'Wed, 03 Jan 2024 00:00:00 GMT', 304],
+    ['if-modified-since', 'Tue, 02 Jan 2024 23:59:59 GMT', 200],
+    ['if-modified-since', 'soon', 200],
+    ['if-none-match', 'W/"2"', 304],
+    ['if-none-match', 'W/"1"', 200],
+  ])('%s: %s is answered by %i', async (header, value, status) => {
+    expect((await ask('GET', '/Patient/one', { headers: { [header]: value } })).status).toBe(status)
+  })
+
+  it('looks at tags rather than times', async () => {
+    const headers = { 'if-none-match': 'W/"1"', 'if-modified-since': 'Wed, 03 Jan 2024 00:00:00 GMT' }
+    expect((await ask('GET', '/Patient/one', { headers })).status).toBe(200)
+  })
+})
