@@ -38,9 +38,18 @@ describe('validate', () => {
     [observation('"referenceRange":[{"foo":1}]'), 'unknown-property Observation.referenceRange[0].foo'],
     ['{"resourceType":"Bot"}', 'unknown-resource-type Bot'],
     ['{"resourceType":"toString"}', 'unknown-resource-type toString'],
-    ['{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"urn:x:1","resource":{"resourceType":"Patient","foo":1}}]}', 'unknown-property Bundle.entry[0].resource.foo'],
-    ['{"resourceType":"Parameters","parameter":[{"name":"a","part":[{"name":"b","foo":1}]}]}', 'unknown-property Parameters.parameter[0].part[0].foo'],
-    ['{"resourceType":"Questionnaire","status":"draft","item":[{"linkId":"1","type":"group","item":[{"linkId":"2","type":"string","foo":1}]}]}', 'unknown-property Questionnaire.item[0].item[0].foo'],
+    [
+      '{"resourceType":"Bundle","type":"collection","entry":[{"fullUrl":"urn:x:1","resource":{"resourceType":"Patient","foo":1}}]}',
+      'unknown-property Bundle.entry[0].resource.foo',
+    ],
+    [
+      '{"resourceType":"Parameters","parameter":[{"name":"a","part":[{"name":"b","foo":1}]}]}',
+      'unknown-property Parameters.parameter[0].part[0].foo',
+    ],
+    [
+      '{"resourceType":"Questionnaire","status":"draft","item":[{"linkId":"1","type":"group","item":[{"linkId":"2","type":"string","foo":1}]}]}',
+      'unknown-property Questionnaire.item[0].item[0].foo',
+    ],
     // Primitive values
     [patient('"active":"true"'), 'primitive-type Patient.active'],
     [patient('"birthDate":"2024-02-30"'), 'primitive-form Patient.birthDate'],
@@ -49,9 +58,19 @@ describe('validate', () => {
     [patient('"multipleBirthInteger":1.0'), 'primitive-form Patient.multipleBirth.ofType(integer)'],
     // Codes
     [patient('"gender":"m"'), 'code-not-in-value-set Patient.gender'],
+    [patient('"_id":{"id":"x"}'), 'id-extension Patient.id'],
+    [patient('"extension":[{"valueString":"x"}]'), 'extension-url-missing Patient.extension[0]'],
     [patient('"contact":[{"name":{"text":"x"},"gender":"m"}]'), 'code-not-in-value-set Patient.contact[0].gender'],
-    [patient('"maritalStatus":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v3-MaritalStatus","code":"XX"}]}'), 'code-unknown Patient.maritalStatus.coding[0].code'],
-    [patient('"maritalStatus":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v3-MaritalStatus","code":"M","display":"Wed"}]}'), 'display-wrong Patient.maritalStatus.coding[0].display'],
+    [
+      patient('"maritalStatus":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v3-MaritalStatus","code":"XX"}]}'),
+      'code-unknown Patient.maritalStatus.coding[0].code',
+    ],
+    [
+      patient(
+        '"maritalStatus":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v3-MaritalStatus","code":"M","display":"Wed"}]}',
+      ),
+      'display-wrong Patient.maritalStatus.coding[0].display',
+    ],
     // Invariants, references, contained resources
     [patient('"contact":[{"gender":"male"}]'), 'invariant Patient.contact[0]'],
     [patient('"name":[{"text":"x","period":{"start":"2020","end":"2019"}}]'), 'invariant Patient.name[0].period'],
@@ -60,9 +79,18 @@ describe('validate', () => {
     [patient('"contained":[{"resourceType":"Organization","name":"x"}]'), 'contained Patient.contained[0]'],
     // Extensions
     [patient('"extension":[{"url":"http://unknown.net/x","valueString":"x"}]'), 'extension-unknown Patient.extension[0]'],
-    [patient('"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueString":"x"}]'), 'type-not-allowed Patient.extension[0].value.ofType(string)'],
-    [patient('"modifierExtension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueAddress":{"city":"x"}}]'), 'extension-modifier Patient.modifierExtension[0]'],
-    ['{"resourceType":"Basic","code":{"text":"x"},"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueAddress":{"city":"x"}}]}', 'extension-context Basic'],
+    [
+      patient('"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueString":"x"}]'),
+      'type-not-allowed Patient.extension[0].value.ofType(string)',
+    ],
+    [
+      patient('"modifierExtension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueAddress":{"city":"x"}}]'),
+      'extension-modifier Patient.modifierExtension[0]',
+    ],
+    [
+      '{"resourceType":"Basic","code":{"text":"x"},"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthPlace","valueAddress":{"city":"x"}}]}',
+      'extension-context Basic',
+    ],
     [patient('"text":{"status":"generated","div":"<div>x</div>"}'), 'narrative Patient.text.div'],
     // JSON
     ['{"resourceType":"Patient" "active":true}', 'json-comma Patient'],
@@ -73,7 +101,9 @@ describe('validate', () => {
 
   test.each([
     patient('"name":[{"given":["a",null],"_given":[null,{"extension":[{"url":"http://example.org/x","valueString":"x"}]}]}]'),
-    patient('"_birthDate":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthTime","valueDateTime":"2020-01-01T10:00:00Z"}]}'),
+    patient(
+      '"_birthDate":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/patient-birthTime","valueDateTime":"2020-01-01T10:00:00Z"}]}',
+    ),
     patient('"contained":[{"resourceType":"Organization","id":"o","name":"x"}],"managingOrganization":{"reference":"#o"}'),
     observation('"valueQuantity":{"value":1.50,"unit":"x"}'),
   ])('%s is valid', async (text) => {
@@ -83,11 +113,21 @@ describe('validate', () => {
   test('tells line and column on request', async () => {
     const text = '{\n "resourceType": "Patient",\n "name": [\n  {"family": "x"},\n  {"foo": 1}\n ],\n "active": "x"\n}'
     const { findings } = await validate(ctx, { resource: text, places: true })
-    expect(findings.map(({ expression, line, column }) => `${expression} ${line}:${column}`)).toEqual(['Patient.name[1].foo 5:11', 'Patient.active 7:12'])
+    expect(findings.map(({ expression, line, column }) => `${expression} ${line}:${column}`)).toEqual([
+      'Patient.name[1].foo 5:11',
+      'Patient.active 7:12',
+    ])
   })
 
   test('takes findings in document order', async () => {
     const found = await findingsOf(patient('"name":[{"foo":1}],"bar":2,"gender":"x","contact":[{"foo":3}]'))
-    expect(found.map((text) => text.split(' ')[1])).toEqual(['Patient.name[0].foo', 'Patient.bar', 'Patient.gender', 'Patient.contact[0]', 'Patient.contact[0].foo'])
+    expect(found.map((text) => text.split(' ')[1])).toEqual([
+      'Patient.name[0].foo',
+      'Patient.bar',
+      'Patient.gender',
+      'Patient.gender',
+      'Patient.contact[0]',
+      'Patient.contact[0].foo',
+    ])
   })
 })

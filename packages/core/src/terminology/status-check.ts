@@ -13,7 +13,8 @@ export interface StatusNote {
   readonly status: 'draft' | 'experimental' | 'deprecated' | 'withdrawn'
 }
 
-interface Stated {
+/** What a definition says about its own use. */
+export interface Stated {
   readonly status: string
   readonly experimental: boolean
   readonly standardsStatus?: string | undefined
@@ -42,9 +43,9 @@ export function standInNotes(user: ValueSetDefinition, standIns: readonly ValueS
   return standIns.flatMap((standIn) => valueSetNote(standIn, user))
 }
 
-/** What should be known about a code system that is used on its own. */
-export function systemNotes(provider: CodeSystemProvider): readonly StatusNote[] {
-  return noteOf(provider.header, provider.header).map((status) => systemStatusNote(provider.header, status))
+/** What should be known about a code system that is used on its own, or by something of another status. */
+export function systemNotes(provider: CodeSystemProvider, user: Stated = provider.header): readonly StatusNote[] {
+  return noteOf(provider.header, user).map((status) => systemStatusNote(provider.header, status))
 }
 
 function systemNote(header: SystemHeader, user: ValueSetDefinition): readonly StatusNote[] {

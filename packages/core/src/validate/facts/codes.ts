@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { canonicalOf } from '../../content/index.js'
+import { canonicalOf, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { Pending } from '../../fhirpath/index.js'
@@ -10,8 +10,11 @@ import {
   makePlan,
   membershipIn,
   readValueSet,
+  statusNotes,
   terminologyScope,
   withImports,
+  type CodeSystemProvider,
+  type StatusNote,
   type SystemFamily,
   type TerminologyScope,
   type ValueSetPlan,
@@ -35,6 +38,8 @@ export interface CodeList {
   readonly canonical: string
   readonly title: string
   readonly has: (code: GivenCode) => Verdict
+  /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
+  readonly notes: (system: string) => readonly StatusNote[]
 }
 
 /** What the walk knows of value sets and code systems. */
@@ -54,7 +59,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions): CodeFac
   const { valueSets } = specificationOf(ctx)
   const opened = lazily(() => terminologyScope(ctx))
   const find = async (canonical: string): Promise<CodeList | undefined> => {
-    const definition = await findValueSet(ctx, canonical)
+    const definition = (await findValueSet(ctx, canonical)) ?? (await findUnstamped(ctx, canonical))
     if (definition === undefined) return undefined
     const scope = await opened()
     return usable(async () => codeListOf(scope, await makePlan(scope, definedValueSet(ctx.cache, definition))))
@@ -80,6 +85,13 @@ export function codeFinder(ctx: OperationContext, questions: Questions): CodeFac
   }
 }
 
+/** R4 stamps its own version on canonicals of terminology.hl7.org, which has versions of its own. */
+async function findUnstamped(ctx: OperationContext, canonical: string): Promise<Definition | undefined> {
+  return STAMPED.test(canonical) ? findValueSet(ctx, canonicalOf(canonical).url) : undefined
+}
+
+const STAMPED = /^http:\/\/terminology\.hl7\.org\/ValueSet\/.+\|4\.0\.1$/
+
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => (made ??= make())
@@ -100,6 +112,7 @@ function isAboutContent(error: unknown): boolean {
 }
 
 const KEPT_VERDICTS = 1_000
+const KEPT_NOTES = 10
 
 function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
@@ -108,6 +121,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const find = (code: GivenCode): Verdict =>
     code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
   const verdicts = new LRUCache<string, Verdict>({ max: KEPT_VERDICTS })
+  const notes = new LRUCache<string, readonly StatusNote[]>({ max: KEPT_NOTES })
   return {
     canonical: canonical ?? '',
     title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
@@ -117,7 +131,18 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       verdicts.set(key, verdict)
       return verdict
     },
+    notes: (system) => {
+      const known = notes.get(system) ?? statusNotes(plan, providersOf(plan, system))
+      notes.set(system, known)
+      return known
+    },
   }
+}
+
+/** The newest versions of a system that the value set takes codes from. */
+function providersOf(plan: ValueSetPlan, system: string): readonly CodeSystemProvider[] {
+  const parts = withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
+  return [...new Set(parts.flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
 }
 
 function best(verdicts: readonly Verdict[]): Verdict {

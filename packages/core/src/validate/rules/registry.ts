@@ -1,7 +1,9 @@
 import type { FhirNode } from '../../fhirpath/index.js'
+import type { ElementRule } from '../profile/element-rule.js'
 import type { NodeCheck, Run } from '../walk/run.js'
 import { checkAttachment } from './attachment/check-attachment.js'
 import { checkCoding } from './coding/check-coding.js'
+import { checkStatus } from './coding/check-status.js'
 import { checkExtension } from './extension/check-extension.js'
 import { checkExtensionContext } from './extension/extension-context.js'
 import { checkNarrative } from './narrative/check-narrative.js'
@@ -15,7 +17,8 @@ const ON_RESOURCES: readonly NodeCheck[] = [checkResource]
 /** What is checked on every node of a type beyond its ElementDefinitions. A new kind of rule is a file and a line here. */
 const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, readonly NodeCheck[]>([
   ['Attachment', [checkAttachment]],
-  ['Coding', [checkCoding]],
+  ['CodeableConcept', [checkStatus]],
+  ['Coding', [checkCoding, checkStatus]],
   ['Extension', [checkExtension, checkExtensionContext]],
   ['Reference', [checkReference]],
   ['xhtml', [checkNarrative]],
@@ -23,9 +26,9 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
 ])
 
 /** Applies all checks that are registered for the type of a node. */
-export function checkByType(run: Run, node: FhirNode): void {
-  if (node.type.kind === 'resource') for (const check of ON_RESOURCES) check(run, node)
-  for (const check of BY_TYPE.get(node.type.name) ?? NONE) check(run, node)
+export function checkByType(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (node.type.kind === 'resource') for (const check of ON_RESOURCES) check(run, node, rules)
+  for (const check of BY_TYPE.get(node.type.name) ?? NONE) check(run, node, rules)
 }
 
 const NONE: readonly NodeCheck[] = []

@@ -41,8 +41,8 @@ export interface Targets {
   readonly anchors: Map<object, ReadonlySet<string>>
 }
 
-/** Checks one node beyond what its ElementDefinitions say. */
-export type NodeCheck = (run: Run, node: FhirNode) => void
+/** Checks one node beyond what its ElementDefinitions, which are at hand as `rules`, say. */
+export type NodeCheck = (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 
 /** The nearest resource that a node is in, or the node itself when it is one. */
 export function resourceOf(node: FhirNode): FhirNode {

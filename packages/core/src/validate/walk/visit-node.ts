@@ -32,7 +32,7 @@ function isEntryResource({ type, slot }: FhirNode): boolean {
 function visitNow(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   run.step()
   const all = rulesOf(run, node, rules)
-  if (run.isStructural && !checkOwn(run, node)) return
+  if (run.isStructural && !checkOwn(run, node, all)) return
   for (const rule of all) checkValue(run, node, rule)
   checkBindings(run, node, all)
   checkConstraints(run, node, all)
@@ -41,7 +41,7 @@ function visitNow(run: Run, node: FhirNode, rules: readonly ElementRule[]): void
 }
 
 /** What holds for every node of the type. False when the node has not the form that further rules need. */
-function checkOwn(run: Run, node: FhirNode): boolean {
+function checkOwn(run: Run, node: FhirNode, rules: readonly ElementRule[]): boolean {
   if (node.type.kind !== 'primitive' && !isObject(node.value)) {
     run.sink.report('object-expected', node, { text: `An object is expected here, not a ${typeof node.value}.` })
     return false
@@ -49,6 +49,6 @@ function checkOwn(run: Run, node: FhirNode): boolean {
   if (node.type.kind === 'resource' && !checkResourceType(run, node)) return false
   if (!checkNotEmpty(run, node)) return false
   if (node.type.kind === 'primitive' && node.value !== undefined && !checkPrimitive(run, node)) return false
-  checkByType(run, node)
+  checkByType(run, node, rules)
   return true
 }

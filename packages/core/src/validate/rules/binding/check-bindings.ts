@@ -40,13 +40,37 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: Bound 
     return
   }
   if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
-  const verdicts = codes.map((code) => list.has(code))
-  if (!verdicts.every((verdict) => verdict === 'out')) return
+  const isOut = codes.every((code) => list.has(code) === 'out')
+  if (isOut && !isBeyond(run, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
+}
+
+function reportOut(
+  run: Run,
+  node: FhirNode,
+  { binding, rule, list, codes }: Bound & { list: CodeList; codes: readonly GivenCode[] },
+): void {
   run.sink.report('code-not-in-value-set', node, {
     text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), from which a code ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),
   })
+  if (typeof node.value === 'string' && binding.strength === 'required') {
+    run.sink.report('code-system-not-inferred', node, {
+      text: `The code system of ${quoted(node.value)} cannot be told from ${list.canonical}.`,
+      ...from(rule),
+    })
+  }
+}
+
+/** A preference says nothing about systems that nobody here knows, and a profile that fixes a code does not mean its own binding to forbid it. */
+function isBeyond(run: Run, { binding, rule, codes }: Bound & { codes: readonly GivenCode[] }): boolean {
+  if (rule.children.get('code')?.value.fixed !== undefined) return true
+  return binding.strength === 'preferred' && codes.every(({ system }) => system !== undefined && isUnknown(run, system))
+}
+
+function isUnknown(run: Run, system: string): boolean {
+  const family = run.facts.codeSystem(system)
+  return family === PENDING || family.unknown
 }
 
 function reportUnknown(run: Run, node: FhirNode, { binding, rule }: Bound): void {
@@ -55,7 +79,8 @@ function reportUnknown(run: Run, node: FhirNode, { binding, rule }: Bound): void
 
 /** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */
 function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: Bound & { list: CodeList }): void {
-  const isMissing = node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
+  const isMissing =
+    node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
   if (!isMissing || binding.strength === 'preferred') return
   run.sink.report('code-not-in-value-set', node, {
     text: `There is no code, but one from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,

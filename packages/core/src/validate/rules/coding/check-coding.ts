@@ -3,39 +3,49 @@ import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { conceptTexts, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
+import type { ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 
-/** Checks a Coding by itself: its system is known, has the code, and the code has the display. */
-export function checkCoding(run: Run, node: FhirNode): void {
+/** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
+export function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
   const code = isObject(value) ? stringAt(value, 'code') : undefined
   if (!isObject(value) || code === undefined) return
   const system = stringAt(value, 'system')
   if (system === undefined) {
-    run.sink.report('coding-system-missing', node, { text: 'A code without system has no defined meaning and cannot be checked.' })
+    const text = 'A code without system has no defined meaning and cannot be checked.'
+    run.sink.report('coding-system-missing', node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
     return
   }
   if (!isAbsoluteUri(system)) {
     run.sink.report('coding-system-form', node, { text: `The system ${quoted(system)} must be an absolute URI.`, at: 'system' })
-    return
   }
   const family = run.facts.codeSystem(formatCanonical(system, stringAt(value, 'version')))
-  if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family })
+  if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family, rules })
 }
 
 interface CodeInSystem {
   readonly coding: JsonObject
   readonly code: string
   readonly family: SystemFamily
+  readonly rules: readonly ElementRule[]
 }
 
-function checkInSystem(run: Run, node: FhirNode, { coding, code, family }: CodeInSystem): void {
-  if (family.unknown) return reportUnknownSystem(run, node, family.url)
+/** A Coding that is the element itself, not one of those in a CodeableConcept. */
+function isLone({ parent }: FhirNode): boolean {
+  return parent?.type.name !== 'CodeableConcept'
+}
+
+function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }: CodeInSystem): void {
+  if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
   const version = stringAt(coding, 'version')
   const provider = family.provider(version)
   if (provider === undefined) {
-    run.sink.report('code-system-version', node, { text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} is not known here; known: ${family.versions.join(', ')}.`, at: 'system' })
+    run.sink.report('code-system-version', node, {
+      text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} is not known here; known: ${family.versions.join(', ')}.`,
+      at: 'system',
+    })
     return
   }
   const concept = provider.find(code)
@@ -43,13 +53,21 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family }: CodeI
   else checkConcept(run, node, { coding, concept, provider })
 }
 
-function reportUnknownSystem(run: Run, node: FhirNode, url: string): void {
+function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
   if (EXTERNAL.has(url)) return
   const valueSet = run.facts.valueSet(url)
   if (valueSet === PENDING) return
   const [kind, problem] =
-    valueSet === undefined ? (['code-system-unknown', `The code system ${quoted(url)} is not known here.`] as const) : (['coding-system-form', `${quoted(url)} is a value set, not a code system.`] as const)
-  run.sink.report(kind, node, { text: problem, at: 'system' })
+    valueSet === undefined
+      ? (['code-system-unknown', `The code system ${quoted(url)} is not known here.`] as const)
+      : (['coding-system-form', `${quoted(url)} is a value set, not a code system.`] as const)
+  const isUnbound = kind === 'code-system-unknown' && isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
+  if (isUnbound && isExample(url)) return
+  run.sink.report(kind, node, { text: problem, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
+}
+
+function isExample(url: string): boolean {
+  return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
 }
 
 function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
@@ -61,7 +79,14 @@ function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code:
   })
 }
 
-function checkConcept(run: Run, node: FhirNode, { coding, concept, provider }: { coding: JsonObject; concept: number; provider: CodeSystemProvider }): void {
+function checkConcept(
+  run: Run,
+  node: FhirNode,
+  { coding, concept, provider }: { coding: JsonObject; concept: number; provider: CodeSystemProvider },
+): void {
+  if (provider.status(concept).inactive) {
+    run.sink.report('concept-inactive', node, { text: `${quoted(provider.code(concept))} is not in use any more; choose another code.` })
+  }
   const display = stringAt(coding, 'display')
   const texts = conceptTexts(provider, concept).map(({ value }) => value)
   if (display === undefined || texts.length === 0 || texts.some((text) => folded(text) === folded(display))) return
@@ -92,4 +117,5 @@ export const EXTERNAL: ReadonlySet<string> = new Set([
   'urn:ietf:bcp:47',
   'urn:iso:std:iso:3166',
   'urn:iso:std:iso:4217',
+  'http://unstats.un.org/unsd/methods/m49/m49.htm',
 ])

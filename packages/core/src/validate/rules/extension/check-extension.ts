@@ -15,7 +15,12 @@ const CROSS_VERSION = /^http:\/\/hl7\.org\/fhir\/\d\.\d\/StructureDefinition\/ex
 /** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */
 export function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
+  if (url === undefined) run.sink.report('extension-url-missing', node, { text: 'An extension without url cannot be told from others.' })
   if (url === undefined || url === '' || isNamedByOuter(run, node)) return
+  checkUrl(run, node, url)
+}
+
+function checkUrl(run: Run, node: FhirNode, url: string): void {
   if (!url.includes(':')) {
     run.sink.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
   } else if (url.includes('|')) {

@@ -6,7 +6,7 @@ import { base64Problem } from './base64.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
-import { codeProblem, idProblem, stringProblem } from './text.js'
+import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
@@ -20,7 +20,7 @@ const TEXT_CHECKS: ReadonlyMap<string, TextCheck> = new Map<string, TextCheck>([
   ['dateTime', dateTimeProblem],
   ['id', idProblem],
   ['instant', instantProblem],
-  ['markdown', stringProblem],
+  ['markdown', markdownProblem],
   ['oid', oidProblem],
   ['string', stringProblem],
   ['time', timeProblem],
@@ -47,7 +47,8 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
 function problemOf(run: Run, node: FhirNode): PrimitiveProblem | undefined {
   const { value, type } = node
   const numberCheck = NUMBER_CHECKS.get(type.name)
-  if (numberCheck !== undefined) return typeof value === 'number' ? numberCheck(numberTextOf(run, node, value)) : wrongType(value, 'a number')
+  if (numberCheck !== undefined)
+    return typeof value === 'number' ? numberCheck(numberTextOf(run, node, value)) : wrongType(value, 'a number')
   if (type.name === 'boolean') return typeof value === 'boolean' ? undefined : wrongType(value, 'true or false')
   if (typeof value !== 'string') return wrongType(value, 'a string')
   if (value === '') return { kind: 'primitive-empty', text: 'A value must not be empty.' }

@@ -3,20 +3,36 @@ import { base64Length, base64Problem } from './base64.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
-import { codeProblem, idProblem, stringProblem } from './text.js'
+import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 const UUID = 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520'
 
-const ROWS: readonly [string, (text: string) => PrimitiveProblem | undefined, { ok: readonly string[]; warning?: readonly string[]; error: readonly string[] }][] = [
+const ROWS: readonly [
+  string,
+  (text: string) => PrimitiveProblem | undefined,
+  { ok: readonly string[]; warning?: readonly string[]; error: readonly string[] },
+][] = [
   [
     'date',
     (text) => dateProblem(text, NOW),
     {
       ok: ['2024', '2024-02', '2024-02-29', '2000-02-29'],
       warning: ['1799-12-31', '2107'],
-      error: ['', '24', '0000', '2024-13', '2024-00', '2023-02-29', '1900-02-29', '2024-02-30', '2024-2-1', '2024-01-01T00:00:00Z', ' 2024'],
+      error: [
+        '',
+        '24',
+        '0000',
+        '2024-13',
+        '2024-00',
+        '2023-02-29',
+        '1900-02-29',
+        '2024-02-30',
+        '2024-2-1',
+        '2024-01-01T00:00:00Z',
+        ' 2024',
+      ],
     },
   ],
   [
@@ -24,7 +40,14 @@ const ROWS: readonly [string, (text: string) => PrimitiveProblem | undefined, { 
     (text) => dateTimeProblem(text, NOW),
     {
       ok: ['2024', '2024-01-31', '2024-01-31T23:59:59Z', '2024-01-31T23:59:60.123+14:00', '2024-01-31T00:00:00-05:30'],
-      error: ['2024-01-31T23:59:59', '2024-01-31T23:59Z', '2024-01T10:00:00Z', '2024-01-31T24:00:00Z', '2024-01-31T10:00:00+15:00', '2024-01-31 10:00:00Z'],
+      error: [
+        '2024-01-31T23:59:59',
+        '2024-01-31T23:59Z',
+        '2024-01T10:00:00Z',
+        '2024-01-31T24:00:00Z',
+        '2024-01-31T10:00:00+15:00',
+        '2024-01-31 10:00:00Z',
+      ],
     },
   ],
   ['instant', (text) => instantProblem(text, NOW), { ok: ['2024-01-31T23:59:59.5Z'], error: ['2024-01-31', '2024-01-31T23:59:59'] }],
@@ -34,13 +57,30 @@ const ROWS: readonly [string, (text: string) => PrimitiveProblem | undefined, { 
   ['positiveInt', positiveIntProblem, { ok: ['1'], error: ['0', '-1'] }],
   ['decimal', decimalProblem, { ok: ['1.50', '-0.0', '1e300', '123456789012345678'], warning: ['1234567890123456789'], error: [] }],
   ['string', stringProblem, { ok: ['a', 'a\nb'], warning: [' a', 'a '], error: [' ', '\n', 'x'.repeat(1024 * 1024 + 1)] }],
+  [
+    'markdown',
+    markdownProblem,
+    { ok: ['a ', ' a < b, b > a', '`<b>`', '<http://x>', '\\<b>'], warning: ['<b>x</b>', '<img src=x>', 'a </p>'], error: [' '] },
+  ],
   ['code', codeProblem, { ok: ['a', 'a b', '<='], error: [' a', 'a ', 'a  b', 'a\tb'] }],
   ['id', idProblem, { ok: ['a.B-1', 'x'.repeat(64)], error: ['', 'a_b', 'a b', 'x'.repeat(65), 'é'] }],
-  ['uri', uriProblem, { ok: ['a', 'http://x', 'urn:oid:1.2.3', UUID], warning: [UUID.toUpperCase().replace('URN:UUID', 'urn:uuid')], error: ['a b', 'oid:1.2', 'uuid:x', 'urn:oid:1.02', 'urn:uuid:1'] }],
+  [
+    'uri',
+    uriProblem,
+    {
+      ok: ['a', 'http://x', 'urn:oid:1.2.3', UUID],
+      warning: [UUID.toUpperCase().replace('URN:UUID', 'urn:uuid')],
+      error: ['a b', 'oid:1.2', 'uuid:x', 'urn:oid:1.02', 'urn:uuid:1'],
+    },
+  ],
   ['canonical', canonicalProblem, { ok: ['http://x|1', '#a', UUID], error: ['Library/x', 'http://x y'] }],
   ['oid', oidProblem, { ok: ['urn:oid:2.16.840'], error: ['2.16.840', 'urn:oid:3.1'] }],
   ['uuid', uuidProblem, { ok: [UUID], error: [UUID.slice('urn:uuid:'.length), UUID.toUpperCase()] }],
-  ['base64Binary', base64Problem, { ok: ['', 'AAAA', 'AAA=', 'AA==', '+/09'], warning: ['AA AA', 'AAAA\n'], error: ['A', 'AAA', 'A===', '====', 'AA=A', 'AA.A'] }],
+  [
+    'base64Binary',
+    base64Problem,
+    { ok: ['', 'AAAA', 'AAA=', 'AA==', '+/09'], warning: ['AA AA', 'AAAA\n'], error: ['A', 'AAA', 'A===', '====', 'AA=A', 'AA.A'] },
+  ],
 ]
 
 describe.each(ROWS)('%s', (_, problemOf, { ok, warning = [], error }) => {
@@ -66,6 +106,12 @@ test('VA-07 a base64 text that defeats the published expression takes no time', 
   expect(performance.now() - start).toBeLessThan(1_000)
 })
 
-test.each([['', 0], ['AAAA', 3], ['AAA=', 2], ['AA==', 1], ['AA AA\n', 3]])('%j stands for %d octets', (text, octets) => {
+test.each([
+  ['', 0],
+  ['AAAA', 3],
+  ['AAA=', 2],
+  ['AA==', 1],
+  ['AA AA\n', 3],
+])('%j stands for %d octets', (text, octets) => {
   expect(base64Length(text)).toBe(octets)
 })

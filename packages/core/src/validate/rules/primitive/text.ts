@@ -3,15 +3,32 @@ import type { PrimitiveProblem } from './primitive-problem.js'
 
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
+const HTML_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*[\s/>]/
+/** Escaped characters, and code between back ticks. */
+const NO_MARKUP = /\\.|`[^`]*`/g
 const CODE_SPACE = /[\t\n\r]|\s\s/
 
-/** string and markdown: any text up to a megabyte that is not blank; white space around it is a warning. */
+/** string: any text up to a megabyte that is not blank; white space around it is a warning. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
+  if (text.trim().length === text.length) return textProblem(text)
+  return textProblem(text) ?? { kind: 'primitive-space', text: 'The text begins or ends with white space.', severity: 'warning' }
+}
+
+/** markdown: as string, white space around it is fine; a tag of HTML is a warning. */
+export function markdownProblem(text: string): PrimitiveProblem | undefined {
+  const problem = textProblem(text)
+  const tag = problem === undefined && text.includes('<') ? HTML_TAG.exec(text.replace(NO_MARKUP, ''))?.[0] : undefined
+  if (tag === undefined) return problem
+  return {
+    kind: 'markdown-html',
+    text: `The markdown seems to have a tag of HTML in it: ${quoted(tag)}. It is shown as text, not as markup.`,
+    severity: 'warning',
+  }
+}
+
+function textProblem(text: string): PrimitiveProblem | undefined {
   if (text.length > MAX_STRING) return { kind: 'primitive-too-long', text: `The text has more than ${MAX_STRING} characters.` }
-  const trimmed = text.trim()
-  if (trimmed === '') return { kind: 'primitive-empty', text: 'A value must not be blank.' }
-  if (trimmed.length === text.length) return undefined
-  return { kind: 'primitive-space', text: 'The text begins or ends with white space.', severity: 'warning' }
+  return text.trim() === '' ? { kind: 'primitive-empty', text: 'A value must not be blank.' } : undefined
 }
 
 /** code: no white space around it, and single spaces inside. */

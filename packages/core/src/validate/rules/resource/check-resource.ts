@@ -8,7 +8,7 @@ import { containedReferences } from './contained-references.js'
 /** What holds for every resource: its id is bare, its url absolute, and everything in it that is contained is meant by something. */
 export function checkResource(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
-  if (Object.hasOwn(node.value, '_id')) run.sink.report('id-form', node, { text: 'The id of a resource has no extensions.', at: 'id' })
+  if (Object.hasOwn(node.value, '_id')) run.sink.report('id-extension', node, { text: 'The id of a resource has no extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
   checkContained(run, node)
 }

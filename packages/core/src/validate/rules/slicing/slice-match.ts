@@ -57,7 +57,10 @@ function stepTo(run: Run, { nodes, rules }: Place, step: Step): Place {
     case 'resolve':
       return { nodes: nodes.flatMap((node) => resolveLocally(run, node, referenceOf(node) ?? '') ?? []), rules: targetRules(run, rules) }
     case 'type':
-      return { nodes: nodes.filter((node) => node.type.name === step.type), rules: rules.flatMap((rule) => [rule, ...rule.slices.filter(({ types }) => types.some(({ code }) => code === step.type))]) }
+      return {
+        nodes: nodes.filter((node) => node.type.name === step.type),
+        rules: rules.flatMap((rule) => [rule, ...rule.slices.filter(({ types }) => types.some(({ code }) => code === step.type))]),
+      }
   }
 }
 
@@ -69,18 +72,39 @@ function childrenOf(run: Run, nodes: readonly FhirNode[], name: string): readonl
 
 /** Rules with those of the one profile that each puts on its type. */
 function withTypeProfiles(run: Run, rules: readonly ElementRule[]): readonly ElementRule[] {
-  return rules.flatMap((rule) => [rule, ...rule.types.flatMap(({ profiles }) => (profiles.length === 1 ? profileRoots(run, profiles[0] ?? '') : []))])
+  return rules.flatMap((rule) => [
+    rule,
+    ...rule.types.flatMap(({ profiles }) => (profiles.length === 1 ? profileRoots(run, profiles[0] ?? '') : [])),
+  ])
 }
 
 function childRules(run: Run, rules: readonly ElementRule[], name: string): readonly ElementRule[] {
   return withTypeProfiles(run, rules).flatMap((rule) => {
     const child = rule.children.get(name)
-    return child === undefined ? [] : [child, ...child.slices.filter(({ min }) => child.isChoice || min > 0)]
+    return child === undefined ? impliedRules(rule, name) : [child, ...child.slices.filter(({ min }) => child.isChoice || min > 0)]
+  })
+}
+
+/** What a fixed value or pattern of the whole says about one member. */
+function impliedRules(rule: ElementRule, name: string): readonly ElementRule[] {
+  return (['fixed', 'pattern'] as const).flatMap((kind) => {
+    const whole = rule.value[kind]
+    if (!isObject(whole) || !Object.hasOwn(whole, name)) return []
+    const member = whole[name]
+    return (Array.isArray(member) ? member : [member]).map((value: unknown) => ({
+      ...rule,
+      value: { [kind]: value },
+      children: new Map(),
+      slices: [],
+      bindings: [],
+    }))
   })
 }
 
 function targetRules(run: Run, rules: readonly ElementRule[]): readonly ElementRule[] {
-  return withTypeProfiles(run, rules).flatMap((rule) => rule.types.flatMap(({ targetProfiles }) => targetProfiles.flatMap((target) => profileRoots(run, target))))
+  return withTypeProfiles(run, rules).flatMap((rule) =>
+    rule.types.flatMap(({ targetProfiles }) => targetProfiles.flatMap((target) => profileRoots(run, target))),
+  )
 }
 
 /** `undefined` when the rules say nothing about what the discriminator looks at. */
@@ -135,7 +159,12 @@ function isForType({ slot, type }: FhirNode, { types }: ElementRule): boolean {
 
 function tellsValue(rule: ElementRule): boolean {
   const { fixed, pattern } = rule.value
-  return fixed !== undefined || pattern !== undefined || rule.bindings.some(({ strength }) => strength === 'required') || [...rule.children.values()].some(tellsValue)
+  return (
+    fixed !== undefined ||
+    pattern !== undefined ||
+    rule.bindings.some(({ strength }) => strength === 'required') ||
+    [...rule.children.values()].some(tellsValue)
+  )
 }
 
 function hasValue(run: Run, node: FhirNode, rule: ElementRule): boolean {

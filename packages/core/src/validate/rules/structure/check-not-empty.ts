@@ -6,7 +6,12 @@ import type { Run } from '../../walk/run.js'
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
   if (hasMembers(isObject(value) ? value : extra, node) || (value !== undefined && !isObject(value))) return true
-  run.sink.report('empty-object', node, { text: 'An element must have a value or something inside it.' })
+  const names = Object.keys((isObject(value) ? value : extra) ?? {})
+  const isOnlyId = names.length === 1 && names[0] === 'id'
+  run.sink.report('empty-object', node, {
+    text: 'An element must have a value or something inside it.',
+    ...(isOnlyId && { code: 'invariant' }),
+  })
   return false
 }
 

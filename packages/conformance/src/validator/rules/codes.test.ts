@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+
+const basic = (coding: JsonObject): JsonObject => ({ resourceType: 'Basic', code: { coding: [coding] } })
+const tagged = (tag: JsonObject): JsonObject => ({ resourceType: 'Basic', meta: { tag: [tag] }, code: { text: 'x' } })
+const encounter = (coding: JsonObject): JsonObject => ({ resourceType: 'Encounter', status: 'planned', class: coding })
+const codeSystem = (stated: JsonObject): JsonObject => ({
+  resourceType: 'CodeSystem',
+  url: 'http://codes.test/cs',
+  version: '1',
+  status: 'active',
+  content: 'complete',
+  property: [{ code: 'inactive', uri: 'http://hl7.org/fhir/concept-properties#inactive', type: 'boolean' }],
+  concept: [{ code: 'a' }, { code: 'old', property: [{ code: 'inactive', valueBoolean: true }] }],
+  ...stated,
+})
+const known = (code: string): JsonObject => ({ system: 'http://codes.test/cs', code })
+const deprecated = {
+  url: 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status',
+  valueCode: 'deprecated',
+}
+
+describe('codings', () => {
+  test.each<readonly [title: string, resource: JsonObject, system: JsonObject, said: readonly string[]]>([
+    ['a code in use', basic(known('a')), {}, []],
+    ['a code that is not in use any more', basic(known('old')), {}, ['warning concept-inactive Basic.code.coding[0]']],
+    ['the code of a draft', basic(known('a')), { status: 'draft' }, ['information terminology-status Basic.code']],
+    ['the code of an experiment', tagged(known('a')), { experimental: true }, ['information terminology-status Basic.meta.tag[0]']],
+    ['the code of a deprecated system', basic(known('a')), { extension: [deprecated] }, ['information terminology-status Basic.code']],
+    ['a code without system in a concept', basic({ code: 'a' }), {}, ['warning coding-system-missing Basic.code.coding[0]']],
+    ['a code without system alone', tagged({ code: 'a' }), {}, ['warning coding-system-missing Basic.meta.tag[0]']],
+    [
+      'a system that nobody knows, in a concept',
+      basic({ system: 'http://x.test', code: 'a' }),
+      {},
+      ['warning code-system-unknown Basic.code.coding[0].system'],
+    ],
+    [
+      'a system that nobody knows, alone',
+      tagged({ system: 'http://x.test', code: 'a' }),
+      {},
+      ['information code-system-unknown Basic.meta.tag[0].system'],
+    ],
+    ['a system of examples, alone', tagged({ system: 'http://example.org/x', code: 'a' }), {}, []],
+    [
+      'a system that nobody knows where a value set is bound',
+      encounter({ system: 'http://x.test', code: 'a' }),
+      {},
+      ['warning code-not-in-value-set Encounter.class', 'warning code-system-unknown Encounter.class.system'],
+    ],
+    [
+      'a system that is no absolute URI',
+      basic({ system: 'x', code: 'a' }),
+      {},
+      ['error coding-system-form Basic.code.coding[0].system', 'warning code-system-unknown Basic.code.coding[0].system'],
+    ],
+  ])('%s', async (_, resource, stated, said) => {
+    const found = await findingsOf(resource, [codeSystem(stated)], /^(code|coding|concept|terminology)-/)
+    expect(found.toSorted()).toEqual(said)
+  })
+
+  test('the code of a draft in a value set that is a draft too', async () => {
+    const url = 'http://codes.test/vs'
+    const valueSet = { resourceType: 'ValueSet', url, status: 'draft', compose: { include: [{ system: 'http://codes.test/cs' }] } }
+    const profile = {
+      resourceType: 'StructureDefinition',
+      url: 'http://codes.test/p',
+      name: 'P',
+      status: 'active',
+      kind: 'resource',
+      abstract: false,
+      type: 'Basic',
+      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Basic',
+      derivation: 'constraint',
+      differential: { element: [{ path: 'Basic.code', binding: { strength: 'required', valueSet: url } }] },
+    }
+    const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }
+    expect(await findingsOf(resource, [codeSystem({ status: 'draft' }), valueSet, profile], /^terminology-/)).toEqual([])
+  })
+})
