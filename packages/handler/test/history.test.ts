@@ -161,6 +161,15 @@ describe('history', () => {
     await hiding.stop()
   })
 
+  it('has only those versions that a narrow scope covers', async () => {
+    const token = await tokenFor('system/Patient.rs?gender=female')
+    expect(entries(await ask('GET', '/Patient/_history', { token })).map(brief)).toEqual(['PUT Patient/one 200 W/"2"'])
+    const statuses = ['/one/_history', '/one/_history/1', '/one/_history/2', '/two', '/two/_history', '/two/_history/2'].map(
+      async (path) => (await ask('GET', `/Patient${path}`, { token })).status,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 404, 200, 404, 404, 404])
+  })
+
   it('shows bots of other projects to nobody, nor their deletions', async () => {
     const bot = (project: string): object => ({ resourceType: 'Bot', id: project, name: 'x', project, code: 'exports.handler = () => 1' })
     for (const project of ['p', 'q']) expect((await ask('PUT', `/Bot/${project}`, { body: bot(project) })).status).toBe(201)

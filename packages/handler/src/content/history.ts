@@ -1,7 +1,7 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { dateInterval, type SearchPair } from 'fhir-ops/search'
-import { resourceTypes, type HistoryQuery, type ResourceHistory, type ResourceVersion } from 'fhir-ops/storage'
-import { authorize, notFound, type Caller } from '../auth/caller.js'
+import { resourceTypes, type HistoryPage, type HistoryQuery, type ResourceVersion } from 'fhir-ops/storage'
+import { authorize, type Caller } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -26,42 +26,48 @@ interface HistoryPlace {
  * @throws {OperationError} as `historyOfType`; `not-found` for a resource that there never was.
  * @see https://hl7.org/fhir/R4/http.html#history
  */
-export async function historyOfInstance(service: Service, history: ResourceHistory, call: Call): Promise<Answer> {
+export function historyOfInstance(service: Service, call: Call): Promise<Answer> {
   const [type, id] = [param(call, 'type'), param(call, 'id')]
-  const [last] = (await history.page({ types: [type], id, limit: 1 })).items
-  if (last === undefined || !isVersionReached(call.caller, last)) throw notFound(type, id)
-  return historyAt(service, call, { history, place: { path: `${type}/${id}/_history`, query: { types: [type], id } } })
+  return historyAt(service, call, { path: `${type}/${id}/_history`, query: { types: [type], id } })
 }
 
 /** The versions of all resources of a type. @throws {OperationError} `search-invalid`, `search-unsupported`, `forbidden`, `too-costly` */
-export async function historyOfType(service: Service, history: ResourceHistory, call: Call): Promise<Answer> {
+export function historyOfType(service: Service, call: Call): Promise<Answer> {
   const type = param(call, 'type')
-  return historyAt(service, call, { history, place: { path: `${type}/_history`, query: { types: [type] } } })
+  return historyAt(service, call, { path: `${type}/_history`, query: { types: [type] } })
 }
 
 /** The versions of all resources. @throws {OperationError} as `historyOfType` */
-export async function historyOfSystem(service: Service, history: ResourceHistory, call: Call): Promise<Answer> {
+export async function historyOfSystem(service: Service, call: Call): Promise<Answer> {
   const types = resourceTypes()
   for (const type of types) authorize(call.caller, { action: 'search', type })
-  return historyAt(service, call, { history, place: { path: '_history', query: { types } } })
+  return historyAt(service, call, { path: '_history', query: { types } })
 }
 
-interface Asked {
-  readonly history: ResourceHistory
-  readonly place: HistoryPlace
-}
-
-async function historyAt({ baseUrl }: Service, { ctx, caller, target }: Call, { history, place }: Asked): Promise<Answer> {
+async function historyAt({ baseUrl }: Service, call: Call, { path, query }: HistoryPlace): Promise<Answer> {
   const base = `${baseUrl}${FHIR_PATH}`
-  const pairs = target.query.filter(([name]) => !PROTOCOL.has(name))
-  const page = await history.page({ ...place.query, ...readPairs(pairs) })
-  const entries = page.items.filter((version) => isShown(caller, version)).map((version) => entryText(version, base))
-  const links = JSON.stringify(linksOf(page, { path: place.path, pairs, base }))
+  const pairs = call.target.query.filter(([name]) => !PROTOCOL.has(name))
+  const asked = { ...query, ...readPairs(pairs) }
+  const page = await shownVersions(call, asked)
+  if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
+  const entries = page.items.map((version) => entryText(version, base))
+  const links = JSON.stringify(linksOf(page, { path, pairs, base }))
   const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`
-  return fhirText(200, bounded(`{"resourceType":"Bundle","type":"history","link":${links}${list}}`, ctx))
+  return fhirText(200, bounded(`{"resourceType":"Bundle","type":"history","link":${links}${list}}`, call.ctx))
 }
 
-/** What a rule of the host hides, and what is out of reach, is left out. */
+/** A resource has a version at least, which would be on the first page. */
+function isOfNothing({ id, since, after }: HistoryQuery): boolean {
+  return id !== undefined && since === undefined && after === undefined
+}
+
+/** A page without what a rule of the host hides, and what is out of reach. */
+async function shownVersions({ ctx, caller }: Call, query: HistoryQuery): Promise<HistoryPage> {
+  if (ctx.storage.history === undefined) throw new TypeError('The storage keeps no history.')
+  const page = await ctx.storage.history.page(query)
+  return { ...page, items: page.items.filter((version) => isShown(caller, version)) }
+}
+
 function isShown(caller: Caller, version: ResourceVersion): boolean {
   return isVersionReached(caller, version) && (!caller.hides || caller.decide('read', version.type, version.id) === 'allow')
 }

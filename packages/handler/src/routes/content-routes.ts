@@ -31,8 +31,7 @@ function readRoutes(): readonly Route[] {
 }
 
 function historyRoutes(service: Service): readonly Route[] {
-  const { history } = service.ctx.storage
-  if (history === undefined) return []
+  if (service.ctx.storage.history === undefined) return []
   const row = { method: 'GET', body: 'none' } as const
   return [
     {
@@ -41,7 +40,7 @@ function historyRoutes(service: Service): readonly Route[] {
       path: `${INSTANCE}/_history`,
       interaction: 'history-instance',
       summary: 'The versions of a resource',
-      run: (call) => historyOfInstance(service, history, call),
+      run: (call) => historyOfInstance(service, call),
     },
     {
       ...row,
@@ -49,7 +48,7 @@ function historyRoutes(service: Service): readonly Route[] {
       path: `${TYPE}/_history`,
       interaction: 'history-type',
       summary: 'The versions of all resources of the type',
-      run: (call) => historyOfType(service, history, call),
+      run: (call) => historyOfType(service, call),
     },
     {
       ...row,
@@ -58,7 +57,7 @@ function historyRoutes(service: Service): readonly Route[] {
       path: `${FHIR_PATH}/_history`,
       interaction: 'history-system',
       summary: 'The versions of all resources',
-      run: (call) => historyOfSystem(service, history, call),
+      run: (call) => historyOfSystem(service, call),
     },
   ]
 }
