@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createContext, forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
+import { objectsAt, type JsonObject } from 'fhir-ops/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { parametersFromQuery } from 'fhir-ops/parameters'
@@ -34,7 +34,14 @@ interface Call extends Partial<OperationRequest> {
 function call(body: unknown, { query = {}, ...request }: Call = {}): Promise<OperationResponse> {
   const bodyText = typeof body === 'string' ? body : JSON.stringify(body)
   const parameters = parametersFromQuery(Object.entries(query))
-  return validateOperation.run(forRequest(ctx, { resources: [PROFILE] }), { type: 'Patient', method: 'POST', parameters, bodyText, strict: false, ...request })
+  return validateOperation.run(forRequest(ctx, { resources: [PROFILE] }), {
+    type: 'Patient',
+    method: 'POST',
+    parameters,
+    bodyText,
+    strict: false,
+    ...request,
+  })
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<string> {
@@ -84,7 +91,11 @@ describe('$validate', () => {
       'a Parameters resource',
       {
         resourceType: 'Parameters',
-        parameter: [{ name: 'resource', resource: VALID }, { name: 'mode', valueCode: 'create' }, { name: 'profile', valueUri: PROFILE['url'] }],
+        parameter: [
+          { name: 'resource', resource: VALID },
+          { name: 'mode', valueCode: 'create' },
+          { name: 'profile', valueUri: PROFILE['url'] },
+        ],
       },
       {},
     ],
@@ -93,8 +104,50 @@ describe('$validate', () => {
   })
 
   test('finds slips and places inside a Parameters resource', async () => {
-    const text = '{"resourceType":"Parameters","parameter":[{"name":"resource","resource":{"resourceType":"Patient","active":true,"active":true}}]}'
+    const text =
+      '{"resourceType":"Parameters","parameter":[{"name":"resource","resource":{"resourceType":"Patient","active":true,"active":true}}]}'
     expect(await call(text)).toMatchObject({ resource: { issue: [{ code: 'invalid', expression: ['Patient.active'] }] } })
+  })
+
+  test.each([
+    ['a bare resource', 'Patient', '{"resourceType":"Patient",\n "Name":[{"text":"x"}]}', { places: 'true' }, [2, 9]],
+    ['what cannot be read', 'Patient', '{"resourceType":"Patient",\n\n  ]', { places: 'true' }, [3, 3]],
+    ['an unknown type', 'Patint', '\n {"resourceType":"Patint"}', { places: 'true' }, [2, 2]],
+    [
+      'a resource in Parameters',
+      'Patient',
+      '{"resourceType":"Parameters","parameter":[{"name":"places","valueBoolean":true},\n{"name":"resource","resource":\n  {"resourceType":"Patient","gender":["male"]}}]}',
+      {},
+      [3, 38],
+    ],
+    ['a required element that is absent', 'Observation', ' {"resourceType":"Observation","status":"final"}', { places: 'true' }, [1, 2]],
+  ])('tells line and column in %s when asked', async (_, type, text, query, [line, column]) => {
+    const { resource } = await call(text, { type, query })
+    const [issue] = objectsAt(resource, 'issue')
+    expect(issue?.['extension']).toEqual(
+      expect.arrayContaining([
+        { url: 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-line', valueInteger: line },
+        { url: 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-col', valueInteger: column },
+      ]),
+    )
+  })
+
+  test('tells what was perhaps meant, and how to change it', async () => {
+    const { resource } = await call({ resourceType: 'Patient', birthdate: '2020' })
+    expect(resource).toMatchObject({
+      issue: [
+        {
+          extension: [
+            { url: 'http://hl7.org/fhir/StructureDefinition/operationoutcome-message-id', valueString: 'unknown-property' },
+            {
+              url: 'https://fhir-ops.dev/StructureDefinition/issue-fix',
+              valueString: '[{"op":"move","from":"/birthdate","path":"/birthDate"}]',
+            },
+          ],
+          diagnostics: "Did you mean 'birthDate'?",
+        },
+      ],
+    })
   })
 
   test('takes a Parameters resource at Parameters/$validate for what is to be validated', async () => {
@@ -114,7 +167,10 @@ describe('$validate', () => {
     ['[]', 'The content is no resource: an object with a resourceType is needed.'],
     ['{}', 'The content is no resource: an object with a resourceType is needed.'],
   ])('says that %j cannot be read', async (text, problem) => {
-    expect(await call(text)).toMatchObject({ status: 400, resource: { issue: [{ severity: 'fatal', code: 'invalid', details: { text: problem } }] } })
+    expect(await call(text)).toMatchObject({
+      status: 400,
+      resource: { issue: [{ severity: 'fatal', code: 'invalid', details: { text: problem } }] },
+    })
   })
 
   test.each([

@@ -421,7 +421,7 @@ test('the documentation lists every function', () => {
 })
 
 test('without a model elements are found by their JSON names', () => {
-  const focus = rootNode({ type: () => undefined }, { a: [{ b: 1 }, { b: 2 }], constructor: 3 })
+  const focus = rootNode({ type: () => undefined, names: () => [] }, { a: [{ b: 1 }, { b: 2 }], constructor: 3 })
   expect(plain(compileFhirPath('a.b').evaluate({}, focus))).toEqual([1, 2])
   expect(plain(compileFhirPath('toString | a.__proto__').evaluate({}, focus))).toEqual([])
 })

@@ -15,7 +15,7 @@ export function modelOfDefinitions(definitions: Iterable<JsonObject>): TypeModel
     if (stringAt(definition, 'derivation') === 'constraint') continue
     for (const type of typesOf(definition)) types.set(type.name, type)
   }
-  return { type: (name) => types.get(name) }
+  return { type: (name) => types.get(name), names: () => types.keys() }
 }
 
 /** The type that a definition defines, and one for each of its backbone elements. */

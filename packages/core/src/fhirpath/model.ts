@@ -37,6 +37,8 @@ export interface TypeDefinition {
 /** The types of one FHIR release. Called often: an implementation answers from a map. */
 export interface TypeModel {
   type(name: string): TypeDefinition | undefined
+  /** Of all types, those of nested elements too. */
+  names(): Iterable<string>
 }
 
 /** The parts from which a type is made. */
@@ -69,7 +71,7 @@ export function elementSlot(parts: SlotParts): ElementSlot {
 export const ANY_TYPE: TypeDefinition = typeDefinition({ name: 'Any', kind: 'complex', slots: [] })
 
 /** A model that knows no type, for JSON that is not FHIR. */
-export const UNTYPED_MODEL: TypeModel = { type: () => undefined }
+export const UNTYPED_MODEL: TypeModel = { type: () => undefined, names: () => [] }
 
 /** Whether `type` is the named type or derives from it. */
 export function isSubtype(model: TypeModel, type: TypeDefinition, name: string): boolean {

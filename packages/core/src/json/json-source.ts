@@ -3,6 +3,9 @@ import { JsonFault, skipSpace, type JsonSlip, type SourceReader } from './source
 
 /** A JSON text taken apart without losing what `JSON.parse` loses. */
 export interface JsonSource {
+  readonly text: string
+  /** Offset of the value in the text. */
+  readonly start: number
   /** As `JSON.parse` gives it; of equal names the last counts. `undefined` after a fault. */
   readonly value: unknown
   /** Slips that were repaired, in the order of the text. */
@@ -43,6 +46,7 @@ interface Building extends SourceReader {
   /** The member or item of the frame whose text is being read. */
   key: string | number | undefined
   root: unknown
+  start: number
   members: number
   readonly limits: Required<JsonSourceOptions>
   readonly numbers: Map<object, Map<string | number, string>>
@@ -70,6 +74,7 @@ export function parseJsonSource(text: string, options: JsonSourceOptions = {}): 
     frame: undefined,
     key: undefined,
     root: undefined,
+    start: 0,
     members: 0,
     limits: { maxDepth: 128, maxMembers: 1_000_000, positions: false, ...options },
     numbers: new Map(),
@@ -77,6 +82,8 @@ export function parseJsonSource(text: string, options: JsonSourceOptions = {}): 
   }
   const fault = build(building)
   return {
+    text,
+    start: building.start,
     value: fault === undefined ? building.root : undefined,
     slips,
     ...(fault !== undefined && { fault }),
@@ -87,6 +94,8 @@ export function parseJsonSource(text: string, options: JsonSourceOptions = {}): 
 
 function build(building: Building): JsonSlip | undefined {
   try {
+    skipSpace(building)
+    building.start = building.at
     readValue(building, '')
     while (building.frame !== undefined) readNext(building, building.frame)
     if (!Number.isNaN(skipSpace(building))) throw new JsonFault('unexpected', building.at)

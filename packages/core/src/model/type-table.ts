@@ -35,7 +35,7 @@ export function typeModelOf(table: JsonObject): TypeModel {
     made.set(name, definition)
     return definition
   }
-  return { type }
+  return { type, names: () => Object.keys(table) }
 }
 
 function definitionOf(name: string, entry: JsonObject, base: TypeDefinition | undefined): TypeDefinition {

@@ -1,1 +1,1 @@
-export { didYouMean, nearest } from './nearest.js'
+export { didYouMean, nearest, otherCase } from './nearest.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { didYouMean, nearest } from './index.js'
+import { didYouMean, nearest, otherCase } from './index.js'
 
 const NAMES = ['birthDate', 'gender', 'name', 'deceasedBoolean', 'deceasedDateTime', 'id']
 
@@ -37,6 +37,14 @@ describe('nearest', () => {
   })
 })
 
-test('a suggestion is a question behind the sentence', () => {
-  expect([didYouMean([]), didYouMean(['a']), didYouMean(['a', 'b'])]).toEqual(['', " Did you mean 'a'?", " Did you mean 'a' or 'b'?"])
+test('a suggestion is a question', () => {
+  expect([didYouMean([]), didYouMean(['a']), didYouMean(['a', 'b'])]).toEqual([undefined, "Did you mean 'a'?", "Did you mean 'a' or 'b'?"])
+})
+
+test.each([
+  ['Male', ['male', 'mail'], 'male'],
+  ['Aa', ['AA', 'aa'], undefined],
+  ['m', ['male'], undefined],
+])('%s among %j is %s in another case', (word, suggestions, expected) => {
+  expect(otherCase(word, suggestions)).toBe(expected)
 })

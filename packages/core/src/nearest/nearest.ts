@@ -27,9 +27,15 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
     .map(({ candidate }) => candidate)
 }
 
-/** ` Did you mean 'a' or 'b'?` to stand behind a sentence; empty when there is nothing to suggest. */
-export function didYouMean(suggestions: readonly string[]): string {
-  return suggestions.length === 0 ? '' : ` Did you mean ${suggestions.map(quoted).join(' or ')}?`
+/** The one of the suggestions that differs from the word only in upper and lower case; `undefined` when there is none, or several. */
+export function otherCase(word: string, suggestions: readonly string[]): string | undefined {
+  const [only, ...more] = suggestions.filter((one) => one.toLowerCase() === word.toLowerCase())
+  return more.length > 0 ? undefined : only
+}
+
+/** `Did you mean 'a' or 'b'?`; `undefined` when there is nothing to suggest. */
+export function didYouMean(suggestions: readonly string[]): string | undefined {
+  return suggestions.length === 0 ? undefined : `Did you mean ${suggestions.map(quoted).join(' or ')}?`
 }
 
 /** Least number of letters to insert, drop, replace or swap with their neighbour (optimal string alignment); something above `most` when it is above. */

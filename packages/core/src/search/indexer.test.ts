@@ -282,7 +282,7 @@ describe('createIndexer', () => {
       },
       { url: 'v', code: 'm', base: ['Patient'], type: 'token', expression: 'Patient.maritalStatus', systems: { Patient: 'http://s' } },
     ]
-    const indexed = createIndexer(searchParameters(rows, { type: () => undefined }))
+    const indexed = createIndexer(searchParameters(rows, { type: () => undefined, names: () => [] }))
     expect(indexed({ resourceType: 'Patient', gender: 'male', maritalStatus: { coding: [{ code: 'M' }] } })).toEqual([])
     const typed = createIndexer(searchParameters(rows, publishedTypes()))
     expect(typed({ resourceType: 'Patient', gender: 'male', maritalStatus: { coding: [{ code: 'M' }] } })).toEqual([

@@ -3,7 +3,7 @@ import { publishedSearchParameters } from '../../test/r4-definitions.js'
 import type { Condition, Comparison } from '../storage/index.js'
 import { parseSearch, searchParameters, searchTypesOf, type CodeExpander, type SearchPair } from './index.js'
 
-const parameters = searchParameters(publishedSearchParameters(), { type: () => undefined })
+const parameters = searchParameters(publishedSearchParameters(), { type: () => undefined, names: () => [] })
 const now = (): Date => new Date('2024-01-01T00:00:00Z')
 
 /** Parses a query string of decoded parameters. */
@@ -249,7 +249,7 @@ describe('parseSearch', () => {
       target: ['Questionnaire'],
       canonical: true,
     }
-    const search = parseSearch('Basic', [['q.name', 'x']], { parameters: searchParameters([row], { type: () => undefined }) })
+    const search = parseSearch('Basic', [['q.name', 'x']], { parameters: searchParameters([row], { type: () => undefined, names: () => [] }) })
     await expect(search).rejects.toMatchObject({ code: 'search-unsupported' })
   })
 

@@ -1,6 +1,7 @@
 import { pathOf, type FhirNode } from '../fhirpath/index.js'
 import type { PlaceFinder } from './finding-places.js'
 import type { Finding } from './finding.js'
+import type { JsonPatch } from './fix/patch.js'
 import { FINDING_KINDS, type FindingKind } from './finding-kinds.js'
 
 /** What a rule says about a node. */
@@ -13,6 +14,10 @@ export interface Report {
   readonly profile?: string
   /** Further steps below the node, for what has no node of its own: `foo` or `given[2]`. */
   readonly at?: string
+  /** Where it is in the text, when that is known more exactly than the node. */
+  readonly offset?: number
+  readonly hint?: string | undefined
+  readonly fix?: JsonPatch | undefined
 }
 
 /** A place in the order of findings that is kept free for later. */
@@ -40,9 +45,9 @@ type Findings = (Finding | Findings)[]
 /**
  * Makes a sink that keeps at most `limit` findings.
  *
- * @param placeOf Tells line and column, when they are wanted.
+ * @param places Tells line and column, when they are wanted.
  */
-export function createSink(limit: number, placeOf?: PlaceFinder): FindingSink {
+export function createSink(limit: number, places?: PlaceFinder): FindingSink {
   const all: Findings = []
   const seen = new Set<string>()
   let current = all
@@ -53,7 +58,7 @@ export function createSink(limit: number, placeOf?: PlaceFinder): FindingSink {
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
       if (seen.has(key) || (!isError(finding) && seen.size > limit)) return
       seen.add(key)
-      current.push({ ...finding, ...placeOf?.(node, report.at) })
+      current.push({ ...finding, ...(report.offset === undefined ? places?.ofNode(node, report.at) : places?.ofOffset(report.offset)) })
       if (isError(finding)) errors++
     },
     section() {
@@ -78,9 +83,20 @@ export function createSink(limit: number, placeOf?: PlaceFinder): FindingSink {
   }
 }
 
-function findingOf(kind: FindingKind, node: FhirNode, { text, at, profile, ...usual }: Report): Finding {
+function findingOf(kind: FindingKind, node: FhirNode, report: Report): Finding {
+  const { text, at, severity, code, profile, hint, fix } = report
   const place = at === undefined ? '' : `${at.startsWith('[') ? '' : '.'}${at}`
-  return { kind, ...FINDING_KINDS[kind], ...usual, text, expression: pathOf(node) + place, ...(profile !== undefined && { profile }) }
+  return {
+    kind,
+    ...FINDING_KINDS[kind],
+    ...(severity !== undefined && { severity }),
+    ...(code !== undefined && { code }),
+    text,
+    expression: pathOf(node) + place,
+    ...(profile !== undefined && { profile }),
+    ...(hint !== undefined && { hint }),
+    ...(fix !== undefined && { fix }),
+  }
 }
 
 function isError({ severity }: Finding): boolean {

@@ -1,4 +1,7 @@
 export { validate, type ValidateInput, type ValidateResult } from './validate.js'
 export type { Finding } from './finding.js'
-export type { FindingKind } from './finding-kinds.js'
+export type { JsonPatch, PatchOperation } from './fix/patch.js'
+export { FINDING_ADVICE } from './finding-advice.js'
+export { FINDING_KINDS, type FindingKind } from './finding-kinds.js'
 export { validateOperation } from './operation.js'
+export { outcomeOfResult } from './output.js'

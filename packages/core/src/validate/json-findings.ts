@@ -1,7 +1,9 @@
-import { isObject, type JsonSlip, type SlipKind } from '../json/index.js'
+import { rootNode, type TypeModel } from '../fhirpath/index.js'
+import { isObject, type JsonSlip, type JsonSource, type SlipKind } from '../json/index.js'
 import type { FindingKind } from './finding-kinds.js'
 import { FINDING_KINDS } from './finding-kinds.js'
 import type { Finding } from './finding.js'
+import type { PlaceFinder } from './finding-places.js'
 import { unknownType } from './rules/structure/check-resource-type.js'
 import type { Run } from './walk/run.js'
 
@@ -30,25 +32,39 @@ const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
 const MAX_TOKEN = 100
 
 /** What a text says that cannot be read. */
-export function faultFinding(fault: JsonSlip): Finding {
-  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: textOf(fault) }
+export function faultFinding(fault: JsonSlip, places: PlaceFinder | undefined): Finding {
+  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: textOf(fault), ...places?.ofOffset(fault.offset) }
 }
 
 /** What JSON says that is no resource. */
-export function noResource(): Finding {
-  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: 'The content is no resource: an object with a resourceType is needed.' }
+export function noResource({ start }: JsonSource, places: PlaceFinder | undefined): Finding {
+  const text = 'The content is no resource: an object with a resourceType is needed.'
+  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text, ...places?.ofOffset(start) }
 }
 
 /** What a resource says of a type that FHIR does not have. */
-export function noSuchType(type: string): Finding {
-  return { kind: 'unknown-resource-type', ...FINDING_KINDS['unknown-resource-type'], text: unknownType(type), expression: type.slice(0, MAX_TOKEN).toWellFormed() }
+export function noSuchType(
+  model: TypeModel,
+  { value, start }: JsonSource,
+  { type, places }: { type: string; places: PlaceFinder | undefined },
+): Finding {
+  const { text, hint, fix } = unknownType(model, rootNode(model, value))
+  return {
+    kind: 'unknown-resource-type',
+    ...FINDING_KINDS['unknown-resource-type'],
+    text,
+    expression: type.slice(0, MAX_TOKEN).toWellFormed(),
+    ...(hint !== undefined && { hint }),
+    ...(fix !== undefined && { fix }),
+    ...places?.ofOffset(start),
+  }
 }
 
 /** Reports the slips of a text that was read in spite of them. */
 export function reportSlips(run: Run, slips: readonly JsonSlip[]): void {
   for (const slip of slips) {
     const at = placeOf(slip, run.root.value)
-    run.sink.report(SLIPS[slip.kind].kind, run.root, { text: textOf(slip), ...(at !== '' && { at }) })
+    run.sink.report(SLIPS[slip.kind].kind, run.root, { text: textOf(slip), offset: slip.offset, ...(at !== '' && { at }) })
   }
 }
 

@@ -20,13 +20,17 @@ export const validateOperation: Operation = {
 async function run(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const asked = readRequest(request)
   const resource = await resourceOf(ctx, request, asked)
-  const result = await validate(ctx, { resource, profiles: asked.profiles })
+  const result = await validate(ctx, { resource, profiles: asked.profiles, places: asked.places })
   const isUnreadable = result.findings.some(({ severity }) => severity === 'fatal')
   return { status: isUnreadable ? 400 : 200, resource: outcomeOfResult(result, ctx.newId) }
 }
 
 /** What came with the call, else what is stored under the id. */
-async function resourceOf(ctx: OperationContext, { type, id }: OperationRequest, { source }: ValidateRequest): Promise<JsonSource | string> {
+async function resourceOf(
+  ctx: OperationContext,
+  { type, id }: OperationRequest,
+  { source }: ValidateRequest,
+): Promise<JsonSource | string> {
   if (source !== undefined) return source
   if (id === undefined) throw new OperationError('parameter-required', 'There is no resource to validate.', { expression: ['resource'] })
   ctx.authorize?.('read', type, id)

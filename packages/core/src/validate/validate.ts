@@ -23,7 +23,7 @@ export interface ValidateInput {
   readonly resource: string | JsonSource | JsonObject
   /** Canonicals of profiles that the resource must conform to, beside those that it names itself. */
   readonly profiles?: readonly string[] | undefined
-  /** Tell line and column of each finding; only with a text. Default false. */
+  /** Tell line and column of each finding; with a text, or a source that was read with `positions`. Default false. */
   readonly places?: boolean | undefined
 }
 
@@ -47,21 +47,26 @@ const MAX_WALKS = 32
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
   const source = sourceOf(input)
-  const findings = source.fault === undefined ? await findingsOf(ctx, source, input) : [faultFinding(source.fault)]
+  const places = input.places === true && source.text !== '' ? placeFinder(source) : undefined
+  const findings = source.fault === undefined ? await findingsOf(ctx, source, { ...input, places }) : [faultFinding(source.fault, places)]
   return { valid: findings.every(({ severity }) => severity !== 'error' && severity !== 'fatal'), findings }
 }
 
-async function findingsOf(ctx: OperationContext, source: JsonSource, input: ValidateInput): Promise<readonly Finding[]> {
+interface Asked {
+  readonly profiles?: readonly string[] | undefined
+  readonly places: PlaceFinder | undefined
+}
+
+async function findingsOf(ctx: OperationContext, source: JsonSource, { profiles = [], places }: Asked): Promise<readonly Finding[]> {
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
-  if (type === undefined) return [noResource()]
-  if (!isConcrete(model, type)) return [noSuchType(type)]
+  if (type === undefined) return [noResource(source, places)]
+  if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places })]
   const facts = createFacts(ctx, model)
-  const placeOf = input.places === true && typeof input.resource === 'string' ? placeFinder(input.resource, source) : undefined
   anticipate(facts, source.value)
   await facts.settle()
   for (let walks = 0; walks < MAX_WALKS; walks++) {
-    const findings = await walk(ctx, source, { model, facts, placeOf, profiles: input.profiles ?? [] })
+    const findings = await walk(ctx, source, { model, facts, places, profiles })
     if (!(await facts.settle())) return findings
   }
   throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
@@ -70,7 +75,7 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, input: Vali
 interface WalkParts {
   readonly model: TypeModel
   readonly facts: Facts
-  readonly placeOf: PlaceFinder | undefined
+  readonly places: PlaceFinder | undefined
   readonly profiles: readonly string[]
 }
 
@@ -95,14 +100,14 @@ function typesOf(ctx: OperationContext): TypeModel {
 interface RunParts {
   readonly model: TypeModel
   readonly facts: Facts
-  readonly placeOf: PlaceFinder | undefined
+  readonly places: PlaceFinder | undefined
   readonly pace: Pace
   /** Work that is left for later is added here. */
   readonly tasks: (() => void)[]
 }
 
-function runOf(ctx: OperationContext, source: JsonSource, { model, facts, placeOf, pace, tasks }: RunParts): Run {
-  const sink = createSink(ctx.limits.maxIssues, placeOf)
+function runOf(ctx: OperationContext, source: JsonSource, { model, facts, places, pace, tasks }: RunParts): Run {
+  const sink = createSink(ctx.limits.maxIssues, places)
   let steps = 0
   return {
     model,
@@ -130,7 +135,7 @@ function runOf(ctx: OperationContext, source: JsonSource, { model, facts, placeO
 function sourceOf({ resource, places }: ValidateInput): JsonSource {
   if (typeof resource === 'string') return parseJsonSource(resource, { positions: places === true })
   if (isSource(resource)) return resource
-  return { value: resource, slips: [], numberText: () => undefined, positions: new Map() }
+  return { text: '', start: 0, value: resource, slips: [], numberText: () => undefined, positions: new Map() }
 }
 
 function isSource(resource: JsonSource | JsonObject): resource is JsonSource {

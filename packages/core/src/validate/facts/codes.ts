@@ -21,6 +21,7 @@ import {
 } from '../../terminology/index.js'
 import { answers, type Questions } from './questions.js'
 import { specificationOf } from './specification.js'
+import { suggestedCodes } from './suggested-codes.js'
 
 /** A code as it stands in a resource. Without system it is one of the value set's own. */
 export interface GivenCode {
@@ -40,6 +41,8 @@ export interface CodeList {
   readonly has: (code: GivenCode) => Verdict
   /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
   readonly notes: (system: string) => readonly StatusNote[]
+  /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
+  readonly suggestions: (code: GivenCode) => readonly string[]
 }
 
 /** What the walk knows of value sets and code systems. */
@@ -136,6 +139,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       notes.set(system, known)
       return known
     },
+    suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
   }
 }
 

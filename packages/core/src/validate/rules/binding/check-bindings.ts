@@ -1,8 +1,11 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
+import { didYouMean, otherCase } from '../../../nearest/index.js'
 import type { CodeList, GivenCode } from '../../facts/codes.js'
+import type { Report } from '../../finding-sink.js'
 import type { Finding } from '../../finding.js'
+import { replacement } from '../../fix/patch.js'
 import type { BindingRule, ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
 import { codesOf } from './coded-value.js'
@@ -53,6 +56,7 @@ function reportOut(
     text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), from which a code ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),
+    ...suggestion(node, codes, list),
   })
   if (typeof node.value === 'string' && binding.strength === 'required') {
     run.sink.report('code-system-not-inferred', node, {
@@ -71,6 +75,15 @@ function isBeyond(run: Run, { binding, rule, codes }: Bound & { codes: readonly 
 function isUnknown(run: Run, system: string): boolean {
   const family = run.facts.codeSystem(system)
   return family === PENDING || family.unknown
+}
+
+/** For the only code: what it may mean, and where only upper and lower case differ, the right one. */
+function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList): Pick<Report, 'hint' | 'fix'> {
+  const [code] = codes
+  if (code === undefined || codes.length > 1) return {}
+  const suggested = list.suggestions(code)
+  const right = otherCase(code.code, suggested)
+  return { hint: didYouMean(suggested), fix: right === undefined || typeof node.value !== 'string' ? undefined : replacement(node, right) }
 }
 
 function reportUnknown(run: Run, node: FhirNode, { binding, rule }: Bound): void {

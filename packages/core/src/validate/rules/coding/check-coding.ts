@@ -2,8 +2,11 @@ import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
 import { conceptTexts, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
 import type { ElementRule } from '../../profile/element-rule.js'
+import { codesOfSystem } from '../../facts/suggested-codes.js'
+import { pointerOf } from '../../fix/patch.js'
 import type { Run } from '../../walk/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 
@@ -72,10 +75,14 @@ function isExample(url: string): boolean {
 
 function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
   const { url, complete } = provider.header
+  const near = nearest(code, codesOfSystem(provider))
+  const right = otherCase(code, near)
   run.sink.report('code-unknown', node, {
     text: `The code system ${quoted(url)} has no code ${quoted(code)}.`,
     severity: complete ? 'error' : 'warning',
     at: 'code',
+    hint: didYouMean(near),
+    fix: right === undefined ? undefined : [{ op: 'replace', path: pointerOf(node, 'code'), value: right }],
   })
 }
 

@@ -1,11 +1,13 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
+import { itemRemoval, removal, replacement, type JsonPatch } from '../../fix/patch.js'
 import { numberTextOf } from '../../walk/number-text.js'
 import type { Run } from '../../walk/run.js'
 import { base64Problem } from './base64.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
+import { repairsOf } from './repairs.js'
 import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
@@ -38,24 +40,46 @@ const NUMBER_CHECKS: ReadonlyMap<string, NumberCheck> = new Map<string, NumberCh
 
 /** Checks the JSON type and the form of a primitive value. False when it is wrong, so that nothing else need look at it. */
 export function checkPrimitive(run: Run, node: FhirNode): boolean {
-  const problem = problemOf(run, node)
+  const { value, type } = node
+  const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
+  const problem = problemOf(type.name, { value, source, now: run.now })
   if (problem === undefined) return true
-  run.sink.report(problem.kind, node, problem)
+  run.sink.report(problem.kind, node, { ...problem, fix: fixOf(node, source, run.now) })
   return problem.severity === 'warning'
 }
 
-function problemOf(run: Run, node: FhirNode): PrimitiveProblem | undefined {
-  const { value, type } = node
-  const numberCheck = NUMBER_CHECKS.get(type.name)
-  if (numberCheck !== undefined)
-    return typeof value === 'number' ? numberCheck(numberTextOf(run, node, value)) : wrongType(value, 'a number')
-  if (type.name === 'boolean') return typeof value === 'boolean' ? undefined : wrongType(value, 'true or false')
+interface Primitive {
+  readonly value: unknown
+  /** A number as it was written. */
+  readonly source: string
+  readonly now: Date
+}
+
+function problemOf(type: string, { value, source, now }: Primitive): PrimitiveProblem | undefined {
+  const numberCheck = NUMBER_CHECKS.get(type)
+  if (numberCheck !== undefined) return typeof value === 'number' ? numberCheck(source) : wrongType(value, 'a number')
+  if (type === 'boolean') return typeof value === 'boolean' ? undefined : wrongType(value, 'true or false')
   if (typeof value !== 'string') return wrongType(value, 'a string')
   if (value === '') return { kind: 'primitive-empty', text: 'A value must not be empty.' }
-  return TEXT_CHECKS.get(type.name)?.(value, run.now)
+  return TEXT_CHECKS.get(type)?.(value, now)
 }
 
 function wrongType(value: unknown, expected: string): PrimitiveProblem {
   const found = isObject(value) ? 'an object' : `a ${typeof value}`
   return { kind: 'primitive-type', text: `The value must be ${expected}, not ${found}.` }
+}
+
+/** Another way of writing the same, where the type's own check takes it; a text of nothing is taken away. */
+function fixOf(node: FhirNode, source: string, now: Date): JsonPatch | undefined {
+  const { value, type } = node
+  if (typeof value === 'string' && value.trim() === '') return emptyRemoval(node)
+  const right = repairsOf(type.name, value, source).find(
+    (repair) => problemOf(type.name, { value: repair, source: String(repair), now }) === undefined,
+  )
+  return right === undefined ? undefined : replacement(node, right)
+}
+
+function emptyRemoval({ parent, slot, index, extra }: FhirNode): JsonPatch | undefined {
+  if (parent === undefined || slot === undefined || extra !== undefined) return undefined
+  return index < 0 ? removal(parent, slot.jsonName) : itemRemoval(parent, [slot.jsonName, slot.siblingName], index)
 }

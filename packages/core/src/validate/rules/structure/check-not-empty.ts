@@ -1,5 +1,6 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
+import { nodeRemoval } from '../../fix/patch.js'
 import type { Run } from '../../walk/run.js'
 
 /** ele-1: an element has a value or something inside beside its id. */
@@ -11,6 +12,7 @@ export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   run.sink.report('empty-object', node, {
     text: 'An element must have a value or something inside it.',
     ...(isOnlyId && { code: 'invariant' }),
+    fix: isObject(value) && names.length === 0 ? nodeRemoval(node) : undefined,
   })
   return false
 }

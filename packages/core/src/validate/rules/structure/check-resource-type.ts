@@ -1,6 +1,9 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode, TypeModel } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
+import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
+import { pointerOf } from '../../fix/patch.js'
+import type { Report } from '../../finding-sink.js'
 import type { Run } from '../../walk/run.js'
 
 const ABSTRACT: ReadonlySet<string> = new Set(['Resource', 'DomainResource'])
@@ -11,14 +14,21 @@ export function isConcrete(model: TypeModel, type: string): boolean {
 }
 
 /** What to say about a resource whose type is not to be found. */
-export function unknownType(name: string | undefined): string {
-  return name === undefined ? 'A resource must have a resourceType.' : `There is no resource type ${quoted(name)}.`
+export function unknownType(model: TypeModel, node: FhirNode): Report {
+  const name = isObject(node.value) ? stringAt(node.value, 'resourceType') : undefined
+  if (name === undefined) return { text: 'A resource must have a resourceType.' }
+  const near = nearest(name, model.names()).filter((type) => isConcrete(model, type))
+  const right = otherCase(name, near)
+  return {
+    text: `There is no resource type ${quoted(name)}.`,
+    hint: didYouMean(near),
+    fix: right === undefined ? undefined : [{ op: 'replace', path: pointerOf(node, 'resourceType'), value: right }],
+  }
 }
 
 /** Whether an inner resource has a type: without one nothing else can be checked. */
 export function checkResourceType(run: Run, node: FhirNode): boolean {
   if (isConcrete(run.model, node.type.name)) return true
-  const name = isObject(node.value) ? stringAt(node.value, 'resourceType') : undefined
-  run.sink.report('unknown-resource-type', node, { text: unknownType(name) })
+  run.sink.report('unknown-resource-type', node, unknownType(run.model, node))
   return false
 }

@@ -1,6 +1,7 @@
 import type { ElementSlot } from '../../../fhirpath/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
+import { itemRemoval, listing, removal, unlisting } from '../../fix/patch.js'
 import type { Run } from '../../walk/run.js'
 
 /** A member of a node, as its holder has it. */
@@ -13,7 +14,11 @@ export interface Member {
 export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): boolean {
   const value = own(holder, slot.jsonName)
   const extra = own(holder, slot.siblingName)
-  return checkOne(run, node, { slot, value, at: slot.jsonName }) && checkOne(run, node, { slot, value: extra, at: slot.siblingName }) && checkItems(run, node, { slot, value, extra })
+  return (
+    checkOne(run, node, { slot, value, at: slot.jsonName }) &&
+    checkOne(run, node, { slot, value: extra, at: slot.siblingName }) &&
+    checkItems(run, node, { slot, value, extra })
+  )
 }
 
 function own(holder: JsonObject, name: string): unknown {
@@ -23,18 +28,19 @@ function own(holder: JsonObject, name: string): unknown {
 function checkOne(run: Run, node: FhirNode, { slot, value, at }: { slot: ElementSlot; value: unknown; at: string }): boolean {
   if (value === undefined) return true
   if (value === null) {
-    run.sink.report('null-not-allowed', node, { text: `'${at}' must not be null.`, at })
+    run.sink.report('null-not-allowed', node, { text: `'${at}' must not be null.`, at, fix: removal(node, at) })
     return false
   }
   if (Array.isArray(value) === slot.isCollection) return checkNotEmpty(run, node, { value, at })
-  if (slot.isCollection) run.sink.report('array-expected', node, { text: `'${at}' must be an array.`, at })
-  else run.sink.report('array-not-allowed', node, { text: `'${at}' must not be an array.`, at })
+  if (slot.isCollection) run.sink.report('array-expected', node, { text: `'${at}' must be an array.`, at, fix: listing(node, at) })
+  else if (Array.isArray(value))
+    run.sink.report('array-not-allowed', node, { text: `'${at}' must not be an array.`, at, fix: unlisting(node, at, value) })
   return false
 }
 
 function checkNotEmpty(run: Run, node: FhirNode, { value, at }: { value: unknown; at: string }): boolean {
   if (!Array.isArray(value) || value.length > 0) return true
-  run.sink.report('empty-array', node, { text: `'${at}' must not be an empty array.`, at })
+  run.sink.report('empty-array', node, { text: `'${at}' must not be an empty array.`, at, fix: removal(node, at) })
   return false
 }
 
@@ -47,6 +53,7 @@ function checkItems(run: Run, node: FhirNode, { slot, value, extra }: { slot: El
     run.sink.report('null-not-allowed', node, {
       text: `Item ${index} of '${slot.jsonName}' has neither a value nor extensions.`,
       at: `${slot.jsonName}[${index}]`,
+      fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index),
     })
   }
   return true
