@@ -26,6 +26,7 @@ describe('a fix mends what was found and nothing else', () => {
     ['empty-object', patient('"name":[{}],"active":true'), patient('"active":true')],
     ['empty-object', patient('"name":[{"text":"x"},{}]'), patient('"name":[{"text":"x"}]')],
     ['empty-object', patient('"maritalStatus":{}'), '{"resourceType":"Patient"}'],
+    ['empty-object', patient('"_birthDate":{}'), '{"resourceType":"Patient"}'],
     ['null-not-allowed', patient('"gender":null'), '{"resourceType":"Patient"}'],
     ['null-not-allowed', patient('"name":[{"given":["a",null]}]'), patient('"name":[{"given":["a"]}]')],
     [

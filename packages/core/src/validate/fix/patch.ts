@@ -43,10 +43,11 @@ export function itemRemoval(node: FhirNode, names: readonly string[], index: num
   })
 }
 
-/** Takes a node away. */
-export function nodeRemoval({ parent, slot, index }: FhirNode): JsonPatch | undefined {
+/** Takes a node away that has no value; of a primitive there is its sibling. */
+export function nodeRemoval({ parent, slot, index, value }: FhirNode): JsonPatch | undefined {
   if (parent === undefined || slot === undefined) return undefined
-  return index < 0 ? removal(parent, slot.jsonName) : itemRemoval(parent, [slot.jsonName], index)
+  const name = value === undefined ? slot.siblingName : slot.jsonName
+  return index < 0 ? removal(parent, name) : itemRemoval(parent, [name], index)
 }
 
 /** Gives a node another value. */

@@ -6,13 +6,14 @@ import type { Run } from '../../walk/run.js'
 /** ele-1: an element has a value or something inside beside its id. */
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
-  if (hasMembers(isObject(value) ? value : extra, node) || (value !== undefined && !isObject(value))) return true
-  const names = Object.keys((isObject(value) ? value : extra) ?? {})
+  const holder = isObject(value) ? value : extra
+  if (hasMembers(holder, node) || (value !== undefined && !isObject(value))) return true
+  const names = Object.keys(holder ?? {})
   const isOnlyId = names.length === 1 && names[0] === 'id'
   run.sink.report('empty-object', node, {
     text: 'An element must have a value or something inside it.',
     ...(isOnlyId && { code: 'invariant' }),
-    fix: isObject(value) && names.length === 0 ? nodeRemoval(node) : undefined,
+    fix: names.length === 0 ? nodeRemoval(node) : undefined,
   })
   return false
 }
