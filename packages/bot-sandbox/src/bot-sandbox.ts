@@ -1,14 +1,15 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { BotRuntime, BotTask } from 'fhir-ops/execute'
-import { availableParallelism } from 'node:os'
 import { startWorker, type PooledWorker } from './pooled-worker.js'
 import { readAnswer } from './wire.js'
 
 /** What `botSandbox` takes. */
 export interface BotSandboxOptions {
-  /** Threads, each of which runs one bot at a time. Default one less than the machine's cores, at least 1. */
+  /** Threads, each of which runs one bot at a time. Default 8; on Linux they yield to the other threads of the process. */
   readonly workers?: number
 }
+
+const DEFAULT_WORKERS = 8
 
 /**
  * A runtime for stored bots: JavaScript in QuickJS compiled to WebAssembly, a fresh realm for each run, in a few worker threads. The code
@@ -16,7 +17,7 @@ export interface BotSandboxOptions {
  * run that needs it, and is replaced at once when it dies.
  */
 export function botSandbox(options: BotSandboxOptions = {}): BotRuntime {
-  const concurrency = options.workers ?? Math.max(1, availableParallelism() - 1)
+  const concurrency = options.workers ?? DEFAULT_WORKERS
   const free: Promise<PooledWorker>[] = []
   const waiting: ((worker: Promise<PooledWorker>) => void)[] = []
   let started = 0

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { constants, platform, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { newEngine } from './engine.js'
 import type { FromWorker, RunMessage, ToWorker } from './protocol.js'
@@ -10,6 +11,8 @@ import { runCode } from './run-code.js'
 // the last answer.
 if (parentPort === null) throw new Error('This file is the entry of a worker thread.')
 const port = parentPort
+// Bots yield to whatever serves requests. Only Linux has a priority for a single thread; elsewhere it would be the whole process's.
+if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 const post = (message: FromWorker) => port.postMessage(message)
 const furnish = await script('index', '.furnish')
 const hl7Script = await script('hl7', '')

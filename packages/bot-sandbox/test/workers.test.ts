@@ -45,6 +45,23 @@ test('BO-32: more bots than threads wait for each other', async () => {
   await sandbox.close()
 })
 
+test('eight bots run at once', async () => {
+  const sandbox = botSandbox()
+  const met = Promise.withResolvers<void>()
+  let arrived = 0
+  const read = async () => {
+    arrived += 1
+    if (arrived === 8) met.resolve()
+    await met.promise
+    return { arrived }
+  }
+  const capabilities = { storage: { read, search: async () => [], write: async () => ({}) } }
+  const code = 'export const handler = async (event, { storage }) => (await storage.read("Patient", "a")).arrived'
+  const runs = Array.from({ length: 8 }, () => runCode(sandbox, code, { capabilities }))
+  expect(await Promise.all(runs)).toEqual(Array.from({ length: 8 }, () => 8))
+  await sandbox.close()
+})
+
 test('the event loop of the host goes on while bots loop', async () => {
   const sandbox = botSandbox({ workers: 1 })
   let ticks = 0

@@ -25,48 +25,27 @@ export interface FunctionDefinition {
   readonly compile: (call: Call) => Code
 }
 
-/** A function from collections to a collection; its arguments are evaluated where the call stands. */
-export function itemsFunction(
-  name: string,
-  arity: FunctionDefinition['arity'],
-  apply: (input: Items, args: readonly Items[], scope: Scope) => Items,
-): FunctionDefinition {
-  return {
-    name,
-    arity,
-    compile: ({ input, args }) =>
-      codeOfItems((scope) => {
-        const items = input.items(scope)
-        spend(scope.run, items.length + 1)
-        return apply(
-          items,
-          args.map((arg) => arg.items(scope)),
-          scope,
-        )
-      }),
+/** What a function of collections does. */
+type Apply<T> = (input: Items, args: readonly Items[], scope: Scope) => T
+
+/** Evaluates the input and then the arguments, where the call stands, and applies the function to them. */
+function applying<T>(apply: Apply<T>, { input, args }: Call): (scope: Scope) => T {
+  return (scope) => {
+    const items = input.items(scope)
+    spend(scope.run, items.length + 1)
+    const values = args.map((arg) => arg.items(scope))
+    return apply(items, values, scope)
   }
 }
 
+/** A function from collections to a collection. */
+export function itemsFunction(name: string, arity: FunctionDefinition['arity'], apply: Apply<Items>): FunctionDefinition {
+  return { name, arity, compile: (call) => codeOfItems(applying(apply, call)) }
+}
+
 /** A function from collections to a truth. */
-export function truthFunction(
-  name: string,
-  arity: FunctionDefinition['arity'],
-  apply: (input: Items, args: readonly Items[], scope: Scope) => boolean | undefined,
-): FunctionDefinition {
-  return {
-    name,
-    arity,
-    compile: ({ input, args }) =>
-      codeOfTruth((scope) => {
-        const items = input.items(scope)
-        spend(scope.run, items.length + 1)
-        return apply(
-          items,
-          args.map((arg) => arg.items(scope)),
-          scope,
-        )
-      }),
-  }
+export function truthFunction(name: string, arity: FunctionDefinition['arity'], apply: Apply<boolean | undefined>): FunctionDefinition {
+  return { name, arity, compile: (call) => codeOfTruth(applying(apply, call)) }
 }
 
 /** A function from one value to at most one value; empty for empty input. */
