@@ -4,7 +4,7 @@ const layer = (names) => `${core}/(${names.join('|')})/`
 
 const foundations = ['errors', 'json', 'regex']
 const seams = ['storage', 'content', 'context', 'parameters', 'operation']
-const engines = ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'validate', 'evaluate', 'execute', 'sessions']
+const engines = ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare', 'validate', 'evaluate', 'execute', 'sessions']
 
 module.exports = {
   forbidden: [

@@ -1,4 +1,5 @@
 import { closureOperation } from 'fhir-ops/closure'
+import { compareOperation } from 'fhir-ops/compare'
 import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { expandOperation } from 'fhir-ops/expand'
 import { lookupOperation } from 'fhir-ops/lookup'
@@ -14,6 +15,7 @@ export const OPERATIONS: readonly Operation[] = [
   batchValidateCodeOperation,
   closureOperation,
   codeSystemValidateCodeOperation,
+  compareOperation,
   evaluateMeasureOperation,
   expandOperation,
   lookupOperation,

@@ -1,9 +1,8 @@
 import type { OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
-import type { JsonObject } from '../json/index.js'
+import { OperationError } from '../errors/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
-import { readLanguages, readVersionRules } from '../terminology/index.js'
+import { readLanguages, readVersionRules, storedValueSet } from '../terminology/index.js'
 import type { ExpandInput } from './expand-input.js'
 
 /**
@@ -33,14 +32,6 @@ export async function readExpandInput(ctx: OperationContext, request: OperationR
   }
   if (input.url !== undefined || input.valueSet !== undefined) return input
   throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set to expand.', { expression: ['url'] })
-}
-
-async function storedValueSet(ctx: OperationContext, { id }: OperationRequest): Promise<JsonObject | undefined> {
-  if (id === undefined) return undefined
-  ctx.authorize?.('read', 'ValueSet', id)
-  const stored = await ctx.storage.read('ValueSet', id)
-  if (stored === undefined) throw new OperationError('not-found', `There is no ValueSet with the id ${quoted(id)}.`)
-  return stored.resource
 }
 
 function blankIsNone(filter: string | undefined): string | undefined {

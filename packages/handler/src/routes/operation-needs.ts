@@ -26,6 +26,7 @@ const NEEDS: ReadonlyMap<string, OperationNeeds> = new Map<string, OperationNeed
   ['$batch-validate-code', TERMINOLOGY],
   ['$subsumes', TERMINOLOGY],
   ['$closure', TERMINOLOGY],
+  ['$compare', TERMINOLOGY],
   ['$versions', ANYBODY],
   ['$evaluate-measure', { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] }],
   ['$validate', { text: 'any right on the type', anyOf: (['read', 'search', 'create', 'update', 'delete'] as const).map((action) => ({ action })) }],

@@ -1,0 +1,128 @@
+import { fleetingAnd, type CodeSystemProvider, type ConceptSetPlan, type ValueSetPlan, type VersionRules } from '../terminology/index.js'
+import type { VersionPolicy } from './compare-members.js'
+import { joined, overlapOf, type Overlap } from './overlap.js'
+import { systemPart, type SystemPart } from './system-part.js'
+
+/**
+ * How two value sets overlap as far as their definitions tell without listing codes: the same includes in any order, lists of codes, whole
+ * code systems, branches of a hierarchy.
+ *
+ * @returns `undefined` when the codes must be listed: with imports, excludes, lists beside filters, and where filters are looked at in
+ *   different versions of a code system.
+ */
+export function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, { rules, policy }: ComparedBy): Overlap | undefined {
+  if (isComposed(a) || isComposed(b) || a.valueSet.activeOnly !== b.valueSet.activeOnly) return undefined
+  const [left, right] = [bySystem(a), bySystem(b)]
+  let sum: Overlap | undefined
+  for (const system of new Set([...left.keys(), ...right.keys()])) {
+    const [mine, others] = [systemPart(left.get(system) ?? [], rules), systemPart(right.get(system) ?? [], rules)]
+    const overlap = compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy })
+    if (overlap === undefined) return undefined
+    sum = sum === undefined ? overlap : joined(sum, overlap)
+  }
+  return sum
+}
+
+/** By which rules value sets are compared. */
+export interface ComparedBy {
+  readonly rules: VersionRules
+  readonly policy: VersionPolicy
+}
+
+function isComposed({ includes, excludes }: ValueSetPlan): boolean {
+  return excludes.length > 0 || includes.some(needsListing)
+}
+
+/** An include of value sets, or one that says two things at once. */
+function needsListing({ imports, missing, definition, filters }: ConceptSetPlan): boolean {
+  return imports.length > 0 || missing.length > 0 || (definition.concepts !== undefined && filters.length > 0)
+}
+
+function bySystem({ includes }: ValueSetPlan): ReadonlyMap<string, readonly ConceptSetPlan[]> {
+  return Map.groupBy(includes, ({ definition }) => definition.system ?? '')
+}
+
+function compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: Looking): Overlap | undefined {
+  if (a.versions.union(b.versions).size > 1 && (policy === 'always' || dependsOnVersion(a, b))) return undefined
+  if (isAlike(a, b)) return { common: true, missing: false, extra: false, ...(hasOnlyCodes(a) && overlapOfCodes(a, b)) }
+  return activeOnly ? undefined : compareUnlike(a, b)
+}
+
+function compareUnlike(a: SystemPart, b: SystemPart): Overlap | undefined {
+  if (isNothing(a) || isNothing(b)) return oneSided(a, b)
+  return hasOnlyCodes(a) && hasOnlyCodes(b) ? compareLists(a, b) : compareBranches(a, b)
+}
+
+interface Looking {
+  /** True when neither value set takes inactive codes. */
+  readonly activeOnly: boolean
+  readonly policy: VersionPolicy
+}
+
+/** A filter may take other codes in another version. */
+function dependsOnVersion(a: SystemPart, b: SystemPart): boolean {
+  return [a, b].some(({ filters, provider }) => filters.size > 0 || provider?.header.versionNeeded === true)
+}
+
+function isAlike(a: SystemPart, b: SystemPart): boolean {
+  const filters = new Set(a.filters.keys()).symmetricDifference(new Set(b.filters.keys()))
+  return a.isWhole === b.isWhole && filters.size === 0 && a.codes.symmetricDifference(b.codes).size === 0
+}
+
+function isNothing({ isWhole, filters, codes }: SystemPart): boolean {
+  return !isWhole && filters.size === 0 && codes.size === 0
+}
+
+function hasOnlyCodes({ isWhole, filters }: SystemPart): boolean {
+  return !isWhole && filters.size === 0
+}
+
+/** A whole code system has codes, a list has those that exist, and of filters that is not known. */
+function oneSided(a: SystemPart, b: SystemPart): Overlap | undefined {
+  const there = isNothing(a) ? b : a
+  return there.isWhole ? { common: false, missing: there === a, extra: there === b } : compareLists(a, b)
+}
+
+/** A list may name codes that do not exist, which the value set does not have then. */
+function compareLists(a: SystemPart, b: SystemPart): Overlap | undefined {
+  if (!hasOnlyCodes(a) || !hasOnlyCodes(b)) return undefined
+  return areKnown(a, a.codes.difference(b.codes)) && areKnown(b, b.codes.difference(a.codes)) ? overlapOfCodes(a, b) : undefined
+}
+
+function areKnown({ provider }: SystemPart, codes: ReadonlySet<string>): boolean {
+  return [...codes].every((code) => provider?.find(code) !== undefined)
+}
+
+function overlapOfCodes({ codes: mine }: SystemPart, { codes: others }: SystemPart): Overlap {
+  const sorted = (codes: ReadonlySet<string>): readonly string[] => [...codes].toSorted()
+  return overlapOf({
+    common: sorted(mine.intersection(others)),
+    missing: sorted(mine.difference(others)),
+    extra: sorted(others.difference(mine)),
+  })
+}
+
+function compareBranches(a: SystemPart, b: SystemPart): Overlap | undefined {
+  const [mine, others] = [branchOf(a), branchOf(b)]
+  const { provider } = a
+  return mine === undefined || others === undefined || provider === undefined ? undefined : overlapOfBranches(provider, mine, others)
+}
+
+/** Of two branches one is inside the other or they are apart; where concepts have several parents they may also overlap. */
+function overlapOfBranches(provider: CodeSystemProvider, mine: string, others: string): Overlap | undefined {
+  const { hierarchy } = provider
+  const [a, b] = [provider.find(mine), provider.find(others)]
+  if (a === undefined || b === undefined) return undefined
+  const [isAbove, isBelow] = [hierarchy.isWithin(b, a), hierarchy.isWithin(a, b)]
+  if (isAbove || isBelow) return { common: true, missing: isAbove && !isBelow, extra: isBelow && !isAbove }
+  const isApart = fleetingAnd(hierarchy.within(a), hierarchy.within(b)).count() === 0
+  return isApart ? { common: false, missing: true, extra: true } : undefined
+}
+
+/** The code of the one `is-a` filter that is all there is. */
+function branchOf({ filters, codes, isWhole }: SystemPart): string | undefined {
+  const [only, ...more] = filters.values()
+  const [filter, ...others] = only ?? []
+  if (isWhole || codes.size > 0 || more.length > 0 || others.length > 0) return undefined
+  return filter?.op === 'is-a' && (filter.property === 'concept' || filter.property === 'code') ? filter.value : undefined
+}

@@ -1,0 +1,3 @@
+export { compare, type CompareInput, type Comparison, type Relationship } from './compare.js'
+export { compareOperation } from './operation.js'
+export type { VersionPolicy } from './compare-members.js'

@@ -1,0 +1,65 @@
+import { forRequest, type OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import type { JsonObject } from '../json/index.js'
+import type { Operation, OperationRequest } from '../operation/index.js'
+import { parameterReader, type ParameterReader } from '../parameters/index.js'
+import { ignoreUnknown, readTxResources, readVersionRules, storedValueSet, type ValueSetName } from '../terminology/index.js'
+import { compare, type CompareInput, type Comparison } from './compare.js'
+import type { VersionPolicy } from './compare-members.js'
+
+/** `ValueSet/$compare` of the terminology ecosystem as the handler mounts it. */
+export const compareOperation: Operation = {
+  name: '$compare',
+  types: ['ValueSet'],
+  levels: ['type', 'instance'],
+  methods: ['GET', 'POST'],
+  definition: 'http://hl7.org/fhir/uv/tx-ecosystem/OperationDefinition/ValueSet-compare',
+  async run(base, request) {
+    const reader = parameterReader(request.parameters)
+    const ctx = forRequest(base, { resources: readTxResources(reader) })
+    const input = await readInput(ctx, request, reader)
+    const diagnostics = reader.boolean('diagnostics') === true
+    ignoreUnknown(request, reader)
+    return { status: 200, resource: writeComparison(await compare(ctx, input), diagnostics) }
+  },
+}
+
+/** @throws {OperationError} `parameter-required` when a value set is not named; `parameter-value` for a policy that there is not. */
+async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<CompareInput> {
+  const stored = await storedValueSet(ctx, request)
+  const valueSetVersion = reader.text('valueSetVersion')
+  const named = (side: 'this' | 'other', instance?: JsonObject): ValueSetName => {
+    const name = { url: reader.text(`${side}Url`), valueSet: reader.resource(`${side}ValueSet`) ?? instance, valueSetVersion }
+    if (name.url !== undefined || name.valueSet !== undefined) return name
+    throw new OperationError('parameter-required', `Parameter ${side}Url or ${side}ValueSet must name a value set.`, {
+      expression: [`${side}Url`],
+    })
+  }
+  return {
+    thisValueSet: named('this', stored),
+    otherValueSet: named('other'),
+    versionPolicy: readPolicy(reader),
+    rules: readVersionRules(reader),
+  }
+}
+
+function readPolicy(reader: ParameterReader): VersionPolicy | undefined {
+  const stated = reader.text('version-policy')
+  if (stated === undefined || stated === 'as-needed' || stated === 'always' || stated === 'never') return stated
+  throw new OperationError('parameter-value', `version-policy must be always, as-needed or never, not ${quoted(stated)}.`, {
+    expression: [reader.expressionOf('version-policy')],
+  })
+}
+
+function writeComparison({ relationship, message, performedExpansion, codes }: Comparison, diagnostics: boolean): JsonObject {
+  const lists = Object.entries(codes ?? {}).filter(([, list]) => list.length > 0)
+  const told = lists.map(([name, list]) => ({ name: `${name}-codes`, valueString: list.join(',') }))
+  return {
+    resourceType: 'Parameters',
+    parameter: [
+      { name: 'result', valueCode: relationship },
+      { name: 'message', valueString: message },
+      ...(diagnostics ? [{ name: 'performed-expansion', valueBoolean: performedExpansion }, ...told] : []),
+    ],
+  }
+}
