@@ -68,7 +68,7 @@ function revokeCommand(io: Io): Command {
     .description('End a session at once, in every process on the same storage.')
     .argument('<loginId>', 'login id, as `token list` prints it')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
-    .addHelpText('after', '\nExample:\n  fhir-ops token revoke 6f1c... --storage sqlite:content.db')
+    .addHelpText('after', '\nExample:\n  fhir-ops token revoke 6f1c2a0e-3b1d-4c55-9f2e-8d7a90b1c2d3 --storage sqlite:content.db')
     .action((loginId: string, options: { readonly storage: string }) =>
       withStored(options.storage, io, (engine) => revoke(engine, loginId, io)),
     )

@@ -62,6 +62,7 @@ describe('parameterReader', () => {
     ],
     ['an object for a text', [{ name: 'a', valueCoding: {} }], 'parameter-value', 0],
     ['an empty text', [{ name: 'a', valueUri: '' }], 'parameter-value', 0],
+    ['a blank text', [{ name: 'a', valueCode: ' \t' }], 'parameter-value', 0],
     ['no value at all', [{ name: 'a' }], 'parameter-value', 0],
   ])('%s is refused', (_, parameters, code, index) => {
     const error = errorOf(() => readerOf(...parameters).text('a', 'b'))

@@ -9,7 +9,7 @@ import type { Parameter } from './parameter.js'
  * `parameter-value`. `names` are synonyms: the parameter may come under any one of them.
  */
 export interface ParameterReader {
-  /** A code, uri, canonical, id or string; which of these the sender chose does not matter. Empty text is `parameter-value`. */
+  /** A code, uri, canonical, id or string; which of these the sender chose does not matter. Blank text is `parameter-value`. */
   text(...names: readonly string[]): string | undefined
   texts(...names: readonly string[]): readonly string[]
   /** As `text`, but blanks and the empty string are allowed. */
@@ -85,7 +85,7 @@ function asFreeText(parameter: Parameter): string {
 
 function asText(parameter: Parameter): string {
   const text = asFreeText(parameter)
-  if (text === '') throw wrongValue(parameter, 'a text that is not empty')
+  if (text.trim() === '') throw wrongValue(parameter, 'a text that is not blank')
   return text
 }
 
