@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { terminal, type Io } from './io.js'
 import { COMMANDS } from './commands/index.js'
 import { Exit } from './exit.js'
+import { version } from './version.js'
 
 /**
  * Runs one command line.
@@ -21,6 +22,7 @@ export async function run(args: readonly string[], io: Io = terminal): Promise<n
 function program(io: Io): Command {
   const root = new Command('fhir-ops')
     .description('FHIR R4 operations: serve them, or run them here over a storage.')
+    .version(version())
     .showHelpAfterError('(add --help for more)')
     .addHelpText('after', '\nEvery command has --help with an example, for instance `fhir-ops serve --help`.')
   for (const make of COMMANDS) root.addCommand(make(io))

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
 import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
@@ -16,6 +17,11 @@ export function loadCommand(io: Io): Command {
 }
 
 async function loadInto(paths: readonly string[], storage: string, io: Io): Promise<void> {
+  if (storage === 'memory')
+    throw new OperationError(
+      'parameter-value',
+      'What is loaded into memory is gone when the command ends: name another storage, or use --load of serve.',
+    )
   const engine = await openEngine({ storage }, io)
   try {
     const onProgress = (count: number): void => io.err(`… ${count} resources`)

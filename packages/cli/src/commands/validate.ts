@@ -1,84 +1,82 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { forRequest } from 'fhir-ops/context'
-import { OperationError } from 'fhir-ops/errors'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import { parametersFromQuery } from 'fhir-ops/parameters'
-import { validateOperation } from 'fhir-ops/validate'
+import { validate, type Finding } from 'fhir-ops/validate'
 import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { sourcesIn, type Source } from '../load/sources.js'
-import { jsonOption, loadOption, repeated, storageOption } from './options.js'
+import { REPORTS, type Checked, type ReportFormat } from '../validate/report.js'
+import { loadOption, repeated, storageOption } from './options.js'
 
 interface ValidateOptions {
   readonly storage: string
   readonly load: readonly string[]
   readonly profile?: readonly string[]
+  readonly format: ReportFormat
   readonly json?: true
 }
 
 /** `fhir-ops validate`. */
 export function validateCommand(io: Io): Command {
   return new Command('validate')
-    .description('Validate resources. Exit status 1 when one of them has an error.')
-    .argument('[paths...]', 'JSON or NDJSON files or folders of them; standard input when there is none')
+    .description('Validate resources. Exit status 0 when none has an error, 1 when one has or the command failed, 2 on wrong use.')
+    .argument('[paths...]', 'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; standard input when there is none')
     .option('--profile <canonical>', 'profile to validate against, repeatable', repeated)
+    .addOption(new Option('--format <format>', 'how to print findings').choices(Object.keys(REPORTS)).default('text'))
+    .addOption(new Option('--json', 'the same as --format json'))
     .addOption(storageOption())
     .addOption(loadOption())
-    .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExample:\n  fhir-ops validate packages/cli/sample/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --json',
+      '\nExample:\n  fhir-ops validate packages/cli/sample/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif',
     )
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
 
-async function validateAll(paths: readonly string[], options: ValidateOptions, io: Io): Promise<void> {
+const PROGRESS_MS = 1_000
+
+async function validateAll(paths: readonly string[], { profile = [], ...options }: ValidateOptions, io: Io): Promise<void> {
+  const report = REPORTS[options.json ? 'json' : options.format](io)
   const engine = await openEngine(options, io)
+  const progress = progressOn(io)
   let invalid = 0
   try {
     for await (const source of inputs(paths, io)) {
-      const outcome = await outcomeOf(source, engine, options)
-      for (const line of options.json ? [JSON.stringify(outcome)] : lines(source.place, outcome)) io.out(line)
-      invalid += Number(hasError(outcome))
+      const checked = await check(source, engine, profile)
+      report.add(checked)
+      invalid += Number(!checked.result.valid)
+      progress()
     }
   } finally {
     await engine.close()
   }
+  report.end()
   if (invalid > 0) throw new Exit(1)
 }
 
+/** Tells about once a second how many resources were checked. */
+function progressOn(io: Io): () => void {
+  let count = 0
+  let said = performance.now()
+  return () => {
+    count++
+    if (performance.now() - said < PROGRESS_MS) return
+    io.err(`… ${count} resources`)
+    said = performance.now()
+  }
+}
+
 async function* inputs(paths: readonly string[], io: Io): AsyncGenerator<Source> {
-  if (paths.length === 0) yield { text: await io.stdin(), place: 'stdin' }
+  if (paths.length === 0) yield { text: await io.stdin(), place: 'stdin', file: 'stdin', line: 1 }
   for (const path of paths) yield* sourcesIn(path)
 }
 
-async function outcomeOf(source: Source, engine: Engine, { profile = [] }: ValidateOptions): Promise<JsonObject> {
-  const { resource } = await validateOperation.run(forRequest(engine.ctx, {}), {
-    type: typeOf(source),
-    method: 'POST',
-    parameters: parametersFromQuery(profile.map((canonical): [string, string] => ['profile', canonical])),
-    bodyText: source.text,
-    strict: true,
-  })
-  return resource
+async function check(source: Source, { ctx }: Engine, profiles: readonly string[]): Promise<Checked> {
+  const { valid, findings } = await validate(forRequest(ctx, {}), { resource: source.text, profiles, places: true })
+  return { source, result: { valid, findings: findings.map((finding) => inFile(finding, source)) } }
 }
 
-/** The type that the text claims; the validator itself says what is wrong with a text that is no JSON. */
-function typeOf({ text, place }: Source): string {
-  const type = /"resourceType"\s*:\s*"([A-Za-z]{1,64})"/.exec(text)?.[1]
-  if (type === undefined) throw new OperationError('resource-invalid', `${place} is no FHIR resource: it has no resourceType.`)
-  return type
-}
-
-function lines(place: string, outcome: JsonObject): readonly string[] {
-  return objectsAt(outcome, 'issue').map((issue) => {
-    const { expression } = issue
-    const at = Array.isArray(expression) ? ` at ${expression.join(', ')}` : ''
-    return `${place}: ${stringAt(issue, 'severity') ?? ''} (${stringAt(issue, 'code') ?? ''}): ${stringAt(objectAt(issue, 'details'), 'text') ?? ''}${at}`
-  })
-}
-
-function hasError(outcome: JsonObject): boolean {
-  return objectsAt(outcome, 'issue').some((issue) => isObject(issue) && /^(error|fatal)$/.test(stringAt(issue, 'severity') ?? ''))
+/** A resource may begin further down in its file. */
+function inFile({ line = 1, ...finding }: Finding, source: Source): Finding {
+  return { ...finding, line: line + source.line - 1 }
 }

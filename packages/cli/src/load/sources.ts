@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { readFile, readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { glob, readFile, readdir, stat } from 'node:fs/promises'
+import { basename, isAbsolute, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
@@ -14,6 +14,10 @@ export interface Source {
   readonly text: string
   /** File with line or entry number, for messages. */
   readonly place: string
+  /** The file as it was named, or `stdin`. */
+  readonly file: string
+  /** Line of the file in which the text begins, from 1. */
+  readonly line: number
 }
 
 const inflate = promisify(gunzip)
@@ -27,7 +31,7 @@ export async function* sourcesIn(path: string): AsyncGenerator<Source> {
   for (const file of await filesBelow(path)) {
     if (file.endsWith('.tgz')) yield* definitionsIn(file)
     else if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
-    else yield { text: await textOf(file), place: basename(file) }
+    else yield { text: await textOf(file), place: basename(file), file, line: 1 }
   }
 }
 
@@ -36,15 +40,14 @@ export async function* entriesIn(path: string): AsyncGenerator<Source> {
   for await (const source of sourcesIn(path)) {
     const entries = bundleEntryTexts(source.text)
     if (entries === undefined) yield source
-    else yield* entries.map((text, index) => ({ text, place: `${source.place} entry[${index}]` }))
+    else yield* entries.map((text, index) => ({ ...source, text, place: `${source.place} entry[${index}]` }))
   }
 }
 
-/** All loadable files of a path. A path that names one file gives it whatever it is called. */
+/** All loadable files of a path or a pattern. A path that names one file gives it whatever it is called. */
 async function filesBelow(path: string): Promise<readonly string[]> {
-  const found = await stat(path).catch((cause: unknown) => {
-    throw new OperationError('parameter-value', `There is no file or folder ${path}.`, { cause })
-  })
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined) return matchesOf(path)
   if (!found.isDirectory()) return [path]
   const entries = await readdir(path, { withFileTypes: true })
   const nested = entries
@@ -54,6 +57,14 @@ async function filesBelow(path: string): Promise<readonly string[]> {
   return (await Promise.all(nested)).flat()
 }
 
+/** The files that a pattern with `*`, `**`, `?`, `[]` or `{}` names, in the order of names; folders in them are not entered. */
+async function matchesOf(pattern: string): Promise<readonly string[]> {
+  const files: string[] = []
+  for await (const entry of glob(pattern, { withFileTypes: true })) if (entry.isFile()) files.push(join(entry.parentPath, entry.name))
+  if (files.length === 0) throw new OperationError('parameter-value', `There is no file or folder ${pattern}.`)
+  return files.map((file) => (isAbsolute(pattern) ? file : relative('', file))).toSorted()
+}
+
 async function* linesOf(file: string): AsyncGenerator<Source> {
   const bytes = createReadStream(file)
   const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
@@ -61,7 +72,7 @@ async function* linesOf(file: string): AsyncGenerator<Source> {
   let line = 0
   for await (const text of createInterface({ input, crlfDelay: Infinity })) {
     line += 1
-    if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}` }
+    if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}`, file, line }
   }
 }
 
@@ -73,7 +84,8 @@ async function* definitionsIn(file: string): AsyncGenerator<Source> {
   for await (const { name, bytes: content } of tarFiles(input)) {
     if (!/^package\/[^/]+\.json$/.test(name)) continue
     const text = content.toString('utf8').replace(/^\uFEFF/, '')
-    if (isDefinition(text)) yield { text, place: `${basename(file)} ${name.slice('package/'.length)}` }
+    const member = name.slice('package/'.length)
+    if (isDefinition(text)) yield { text, place: `${basename(file)} ${member}`, file: `${file} ${member}`, line: 1 }
   }
 }
 

@@ -37,8 +37,9 @@ export function faultFinding(fault: JsonSlip, places: PlaceFinder | undefined): 
 }
 
 /** What JSON says that is no resource. */
-export function noResource({ start }: JsonSource, places: PlaceFinder | undefined): Finding {
-  const text = 'The content is no resource: an object with a resourceType is needed.'
+export function noResource({ text: source, start }: JsonSource, places: PlaceFinder | undefined): Finding {
+  const isMarkup = source.charAt(start) === '<'
+  const text = isMarkup ? 'The content is XML or HTML, not JSON.' : 'The content is no resource: an object with a resourceType is needed.'
   return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text, ...places?.ofOffset(start) }
 }
 

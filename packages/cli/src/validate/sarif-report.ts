@@ -1,0 +1,68 @@
+import { isAbsolute, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { FINDING_ADVICE, FINDING_KINDS, type Finding, type FindingKind } from 'fhir-ops/validate'
+import type { Log, ReportingDescriptor, Result } from 'sarif'
+import type { Io } from '../io.js'
+import { version } from '../version.js'
+import type { Checked, Report } from './report.js'
+
+const LEVELS = { fatal: 'error', error: 'error', warning: 'warning', information: 'note' } as const
+
+/**
+ * One SARIF 2.1.0 log of all findings, for code hosts and editors. A fix is the property `jsonPatch` of its result.
+ *
+ * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+ */
+export function sarifReport(io: Io): Report {
+  const results: Result[] = []
+  const kinds = new Set<FindingKind>()
+  return {
+    add: ({ source, result }) => {
+      for (const finding of result.findings) {
+        kinds.add(finding.kind)
+        results.push(resultOf(source, finding))
+      }
+    },
+    end: () => io.out(JSON.stringify(logOf(results, kinds), undefined, 2)),
+  }
+}
+
+function logOf(results: Result[], kinds: ReadonlySet<FindingKind>): Log {
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      { tool: { driver: { name: 'fhir-ops', version: version(), rules: [...kinds].map(ruleOf) } }, columnKind: 'utf16CodeUnits', results },
+    ],
+  }
+}
+
+function ruleOf(kind: FindingKind): ReportingDescriptor {
+  return {
+    id: kind,
+    shortDescription: { text: FINDING_ADVICE[kind] },
+    defaultConfiguration: { level: LEVELS[FINDING_KINDS[kind].severity] },
+  }
+}
+
+function resultOf(source: Checked['source'], { kind, severity, text, expression, hint, fix, line, column }: Finding): Result {
+  return {
+    ruleId: kind,
+    level: LEVELS[severity],
+    message: { text: hint === undefined ? text : `${text} ${hint}` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: uriOf(source.file) },
+          region: { startLine: line ?? source.line, ...(column !== undefined && { startColumn: column }) },
+        },
+        ...(expression !== undefined && { logicalLocations: [{ fullyQualifiedName: expression, kind: 'element' }] }),
+      },
+    ],
+    ...(fix !== undefined && { properties: { jsonPatch: fix } }),
+  }
+}
+
+function uriOf(file: string): string {
+  return isAbsolute(file) ? pathToFileURL(file).href : file.split(sep).map(encodeURIComponent).join('/')
+}

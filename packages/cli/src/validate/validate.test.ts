@@ -1,0 +1,150 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../program.js'
+
+let folder = ''
+const at = (name: string): string => join(folder, name)
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fhir-ops-validate-'))
+  await mkdir(at('sub'))
+  await writeFile(at('a.json'), '{\n  "resourceType": "Patient",\n\t"birthdate": "2020"\n}\n')
+  await writeFile(at('sub/b.ndjson'), '{"resourceType":"Patient"}\r\n\r\n{"resourceType":"Patient","active":"yes"}\r\n')
+  await writeFile(at('sub/c.json.gz'), gzipSync('{"resourceType":"Patient","name":[]}'))
+  await writeFile(at('sub/d.json'), '<Patient/>')
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+async function validated(args: readonly string[], isTerminal = false) {
+  const out: string[] = []
+  const err: string[] = []
+  const status = await run(['validate', ...args], {
+    out: (line) => void out.push(line),
+    err: (line) => void err.push(line),
+    stdin: () => Promise.resolve('{"resourceType":"Patient"}'),
+    isTerminal,
+  })
+  return { status, out: out.join('\n').replaceAll(`${folder}/`, ''), err: err.join('\n') }
+}
+
+describe('findings as text', () => {
+  test('have place, line of the file, caret, advice and fix; their number comes last and elsewhere', async () => {
+    expect(await validated([at('a.json')])).toEqual({
+      status: 1,
+      out: [
+        'a.json:3:15: error at Patient.birthdate: Invalid additional property "Patient.birthdate" [unknown-property]',
+        '    3 |  "birthdate": "2020"',
+        '      |               ^',
+        "  help: Did you mean 'birthDate'?",
+        '  fix: [{"op":"move","from":"/birthdate","path":"/birthDate"}]',
+      ].join('\n'),
+      err: '1 resource checked: 0 valid, 1 invalid (1 error, 0 warnings)',
+    })
+  })
+
+  test.each([
+    ['a folder', () => [folder], ['a.json:3:15', 'sub/b.ndjson:3:36', 'sub/c.json.gz:1:34', 'sub/d.json:1:1']],
+    ['a pattern', () => [at('**/*.json')], ['a.json:3:15', 'sub/d.json:1:1']],
+    ['several paths', () => [at('sub/b.ndjson'), at('a.json')], ['sub/b.ndjson:3:36', 'a.json:3:15']],
+  ])('name the file and line in %s', async (_, paths, places) => {
+    const { out } = await validated(paths())
+    expect(out.match(/^\S+:\d+:\d+(?=: )/gm)).toEqual(places)
+  })
+
+  test('say that a file is no JSON', async () => {
+    expect((await validated([at('sub/d.json')])).out).toContain('fatal: The content is XML or HTML, not JSON. [json-fatal]')
+  })
+
+  test('show of a long line the part around the place, and nothing that a terminal would obey', async () => {
+    await writeFile(
+      at('long.txt'),
+      `{"resourceType":"Patient","name":[{"text":"${'x'.repeat(500)}\u001b[31m"}],"foo":1,"y":"${'y'.repeat(500)}"}`,
+    )
+    const { out } = await validated([at('long.txt')])
+    expect(out).not.toContain('\u001b')
+    for (const [, code = '', caret = ''] of out.matchAll(/^ +1 \| (.*)\n +\| ( *\^)$/gm)) {
+      expect([code.length <= 102, caret.length <= 53]).toEqual([true, true])
+    }
+  })
+
+  test('have colours on a terminal only', async () => {
+    expect((await validated([at('a.json')])).out).not.toContain('\u001b[')
+    expect((await validated([at('a.json')], true)).out).toContain('\u001b[31merror\u001b[39m')
+  })
+
+  test('are none, with status 0, when all is well', async () => {
+    await writeFile(at('good.txt'), '{"resourceType":"Patient"}')
+    expect(await validated([at('good.txt')])).toEqual({ status: 0, out: '', err: '1 resource checked: 1 valid, 0 invalid' })
+  })
+})
+
+describe('findings for programs', () => {
+  test('as JSON are one OperationOutcome a line, with file, line and column', async () => {
+    const { out, status } = await validated([at('sub/b.ndjson'), '--format', 'json'])
+    const [, second] = out.split('\n').map((line): unknown => JSON.parse(line))
+    expect(status).toBe(1)
+    expect(second).toMatchObject({
+      resourceType: 'OperationOutcome',
+      extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/operationoutcome-file', valueString: 'sub/b.ndjson' }],
+      issue: [{ extension: [{ valueString: 'primitive-type' }, { valueInteger: 3 }, { valueInteger: 36 }] }],
+    })
+  })
+
+  test('as SARIF are one log of results by rule, with the fix', async () => {
+    const { out, status } = await validated([at('a.json'), at('sub/c.json.gz'), '--format', 'sarif'])
+    const log: unknown = JSON.parse(out)
+    expect(status).toBe(1)
+    expect(log).toMatchObject({
+      version: '2.1.0',
+      runs: [
+        {
+          tool: {
+            driver: {
+              name: 'fhir-ops',
+              rules: [{ id: 'unknown-property' }, { id: 'empty-array', defaultConfiguration: { level: 'error' } }],
+            },
+          },
+          columnKind: 'utf16CodeUnits',
+          results: [
+            {
+              ruleId: 'unknown-property',
+              level: 'error',
+              locations: [
+                {
+                  physicalLocation: {
+                    artifactLocation: { uri: expect.stringMatching(/^file:.*a\.json$/) },
+                    region: { startLine: 3, startColumn: 15 },
+                  },
+                  logicalLocations: [{ fullyQualifiedName: 'Patient.birthdate' }],
+                },
+              ],
+              properties: { jsonPatch: [{ op: 'move', from: '/birthdate', path: '/birthDate' }] },
+            },
+            { ruleId: 'empty-array' },
+          ],
+        },
+      ],
+    })
+  })
+
+  test('as SARIF are an empty log when there are none', async () => {
+    await writeFile(at('good.txt'), '{"resourceType":"Patient"}')
+    const { out, status } = await validated([at('good.txt'), '--format', 'sarif'])
+    expect([status, JSON.parse(out)]).toMatchObject([0, { runs: [{ results: [] }] }])
+  })
+})
+
+describe('wrong use', () => {
+  test.each([
+    ['an unknown format', ['--format', 'xml'], 2],
+    ['a file that is not there', ['nothing.json'], 1],
+    ['a pattern that fits nothing', ['nothing/*.json'], 1],
+    ['an unknown profile', ['--profile', 'http://example.org/none'], 1],
+  ])('%s has a status of its own', async (_, args, status) => {
+    expect((await validated(args)).status).toBe(status)
+  })
+})
