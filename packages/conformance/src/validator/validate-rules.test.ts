@@ -75,6 +75,7 @@ describe('validate', () => {
     [patient('"contact":[{"gender":"male"}]'), 'invariant Patient.contact[0]'],
     [patient('"name":[{"text":"x","period":{"start":"2020","end":"2019"}}]'), 'invariant Patient.name[0].period'],
     [patient('"generalPractitioner":[{"reference":"#x"}]'), 'reference Patient.generalPractitioner[0]'],
+    [patient('"managingOrganization":{"reference":"Device/1"}'), 'reference Patient.managingOrganization'],
     [patient('"contained":[{"resourceType":"Organization","id":"o","name":"x"}]'), 'contained Patient.contained[0]'],
     [patient('"contained":[{"resourceType":"Organization","name":"x"}]'), 'contained Patient.contained[0]'],
     // Extensions
