@@ -1,17 +1,17 @@
-import type { OperationContext } from '../context/index.js'
+import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { newEntries } from './new-entries.js'
 import { readClosure, writeClosure, type ClosureConcept, type ClosureEntry, type ClosureState, type KeptState } from './closure-state.js'
 
 /** What to do with a closure table: make it anew (neither concepts nor version), add concepts, or tell what is new since a version. */
-export interface ClosureInput {
+export interface ClosureInput extends ExplainOption {
   readonly name: string
   readonly concepts?: readonly ClosureConcept[] | undefined
   readonly since?: string | undefined
 }
 
 /** The rows that the caller should add to its copy of the table. */
-export interface ClosureResult {
+export interface ClosureResult extends Explained {
   readonly name: string
   /** Version of the table after the call, for `since`. */
   readonly version: string
@@ -28,7 +28,11 @@ const ATTEMPTS = 5
  *   that the table never had; `parameter-invalid` for concepts and version together.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-closure.html
  */
-export async function closure(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
+export function closure(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
+  return explained(ctx, input, (own) => maintained(own, input))
+}
+
+async function maintained(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
   const concepts = input.concepts ?? []
   if (concepts.length > 0 && input.since !== undefined) {
     throw new OperationError('parameter-invalid', 'Concepts and version cannot be given together.', { expression: ['version'] })

@@ -9,6 +9,7 @@ import {
   refusal,
   terminologyScope,
   unknownSystemValues,
+  versionStep,
   type CodeSystemProvider,
   type TerminologyScope,
 } from '../terminology/index.js'
@@ -43,7 +44,9 @@ export async function newEntries(
 
 async function providerFor(scope: TerminologyScope, concept: ClosureConcept | undefined): Promise<CodeSystemProvider> {
   const family = await scope.family(concept?.system ?? '')
-  const { provider, wished } = await preparedChoice(family, { include: concept?.version, rules: scope.rules })
+  const choice = await preparedChoice(family, { include: concept?.version, rules: scope.rules })
+  scope.ctx.explain?.step(versionStep(choice, 'coding'))
+  const { provider, wished } = choice
   if (provider !== undefined) return provider
   const [id, values] = unknownSystemValues(family, wished, 'validated')
   throw refusal(id, values, { code: 'not-found' })
@@ -58,7 +61,10 @@ interface InSystem {
 /** Every pair that has at least one new concept, once: what is above a new one, and old ones that are below it. */
 async function additionIn(provider: CodeSystemProvider, { old, concepts, pace }: InSystem): Promise<Addition> {
   const { size } = listable(provider)
-  const before = bitmapFrom(old.flatMap(({ code }) => provider.find(code) ?? []), size)
+  const before = bitmapFrom(
+    old.flatMap(({ code }) => provider.find(code) ?? []),
+    size,
+  )
   const fresh = new Map(concepts.map((concept) => [placeOf(provider, concept), concept] as const).filter(([place]) => !before.has(place)))
   const after = bitmapFrom([...members(before), ...fresh.keys()], size)
   const entries: Omit<ClosureEntry, 'since'>[] = []

@@ -1,5 +1,6 @@
 import { forRequest } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
+import { explanationExtension } from '../explain/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import type { Operation } from '../operation/index.js'
 import { parameterReader, type Parameter, type ParameterReader } from '../parameters/index.js'
@@ -30,7 +31,7 @@ function readClosureInput(reader: ParameterReader): ClosureInput {
   const name = reader.text('name')
   if (name === undefined) throw new OperationError('parameter-required', 'Parameter name is missing: it names the closure table.')
   if (name.length > MAX_NAME) throw new OperationError('parameter-too-long', `The name must have at most ${MAX_NAME} characters.`)
-  return { name, concepts: reader.all('concept').map(readConcept), since: reader.text('version') }
+  return { name, concepts: reader.all('concept').map(readConcept), since: reader.text('version'), explain: reader.boolean('_explain') }
 }
 
 function readConcept({ value, expression }: Parameter): ClosureConcept {
@@ -43,17 +44,25 @@ function readConcept({ value, expression }: Parameter): ClosureConcept {
 }
 
 /** Each code below another one is an element, and the other its target, which subsumes it. */
-function writeClosureResult({ name, version, entries }: ClosureResult, now: Date): JsonObject {
-  const group = Array.from(Map.groupBy(entries, ({ system }) => system), ([system, rows]) => ({
-    source: system,
-    target: system,
-    element: Array.from(Map.groupBy(rows, ({ code }) => code), ([code, targets]) => ({
-      code,
-      target: targets.map(({ target }) => ({ code: target, equivalence: 'subsumes' })),
-    })),
-  }))
+function writeClosureResult({ name, version, entries, explanation }: ClosureResult, now: Date): JsonObject {
+  const group = Array.from(
+    Map.groupBy(entries, ({ system }) => system),
+    ([system, rows]) => ({
+      source: system,
+      target: system,
+      element: Array.from(
+        Map.groupBy(rows, ({ code }) => code),
+        ([code, targets]) => ({
+          code,
+          target: targets.map(({ target }) => ({ code: target, equivalence: 'subsumes' })),
+        }),
+      ),
+    }),
+  )
+  const told = explanationExtension(explanation)
   return {
     resourceType: 'ConceptMap',
+    ...(told.length > 0 && { extension: told }),
     version,
     name: `Closure table ${name}`,
     status: 'active',

@@ -1,4 +1,5 @@
 import { contentView, requestLayer, storageLayer, type ComputedSystem, type ContentLayer, type ContentView } from '../content/index.js'
+import type { Explain } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
@@ -37,6 +38,8 @@ export interface OperationContext {
    * @throws {OperationError} `forbidden`, or `not-found` where the caller may not know that it exists.
    */
   readonly authorize?: ((interaction: 'read' | 'search' | 'create' | 'update' | 'delete', type: string, id?: string) => void) | undefined
+  /** Where engines write down what decides; absent when nobody asked. */
+  readonly explain?: Explain | undefined
   /** When the operation must have ended, on the clock of `performance.now()`. */
   readonly deadline?: number | undefined
 }

@@ -1,5 +1,6 @@
 export { cached, createCache, type Cache, type CacheKind, type CacheOptions } from './cache.js'
 export { createContext, forRequest, type ContextOptions, type OperationContext, type RequestOptions } from './context.js'
+export { explained, type Explained, type ExplainOption } from './explained.js'
 export { DEFAULT_LIMITS, type Limits } from './limits.js'
 export { checkpoint, createPace, type Pace, type PaceOptions } from './pace.js'
 export { createTurns, type Turns } from './turns.js'

@@ -1,4 +1,5 @@
 import type { OperationOutcomeIssue } from 'fhir/r4.js'
+import type { Explanation } from '../explain/index.js'
 
 /** Every way an operation can fail. Adding a code is a minor release, removing one a major. */
 export type ErrorCode = keyof typeof ERRORS
@@ -81,6 +82,8 @@ export interface ErrorDetail {
   readonly issue?: OperationOutcomeIssue['code']
   /** For operators and, where allowed, owners; never set from request data. */
   readonly diagnostics?: string
+  /** What had been decided before the failure, where the caller asked for an explanation. */
+  readonly explanation?: Explanation
 }
 
 /** Thrown by every operation and adapter; switch on `code`, never on `message`. */

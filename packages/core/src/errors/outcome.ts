@@ -1,4 +1,5 @@
 import type { OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
+import { explanationExtension } from '../explain/index.js'
 import { ERRORS, type IssueSeverity, type OperationError } from './operation-error.js'
 
 const TX_ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type'
@@ -30,10 +31,12 @@ export function outcomeOk(): OperationOutcome {
  * @param id Generated identifier of the outcome.
  */
 export function outcomeOf(error: OperationError, id: string): OperationOutcome {
-  const { txIssue, messageId, diagnostics, issue } = error.detail
+  const { txIssue, messageId, diagnostics, issue, explanation } = error.detail
+  const told = explanationExtension(explanation)
   return {
     resourceType: 'OperationOutcome',
     id,
+    ...(told.length > 0 && { extension: told }),
     issue: [
       writeIssue({
         severity: 'error',

@@ -1,7 +1,8 @@
+import type { ExplainOption } from '../context/index.js'
 import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
 /** What to expand, and how. One of `valueSet` and `url` names the value set. */
-export interface ExpandInput extends ValueSetName, AskedLanguages {
+export interface ExpandInput extends ValueSetName, AskedLanguages, ExplainOption {
   /** Keep only codes with these words; see `filterWords`. Blanks are no filter. */
   readonly filter?: string | undefined
   /** How many codes of the flat list to pass over. Default 0. */

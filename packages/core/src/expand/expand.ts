@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import type { OperationContext } from '../context/index.js'
+import { explained, type OperationContext } from '../context/index.js'
 import {
   activeCodes,
   filterWords,
@@ -20,6 +20,7 @@ import {
 import { designationFilter, type EntryStyle } from './entry.js'
 import type { ExpandInput } from './expand-input.js'
 import type { Expansion, ExpansionEntry } from './expansion.js'
+import { explainSelection } from './explain-selection.js'
 import { declaredProperties } from './expansion-properties.js'
 import { nestable } from './nesting.js'
 import { pageEntries, streamedEntries } from './page.js'
@@ -38,7 +39,11 @@ import { matching } from './text-filter.js'
  *   an answer of more than `maxAnswerBytes`.
  * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
  */
-export async function expand(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
+export function expand(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
+  return explained(ctx, input, (own) => expanded(own, input))
+}
+
+async function expanded(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
   const selection = await selected(ctx, input)
   const { plan, members, segments, total, style } = selection
   refuseTooMany(ctx, { input, total, plan })
@@ -90,10 +95,15 @@ async function selected(ctx: OperationContext, input: ExpandInput): Promise<Sele
   const segments = words.length === 0 ? active : await matchingSegments(scope, active, words)
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
   const style = entryStyle(input, plan, languages)
+  if (ctx.explain !== undefined) explainSelection(ctx.explain, { input, languages, total })
   return { scope, input, plan, members, segments, total, style, filtered: words.length > 0 }
 }
 
-async function matchingSegments({ pace }: TerminologyScope, segments: readonly Segment[], words: readonly FilterWord[]): Promise<readonly Segment[]> {
+async function matchingSegments(
+  { pace }: TerminologyScope,
+  segments: readonly Segment[],
+  words: readonly FilterWord[],
+): Promise<readonly Segment[]> {
   for (const { provider } of segments) await paced(listable(provider).buildTexts(), pace)
   return segments.map((segment) => matching(segment, words))
 }
@@ -150,7 +160,9 @@ function entries({ scope, segments, input, plan, style, filtered }: Selection): 
 }
 
 function unclosedReasons(members: Members): readonly (string | undefined)[] {
-  const fragments = members.systems.flatMap(({ provider }) => (provider === undefined || provider.header.complete ? [] : [provider.header.url]))
+  const fragments = members.systems.flatMap(({ provider }) =>
+    provider === undefined || provider.header.complete ? [] : [provider.header.url],
+  )
   const reasons = Array.from(new Set(fragments), (url) => `This extension is based on a fragment of the code system ${url}`)
   return [...reasons, ...new Set(members.segments.flatMap(madeReason))]
 }

@@ -1,3 +1,4 @@
+import type { Explained } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { ConceptText, ValueSetDefinition } from '../terminology/index.js'
 
@@ -32,7 +33,7 @@ export interface ExpansionParameter {
 }
 
 /** The codes of a value set, or a page of them. */
-export interface Expansion {
+export interface Expansion extends Explained {
   readonly valueSet: ValueSetDefinition
   /** Number of all matching codes, on all pages and levels; absent where they cannot be counted. */
   readonly total?: number

@@ -29,6 +29,7 @@ export async function readExpandInput(ctx: OperationContext, request: OperationR
     useSupplement: reader.texts('useSupplement'),
     ...readLanguages(reader, request),
     rules: readVersionRules(reader),
+    explain: reader.boolean('_explain'),
   }
   if (input.url !== undefined || input.valueSet !== undefined) return input
   throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set to expand.', { expression: ['url'] })

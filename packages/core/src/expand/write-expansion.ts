@@ -1,3 +1,4 @@
+import { explanationExtension } from '../explain/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { ConceptText, Work } from '../terminology/index.js'
 import { designationExtensions } from './entry-extensions.js'
@@ -24,7 +25,11 @@ export function* writeExpansion(expansion: Expansion, stamp: Stamp): Work<JsonOb
   const { resource } = expansion.valueSet
   const kept = KEPT.filter((member) => Object.hasOwn(resource, member)).map((member) => [member, resource[member]] as const)
   const own = objectsAt(resource, 'extension').filter((item) => stringAt(item, 'url') !== STANDARDS_STATUS)
-  const extension = [...unclosed(expansion.unclosed), ...expansion.properties.map(declaredProperty)]
+  const extension = [
+    ...unclosed(expansion.unclosed),
+    ...expansion.properties.map(declaredProperty),
+    ...explanationExtension(expansion.explanation),
+  ]
   const contains = yield* writeEntries(expansion.contains)
   return {
     resourceType: 'ValueSet',
@@ -81,7 +86,13 @@ function writeDesignation({ value, language, use, extension }: ConceptText): Jso
 }
 
 function entryProperty({ code, value: [name, value] }: EntryProperty): JsonObject {
-  return { url: `${LATER}.contains.property`, extension: [{ url: 'code', valueCode: code }, { url: 'value', [name]: value }] }
+  return {
+    url: `${LATER}.contains.property`,
+    extension: [
+      { url: 'code', valueCode: code },
+      { url: 'value', [name]: value },
+    ],
+  }
 }
 
 function declaredProperty({ code, uri }: Expansion['properties'][number]): JsonObject {
@@ -91,5 +102,8 @@ function declaredProperty({ code, uri }: Expansion['properties'][number]): JsonO
 
 function unclosed(reasons: Expansion['unclosed']): readonly JsonObject[] {
   if (reasons.length === 0) return []
-  return [{ url: UNCLOSED, valueBoolean: true }, ...reasons.flatMap((reason) => (reason === undefined ? [] : [{ url: `${UNCLOSED}-reason`, valueString: reason }]))]
+  return [
+    { url: UNCLOSED, valueBoolean: true },
+    ...reasons.flatMap((reason) => (reason === undefined ? [] : [{ url: `${UNCLOSED}-reason`, valueString: reason }])),
+  ]
 }

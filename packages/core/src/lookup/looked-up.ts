@@ -1,3 +1,4 @@
+import type { Explained } from '../context/index.js'
 import type { ConceptText } from '../terminology/index.js'
 
 /** A property of a concept. */
@@ -12,7 +13,7 @@ export interface LookedUpProperty {
 }
 
 /** What is known about a concept. */
-export interface LookedUpConcept {
+export interface LookedUpConcept extends Explained {
   readonly system: string
   readonly version?: string
   /** Name of the code system. */

@@ -1,8 +1,9 @@
+import type { ExplainOption } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { AskedLanguages, VersionRules } from '../terminology/index.js'
 
 /** Which concept to look up, and what to tell about it. */
-export interface LookupInput extends AskedLanguages {
+export interface LookupInput extends AskedLanguages, ExplainOption {
   /** Url of the code system. */
   readonly system: string
   readonly version?: string | undefined

@@ -43,5 +43,6 @@ function readLookupInput(reader: ParameterReader, request: Parameters<typeof rea
     useSupplement: reader.texts('useSupplement'),
     ...readLanguages(reader, request),
     rules: readVersionRules(reader),
+    explain: reader.boolean('_explain'),
   }
 }

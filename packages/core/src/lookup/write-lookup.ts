@@ -1,3 +1,4 @@
+import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { ConceptText } from '../terminology/index.js'
 import type { LookedUpConcept, LookedUpProperty } from './looked-up.js'
@@ -17,6 +18,7 @@ export function writeLookup(found: LookedUpConcept): JsonObject {
       ...found.designations.map(writeDesignation),
       ...found.properties.map(writeProperty),
       ...found.supplements.map((canonical) => ({ name: 'used-supplement', valueCanonical: canonical })),
+      ...explanationParameter(found.explanation),
     ],
   }
 }
@@ -42,7 +44,12 @@ function writeDesignation({ value, language, dialects, use, main, supplement }: 
 function writeProperty({ code, value: [name, value], description, codeDisplay }: LookedUpProperty): JsonObject {
   return {
     name: 'property',
-    part: [{ name: 'code', valueCode: code }, { name: 'value', [name]: value }, ...optional('code-display', 'String', codeDisplay), ...optional('description', 'String', description)],
+    part: [
+      { name: 'code', valueCode: code },
+      { name: 'value', [name]: value },
+      ...optional('code-display', 'String', codeDisplay),
+      ...optional('description', 'String', description),
+    ],
   }
 }
 

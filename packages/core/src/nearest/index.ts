@@ -1,1 +1,1 @@
-export { didYouMean, nearest, otherCase } from './nearest.js'
+export { didYouMean, distanceOf, nearest, otherCase } from './nearest.js'

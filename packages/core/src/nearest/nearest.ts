@@ -39,7 +39,7 @@ export function didYouMean(suggestions: readonly string[]): string | undefined {
 }
 
 /** Least number of letters to insert, drop, replace or swap with their neighbour (optimal string alignment); something above `most` when it is above. */
-function distanceOf(a: string, b: string, most: number): number {
+export function distanceOf(a: string, b: string, most: number): number {
   let before: readonly number[] = []
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {

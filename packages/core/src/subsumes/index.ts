@@ -1,2 +1,2 @@
 export { subsumesOperation } from './operation.js'
-export { subsumes, type SubsumesInput, type SubsumptionOutcome } from './subsumes.js'
+export { subsumes, type ExplainedSubsumption, type SubsumesInput, type SubsumptionOutcome } from './subsumes.js'

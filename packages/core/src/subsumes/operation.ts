@@ -1,5 +1,6 @@
 import { forRequest, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { explanationParameter } from '../explain/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import type { Operation, OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
@@ -17,9 +18,11 @@ export const subsumesOperation: Operation = {
     const reader = parameterReader(request.parameters)
     const ctx = forRequest(base, { resources: readTxResources(reader) })
     const input = await readInput(ctx, request, reader)
+    const explain = reader.boolean('_explain') === true
     ignoreUnknown(request, reader)
-    const outcome = await subsumes(ctx, input)
-    return { status: 200, resource: { resourceType: 'Parameters', parameter: [{ name: 'outcome', valueCode: outcome }] } }
+    const { outcome, explanation } = explain ? await subsumes(ctx, { ...input, explain }) : { outcome: await subsumes(ctx, input) }
+    const parameter = [{ name: 'outcome', valueCode: outcome }, ...explanationParameter(explanation)]
+    return { status: 200, resource: { resourceType: 'Parameters', parameter } }
   },
 }
 
@@ -33,7 +36,10 @@ async function readInput(ctx: OperationContext, request: OperationRequest, reade
   const stored = await storedSystem(ctx, request)
   const system = reader.text('system') ?? stringAt(stored, 'url') ?? stringAt(codingA, 'system')
   if (codeA === undefined || codeB === undefined || system === undefined) {
-    throw new OperationError('parameter-required', 'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.')
+    throw new OperationError(
+      'parameter-required',
+      'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.',
+    )
   }
   refuseOtherSystem(system, [codingA, codingB])
   const version = reader.text('version') ?? stringAt(stored, 'version') ?? stringAt(codingA, 'version')

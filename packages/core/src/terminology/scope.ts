@@ -1,5 +1,7 @@
 import { canonicalOf, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
+import { quoted } from '../errors/index.js'
+import type { ExplanationStep } from '../explain/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
 import { refusal } from './refusal.js'
 import { NO_RULES, type VersionRules } from './versions.js'
@@ -30,6 +32,7 @@ export interface ScopeOptions {
 export async function terminologyScope(ctx: OperationContext, options: ScopeOptions = {}): Promise<TerminologyScope> {
   const supplements = options.supplements ?? []
   await Promise.all(supplements.map((canonical) => demandSupplement(ctx, canonical)))
+  for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const families = new Map<string, Promise<SystemFamily>>()
   const kept = supplements.length > 0 ? undefined : (options.kept ?? ctx.content.kept?.())
   return {
@@ -57,6 +60,15 @@ async function keptFamily(ctx: OperationContext, url: string, kept: Kept): Promi
 
 function isFamily(value: object): value is SystemFamily {
   return 'prepare' in value
+}
+
+function supplementStep(canonical: string): ExplanationStep {
+  return {
+    kind: 'supplement',
+    outcome: 'chosen',
+    definition: canonical,
+    text: `The supplement ${quoted(canonical)} adds to its code system.`,
+  }
 }
 
 async function demandSupplement(ctx: OperationContext, canonical: string): Promise<void> {

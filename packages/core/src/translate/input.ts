@@ -33,6 +33,7 @@ export function readTranslate(request: OperationRequest): TranslateCall {
     resources: reader.resources('tx-resource'),
     dependencies: reader.all('dependency').map(dependencyOf),
     ...conceptOf(reader),
+    explain: reader.boolean('_explain'),
   }
   if (request.strict) reader.refuseUnknown()
   return { input, names: reader.all(...R5_NAMES).length > 0 ? 'R5' : 'R4' }

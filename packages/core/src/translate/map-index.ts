@@ -33,6 +33,8 @@ export interface Direction {
   readonly toVersion: string | undefined
   /** All mappings of a code, in the map's order. */
   readonly find: (code: string) => readonly Mapping[]
+  /** Every code that has a mapping. */
+  readonly codes: () => Iterable<string>
 }
 
 /** One target of one element. */
@@ -75,7 +77,9 @@ function indexOf(map: JsonObject): MapIndex {
 }
 
 function groupIndex(group: JsonObject): GroupIndex {
-  const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) => stringAt(group, name))
+  const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) =>
+    stringAt(group, name),
+  )
   const elements = elementsByCode(group)
   let byTarget: ReadonlyMap<string, readonly Mapping[]> | undefined
   return {
@@ -86,6 +90,7 @@ function groupIndex(group: JsonObject): GroupIndex {
       to: target,
       toVersion: targetVersion,
       find: (code) => (elements.get(code) ?? []).flatMap(mappingsOf),
+      codes: () => elements.keys(),
     },
     backward: {
       from: target,
@@ -93,6 +98,7 @@ function groupIndex(group: JsonObject): GroupIndex {
       to: source,
       toVersion: sourceVersion,
       find: (code) => (byTarget ??= mappingsByTarget(elements)).get(code) ?? [],
+      codes: () => (byTarget ??= mappingsByTarget(elements)).keys(),
     },
     unmapped: objectAt(group, 'unmapped'),
   }

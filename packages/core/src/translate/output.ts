@@ -1,3 +1,4 @@
+import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { TranslateCall } from './input.js'
 import type { TranslateMatch, TranslateResult } from './translation.js'
@@ -13,6 +14,7 @@ export function writeTranslation(result: TranslateResult, { input, names }: Tran
       { name: 'result', valueBoolean: result.result },
       ...(result.message === undefined ? [] : [{ name: 'message', valueString: result.message }]),
       ...result.matches.map((match) => ({ name: 'match', part: matchParts(match) })),
+      ...explanationParameter(result.explanation),
     ],
   }
 }

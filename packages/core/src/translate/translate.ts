@@ -1,9 +1,10 @@
-import { forRequest, type OperationContext } from '../context/index.js'
+import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { quoted } from '../errors/index.js'
 import { isObject } from '../json/index.js'
 import type { MapIndex } from './map-index.js'
 import { mapsFor } from './maps.js'
 import { sourceCodes, type SourceCode } from './source-codes.js'
+import { mapStep } from './translation-steps.js'
 import type { TranslateInput, TranslateMatch, TranslateResult } from './translation.js'
 import { matchesIn } from './walk.js'
 
@@ -18,12 +19,17 @@ const MAX_LISTED = 3
  *   `definition-not-found`, `definition-invalid`, `too-costly` for a map whose `unmapped` cannot be followed.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-translate.html
  */
-export async function translate(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
+export function translate(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
+  return explained(ctx, input, (own) => translated(own, input))
+}
+
+async function translated(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
   ctx.authorize?.('read', 'ConceptMap', input.mapId)
   const codes = sourceCodes(input)
   const resources = [...(isObject(input.conceptMap) ? [input.conceptMap] : []), ...(input.resources ?? [])]
   const own = resources.length === 0 ? ctx : forRequest(ctx, { resources })
   const maps = await mapsFor(own, input)
+  for (const map of maps) ctx.explain?.step(mapStep(map, input))
   const matches = await matchesIn(own, maps, { input, codes })
   const result = matches.some(isTranslation)
   return { result, ...(!result && { message: noTranslationText(codes, maps, input.targetSystem) }), matches }

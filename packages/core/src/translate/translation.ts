@@ -1,4 +1,5 @@
 import type { CodeableConcept, Coding, ConceptMap } from 'fhir/r4.js'
+import type { Explained, ExplainOption } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 
 /** Context of a coding: what is known about another element, tested against `dependsOn` of the map. */
@@ -9,7 +10,7 @@ export interface TranslateDependency {
 }
 
 /** The concept to translate and the map to use. Exactly one of `coding` and `codeableConcept`; at least one thing that identifies a map. */
-export interface TranslateInput {
+export interface TranslateInput extends ExplainOption {
   /** `system` and `code` are needed; `version` rules out groups made for another version of the system. */
   readonly coding?: Coding | undefined
   /** Every coding that has a system and a code is translated. */
@@ -56,7 +57,7 @@ export interface TranslateMatch {
 }
 
 /** The outcome of a translation. */
-export interface TranslateResult {
+export interface TranslateResult extends Explained {
   /** True when some match is neither `unmatched` nor `disjoint`. */
   readonly result: boolean
   /** What was looked for and where, when `result` is false. */

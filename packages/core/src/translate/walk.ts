@@ -5,6 +5,7 @@ import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping 
 import { mappingMatch } from './mapping-match.js'
 import { currentMap } from './maps.js'
 import type { SourceCode } from './source-codes.js'
+import { explainGroup, explainPassedCodes, passedGroupStep, unmappedStep, type PlacedGroup } from './translation-steps.js'
 import type { TranslateInput, TranslateMatch } from './translation.js'
 import { unmappedRule } from './unmapped.js'
 
@@ -28,7 +29,11 @@ interface Walk {
  * @throws {OperationError} `too-costly` for a chain of more than `limits.maxMapChain` maps; `definition-not-found` when a map on the
  *   chain does not exist; `definition-invalid` for an `unmapped` that cannot be followed.
  */
-export async function matchesIn(ctx: OperationContext, maps: readonly MapIndex[], { input, codes }: Wanted): Promise<readonly TranslateMatch[]> {
+export async function matchesIn(
+  ctx: OperationContext,
+  maps: readonly MapIndex[],
+  { input, codes }: Wanted,
+): Promise<readonly TranslateMatch[]> {
   const facts = factsOf(input.dependencies ?? [])
   const walk: Walk = { ctx, pace: createPace(ctx), input, facts, matches: [], seen: new Map(), others: new Map() }
   for (const map of maps) await walkMap(walk, map, { codes, depth: 1 })
@@ -52,28 +57,31 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promi
   const { reverse = false, targetSystem } = walk.input
   const fresh = unseen(walk, map, codes)
   const bySystem = Map.groupBy(fresh, (code) => code.system)
-  for (const group of map.groups) {
+  for (const [place, group] of map.groups.entries()) {
     const direction = reverse ? group.backward : group.forward
-    if (targetSystem !== undefined && direction.to !== targetSystem) continue
+    if (targetSystem !== undefined && direction.to !== targetSystem) {
+      walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
+      continue
+    }
     const asked = direction.from === undefined ? fresh : (bySystem.get(direction.from) ?? [])
-    const rest = await walkGroup(walk, map, { direction, codes: asked })
-    if (!reverse) await walkUnmapped(walk, map, { group, codes: rest, depth })
+    const rest = await walkGroup(walk, { map, place, direction }, asked)
+    if (!reverse) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
   }
 }
 
-interface GroupStep {
-  readonly direction: Direction
-  readonly codes: readonly SourceCode[]
-}
-
 /** Adds what a group says about the codes. @returns Those that it says nothing about. */
-async function walkGroup(walk: Walk, map: MapIndex, { direction, codes }: GroupStep): Promise<readonly SourceCode[]> {
+async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
+  const { map, direction } = group
+  const { explain } = walk.ctx
+  const asked = codes.filter((code) => fitsVersion(code, direction))
+  if (explain !== undefined) explainPassedCodes(explain, group, { codes, asked })
   const rest: SourceCode[] = []
   if (walk.pace.due()) await walk.pace.pause()
-  for (const code of codes) {
+  for (const code of asked) {
     if (walk.pace.due()) await walk.pace.pause()
-    if (!fitsVersion(code, direction)) continue
-    const mappings = direction.find(code.code).filter(({ target }) => applies(walk, target))
+    const found = direction.find(code.code)
+    const mappings = found.filter(({ target }) => applies(walk, target))
+    if (explain !== undefined) await explainGroup(explain, walk.pace, { ...group, code, found, applied: mappings })
     for (const mapping of mappings) {
       walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
     }
@@ -98,11 +106,17 @@ function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
   return (input.reverse === true && facts.size === 0) || dependenciesMet(target, facts)
 }
 
-async function walkUnmapped(walk: Walk, map: MapIndex, { group, codes, depth }: Step & { readonly group: GroupIndex }): Promise<void> {
+interface UnmappedStep extends Step {
+  readonly group: GroupIndex
+  readonly place: number
+}
+
+async function walkUnmapped(walk: Walk, map: MapIndex, { group, place, codes, depth }: UnmappedStep): Promise<void> {
   const { from: system, to } = group.forward
   const known = codes.filter((code) => code.system === system)
   if (group.unmapped === undefined || known.length === 0) return
   const rule = unmappedRule(group.unmapped, map)
+  for (const code of known) walk.ctx.explain?.step(unmappedStep(map, place, { code, rule }))
   if (rule.mode !== 'other-map') {
     for (const from of known) {
       const concept = { ...(to !== undefined && { system: to }), code: from.code, ...rule.concept }
@@ -121,7 +135,10 @@ async function otherMap(walk: Walk, canonical: string): Promise<MapIndex> {
   if (known !== undefined) return known
   const definition = await currentMap(walk.ctx, canonical)
   if (definition === undefined) {
-    throw new OperationError('definition-not-found', `ConceptMap ${quoted(canonical)}, which a map refers to for unmapped codes, does not exist.`)
+    throw new OperationError(
+      'definition-not-found',
+      `ConceptMap ${quoted(canonical)}, which a map refers to for unmapped codes, does not exist.`,
+    )
   }
   const index = mapIndex(walk.ctx, definition)
   walk.others.set(canonical, index)

@@ -1,4 +1,5 @@
 import {
+  explainUnknownCode,
   membershipIn,
   preparedChoice,
   type CodeSystemProvider,
@@ -9,6 +10,7 @@ import {
   type ValueSetPlan,
 } from '../terminology/index.js'
 import { conceptFindings, type ConceptFindings } from './check-concept.js'
+import { explainDisplay } from './explain-display.js'
 import { relativeSystem, unknownCode, unusableSystem } from './check-system.js'
 import { versionFindings, type VersionFindings } from './check-version.js'
 import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
@@ -46,19 +48,20 @@ export async function checkCoding(check: CodingCheck, coding: GivenCoding): Prom
   if (input.membershipOnly === true) return { coding, state: membership.state === 'in' ? 'in' : 'out', issues: [], unknown: [] }
   const versions = await systemFindings(check, coding, { membership, family })
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
-  const about = provider === undefined ? undefined : codeFindings(check, coding, { provider, membership })
+  const about = codeFindings(check, coding, { provider, membership })
+  if (scope.ctx.explain !== undefined) await explainCode(check, coding, { provider, membership })
   return {
     coding,
     state: membership.state,
-    issues: [...versions.issues, ...barredIssues(coding, membership), ...(about?.issues ?? [])],
+    issues: [...versions.issues, ...barredIssues(coding, membership), ...about.issues],
     unknown: versions.unknown,
     provider,
-    findings: about?.findings,
+    findings: about.findings,
   }
 }
 
 interface Located {
-  readonly provider: CodeSystemProvider
+  readonly provider: CodeSystemProvider | undefined
   readonly membership: Membership
 }
 
@@ -67,12 +70,22 @@ function codeFindings(
   coding: GivenCoding,
   { provider, membership }: Located,
 ): Pick<CodingResult, 'issues' | 'findings'> {
+  if (provider === undefined) return { issues: [] }
   const concept = membership.concept ?? provider.find(coding.code)
   if (concept === undefined) return { issues: unknownCode(coding, provider) }
   const valueSet = membership.state === 'in' ? membership.owner : undefined
   const found = { provider, concept, listed: membership.listed, valueSet, knowingly: membership.knowingly }
   const findings = conceptFindings(coding, found, { languages, lenient: input.lenientDisplay === true })
   return { issues: findings.issues, findings }
+}
+
+/** Writes down what decided about the code and its display, beside the membership. */
+async function explainCode({ scope, languages }: CodingCheck, coding: GivenCoding, { provider, membership }: Located): Promise<void> {
+  const { ctx, pace } = scope
+  if (provider === undefined) return
+  const concept = provider.find(coding.code)
+  if (concept === undefined) return explainUnknownCode(ctx.explain, pace, { provider, code: coding.code })
+  explainDisplay(ctx.explain, coding, { provider, concept, listed: membership.listed, languages })
 }
 
 interface Looked {

@@ -18,21 +18,21 @@ export function displayIssues(coding: GivenCoding, question: DisplayQuestion): r
   const given = coding.display
   if (given === undefined || question.texts.length === 0) return []
   const { texts, languages } = question
-  const allowed = texts.filter((text) => text.outdated === undefined && fits(text, languages))
-  if (allowed.some(({ value }) => same(value, given))) return []
-  const outdated = texts.find((text) => text.outdated !== undefined && same(text.value, given))
+  const allowed = texts.filter((text) => text.outdated === undefined && isInLanguages(text, languages))
+  if (allowed.some(({ value }) => sameText(value, given))) return []
+  const outdated = texts.find((text) => text.outdated !== undefined && sameText(text.value, given))
   if (outdated !== undefined) return [outdatedIssue(coding, question, outdated)]
   return [allowed.length > 0 ? wrongIssue(coding, question, allowed) : otherLanguageIssue(coding, question)]
 }
 
 /** A text without language is right in every language. */
-function fits(text: ConceptText, languages: LanguageList | undefined): boolean {
+export function isInLanguages(text: ConceptText, languages: LanguageList | undefined): boolean {
   return languages === undefined || languages.tags.length === 0 || text.language === undefined || isWanted(languages, text.language)
 }
 
 function wrongIssue(coding: GivenCoding, question: DisplayQuestion, allowed: readonly ConceptText[]): ValidationIssue {
   const given = coding.display ?? ''
-  const blanks = allowed.some(({ value }) => same(withoutBlanks(value), withoutBlanks(given)))
+  const blanks = allowed.some(({ value }) => sameText(withoutBlanks(value), withoutBlanks(given)))
   const id = blanks ? 'Display_Name_WS_for__should_be_one_of__instead_of' : 'Display_Name_for__should_be_one_of__instead_of'
   return issueOf(id, { ...named(coding, question), choices: choices(allowed) }, displayAt(coding, question))
 }
@@ -42,7 +42,7 @@ function otherLanguageIssue(coding: GivenCoding, question: DisplayQuestion): Val
   const { texts, language } = question
   const own = texts.filter((text) => text.outdated === undefined && (text.main || text.language === language))
   const values = { ...named(coding, question), display: shownText(texts, undefined)?.value ?? '' }
-  if (own.some(({ value }) => same(value, coding.display ?? ''))) {
+  if (own.some(({ value }) => sameText(value, coding.display ?? ''))) {
     return issueOf('NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_OK', values, { at: placeIn(coding.path, 'display') })
   }
   return issueOf('NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_ERR', values, displayAt(coding, question))
@@ -56,7 +56,13 @@ function outdatedIssue(coding: GivenCoding, question: DisplayQuestion, { outdate
 }
 
 function named(coding: GivenCoding, { code, languages }: DisplayQuestion): Record<'given' | 'system' | 'code' | 'languages', string> {
-  const list = languages === undefined ? '' : languages.text.split(',').map((item) => item.split(';')[0]?.trim() ?? '').join(', ')
+  const list =
+    languages === undefined
+      ? ''
+      : languages.text
+          .split(',')
+          .map((item) => item.split(';')[0]?.trim() ?? '')
+          .join(', ')
   return { given: coding.display ?? '', system: coding.system ?? '', code, languages: list === '' ? '--' : escaped(list) }
 }
 
@@ -65,12 +71,14 @@ function displayAt(coding: GivenCoding, { lenient }: DisplayQuestion): { at: str
 }
 
 function choices(allowed: readonly ConceptText[]): string {
-  const list = [...new Set(allowed.map(({ value, language }) => `'${escaped(value)}'${language === undefined ? '' : ` (${escaped(language)})`}`))]
+  const list = [
+    ...new Set(allowed.map(({ value, language }) => `'${escaped(value)}'${language === undefined ? '' : ` (${escaped(language)})`}`)),
+  ]
   return list.length === 1 ? (list[0] ?? '') : `one of ${list.length} choices: ${list.join(' or ')}`
 }
 
 /** Displays are compared without regard to upper and lower case. */
-function same(a: string, b: string): boolean {
+export function sameText(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 

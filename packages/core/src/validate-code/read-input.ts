@@ -4,13 +4,7 @@ import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { readLanguages, readVersionRules } from '../terminology/index.js'
-import type {
-  GivenCoding,
-  GivenValue,
-  ValidateInCodeSystemInput,
-  ValidateInValueSetInput,
-  ValidateOptions,
-} from './validate-input.js'
+import type { GivenCoding, GivenValue, ValidateInCodeSystemInput, ValidateInValueSetInput, ValidateOptions } from './validate-input.js'
 
 /** Reads the inputs of `ValueSet/$validate-code`. @throws {OperationError} as `readOptions`; `not-found` for an unknown id. */
 export async function readValueSetInput(
@@ -60,6 +54,7 @@ function readOptions(request: OperationRequest, reader: ParameterReader): Valida
     useSupplement: reader.texts('useSupplement'),
     ...readLanguages(reader, request),
     rules: readVersionRules(reader),
+    explain: reader.boolean('_explain'),
   }
 }
 

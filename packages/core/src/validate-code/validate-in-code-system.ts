@@ -1,13 +1,15 @@
 import { canonicalOf } from '../content/index.js'
-import { forRequest, type OperationContext } from '../context/index.js'
+import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { stringAt } from '../json/index.js'
 import {
+  explainUnknownCode,
   languagesFor,
   NO_RULES,
   preparedChoice,
   systemNotes,
   terminologyScope,
+  versionStep,
   type CodeSystemProvider,
   type LanguageList,
   type TerminologyScope,
@@ -15,6 +17,7 @@ import {
 import { conceptFindings } from './check-concept.js'
 import { unknownCode, unusableSystem } from './check-system.js'
 import type { CodingResult } from './check-coding.js'
+import { explainDisplay } from './explain-display.js'
 import { statusMessage } from './status-issue.js'
 import type { GivenCoding, ValidateInCodeSystemInput } from './validate-input.js'
 import { issueOf, noteOf, placeIn, type ValidationIssue } from './validation-issue.js'
@@ -28,7 +31,11 @@ import { shownCoding } from './shown-coding.js'
  * @throws {OperationError} `parameter-required` when no code system is named.
  * @see https://hl7.org/fhir/R4/codesystem-operation-validate-code.html
  */
-export async function validateInCodeSystem(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
+export function validateInCodeSystem(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
+  return explained(ctx, input, (own) => validation(own, input))
+}
+
+async function validation(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
   const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
   const scope = await terminologyScope(own, {
     supplements: input.useSupplement ?? [],
@@ -49,22 +56,34 @@ interface SystemCheck {
 /** The coding with the system and version that the request names beside it. */
 function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCoding {
   const { url, version } = canonicalOf(input.url ?? stringAt(input.codeSystem, 'url') ?? coding.system ?? '')
-  if (url === '') throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
+  if (url === '')
+    throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
   return { ...coding, system: url, version: coding.version ?? input.version ?? version }
 }
 
 async function oneCoding({ scope, input, languages }: SystemCheck, coding: GivenCoding): Promise<CodingResult> {
   const family = await scope.family(coding.system ?? '')
-  const { provider } = await preparedChoice(family, { include: coding.version, rules: coding.version === undefined ? scope.rules : NO_RULES })
+  const choice = await preparedChoice(family, { include: coding.version, rules: coding.version === undefined ? scope.rules : NO_RULES })
+  scope.ctx.explain?.step(versionStep(choice, 'coding'))
+  const { provider } = choice
   if (provider === undefined) return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, coding, family)) }
   const concept = provider.find(coding.code)
   if (concept === undefined) {
+    await explainUnknownCode(scope.ctx.explain, scope.pace, { provider, code: coding.code })
     return { coding, state: provider.header.complete ? 'out' : 'in', issues: unknownCode(coding, provider), unknown: [], provider }
   }
   const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
+  explainDisplay(scope.ctx.explain, coding, { provider, concept, languages })
   const abstract = input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []
   const notes = systemNotes(provider).map(statusMessage)
-  return { coding, state: abstract.length > 0 ? 'out' : 'in', issues: [...abstract, ...findings.issues, ...madeNotes(provider, coding, concept), ...notes], unknown: [], provider, findings }
+  return {
+    coding,
+    state: abstract.length > 0 ? 'out' : 'in',
+    issues: [...abstract, ...findings.issues, ...madeNotes(provider, coding, concept), ...notes],
+    unknown: [],
+    provider,
+    findings,
+  }
 }
 
 function madeNotes({ grammar }: CodeSystemProvider, { path }: GivenCoding, concept: number): readonly ValidationIssue[] {

@@ -1,4 +1,4 @@
-import type { OperationContext } from '../context/index.js'
+import { explained, type OperationContext } from '../context/index.js'
 import { escaped, languagesFor, nameOf, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
@@ -17,7 +17,11 @@ import type { Validation } from './validation.js'
  *   `unprocessable` for a circle of imports; `definition-invalid` and `not-supported` for a value set that cannot be used.
  * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html
  */
-export async function validateInValueSet(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
+export function validateInValueSet(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
+  return explained(ctx, input, (own) => validation(own, input))
+}
+
+async function validation(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
   const { scope, plan } = await plannedValueSet(ctx, input)
   const check = { scope, plan, input, languages: languagesFor(input, plan.valueSet.resource) }
   const missing = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap((part) => part.missing))
@@ -49,7 +53,10 @@ function answer(check: CodingCheck, results: readonly CodingResult[]): Validatio
 
 function notInSet({ input, plan }: CodingCheck, { coding, state }: CodingResult): readonly ValidationIssue[] {
   if (state !== 'out') return []
-  const values = { coding: codingText(input.inferSystem === true ? { ...coding, system: undefined } : coding), valueSet: nameOf(plan.valueSet) }
+  const values = {
+    coding: codingText(input.inferSystem === true ? { ...coding, system: undefined } : coding),
+    valueSet: nameOf(plan.valueSet),
+  }
   const severity = input.value.kind === 'codeableConcept' ? ({ severity: 'information', type: 'this-code-not-in-vs' } as const) : {}
   return [issueOf('None_of_the_provided_codes_are_in_the_value_set_one', values, { at: placeIn(coding.path, 'code'), ...severity })]
 }

@@ -1,3 +1,4 @@
+import type { ExplainOption } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
@@ -20,7 +21,7 @@ export interface GivenValue {
 }
 
 /** Options that both kinds of validation share. */
-export interface ValidateOptions extends AskedLanguages {
+export interface ValidateOptions extends AskedLanguages, ExplainOption {
   readonly value: GivenValue
   /** A wrong display is a warning. */
   readonly lenientDisplay?: boolean | undefined

@@ -1,8 +1,9 @@
+import type { Explained } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { ValidationIssue } from './validation-issue.js'
 
 /** The answer to a validation. */
-export interface Validation {
+export interface Validation extends Explained {
   readonly result: boolean
   readonly issues: readonly ValidationIssue[]
   /** The code, as it was given; of a CodeableConcept the first coding that is good. */

@@ -1,4 +1,5 @@
 import { writeIssue } from '../errors/index.js'
+import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Validation } from './validation.js'
 
@@ -19,6 +20,7 @@ export function writeValidation(validation: Validation): JsonObject {
       ...validation.unknownSystems.flatMap((canonical) => valueOf(unknownName(validation), 'Canonical', canonical)),
       ...valueOf('message', 'String', messageOf(validation)),
       ...issuesOf(validation),
+      ...explanationParameter(validation.explanation),
     ],
   }
 }

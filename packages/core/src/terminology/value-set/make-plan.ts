@@ -51,7 +51,13 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
   const includes = inVersionOrder(await eachPlan(inner, valueSet.includes, 'include'))
   const match = expansionParameterText(valueSet.resource, 'versionsMatch')
-  const plan = { valueSet, contained: key.includes('#'), includes, excludes, ...(match !== undefined && { versionsMatch: match === 'true' }) }
+  const plan = {
+    valueSet,
+    contained: key.includes('#'),
+    includes,
+    excludes,
+    ...(match !== undefined && { versionsMatch: match === 'true' }),
+  }
   made.set(key, plan)
   return plan
 }
@@ -89,6 +95,7 @@ async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, 
   }
   return {
     owner: making.owner,
+    path,
     definition,
     imports,
     missing,
@@ -112,7 +119,9 @@ function pinned(scope: TerminologyScope, stated: string): string {
 async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan | undefined> {
   if (canonical.startsWith('#')) return containedPlan(making, canonical)
   const found = await findValueSet(making.scope.ctx, canonical)
-  return found === undefined ? undefined : planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
+  return found === undefined
+    ? undefined
+    : planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
 }
 
 /** A contained value set stands in the outermost one around it. */
@@ -144,7 +153,9 @@ function tooDeep(valueSet: ValueSetDefinition): OperationError {
 function refuseMalformed(valueSet: ValueSetDefinition): void {
   const place = malformedPlace(objectAt(valueSet.resource, 'compose') ?? {})
   if (place === undefined) return
-  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has a malformed element.`, { expression: [place] })
+  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has a malformed element.`, {
+    expression: [place],
+  })
 }
 
 function malformedPlace(compose: JsonObject): string | undefined {
@@ -169,7 +180,9 @@ function isElementList(value: unknown): boolean {
 function refuseEmpty(valueSet: ValueSetDefinition): void {
   const { resource, includes } = valueSet
   if (includes.length > 0 || (objectAt(resource, 'compose') === undefined && objectAt(resource, 'expansion') !== undefined)) return
-  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} includes nothing.`, { expression: ['ValueSet.compose.include'] })
+  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} includes nothing.`, {
+    expression: ['ValueSet.compose.include'],
+  })
 }
 
 /** @see https://hl7.org/fhir/R4/valueset.html#invs vsd-1, vsd-2 */

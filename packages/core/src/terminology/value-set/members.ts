@@ -2,6 +2,7 @@ import { canonicalOf } from '../../content/index.js'
 import { and, andNot, bitmapFrom } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
+import { explainListedPart, explainListing } from '../explain/expansion-steps.js'
 import { listable, type ConceptSet } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/concepts-for.js'
 import { refusal } from '../refusal.js'
@@ -49,9 +50,19 @@ function evaluated(evaluation: Evaluation, plan: ValueSetPlan): Outcome {
   const known = evaluation.done.get(plan)
   if (known !== undefined) return known
   evaluation.scope.pace.check()
-  const included = union(plan.includes.map((part) => partSegments(evaluation, part)), plan.versionsMatch === true)
-  const rest = plan.excludes.reduce((left, part) => excluded(left, partSegments(evaluation, part), keepsVersions(plan, part)), included)
+  const { scope } = evaluation
+  const segmentsOf = (kind: 'include' | 'exclude', part: ConceptSetPlan): readonly Segment[] => {
+    const segments = partSegments(evaluation, part)
+    if (scope.ctx.explain !== undefined) explainListedPart(scope.ctx.explain, { kind, scope, plan, part, segments })
+    return segments
+  }
+  const included = union(
+    plan.includes.map((part) => segmentsOf('include', part)),
+    plan.versionsMatch === true,
+  )
+  const rest = plan.excludes.reduce((left, part) => excluded(left, segmentsOf('exclude', part), keepsVersions(plan, part)), included)
   const outcome = plan.valueSet.activeOnly ? { ...rest, segments: rest.segments.map(activeCodes) } : rest
+  if (scope.ctx.explain !== undefined) explainListing(scope.ctx.explain, plan, outcome.segments)
   evaluation.done.set(plan, outcome)
   return outcome
 }
@@ -137,7 +148,8 @@ function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan)
 function allOf(provider: CodeSystemProvider, sets: readonly ConceptSet[]): Segment['codes'] {
   const [first, ...others] = sets
   // A filter is tried on every concept that was met, and those that a grammar made are not listed.
-  if (provider.grammar !== undefined || first === undefined) return sets.reduce((rest, set) => and(rest, set.all()), listable(provider).all())
+  if (provider.grammar !== undefined || first === undefined)
+    return sets.reduce((rest, set) => and(rest, set.all()), listable(provider).all())
   return others.reduce((rest, set) => and(rest, set.all()), first.all())
 }
 

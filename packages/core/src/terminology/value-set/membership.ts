@@ -3,6 +3,7 @@ import type { ConceptStatus } from '../code-system/concept-status.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import { conceptTexts } from '../concept-texts.js'
+import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { sameSystem } from './segment.js'
@@ -73,14 +74,20 @@ function asked(asking: Asking, plan: ValueSetPlan): Membership {
   const included = inIncludes(asking, plan)
   const result = included.state === 'in' ? afterExcludes(asking, plan, included) : included
   asking.done.set(plan, result)
+  const { explain } = asking.scope.ctx
+  if (explain !== undefined) explainMember(explain, plan, { code: asking.code, answer: result, included: included.state === 'in' })
   return result
 }
 
 function inIncludes(asking: Asking, plan: ValueSetPlan): Membership {
   const bars = { ...asking.options, activeOnly: plan.valueSet.activeOnly || asking.options.activeOnly === true }
   const tried: Membership[] = []
-  for (const part of usableIncludes(asking, plan)) {
+  const { scope, code } = asking
+  const usable = usableIncludes(asking, plan)
+  if (scope.ctx.explain !== undefined) explainPassedOver(scope.ctx.explain, plan, usable)
+  for (const part of usable) {
     const one = inPart(asking, part, bars)
+    if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer: one })
     tried.push(one)
     if (one.state === 'in') break
   }
@@ -132,7 +139,11 @@ function inSystem({ scope, code }: Asking, part: ConceptSetPlan, bars: Membershi
 }
 
 /** What can be told without the code system. */
-function withoutSystem({ definition, filters }: ConceptSetPlan, { code }: CodeInQuestion, { trustLists }: MembershipOptions): Membership['state'] {
+function withoutSystem(
+  { definition, filters }: ConceptSetPlan,
+  { code }: CodeInQuestion,
+  { trustLists }: MembershipOptions,
+): Membership['state'] {
   if (trustLists !== true || definition.concepts === undefined || filters.length > 0) return 'unknown'
   return definition.listed(code) === undefined ? 'out' : 'in'
 }
@@ -162,7 +173,10 @@ interface Exclusion {
 
 function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Membership['state'] {
   const unbarred = { ...asking, options: { trustLists: asking.options.trustLists }, done: asking.doneForExcludes }
-  const { state, provider } = inPart(unbarred, part, unbarred.options)
+  const answer = inPart(unbarred, part, unbarred.options)
+  const { scope, code } = asking
+  if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer })
+  const { state, provider } = answer
   if (state !== 'in' || provider === undefined || included.provider === undefined) return state
   return sameSystem(provider, included.provider) || !keepsVersions(plan, part) ? 'in' : 'out'
 }
@@ -172,7 +186,9 @@ function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclu
  * from the newest on, unless only some have the code (and the display).
  */
 function usableIncludes({ scope, code }: Asking, plan: ValueSetPlan): readonly ConceptSetPlan[] {
-  const versions = new Set(plan.includes.filter(({ family }) => family?.url === code.system).flatMap(({ definition }) => definition.version ?? []))
+  const versions = new Set(
+    plan.includes.filter(({ family }) => family?.url === code.system).flatMap(({ definition }) => definition.version ?? []),
+  )
   const stated = code.version !== undefined && versions.has(code.version) ? code.version : undefined
   const chosen = code.version === undefined ? versionWithCode(scope, plan, { code, versions }) : stated
   if (chosen === undefined) return plan.includes

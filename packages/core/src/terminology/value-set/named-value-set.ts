@@ -2,6 +2,7 @@ import { formatCanonical } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { JsonObject } from '../../json/index.js'
+import { valueSetStep } from '../explain/value-set-step.js'
 import { refusal } from '../refusal.js'
 import { definedValueSet } from './defined-value-set.js'
 import { findValueSet } from './find-value-set.js'
@@ -22,7 +23,13 @@ export interface ValueSetName {
  *
  * @throws {OperationError} `not-found` when there is none; `parameter-required` when none is named.
  */
-export async function namedValueSet(ctx: OperationContext, { valueSet, url, valueSetVersion }: ValueSetName): Promise<ValueSetDefinition> {
+export async function namedValueSet(ctx: OperationContext, name: ValueSetName): Promise<ValueSetDefinition> {
+  const found = await foundValueSet(ctx, name)
+  ctx.explain?.step(valueSetStep(found, name))
+  return found
+}
+
+async function foundValueSet(ctx: OperationContext, { valueSet, url, valueSetVersion }: ValueSetName): Promise<ValueSetDefinition> {
   if (valueSet !== undefined) return readValueSet(valueSet)
   if (url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
   const found = await findValueSet(ctx, url, valueSetVersion)

@@ -17,6 +17,8 @@ export interface ValueSetPlan {
 export interface ConceptSetPlan {
   /** Name of the value set that it stands in, for messages. */
   readonly owner: string
+  /** FHIRPath in that value set: `ValueSet.compose.include[0]`. */
+  readonly path: string
   readonly definition: ConceptSetDefinition
   /** Absent for an include of value sets alone. */
   readonly family?: SystemFamily

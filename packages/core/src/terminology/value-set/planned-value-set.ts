@@ -1,3 +1,4 @@
+import type { Kept } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { demandedSupplements } from '../request-input.js'
 import { terminologyScope, type TerminologyScope } from '../scope.js'
@@ -28,7 +29,7 @@ export interface PlannedValueSet {
  * @throws {OperationError} as `namedValueSet`, `terminologyScope` and `makePlan`.
  */
 export async function plannedValueSet(ctx: OperationContext, question: ValueSetQuestion): Promise<PlannedValueSet> {
-  const kept = hasOwnRules(question) ? undefined : ctx.content.kept?.()
+  const kept = keptFor(ctx, question)
   const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
   const known = kept?.get(name)
   if (known !== undefined && isKeptPlan(known) && known.lasts()) return planned(await terminologyScope(ctx, { kept }), known)
@@ -40,7 +41,11 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   return planned(scope, made)
 }
 
-/** True when not only definitions decide. */
+/** Nothing when not only definitions decide, or when it is to be told how they do. */
+function keptFor({ content, explain }: OperationContext, question: ValueSetQuestion): Kept | undefined {
+  return explain !== undefined || hasOwnRules(question) ? undefined : content.kept?.()
+}
+
 function hasOwnRules({ valueSet, rules, useSupplement = [] }: ValueSetQuestion): boolean {
   return valueSet !== undefined || useSupplement.length > 0 || (rules !== undefined && hasRules(rules))
 }

@@ -1,0 +1,23 @@
+import { quoted } from '../errors/index.js'
+import type { Explain } from '../explain/index.js'
+import { codesText, languageStep, type LanguageList } from '../terminology/index.js'
+import type { ExpandInput } from './expand-input.js'
+
+/** What a request keeps of the codes of a value set. */
+export interface SelectionMade {
+  readonly input: ExpandInput
+  readonly languages: LanguageList | undefined
+  /** Codes that are left. */
+  readonly total: number
+}
+
+/** Writes down what the request's own wishes did to the codes of the value set. */
+export function explainSelection(explain: Explain, { input, languages, total }: SelectionMade): void {
+  if (languages !== undefined) explain.step(languageStep(languages, input))
+  if (input.activeOnly === true) {
+    explain.step({ kind: 'status', outcome: 'chosen', reason: 'inactive', text: 'Inactive codes are not wanted, by activeOnly.' })
+  }
+  if (input.filter === undefined || input.filter.trim() === '') return
+  const text = `${codesText(total)} with words that begin like those of ${quoted(input.filter)}.`
+  explain.step({ kind: 'text-filter', outcome: total > 0 ? 'holds' : 'fails', count: total, text })
+}

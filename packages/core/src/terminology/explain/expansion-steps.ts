@@ -1,0 +1,83 @@
+import { quoted } from '../../errors/index.js'
+import type { Explain } from '../../explain/index.js'
+import { chooseVersion } from '../code-system/system-family.js'
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { conceptsFor } from '../filter/concepts-for.js'
+import type { TerminologyScope } from '../scope.js'
+import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
+import type { Segment } from '../value-set/segment.js'
+import { codesText, filterText, partText } from './part-text.js'
+import { versionStep } from './version-step.js'
+
+/** An include or exclude whose codes were worked out. */
+export interface ListedPart {
+  readonly kind: 'include' | 'exclude'
+  readonly scope: TerminologyScope
+  readonly plan: ValueSetPlan
+  readonly part: ConceptSetPlan
+  readonly segments: readonly Segment[]
+}
+
+/** Writes down how many codes an include or exclude has, and how many each of its filters. */
+export function explainListedPart(explain: Explain, { kind, scope, plan, part, segments }: ListedPart): void {
+  const { canonical } = plan.valueSet
+  const place = { ...(canonical !== undefined && { definition: canonical }), path: part.path }
+  if (part.family !== undefined) {
+    const choice = chooseVersion(part.family, { include: part.definition.version, rules: scope.rules })
+    explain.step(versionStep(choice, 'include'))
+    if (choice.provider !== undefined) explainSelection(explain, { part, place }, choice.provider)
+  }
+  const count = sizeOf(segments)
+  explain.step({
+    kind,
+    outcome: count > 0 ? 'holds' : 'fails',
+    ...place,
+    count,
+    text: `${kind === 'include' ? 'Includes' : 'Excludes'} ${partText(part)}: ${codesText(count)}.`,
+  })
+}
+
+/** Writes down how many codes a value set has in all. */
+export function explainListing(explain: Explain, { valueSet }: ValueSetPlan, segments: readonly Segment[]): void {
+  const count = sizeOf(segments)
+  const name = valueSet.canonical === undefined ? 'The value set' : quoted(valueSet.canonical)
+  explain.step({
+    kind: 'value-set',
+    outcome: count > 0 ? 'holds' : 'fails',
+    ...(valueSet.canonical !== undefined && { definition: valueSet.canonical }),
+    count,
+    text: `${name} has ${codesText(count)}${valueSet.activeOnly ? '; it does not take inactive ones' : ''}.`,
+  })
+}
+
+interface PlacedPart {
+  readonly part: ConceptSetPlan
+  readonly place: { readonly definition?: string; readonly path: string }
+}
+
+const MOST_MISSING = 5
+
+function explainSelection(explain: Explain, { part, place }: PlacedPart, provider: CodeSystemProvider): void {
+  const missing = (part.definition.concepts ?? []).filter(({ code }) => provider.find(code) === undefined)
+  for (const { code } of missing.slice(0, MOST_MISSING)) {
+    const text = `${quoted(code)} is listed and is no code of ${quoted(provider.header.url)}; it was left out.`
+    explain.step({
+      kind: 'concept',
+      outcome: 'fails',
+      reason: 'unknown-code',
+      ...place,
+      path: `${place.path}.concept`,
+      coding: { system: provider.header.url, code },
+      text,
+    })
+  }
+  for (const [i, filter] of part.filters.entries()) {
+    const count = conceptsFor(provider, filter, part.owner).all().count()
+    const text = `${filterText(filter)} holds for ${codesText(count)}.`
+    explain.step({ kind: 'filter', outcome: count > 0 ? 'holds' : 'fails', ...place, path: `${place.path}.filter[${i}]`, count, text })
+  }
+}
+
+function sizeOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { codes }) => sum + codes.count(), 0)
+}

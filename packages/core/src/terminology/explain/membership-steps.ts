@@ -1,0 +1,149 @@
+import { quoted } from '../../errors/index.js'
+import type { Explain, ExplanationReason, ExplanationStep } from '../../explain/index.js'
+import { chooseVersion } from '../code-system/system-family.js'
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { conceptsFor } from '../filter/concepts-for.js'
+import type { TerminologyScope } from '../scope.js'
+import type { CodeInQuestion, Membership } from '../value-set/membership.js'
+import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
+import { listedConcept } from '../value-set/selection.js'
+import { codesText, filterText, partText } from './part-text.js'
+import { versionStep } from './version-step.js'
+
+/** An include or exclude that was asked about a code, and what it answered. */
+export interface AskedPart {
+  readonly kind: 'include' | 'exclude'
+  readonly scope: TerminologyScope
+  readonly plan: ValueSetPlan
+  readonly part: ConceptSetPlan
+  readonly code: CodeInQuestion
+  readonly answer: Membership
+}
+
+/** Writes down what an include or exclude says about a code, and which of its conditions decided. */
+export function explainPart(explain: Explain, asked: AskedPart): void {
+  const { kind, plan, part, code, answer } = asked
+  const provider = explainVersion(explain, asked)
+  const concept = provider?.find(code.code)
+  if (provider !== undefined && concept !== undefined) explainConditions(explain, asked, { provider, concept })
+  const reason = reasonOf(asked, provider)
+  explain.step({
+    kind,
+    outcome: outcomeOf(answer),
+    ...(reason !== undefined && { reason }),
+    ...placeOf(plan, part),
+    coding: { system: code.system, code: code.code },
+    text: `${kind === 'include' ? 'Includes' : 'Excludes'} ${partText(part)}: ${quoted(code.code)} ${saying(answer, reason)}.`,
+  })
+}
+
+/** Writes down which includes are not asked, because the code is one of another version of their system. */
+export function explainPassedOver(explain: Explain, plan: ValueSetPlan, asked: readonly ConceptSetPlan[]): void {
+  for (const part of plan.includes.filter((one) => !asked.includes(one))) {
+    const text = `Includes ${partText(part)}: the code is looked for in another version.`
+    explain.step({ kind: 'include', outcome: 'fails', reason: 'other-version', ...placeOf(plan, part), text })
+  }
+}
+
+/** A value set that was asked about a code, and what it answered. */
+export interface AskedSet {
+  readonly code: CodeInQuestion
+  readonly answer: Membership
+  /** True when its includes have the code. */
+  readonly included: boolean
+}
+
+/** Writes down what a value set says about a code in all. */
+export function explainMember(explain: Explain, { valueSet }: ValueSetPlan, { code, answer, included }: AskedSet): void {
+  const name = valueSet.canonical === undefined ? 'the value set' : quoted(valueSet.canonical)
+  const says = { in: 'is in', out: 'is not in', unknown: 'may or may not be in' } as const
+  explain.step({
+    kind: 'value-set',
+    outcome: outcomeOf(answer),
+    ...(included && answer.state !== 'in' && { reason: 'excluded' }),
+    ...(valueSet.canonical !== undefined && { definition: valueSet.canonical }),
+    coding: { system: code.system, code: code.code },
+    text: `${quoted(code.code)} of ${quoted(code.system)} ${says[answer.state]} ${name}.`,
+  })
+}
+
+/** @returns The version that the part came to, when it is of the code's system. */
+function explainVersion(explain: Explain, { scope, part, code }: AskedPart): CodeSystemProvider | undefined {
+  if (part.family === undefined || part.family.url !== code.system) return undefined
+  const choice = chooseVersion(part.family, { include: part.definition.version, value: code.version, rules: scope.rules })
+  explain.step(versionStep(choice, 'include', code.version))
+  return choice.provider
+}
+
+interface Found {
+  readonly provider: CodeSystemProvider
+  readonly concept: number
+}
+
+/** The list of codes, each filter, and the status of the concept. */
+function explainConditions(explain: Explain, { plan, part, code, answer }: AskedPart, { provider, concept }: Found): void {
+  const coding = { system: code.system, code: code.code }
+  const place = placeOf(plan, part)
+  const test = (kind: ExplanationStep['kind'], path: string, { holds, text }: { readonly holds: boolean; readonly text: string }): void =>
+    explain.step({ kind, outcome: holds ? 'holds' : 'fails', ...place, path: `${place.path}${path}`, coding, text })
+  if (part.definition.concepts !== undefined) {
+    const holds = listedConcept(provider, part, concept) !== undefined
+    test('concept', '.concept', {
+      holds,
+      text: `${quoted(code.code)} is ${holds ? '' : 'not '}in the list of ${codesText(part.definition.concepts.length)}.`,
+    })
+  }
+  for (const [i, filter] of part.filters.entries()) {
+    const holds = conceptsFor(provider, filter, part.owner).has(concept)
+    test('filter', `.filter[${i}]`, { holds, text: `${filterText(filter)} ${holds ? 'holds' : 'does not hold'} for ${quoted(code.code)}.` })
+  }
+  if (answer.barred === undefined) return
+  explain.step({
+    kind: 'status',
+    outcome: 'fails',
+    reason: answer.barred,
+    coding,
+    text: `${quoted(code.code)} is ${answer.barred}, and such codes are not wanted.`,
+  })
+}
+
+const WHY: ReadonlyMap<ExplanationReason, string> = new Map<ExplanationReason, string>([
+  ['abstract', 'is abstract'],
+  ['filter', 'does not meet a filter'],
+  ['import', 'is not in an imported value set'],
+  ['inactive', 'is inactive'],
+  ['not-listed', 'is not listed'],
+  ['other-system', 'is of another code system'],
+  ['unknown-code', 'does not exist'],
+])
+
+function saying({ state }: Membership, reason: ExplanationReason | undefined): string {
+  if (state === 'in') return 'is among them'
+  if (state === 'unknown') return 'may be among them, which cannot be told'
+  return WHY.get(reason ?? 'filter') ?? 'is not among them'
+}
+
+function reasonOf({ part, code, answer }: AskedPart, provider: CodeSystemProvider | undefined): ExplanationReason | undefined {
+  if (answer.state === 'in') return undefined
+  if (part.missing.length > 0) return 'unknown-import'
+  if (part.family === undefined) return 'import'
+  if (part.family.url !== code.system) return 'other-system'
+  if (provider === undefined) return 'unknown-system'
+  return conditionOf({ part, code, answer }, provider)
+}
+
+function conditionOf({ part, code, answer }: Pick<AskedPart, 'part' | 'code' | 'answer'>, provider: CodeSystemProvider): ExplanationReason {
+  const concept = provider.find(code.code)
+  if (concept === undefined) return 'unknown-code'
+  if (answer.barred !== undefined) return answer.barred
+  if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return 'not-listed'
+  return part.filters.every((filter) => conceptsFor(provider, filter, part.owner).has(concept)) ? 'import' : 'filter'
+}
+
+function outcomeOf({ state }: Membership): ExplanationStep['outcome'] {
+  return ({ in: 'holds', out: 'fails', unknown: 'unknown' } as const)[state]
+}
+
+function placeOf({ valueSet }: ValueSetPlan, { path }: ConceptSetPlan): { readonly definition?: string; readonly path: string } {
+  return { ...(valueSet.canonical !== undefined && { definition: valueSet.canonical }), path }
+}

@@ -1,0 +1,27 @@
+import { formatCanonical } from '../../content/index.js'
+import { quoted } from '../../errors/index.js'
+import type { Filter } from '../filter/operator.js'
+import type { ConceptSetPlan } from '../value-set/plan.js'
+import { nameOf } from '../value-set/value-set.js'
+
+/** What an include or exclude is about, in words: `codes of 'S|1' with 'concept' is-a 'x'`. */
+export function partText({ definition, filters, imports }: ConceptSetPlan): string {
+  const { system, version, concepts } = definition
+  const codes = concepts === undefined ? 'codes' : `the list of ${codesText(concepts.length)}`
+  const parts = [
+    ...(system === undefined ? [] : [`${codes} of ${quoted(formatCanonical(system, version))}`]),
+    ...(filters.length === 0 ? [] : [`with ${filters.map(filterText).join(' and ')}`]),
+    ...(imports.length === 0 ? [] : [`in ${imports.map(({ valueSet }) => quoted(nameOf(valueSet))).join(' and ')}`]),
+  ]
+  return parts.join(' ')
+}
+
+/** A number of codes in words. */
+export function codesText(count: number): string {
+  return count === 1 ? '1 code' : `${count} codes`
+}
+
+/** A filter in words. */
+export function filterText({ property, op, value }: Filter): string {
+  return `${quoted(property)} ${op} ${quoted(value)}`
+}

@@ -1,0 +1,150 @@
+import { quoted } from '../errors/index.js'
+import type { Explain, ExplanationReason, ExplanationStep } from '../explain/index.js'
+import { stringAt } from '../json/index.js'
+import { nearestOf, paced } from '../terminology/index.js'
+import type { Pace } from '../context/index.js'
+import type { Direction, MapIndex, Mapping } from './map-index.js'
+import type { SourceCode } from './source-codes.js'
+import type { TranslateInput } from './translation.js'
+import type { UnmappedRule } from './unmapped.js'
+
+/** A group of a map, by its place in it, and the direction in which it is asked. */
+export interface PlacedGroup {
+  readonly map: MapIndex
+  readonly place: number
+  readonly direction: Direction
+}
+
+/** What a group says about a code: its mappings, and those of them that apply. */
+export interface AskedGroup extends PlacedGroup {
+  readonly code: SourceCode
+  readonly found: readonly Mapping[]
+  readonly applied: readonly Mapping[]
+}
+
+/** Which map is used, and why. */
+export function mapStep(map: MapIndex, input: TranslateInput): ExplanationStep {
+  const isNamed = namesVersion(input)
+  const because = isNamed ? 'the request names it' : foundBy(input)
+  return {
+    kind: 'concept-map',
+    outcome: 'chosen',
+    reason: isNamed ? 'request' : 'newest',
+    ...definitionOf(map),
+    text: `The map ${quoted(map.canonical ?? '(unidentified)')} was used: ${because}.`,
+  }
+}
+
+function namesVersion({ url, mapId, conceptMap, mapVersion }: TranslateInput): boolean {
+  return mapId !== undefined || conceptMap !== undefined || mapVersion !== undefined || url?.includes('|') === true
+}
+
+function foundBy({ url, source }: TranslateInput): string {
+  const newest = 'it is the newest that is not retired'
+  return url === undefined && source !== undefined ? `${newest} for ${quoted(source)}` : newest
+}
+
+/** Writes down why a group is not asked about any code, or not about some. */
+export function explainPassedCodes(explain: Explain, group: PlacedGroup, { codes, asked }: PassedCodes): void {
+  if (codes.length === 0) explain.step(passedGroupStep(group, 'other-system'))
+  for (const code of codes) if (!asked.includes(code)) explain.step(passedGroupStep(group, 'other-version', code))
+}
+
+interface PassedCodes {
+  /** Those of the system that the group translates from. */
+  readonly codes: readonly SourceCode[]
+  /** Those that also are of its version. */
+  readonly asked: readonly SourceCode[]
+}
+
+/** A group that is not asked. */
+export function passedGroupStep(
+  group: PlacedGroup,
+  reason: 'other-system' | 'other-target' | 'other-version',
+  code?: SourceCode,
+): ExplanationStep {
+  const { from = '', fromVersion = '', to = '' } = group.direction
+  const says = {
+    'other-system': `translates codes of ${quoted(from)}`,
+    'other-target': `translates into ${quoted(to)}`,
+    'other-version': `translates codes of the version ${quoted(fromVersion)}`,
+  } as const
+  return {
+    kind: 'group',
+    outcome: 'fails',
+    reason,
+    ...placeOf(group),
+    ...(code !== undefined && { coding: code }),
+    text: `The group ${says[reason]} only.`,
+  }
+}
+
+/** Writes down what a group says about a code; for a code that it has not, the codes that are written much like it. */
+export async function explainGroup(explain: Explain, pace: Pace, { code, found, applied, ...group }: AskedGroup): Promise<void> {
+  for (const mapping of found) explain.step(mappingStep(group, mapping, { code, applies: applied.includes(mapping) }))
+  if (found.length > 0) return
+  explain.step({
+    kind: 'group',
+    outcome: 'fails',
+    reason: 'not-mapped',
+    ...placeOf(group),
+    coding: code,
+    text: `The group does not map ${quoted(code.code)}.`,
+  })
+  const near = await paced(nearestOf(code.code, candidatesIn(group.direction)), pace)
+  explain.nearest(near.map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })))
+}
+
+/** What a group does with a code that it does not map. */
+export function unmappedStep(
+  map: MapIndex,
+  place: number,
+  { code, rule }: { readonly code: SourceCode; readonly rule: UnmappedRule },
+): ExplanationStep {
+  const does = {
+    provided: 'keeps the code',
+    fixed: `gives ${quoted(rule.mode === 'other-map' ? '' : (rule.concept.code ?? ''))}`,
+    'other-map': `asks the map ${quoted(rule.mode === 'other-map' ? rule.url : '')}`,
+  } as const
+  return {
+    kind: 'unmapped',
+    outcome: 'chosen',
+    reason: 'not-mapped',
+    ...definitionOf(map),
+    path: `ConceptMap.group[${place}].unmapped`,
+    coding: code,
+    text: `For ${quoted(code.code)}, which it does not map, the group ${does[rule.mode]} (mode ${rule.mode}).`,
+  }
+}
+
+interface AskedMapping {
+  readonly code: SourceCode
+  readonly applies: boolean
+}
+
+function mappingStep(group: PlacedGroup, { element, target }: Mapping, { code, applies }: AskedMapping): ExplanationStep {
+  const reason: ExplanationReason = 'depends-on'
+  const [from, to] = [stringAt(element, 'code') ?? '', stringAt(target, 'code')]
+  const says = to === undefined ? 'to nothing' : `to ${quoted(to)}`
+  return {
+    kind: 'element',
+    outcome: applies ? 'holds' : 'fails',
+    ...(!applies && { reason }),
+    ...placeOf(group),
+    path: `${placeOf(group).path}.element.where(code = ${quoted(from)})`,
+    coding: code,
+    text: `The map takes ${quoted(from)} ${says} (${stringAt(target, 'equivalence') ?? 'no equivalence'})${applies ? '' : ', under conditions that are not met'}.`,
+  }
+}
+
+function* candidatesIn({ codes }: Direction): Generator<{ readonly text: string; readonly item: string }> {
+  for (const code of codes()) yield { text: code, item: code }
+}
+
+function placeOf({ map, place }: PlacedGroup): { readonly definition?: string; readonly path: string } {
+  return { ...definitionOf(map), path: `ConceptMap.group[${place}]` }
+}
+
+function definitionOf({ canonical }: MapIndex): { readonly definition?: string } {
+  return canonical === undefined ? {} : { definition: canonical }
+}
