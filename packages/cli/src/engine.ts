@@ -10,7 +10,8 @@ import { unitConversion, unitsOfMeasure } from '@fhir-ops/registries/ucum'
 import { openSqlite } from '@fhir-ops/sqlite'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
-import { reportLoad } from './load/report.js'
+import { prepare } from './load/prepare.js'
+import { reportLoad, reportProgress } from './load/report.js'
 import { openPostgresUrl, postgresUrl } from './postgres.js'
 
 /** What commands work with: a storage, the R4 definitions below it, and the sessions beside it. */
@@ -46,8 +47,13 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
     ...(options.limits !== undefined && { limits: options.limits }),
   })
   if (options.load !== undefined && options.load.length > 0) {
-    const onProgress = (count: number): void => io.err(`… ${count} resources`)
-    reportLoad(await load(options.load, { storage: opened.storage, indexer, onProgress }), io)
+    const { storage } = opened
+    const summary = await load(options.load, {
+      storage,
+      prepare: (sources) => prepare(sources, indexer),
+      onProgress: (progress) => reportProgress(progress, io),
+    })
+    reportLoad(summary, io)
   }
   return { ctx, indexer, sessionStore: opened.sessions, close: opened.close }
 }

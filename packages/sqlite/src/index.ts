@@ -1,3 +1,4 @@
+export { backupSqlite } from './backup-sqlite.js'
 export { checkSqlite } from './check-sqlite.js'
 export type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
 export { openSqlite, type OpenSqliteOptions, type SqliteFile } from './open-sqlite.js'

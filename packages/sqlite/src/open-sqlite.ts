@@ -1,9 +1,7 @@
-import { rename, rm } from 'node:fs/promises'
-import { DatabaseSync, backup } from 'node:sqlite'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
+import { backupSqlite } from './backup-sqlite.js'
 import type { Executor } from './command.js'
 import { conceptStoreOn } from './concept-store.js'
-import { storageFailure } from './failure.js'
 import { closedError } from './in-thread.js'
 import { migrate } from './migrations.js'
 import { openToRead, openToWrite, type FileOptions } from './node-file.js'
@@ -49,7 +47,7 @@ export async function openSqlite(file: string, options: OpenSqliteOptions = {}):
     storage,
     sessions: sessionStoreOn(executor),
     concepts: conceptStoreOn(executor),
-    backup: async (target) => copyDatabase(file, target),
+    backup: async (target) => backupSqlite(file, target),
     close: async () => storage.close(),
   }
 }
@@ -91,22 +89,3 @@ function preparedFile(options: FileOptions): ReturnType<typeof openToRead> {
     db.close()
   }
 }
-
-async function copyDatabase(file: string, target: string): Promise<void> {
-  const part = `${target}.part`
-  try {
-    await rm(part, { force: true })
-    const db = new DatabaseSync(file, { readOnly: true })
-    try {
-      // In one step: a copy in several would begin anew after every write.
-      await backup(db, part, { rate: MAX_PAGES })
-    } finally {
-      db.close()
-    }
-    await rename(part, target)
-  } catch (error) {
-    throw storageFailure(error)
-  }
-}
-
-const MAX_PAGES = 0x7fffffff

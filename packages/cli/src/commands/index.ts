@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import type { Io } from '../io.js'
+import { backupCommand } from './backup.js'
 import { checkCommand } from './check.js'
 import { demoCommand } from './demo.js'
 import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
 import { expandCommand } from './expand.js'
+import { exportCommand } from './export.js'
 import { importCommand } from './import.js'
 import { loadCommand } from './load.js'
 import { serveCommand } from './serve.js'
@@ -17,6 +19,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   demoCommand,
   serveCommand,
   loadCommand,
+  exportCommand,
   importCommand,
   translateCommand,
   expandCommand,
@@ -24,5 +27,6 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   evaluateCommand,
   executeCommand,
   tokenCommand,
+  backupCommand,
   checkCommand,
 ]

@@ -1,10 +1,23 @@
+import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { openEngine } from '../engine.js'
+import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
-import { load } from '../load/loader.js'
-import { reportLoad } from '../load/report.js'
+import { indexingThreads } from '../load/indexing-threads.js'
+import { load, type LoadOptions, type LoadSummary } from '../load/loader.js'
+import { prepare } from '../load/prepare.js'
+import { reportLoad, reportProgress } from '../load/report.js'
+import { wholeNumber } from './options.js'
+
+interface LoadCommandOptions {
+  readonly storage: string
+  readonly resume?: boolean
+  readonly threads: number
+}
+
+/** One core reads, one writes; the others index. */
+const THREADS = Math.max(0, availableParallelism() - 2)
 
 /** `fhir-ops load`. */
 export function loadCommand(io: Io): Command {
@@ -12,23 +25,48 @@ export function loadCommand(io: Io): Command {
     .description('Load resources into a storage. Exit status 1 when some were refused; the others are loaded.')
     .argument('<paths...>', 'JSON, Bundle or NDJSON files (also .gz), or folders of them')
     .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
+    .option('--resume', 'leave alone what is stored already with the same content, to go on with a load that was aborted')
+    .option('--threads <n>', 'threads that index, beside the one that reads; with 0 that one does', wholeNumber(0), THREADS)
     .addHelpText('after', '\nExample:\n  fhir-ops load packages/cli/sample --storage sqlite:content.db')
-    .action((paths: readonly string[], options: { readonly storage: string }) => loadInto(paths, options.storage, io))
+    .action((paths: readonly string[], options: LoadCommandOptions) => loadInto(paths, options, io))
 }
 
-async function loadInto(paths: readonly string[], storage: string, io: Io): Promise<void> {
-  if (storage === 'memory')
+async function loadInto(paths: readonly string[], options: LoadCommandOptions, io: Io): Promise<void> {
+  if (options.storage === 'memory')
     throw new OperationError(
       'parameter-value',
       'What is loaded into memory is gone when the command ends: name another storage, or use --load of serve.',
     )
-  const engine = await openEngine({ storage }, io)
+  const engine = await openEngine({ storage: options.storage }, io)
   try {
-    const onProgress = (count: number): void => io.err(`… ${count} resources`)
-    const summary = await load(paths, { storage: engine.ctx.storage, indexer: engine.indexer, onProgress })
+    const summary = await loadWith(paths, options, { engine, io })
     reportLoad(summary, io)
     if (summary.refused.length > 0) throw new Exit(1)
   } finally {
     await engine.close()
   }
 }
+
+interface Place {
+  readonly engine: Engine
+  readonly io: Io
+}
+
+async function loadWith(
+  paths: readonly string[],
+  { threads: count, resume = false }: LoadCommandOptions,
+  { engine, io }: Place,
+): Promise<LoadSummary> {
+  const { ctx, indexer } = engine
+  const common: Omit<LoadOptions, 'prepare'> = { storage: ctx.storage, resume, onProgress: (progress) => reportProgress(progress, io) }
+  if (count === 0) return load(paths, { ...common, prepare: (sources) => prepare(sources, indexer) })
+  const threads = indexingThreads(count)
+  try {
+    return await load(paths, { ...common, prepare: async (sources) => threads.prepare(sources), ahead: count * BATCHES_PER_THREAD })
+  } finally {
+    await threads.close()
+  }
+}
+
+/** One that it works on, and one that waits. */
+const BATCHES_PER_THREAD = 2

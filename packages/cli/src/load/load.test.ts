@@ -2,9 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
+import type { Storage } from 'fhir-ops/storage'
+import { r4 } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { indexingThreads } from './indexing-threads.js'
 import { load } from './loader.js'
+import { prepare } from './prepare.js'
 import { entriesIn, sourcesIn } from './sources.js'
 
 let folder = ''
@@ -33,7 +38,7 @@ async function placesOf(sources: AsyncIterable<{ readonly place: string }>): Pro
 
 async function loaded(...paths: readonly string[]) {
   const storage = memoryStorage()
-  const summary = await load(paths, { storage, indexer: () => [] })
+  const summary = await load(paths, { storage, prepare: (sources) => prepare(sources, () => []) })
   return { storage, summary }
 }
 
@@ -115,6 +120,72 @@ describe('what is stored', () => {
     await writeFile(at('many.ndjson'), Array.from({ length: 1201 }, (_, i) => patient(`m${i}`)).join('\n'))
     expect((await loaded(at('many.ndjson'))).summary.loaded).toBe(1201)
     await rm(at('many.ndjson'))
+  })
+})
+
+describe('batches under way at the same time', () => {
+  const versions = Array.from({ length: 1_700 }, (_, n) =>
+    JSON.stringify({ resourceType: 'Patient', id: `p${n % 600}`, language: `l${n}` }),
+  ).join('\n')
+
+  /** A storage that takes longer for the batches that come first. */
+  function unevenStorage(storage: Storage): Storage {
+    let slow = true
+    return {
+      ...storage,
+      async write(entries) {
+        slow = !slow
+        if (!slow) await new Promise((resolve) => setImmediate(resolve))
+        return storage.write(entries)
+      },
+    }
+  }
+
+  test.each([0, 3])('the last line of an id is what stays, with %d batches prepared ahead', async (ahead) => {
+    await writeFile(at('versions.ndjson'), versions)
+    const storage = memoryStorage()
+    await load([at('versions.ndjson')], { storage: unevenStorage(storage), ahead, prepare: async (sources) => prepare(sources, () => []) })
+    expect((await storage.read('Patient', 'p0'))?.resource['language']).toBe('l1200')
+    expect((await storage.read('Patient', 'p499'))?.resource['language']).toBe('l1699')
+    expect((await storage.read('Patient', 'p599'))?.resource['language']).toBe('l1199')
+    await rm(at('versions.ndjson'))
+  })
+
+  test('a batch that fails ends the load with its error', async () => {
+    await writeFile(at('versions.ndjson'), versions)
+    const storage = memoryStorage()
+    let writes = 0
+    const write: Storage['write'] = async (entries) =>
+      ++writes === 2 ? Promise.reject(new OperationError('storage-full', 'Full.')) : storage.write(entries)
+    const failing = load([at('versions.ndjson')], { storage: { ...storage, write }, prepare: (sources) => prepare(sources, () => []) })
+    await expect(failing).rejects.toMatchObject({ code: 'storage-full' })
+    await rm(at('versions.ndjson'))
+  })
+
+  test('a thread makes of a batch what is made of it here', async () => {
+    const sources = [
+      { text: bundle, place: 'a' },
+      { text: patient('p'), place: 'b' },
+      { text: '{', place: 'c' },
+    ]
+    const threads = indexingThreads(2)
+    expect(await threads.prepare(sources)).toEqual(prepare(sources, r4().indexer))
+    await threads.close()
+  })
+})
+
+describe('a load that is resumed', () => {
+  test('leaves alone what is stored with the same content, and writes the rest', async () => {
+    const { storage } = await loaded(folder)
+    await storage.write([{ op: 'delete', type: 'Patient', id: 'p1' }])
+    await writeFile(at('changed.ndjson'), JSON.stringify({ resourceType: 'Patient', id: 'p2', gender: 'male' }))
+    const again = await load([folder, at('changed.ndjson')], { storage, resume: true, prepare: (sources) => prepare(sources, () => []) })
+    // p2 stands in the folder twice now, as it was and as it is.
+    expect([again.loaded, again.unchanged]).toEqual([4, 3])
+    expect((await storage.read('Patient', 'p1'))?.versionId).toBe('3')
+    expect((await storage.read('Patient', 'p2'))?.resource['gender']).toBe('male')
+    expect((await storage.read('Patient', 'p3'))?.versionId).toBe('1')
+    await rm(at('changed.ndjson'))
   })
 })
 

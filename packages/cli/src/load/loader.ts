@@ -1,60 +1,93 @@
-import { OperationError } from 'fhir-ops/errors'
-import { isObject, stringAt } from 'fhir-ops/json'
-import { putResource, type Indexer, type PutEntry, type Storage } from 'fhir-ops/storage'
+import type { Storage } from 'fhir-ops/storage'
+import { batchWriter } from './batch-writer.js'
+import type { Prepare, Prepared, Refusal } from './prepare.js'
 import { entriesIn, type Source } from './sources.js'
+import { withoutUnchanged } from './unchanged.js'
 
 /** What a load did. */
 export interface LoadSummary {
   readonly loaded: number
   /** How many of each type were loaded, in the order of first appearance. */
   readonly types: ReadonlyMap<string, number>
+  /** How many were there already with the same content, and left as they are; 0 unless the load was to `resume`. */
+  readonly unchanged: number
   readonly refused: readonly Refusal[]
+  readonly seconds: number
 }
 
-/** A resource that was not loaded, and why. */
-export interface Refusal {
-  readonly place: string
-  readonly reason: string
+/** How far a load has come. */
+export interface LoadProgress {
+  /** Resources that are in the storage: acknowledged, or found there. */
+  readonly stored: number
+  /** Resources a second since the last report. */
+  readonly perSecond: number
 }
 
+/** What `load` works with. */
 export interface LoadOptions {
   readonly storage: Storage
-  readonly indexer: Indexer
-  /** Called about once a second with the number of resources loaded so far. */
-  readonly onProgress?: (loaded: number) => void
+  readonly prepare: Prepare
+  /** How many batches are prepared at the same time, ahead of the one that is written. Default 0: each when its turn comes. */
+  readonly ahead?: number
+  /** Leaves alone what is stored already with the same content, so that an aborted load can be repeated. Default false. */
+  readonly resume?: boolean
+  /** Called about once a second. */
+  readonly onProgress?: (progress: LoadProgress) => void
 }
 
 const BATCH = 500
 const PROGRESS_MS = 1_000
 
 /**
- * Stores every resource of the paths, in batches. A resource that cannot be stored is refused with its place and does not stop the others.
+ * Stores every resource of the paths, in batches that are stored as a whole or not at all. While the storage writes, the next ones are
+ * prepared. A resource that cannot be stored is refused with its place and does not stop the others.
  *
- * @throws {OperationError} when a path cannot be read or the storage fails; the batches before stay stored.
+ * @throws {OperationError} when a path cannot be read or the storage fails; what was written before stays.
  */
 export async function load(paths: readonly string[], options: LoadOptions): Promise<LoadSummary> {
+  const { storage, resume = false } = options
+  const start = performance.now()
   const refused: Refusal[] = []
   const types = new Map<string, number>()
-  let loaded = 0
-  let said = performance.now()
-  for await (const batch of batches(paths, options.indexer, refused)) {
-    await options.storage.write(batch)
-    loaded += batch.length
+  const writer = batchWriter(storage)
+  const progress = progressTo(options)
+  let unchanged = 0
+  for await (const prepared of preparedBatches(paths, options)) {
+    refused.push(...prepared.refused)
+    await writer.ready(prepared.entries)
+    const batch = resume ? await withoutUnchanged(prepared.entries, storage) : prepared.entries
+    unchanged += prepared.entries.length - batch.length
+    writer.write(batch)
     for (const { type } of batch) types.set(type, (types.get(type) ?? 0) + 1)
-    if (performance.now() - said < PROGRESS_MS) continue
-    options.onProgress?.(loaded)
-    said = performance.now()
+    progress(writer.written() + unchanged)
   }
-  return { loaded, types, refused }
+  await writer.done()
+  return { loaded: writer.written(), types, unchanged, refused, seconds: (performance.now() - start) / 1_000 }
 }
 
-async function* batches(paths: readonly string[], indexer: Indexer, refused: Refusal[]): AsyncGenerator<readonly PutEntry[]> {
-  let batch: PutEntry[] = []
+/** In the order of the sources. */
+async function* preparedBatches(paths: readonly string[], { prepare, ahead = 0 }: LoadOptions): AsyncGenerator<Prepared> {
+  const underWay: Promise<Prepared>[] = []
+  for await (const batch of batches(paths)) {
+    const prepared = Promise.resolve(prepare(batch))
+    // Whoever waits for it hears of a failure; until then it is nobody's.
+    prepared.catch(() => {})
+    underWay.push(prepared)
+    if (underWay.length > ahead) yield* await first(underWay)
+  }
+  while (underWay.length > 0) yield* await first(underWay)
+}
+
+async function first(underWay: Promise<Prepared>[]): Promise<readonly Prepared[]> {
+  const next = await underWay.shift()
+  return next === undefined ? [] : [next]
+}
+
+async function* batches(paths: readonly string[]): AsyncGenerator<readonly Source[]> {
+  let batch: Source[] = []
   for (const path of paths) {
     for await (const source of entriesIn(path)) {
-      const entry = entryOf(source, indexer)
-      if ('reason' in entry) refused.push(entry)
-      else batch.push(entry)
+      batch.push(source)
       if (batch.length < BATCH) continue
       yield batch
       batch = []
@@ -63,30 +96,12 @@ async function* batches(paths: readonly string[], indexer: Indexer, refused: Ref
   if (batch.length > 0) yield batch
 }
 
-function entryOf({ text, place }: Source, indexer: Indexer): PutEntry | Refusal {
-  try {
-    const { type, id } = addressIn(text)
-    return putResource({ type, id, source: text }, indexer)
-  } catch (error) {
-    if (error instanceof OperationError) return { place, reason: error.message }
-    throw error
-  }
-}
-
-function addressIn(text: string): { type: string; id: string } {
-  const resource = parsed(text)
-  const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
-  if (!isObject(resource) || type === undefined)
-    throw new OperationError('resource-invalid', 'This is no FHIR resource: it has no resourceType.')
-  const id = stringAt(resource, 'id')
-  if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it has no place to be stored at.`)
-  return { type, id }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new OperationError('body-invalid', 'This is no JSON.', { cause })
+function progressTo({ onProgress }: LoadOptions): (stored: number) => void {
+  let said = { at: performance.now(), stored: 0 }
+  return (stored) => {
+    const at = performance.now()
+    if (at - said.at < PROGRESS_MS) return
+    onProgress?.({ stored, perSecond: ((stored - said.stored) * 1_000) / (at - said.at) })
+    said = { at, stored }
   }
 }

@@ -1,15 +1,22 @@
 import type { Io } from '../io.js'
-import type { LoadSummary } from './loader.js'
+import type { LoadProgress, LoadSummary } from './loader.js'
 
 const MAX_REFUSALS = 20
 
+/** Tells how far a load has come. */
+export function reportProgress({ stored, perSecond }: LoadProgress, io: Io): void {
+  io.err(`… ${stored} resources, ${Math.round(perSecond)}/s`)
+}
+
 /** Tells what was loaded and what was refused. */
 export function reportLoad(summary: LoadSummary, io: Io): void {
+  const { loaded, unchanged, refused, seconds } = summary
   const types = [...summary.types].map(([type, count]) => `${type} ${count}`)
-  io.err(`loaded ${summary.loaded} resources${types.length > 0 ? ` (${types.join(', ')})` : ''}`)
-  if (summary.refused.length === 0) return
-  io.err(`refused ${summary.refused.length}:`)
-  for (const { place, reason } of summary.refused.slice(0, MAX_REFUSALS)) io.err(`  ${place}: ${reason}`)
-  const rest = summary.refused.length - MAX_REFUSALS
+  io.err(`loaded ${loaded} resources in ${seconds.toFixed(1)} s${types.length > 0 ? ` (${types.join(', ')})` : ''}`)
+  if (unchanged > 0) io.err(`left ${unchanged} as they are, which were stored already`)
+  if (refused.length === 0) return
+  io.err(`refused ${refused.length}:`)
+  for (const { place, reason } of refused.slice(0, MAX_REFUSALS)) io.err(`  ${place}: ${reason}`)
+  const rest = refused.length - MAX_REFUSALS
   if (rest > 0) io.err(`  and ${rest} more`)
 }

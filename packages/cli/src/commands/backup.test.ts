@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { checkSqlite, openSqlite } from '@fhir-ops/sqlite'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run } from '../program.js'
+
+const CLI = resolve(import.meta.dirname, '../../dist/main.js')
+let folder = ''
+const at = (name: string): string => join(folder, name)
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fhir-ops-backup-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const silent = { out: () => {}, err: () => {}, stdin: async () => '' }
+
+/** A server over the file, and a client that writes to it all the time. */
+async function servedUnderLoad(file: string) {
+  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--storage', `sqlite:${file}`, '--dev-token', 's'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [line]: readonly unknown[] = await once(createInterface(child.stdout), 'line')
+  const url = String(line).replace('listening on ', '')
+  const written: string[] = []
+  let writing = true
+  const load = (async () => {
+    for (let n = 0; writing; n++) {
+      const headers = { authorization: 'Bearer s', 'content-type': 'application/fhir+json' }
+      const body = JSON.stringify({ resourceType: 'Patient', id: `p${n}` })
+      if ((await fetch(`${url}/fhir/R4/Patient/p${n}`, { method: 'PUT', headers, body })).status === 201) written.push(`p${n}`)
+    }
+  })()
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    writing = false
+    await load
+    child.kill(signal)
+    await once(child, 'exit')
+  }
+  return { written, stop }
+}
+
+test('a backup of a served file has everything acknowledged before it, and takes the place of the file after its loss', async () => {
+  const server = await servedUnderLoad(at('data.db'))
+  await expect.poll(() => server.written.length).toBeGreaterThan(20)
+  const before = [...server.written]
+  expect(await run(['backup', at('copy.db'), '--storage', `sqlite:${at('data.db')}`], silent)).toBe(0)
+  await server.stop('SIGKILL')
+  expect(checkSqlite(at('copy.db'))).toEqual([])
+  // The way that docs/storage/sqlite.md describes.
+  for (const name of await readdir(folder)) if (name.startsWith('data.db')) await rm(at(name))
+  await copyFile(at('copy.db'), at('data.db'))
+  const { storage, close } = await openSqlite(at('data.db'))
+  const found = await Promise.all(before.map(async (id) => storage.read('Patient', id)))
+  await close()
+  expect(found.filter((resource) => resource === undefined)).toEqual([])
+})
+
+test.each([
+  ['a file that is not there', 'sqlite:/nowhere/data.db'],
+  ['another kind of storage', 'memory'],
+])('a backup of %s is refused', async (_, storage) => {
+  expect(await run(['backup', at('none.db'), '--storage', storage], silent)).toBe(1)
+  expect(await readdir(folder)).not.toContain('none.db')
+})
