@@ -163,11 +163,7 @@ describe('batches under way at the same time', () => {
   })
 
   test('a thread makes of a batch what is made of it here', async () => {
-    const sources = [
-      { text: bundle, place: 'a' },
-      { text: patient('p'), place: 'b' },
-      { text: '{', place: 'c' },
-    ]
+    const sources = [bundle, patient('p'), '{'].map((text, line) => ({ text, file: 'a', line, place: `a:${line}` }))
     const threads = indexingThreads(2)
     expect(await threads.prepare(sources)).toEqual(prepare(sources, r4().indexer))
     await threads.close()
