@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { rejected, rejectionReason, TOKEN_PREFIX, type Principal } from 'fhir-ops/sessions'
 import { callerOf, OPEN_CALLER, type Caller } from './auth/caller.js'
-import { bearerToken, malformedCredentials } from './auth/credentials.js'
+import { credentialsOf, malformedCredentials, type Credentials } from './auth/credentials.js'
 import type { Exchange } from './exchange.js'
 import type { Service } from './service.js'
 
@@ -16,9 +16,9 @@ export async function authenticate(service: Service, exchange: Exchange): Promis
     throw malformedCredentials()
   }
   if (service.isOpen && exchange.isFhir) return OPEN_CALLER
-  const token = tokenOf(service, exchange)
+  const credentials = credentialsIn(service, exchange)
   try {
-    const principal = await principalOf(service, exchange, token)
+    const principal = await principalOf(service, exchange, credentials)
     return await callerOf(principal, service.access, service.scopeReading)
   } catch (error) {
     const reason = rejectionReason(error)
@@ -27,9 +27,12 @@ export async function authenticate(service: Service, exchange: Exchange): Promis
   }
 }
 
-function tokenOf(service: Service, exchange: Exchange): string {
+const BEARER: readonly string[] = ['bearer']
+const BEARER_OR_DPOP: readonly string[] = ['bearer', 'dpop']
+
+function credentialsIn(service: Service, exchange: Exchange): Credentials {
   try {
-    return bearerToken(exchange.request, exchange.connection)
+    return credentialsOf(exchange.request, exchange.connection, service.dpop === undefined ? BEARER : BEARER_OR_DPOP)
   } catch (error) {
     const isMissing = error instanceof OperationError && error.code === 'token-missing'
     if (!isMissing || exchange.family !== 'userinfo' || !service.isTokenRequiredAtUserInfo) throw error
@@ -37,21 +40,36 @@ function tokenOf(service: Service, exchange: Exchange): string {
   }
 }
 
-/** Of a token that looks like one of ours but is none, a verifier is asked: the text of a fixed token is chosen by the host. */
-async function principalOf(service: Service, exchange: Exchange, token: string): Promise<Principal> {
-  if (!token.startsWith(TOKEN_PREFIX)) return foreignPrincipal(service, exchange, token)
+/**
+ * Of a token that looks like one of ours but is none, a verifier is asked: the text of a fixed token is chosen by the host. Ours are bound to
+ * no key.
+ */
+async function principalOf(service: Service, exchange: Exchange, credentials: Credentials): Promise<Principal> {
+  const { token, proof } = credentials
+  if (!token.startsWith(TOKEN_PREFIX) || proof !== undefined) return foreignPrincipal(service, exchange, credentials)
   try {
     return await service.sessions.verify(token)
   } catch (error) {
     if (rejectionReason(error) !== 'unknown') throw error
-    return foreignPrincipal(service, exchange, token)
+    return foreignPrincipal(service, exchange, credentials)
   }
 }
 
-async function foreignPrincipal(service: Service, { request, remoteHost }: Exchange, token: string): Promise<Principal> {
+async function foreignPrincipal(service: Service, exchange: Exchange, { token, proof }: Credentials): Promise<Principal> {
+  const { request, remoteHost } = exchange
   const verifier = service.verifiers.find((one) => one.claims(token))
   if (verifier === undefined) throw rejected('unknown')
-  return service.sessions.adopt(await verifier.verify(token), { userAgent: request.header('user-agent'), remoteHost })
+  const proven =
+    proof === undefined ? undefined : await service.dpop?.({ proof, method: request.method, uri: uriOf(service, exchange), token })
+  const verified = await verifier.verify(token, proven?.jkt)
+  await proven?.use()
+  return service.sessions.adopt(verified, { userAgent: request.header('user-agent'), remoteHost })
+}
+
+/** The address that the sender of a request knows; the `Host` header has no say in it. */
+function uriOf({ baseUrl, mount }: Service, { request }: Exchange): string {
+  const prefix = mount.map((segment) => `/${segment}`).join('')
+  return `${baseUrl}${request.target.slice(prefix.length)}`
 }
 
 function audited(

@@ -82,7 +82,7 @@ interface Execution extends Arrival, Routed {
 function execute(service: Service, execution: Execution): Promise<Answer> {
   const { route, exchange, partOf } = execution
   if (partOf !== undefined) return authorizedRun(service, execution, partOf)
-  if (route.access === 'public') return route.run(callOf(service, execution, service.ctx))
+  if (route.access === 'public' && route.body === 'none') return route.run(callOf(service, execution, service.ctx))
   return service.executor.run({
     signal: exchange.request.signal,
     timeoutMs: route.ownTimeLimit === true ? undefined : service.ctx.limits.operationTimeoutMs + GRACE_MS,

@@ -4,6 +4,8 @@ import type { Operation } from 'fhir-ops/operation'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
 import type { AccessPolicy } from './auth/caller.js'
+import type { DpopOptions } from './auth/dpop.js'
+import type { LogoutTokenVerifier } from './auth/logout-token.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import type { CorsOptions } from './http/cors.js'
 import type { HandlerLimits } from './limits.js'
@@ -21,6 +23,10 @@ export interface HandlerOptions extends AccessPolicy {
   readonly auth?: 'required' | 'off'
   /** Tokens of other issuers. */
   readonly verifiers?: readonly TokenVerifier[]
+  /** Offers back-channel logout for these issuers. */
+  readonly logoutTokens?: readonly LogoutTokenVerifier[]
+  /** Takes tokens that are bound to a key, with a proof of it (the scheme DPoP). Default off. */
+  readonly dpop?: DpopOptions
   /** Default: every operation of the library. */
   readonly operations?: readonly Operation[]
   /** What stored resources are found by. Default: the search parameters of the context; without them, definitions by their url. */

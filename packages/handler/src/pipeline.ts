@@ -1,5 +1,6 @@
 import { ERRORS, OperationError } from 'fhir-ops/errors'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
+import { DPOP_CHALLENGE } from './auth/dpop.js'
 import { remoteHostOf } from './auth/remote-host.js'
 import { authenticate } from './authenticate.js'
 import { dispatch } from './dispatch.js'
@@ -10,7 +11,7 @@ import { emptyAnswer, finished, withHeaders, type Answer } from './http/answer.j
 import { withCors } from './http/cors.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { parseTarget } from './http/target.js'
-import { allowOf, type Match, type Router } from './routes/router.js'
+import { allowOf, routeFor, type Match, type Router } from './routes/router.js'
 import type { Family, Route } from './routes/route.js'
 import type { Service } from './service.js'
 
@@ -51,7 +52,9 @@ async function answerOrFailure(service: Service, router: Router, incoming: Incom
     return await answerTo(service, router, incoming)
   } catch (thrown) {
     trace.error = foreseen(thrown, requestId)
-    return failureAnswer(trace.error, { family: trace.family, realm: service.realm, newId: service.ctx.newId })
+    const answer = failureAnswer(trace.error, { family: trace.family, realm: service.realm, newId: service.ctx.newId })
+    const challenges = service.dpop !== undefined && answer.status === 401
+    return challenges ? withHeaders(answer, [['WWW-Authenticate', DPOP_CHALLENGE]]) : answer
   }
 }
 
@@ -59,7 +62,7 @@ async function answerOrFailure(service: Service, router: Router, incoming: Incom
 async function answerTo(service: Service, router: Router, { request, connection, requestId, trace }: Incoming): Promise<Answer> {
   const target = parseTarget(request.target, service.limits)
   const match = router(target.segments)
-  trace.family = match?.routes.get('GET')?.family ?? 'fhir'
+  trace.family = (match?.routes.get('GET') ?? match?.routes.get('POST'))?.family ?? 'fhir'
   if (request.method === 'OPTIONS') return optionsAnswer(match)
   const exchange: Exchange = {
     request,
@@ -84,7 +87,7 @@ async function callerFor(service: Service, exchange: Exchange, open: Route | und
 const PUBLIC: Caller = { ...OPEN_CALLER, decide: () => 'deny' }
 
 function publicRoute(match: Match | undefined, { method }: HttpRequest): Route | undefined {
-  const route = method === 'GET' || method === 'HEAD' ? match?.routes.get('GET') : undefined
+  const route = match && routeFor(match, method)
   return route?.access === 'public' ? route : undefined
 }
 

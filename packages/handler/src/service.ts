@@ -8,6 +8,8 @@ import type { Indexer } from 'fhir-ops/storage'
 import type { AccessPolicy } from './auth/caller.js'
 import type { ScopeReading } from './auth/rights.js'
 import { checkRealm } from './auth/challenge.js'
+import { dpopCheck, type DpopCheck } from './auth/dpop.js'
+import type { LogoutTokenVerifier } from './auth/logout-token.js'
 import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import { createExecutor, type Executor } from './executor.js'
@@ -31,6 +33,9 @@ export interface Service {
   /** What scopes with a patient or a query are read with. */
   readonly scopeReading: ScopeReading
   readonly verifiers: readonly TokenVerifier[]
+  readonly logoutTokens: readonly LogoutTokenVerifier[]
+  /** Absent where tokens are taken by the scheme Bearer only. */
+  readonly dpop: DpopCheck | undefined
   readonly operations: readonly Operation[]
   readonly indexer: Indexer
   readonly bots: Bots | undefined
@@ -64,7 +69,7 @@ export function createService(options: HandlerOptions): Service {
     isOpen: options.auth === 'off',
     access: { defaultPolicy, policy },
     scopeReading: { ctx: context, base: `${baseUrl}${FHIR_PATH}`, maxParameters: limits.queryParameters },
-    verifiers: options.verifiers ?? [],
+    ...foreignTokensOf(options),
     operations: options.operations ?? OPERATIONS,
     indexer: options.indexer ?? indexerOf(context, baseUrl),
     bots: options.bots,
@@ -79,6 +84,14 @@ export function createService(options: HandlerOptions): Service {
     executor: createExecutor(limits),
     writeTurns: createKeyedTurns(),
   }
+}
+
+function foreignTokensOf({
+  verifiers = [],
+  logoutTokens = [],
+  dpop,
+}: HandlerOptions): Pick<Service, 'verifiers' | 'logoutTokens' | 'dpop'> {
+  return { verifiers, logoutTokens, dpop: dpop && dpopCheck(dpop) }
 }
 
 /** A log that fails must not fail the request it tells about. */

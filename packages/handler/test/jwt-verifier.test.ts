@@ -32,14 +32,26 @@ interface Minting {
 }
 
 function mint({ claims = {}, header = {}, key = privateKey }: Minting = {}): Promise<string> {
-  const payload = { iss: ISSUER, aud: AUDIENCE, sub: 'ann', iat: SECONDS, exp: SECONDS + 60, jti: 'j1', scope: 'openid user/Patient.r', ...claims }
+  const payload = {
+    iss: ISSUER,
+    aud: AUDIENCE,
+    sub: 'ann',
+    iat: SECONDS,
+    exp: SECONDS + 60,
+    jti: 'j1',
+    scope: 'openid user/Patient.r',
+    ...claims,
+  }
   return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', ...header }).sign(key)
 }
 
 const part = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 async function outcomeOf(promise: Promise<unknown>): Promise<string> {
-  const error: unknown = await promise.then(() => 'accepted', (caught: unknown) => caught)
+  const error: unknown = await promise.then(
+    () => 'accepted',
+    (caught: unknown) => caught,
+  )
   if (error === 'accepted') return 'accepted'
   return rejectionReason(error) ?? (error instanceof OperationError ? error.code : String(error))
 }
@@ -48,23 +60,37 @@ describe('a signed token', () => {
   it('is read with subject, scopes, session key and times', async () => {
     const token = await mint({ claims: { client_id: 'app', name: 'Ann', project: 'p' } })
     expect(await verifier({ projectClaim: 'project' }).verify(token)).toEqual({
-      issuer: ISSUER, sub: 'ann', sessionKey: 'jti:j1', issuedAt: NOW, expiresAt: NOW + 90_000, scopes: ['openid', 'user/Patient.r'],
-      claims: { name: 'Ann' }, client: 'app', project: 'p',
+      issuer: ISSUER,
+      sub: 'ann',
+      sessionKey: 'jti:j1',
+      issuedAt: NOW,
+      expiresAt: NOW + 90_000,
+      scopes: ['openid', 'user/Patient.r'],
+      claims: { name: 'Ann' },
+      client: 'app',
+      project: 'p',
     })
   })
 
   it.each([
-    [{ jti: undefined, sid: 's1' }, /^sid:s1$/],
+    [{ sid: 's1' }, /^sid:s1$/],
+    [{ jti: 'j2', sid: '' }, /^jti:j2$/],
     [{ jti: undefined }, /^token:[0-9a-f]{64}$/],
     [{ jti: '', sid: '' }, /^token:/],
-  ])('without jti has another session key: %j', async (claims, key) => {
+  ])('has a session key, that of the issuer before its own: %j', async (claims, key) => {
     expect((await verifier().verify(await mint({ claims }))).sessionKey).toMatch(key)
   })
 
   it('is chosen by its issuer, to the letter', async () => {
     expect(verifier().claims(await mint())).toBe(true)
-    for (const iss of [`${ISSUER}/`, ISSUER.toUpperCase(), [ISSUER], '', null]) expect(verifier().claims(await mint({ claims: { iss } }))).toBe(false)
-    expect(['x', 'a.b.c', `${part('{}')}.${part('[]')}.x`, 'é.é.é'].map((token) => verifier().claims(token))).toEqual([false, false, false, false])
+    for (const iss of [`${ISSUER}/`, ISSUER.toUpperCase(), [ISSUER], '', null])
+      expect(verifier().claims(await mint({ claims: { iss } }))).toBe(false)
+    expect(['x', 'a.b.c', `${part('{}')}.${part('[]')}.x`, 'é.é.é'].map((token) => verifier().claims(token))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ])
   })
 })
 
@@ -103,7 +129,9 @@ describe('TK-05 TK-06 claims', () => {
 
   it('exp beyond every number: refused', async () => {
     const payload = `{"iss":"${ISSUER}","aud":"${AUDIENCE}","sub":"ann","iat":${SECONDS},"exp":1e999}`
-    const token = await new CompactSign(Buffer.from(payload)).setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1' }).sign(privateKey)
+    const token = await new CompactSign(Buffer.from(payload))
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1' })
+      .sign(privateKey)
     expect(await outcomeOf(verifier().verify(token))).toBe('claims')
   })
 
@@ -124,9 +152,10 @@ describe('TK-05 TK-06 claims', () => {
 
 describe('TK-02 TK-03 TK-04 TK-10 forged tokens', () => {
   const forged: readonly (readonly [string, () => Promise<string>])[] = [
-    ...['none', 'NONE', 'nOnE', '', null, 5, ['ES256'], { a: 1 }, undefined].map(
-      (alg): [string, () => Promise<string>] => [`alg ${JSON.stringify(alg)}`, async () => withHeader(await mint(), { alg })],
-    ),
+    ...['none', 'NONE', 'nOnE', '', null, 5, ['ES256'], { a: 1 }, undefined].map((alg): [string, () => Promise<string>] => [
+      `alg ${JSON.stringify(alg)}`,
+      async () => withHeader(await mint(), { alg }),
+    ]),
     ['alg none without signature', async () => `${part({ alg: 'none', typ: 'at+jwt' })}.${(await mint()).split('.')[1]}.`],
     ['HS256 with the public key as secret', async () => hmac(JSON.stringify(publicJwk))],
     ['HS256 with an empty secret', async () => hmac('')],
@@ -138,8 +167,14 @@ describe('TK-02 TK-03 TK-04 TK-10 forged tokens', () => {
     ['kid no text', async () => withHeader(await mint(), { kid: { a: 1 } })],
     ['own key in jwk', async () => ownKey('jwk')],
     ['own key in x5c', async () => ownKey('x5c')],
-    ['own key behind jku', async () => withHeader(await mint({ key: (await generateKeyPair('ES256')).privateKey }), { jku: 'https://evil.example/jwks' })],
-    ['own key behind x5u', async () => withHeader(await mint({ key: (await generateKeyPair('ES256')).privateKey }), { x5u: 'https://evil.example/x' })],
+    [
+      'own key behind jku',
+      async () => withHeader(await mint({ key: (await generateKeyPair('ES256')).privateKey }), { jku: 'https://evil.example/jwks' }),
+    ],
+    [
+      'own key behind x5u',
+      async () => withHeader(await mint({ key: (await generateKeyPair('ES256')).privateKey }), { x5u: 'https://evil.example/x' }),
+    ],
     ['crit', async () => withHeader(await mint(), { crit: ['exp'] })],
     ['b64 false', async () => withHeader(await mint(), { b64: false, crit: ['b64'] })],
     ['zip', async () => withHeader(await mint(), { zip: 'DEF' })],
@@ -242,7 +277,10 @@ describe('TK-07 keys of an issuer', () => {
   const source = (uri: string, clock: { time: number }): ReturnType<typeof remoteKeys> =>
     remoteKeys({ uri, allowInsecureLoopback: true, fetch, monotonic: () => clock.time })
   const found = async (keys: ReturnType<typeof remoteKeys>, kid: string): Promise<string> => {
-    const error: unknown = await keys.keyFor({ alg: 'ES256', kid }).then(() => 'found', (caught: unknown) => caught)
+    const error: unknown = await keys.keyFor({ alg: 'ES256', kid }).then(
+      () => 'found',
+      (caught: unknown) => caught,
+    )
     if (error === 'found') return 'found'
     return error instanceof OperationError ? error.code : 'no such key'
   }
@@ -286,8 +324,15 @@ describe('TK-07 keys of an issuer', () => {
     ['is down', (_q: unknown, response: { writeHead(status: number): { end(): void } }) => response.writeHead(500).end()],
     ['sends no JSON', (_q: unknown, response: { end(text: string): void }) => response.end('<html>')],
     ['sends no object', (_q: unknown, response: { end(text: string): void }) => response.end('[]')],
-    ['redirects', (_q: unknown, response: { writeHead(status: number, headers: object): { end(): void } }) => response.writeHead(302, { location: '/x' }).end()],
-    ['sends without end', (_q: unknown, response: { end(text: string): void }) => response.end(`{"keys":[],"x":"${'x'.repeat(256 * 1024)}"}`)],
+    [
+      'redirects',
+      (_q: unknown, response: { writeHead(status: number, headers: object): { end(): void } }) =>
+        response.writeHead(302, { location: '/x' }).end(),
+    ],
+    [
+      'sends without end',
+      (_q: unknown, response: { end(text: string): void }) => response.end(`{"keys":[],"x":"${'x'.repeat(256 * 1024)}"}`),
+    ],
     ['hangs up', (_q: unknown, response: { destroy(): void }) => response.destroy()],
   ])('cannot be had when the issuer %s: 503, not 401', async (_name, listener) => {
     const uri = await serve(listener)
@@ -297,7 +342,12 @@ describe('TK-07 keys of an issuer', () => {
   })
 
   it('that are symmetric, short or shapeless are passed over', async () => {
-    const keys = keySet({ keys: [{ kty: 'oct', k: 'x', kid: 'k1' }, { kid: 'k1', kty: 'nonsense' }] })
+    const keys = keySet({
+      keys: [
+        { kty: 'oct', k: 'x', kid: 'k1' },
+        { kid: 'k1', kty: 'nonsense' },
+      ],
+    })
     await expect(keys.keyFor({ alg: 'ES256', kid: 'k1' })).rejects.toThrow()
   })
 })

@@ -6,6 +6,18 @@ declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: object)
     callback(): RequestListener
+    readonly Client: { find(id: string): Promise<Client | undefined> }
+    readonly AccessToken: new (properties: object) => AccessToken
+  }
+
+  interface Client {
+    backchannelLogout(sub: string, sid: string): Promise<void>
+  }
+
+  interface AccessToken {
+    /** Thumbprint of the key that the token is bound to. */
+    jkt?: string
+    save(): Promise<string>
   }
 }
 

@@ -2,6 +2,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import type { SessionRecord, SessionState, UserRecord } from '../storage/index.js'
 import type { AuditOrigin } from './audit-event.js'
 import type { AuditEntry } from './audit.js'
+import { foreignDigest } from './issue.js'
 import type { Principal } from './principal.js'
 import { rejected, type SessionServices } from './state.js'
 
@@ -50,6 +51,29 @@ export async function signOutEverywhere(services: SessionServices, sub: string, 
   await services.audit({ ...origin, sub, type: 'global-sign-out', outcome: 'success' })
 }
 
+/** A login that has ended at another issuer: one by its session there, or all of a user. */
+export interface EndedLogin {
+  readonly issuer: string
+  readonly sub?: string | undefined
+  /** The issuer's session. */
+  readonly sid?: string | undefined
+}
+
+/**
+ * Ends what another issuer says has ended: the session of that `sid`; where none is known, everything of the user, as tokens of that login
+ * may still come. Nothing is known of either: there is nothing to end.
+ */
+export async function endLogin(services: SessionServices, { issuer, sub, sid }: EndedLogin, origin: AuditOrigin = {}): Promise<void> {
+  const session = sid === undefined ? undefined : await services.store.sessionByDigest(foreignDigest(issuer, `sid:${sid}`))
+  if (session !== undefined) {
+    const ended = await endSession(services, session, 'logged-out')
+    if (ended !== undefined)
+      await services.audit({ ...auditOf(session, origin), type: 'logout', outcome: 'success', reason: 'back-channel' })
+    return
+  }
+  if (sub !== undefined && (await services.store.user(sub)) !== undefined) await signOutEverywhere(services, sub, origin)
+}
+
 /** Disables, deletes or re-enables a user. Sessions made before do not come back. @throws {OperationError} `not-found` */
 export async function setUserState(services: SessionServices, sub: string, state: UserRecord['state']): Promise<void> {
   await userChange(services, sub, () => services.store.setUserState(sub, state, services.now()))
@@ -95,6 +119,9 @@ async function userChange(services: SessionServices, sub: string, change: () => 
   if (changed === undefined) throw new OperationError('not-found', `No user with the subject ${quoted(sub)}.`)
 }
 
-function auditOf({ sub, client, loginId }: Principal, origin: AuditOrigin): Pick<AuditEntry, 'sub' | 'client' | 'loginId' | 'requestId' | 'remoteHost'> {
+function auditOf(
+  { sub, client, loginId }: Pick<Principal, 'sub' | 'client' | 'loginId'>,
+  origin: AuditOrigin,
+): Pick<AuditEntry, 'sub' | 'client' | 'loginId' | 'requestId' | 'remoteHost'> {
   return { ...origin, sub, client, loginId }
 }

@@ -1,6 +1,6 @@
 export { createSessions, type Sessions, type SessionsOptions } from './sessions.js'
 export type { ForeignToken, IssuedToken, NewSession, SeenCaller, SessionUser } from './issue.js'
-export type { Revocation } from './end.js'
+export type { EndedLogin, Revocation } from './end.js'
 export type { Principal } from './principal.js'
 export { INVALID_TOKEN, rejected, rejectionReason, type RejectionReason } from './state.js'
 export { TOKEN_PREFIX, sha256 } from './token.js'

@@ -37,7 +37,7 @@ export interface IssuedToken {
 export interface ForeignToken {
   readonly issuer: string
   readonly sub: string
-  /** What names its session at the issuer: `jti`, else `sid`, else a digest of the token. */
+  /** What names its session at the issuer: `sid:...`, else `jti:...`, else `token:` and a digest of the token. */
   readonly sessionKey: string
   /** Milliseconds since 1970. */
   readonly issuedAt: number
@@ -84,13 +84,18 @@ export async function createSession(services: SessionServices, input: NewSession
 
 /** The principal of another issuer's token; its session is recorded at first sight, so that it can be listed and revoked. */
 export async function adoptForeign(services: SessionServices, token: ForeignToken, seen: SeenCaller): Promise<Principal> {
-  const digest = sha256(JSON.stringify([token.issuer, token.sessionKey]))
+  const digest = foreignDigest(token.issuer, token.sessionKey)
   const known = (await knownSession(services, digest)) ?? (await recorded(services, { ...seen, token, digest }))
   if (known.session.sub !== token.sub) throw rejected('other-subject')
   const session = { ...known.session, expiresAt: Math.max(known.session.expiresAt, token.expiresAt) }
   const principal = accepted(services, { ...known, session })
   if (session.expiresAt > known.session.expiresAt) await extend(services, session)
   return { ...principal, scopes: token.scopes, expiresAt: token.expiresAt, patient: token.patient }
+}
+
+/** What the session of another issuer's token is found by. */
+export function foreignDigest(issuer: string, sessionKey: string): string {
+  return sha256(JSON.stringify([issuer, sessionKey]))
 }
 
 interface FirstSight extends SeenCaller {

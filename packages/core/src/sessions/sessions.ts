@@ -1,7 +1,17 @@
 import type { SessionRecord, SessionStore } from '../storage/index.js'
 import type { AuditOrigin } from './audit-event.js'
 import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
-import { logout, revoke, revokeOthers, setSessionState, setUserState, signOutEverywhere, type Revocation } from './end.js'
+import {
+  endLogin,
+  logout,
+  revoke,
+  revokeOthers,
+  setSessionState,
+  setUserState,
+  signOutEverywhere,
+  type EndedLogin,
+  type Revocation,
+} from './end.js'
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
 import type { Principal } from './principal.js'
 import { KEEP_EXPIRED_MS, knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
@@ -44,6 +54,8 @@ export interface Sessions {
   revokeOthers(principal: Principal, origin?: AuditOrigin): Promise<number>
   /** @throws {OperationError} `not-found` */
   signOutEverywhere(sub: string, origin?: AuditOrigin): Promise<void>
+  /** Ends what another issuer says has ended (back-channel logout): one session of its, or all of a user. */
+  endLogin(ended: EndedLogin, origin?: AuditOrigin): Promise<void>
   /** False when the session is not active. */
   disable(loginId: string): Promise<boolean>
   /** False when the session is not disabled. */
@@ -80,6 +92,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     revoke: (revocation, origin) => revoke(services, revocation, origin),
     revokeOthers: (principal, origin) => revokeOthers(services, principal, origin),
     signOutEverywhere: (sub, origin) => signOutEverywhere(services, sub, origin),
+    endLogin: (ended, origin) => endLogin(services, ended, origin),
     disable: (loginId) => setSessionState(services, loginId, 'disabled'),
     enable: (loginId) => setSessionState(services, loginId, 'active'),
     delete: (loginId) => setSessionState(services, loginId, 'deleted'),

@@ -94,6 +94,10 @@ export const INVALID_TOKEN = 'Access token is expired, disabled, or deleted, or 
 /** Why a token was not accepted; for audit only. */
 export type RejectionReason =
   | 'unknown'
+  /** Its issuer says that it is not active. */
+  | 'inactive'
+  /** Of possession of its key. */
+  | 'proof'
   | 'expired'
   | 'malformed'
   | 'signature'

@@ -1,18 +1,27 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Connection, HttpRequest } from '../http/http-request.js'
 
+/** An access token as it was given. */
+export interface Credentials {
+  readonly token: string
+  /** The header `DPoP`, for the scheme of this name; an empty one when it is missing. */
+  readonly proof?: string
+}
+
 /**
- * The bearer token of a request (AUTH-01 to AUTH-14).
+ * The access token of a request (AUTH-01 to AUTH-14).
  *
+ * @param schemes `bearer`, and `dpop` where it is taken.
  * @throws {OperationError} `token-missing` when there is none; `token-malformed` when it is not given once, as one word.
  */
-export function bearerToken(request: HttpRequest, connection: Connection): string {
-  if (authorizationLines(connection) > 1) throw malformedCredentials()
-  const header = request.header('authorization')?.trim() ?? ''
-  if (!/^bearer(\s|$)/i.test(header)) throw new OperationError('token-missing', 'An access token is required.')
-  const token = /^bearer +([^\s,]+)$/i.exec(header)?.[1]
+export function credentialsOf(request: HttpRequest, connection: Connection, schemes: readonly string[]): Credentials {
+  if (linesOf(connection, 'authorization') > 1 || linesOf(connection, 'dpop') > 1) throw malformedCredentials()
+  const header = (request.header('authorization') ?? '').trim()
+  const scheme = (/^\S*/.exec(header) ?? [''])[0].toLowerCase()
+  if (!schemes.includes(scheme)) throw new OperationError('token-missing', 'An access token is required.')
+  const token = /^[a-z]+ +([^\s,]+)$/i.exec(header)?.[1]
   if (token === undefined) throw malformedCredentials()
-  return token
+  return scheme === 'dpop' ? { token, proof: request.header('dpop') ?? '' } : { token }
 }
 
 /** The error for credentials that are not one bearer token in the header. */
@@ -21,6 +30,6 @@ export function malformedCredentials(): OperationError {
 }
 
 /** Node keeps only the first of several Authorization lines, so the raw ones are counted. */
-function authorizationLines({ rawHeaders = [] }: Connection): number {
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'authorization').length
+function linesOf({ rawHeaders = [] }: Connection, header: string): number {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === header).length
 }

@@ -1,4 +1,4 @@
-import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, stringAt, type JsonObject } from 'fhir-ops/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
 
@@ -18,10 +18,12 @@ export interface VerifiedClaims {
   readonly digest: string
   /** Milliseconds since 1970. */
   readonly now: number
+  /** Thumbprint of the key that the request has proved to hold; only a token that is bound to it is taken then. */
+  readonly jkt?: string | undefined
 }
 
-/** Claims that only other kinds of token have: ID tokens, logout tokens, DPoP proofs, and tokens bound to a key. */
-const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events', 'htm', 'htu', 'ath', 'cnf']
+/** Claims that only other kinds of token have: ID tokens, logout tokens and DPoP proofs. */
+const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events', 'htm', 'htu', 'ath']
 
 /** Claims about the user that are kept at first sight. */
 const USER_CLAIMS: readonly string[] = [
@@ -53,9 +55,9 @@ const LAST_TIME = 8.64e15
  *
  * @throws {OperationError} `token-invalid`
  */
-export function foreignTokenOf({ payload, digest, now }: VerifiedClaims, rules: ClaimRules): ForeignToken {
+export function foreignTokenOf({ payload, digest, now, jkt }: VerifiedClaims, rules: ClaimRules): ForeignToken {
   const { exp, iat } = timesOf(payload, now / 1_000 + rules.clockTolerance)
-  if (OTHER_KINDS.some((name) => Object.hasOwn(payload, name))) throw rejected('claims')
+  if (OTHER_KINDS.some((name) => Object.hasOwn(payload, name)) || !isBoundTo(payload, jkt)) throw rejected('claims')
   const client = stringAt(payload, 'client_id') ?? stringAt(payload, 'azp')
   const patient = stringAt(payload, 'patient')
   const project = rules.projectClaim === undefined ? undefined : stringAt(payload, rules.projectClaim)
@@ -71,6 +73,12 @@ export function foreignTokenOf({ payload, digest, now }: VerifiedClaims, rules: 
     ...(project !== undefined && { project }),
     ...(patient !== undefined && isResourceId(patient) && { patient }),
   }
+}
+
+/** A token that is bound to a key is taken with the proof of that key only, another one without any. */
+function isBoundTo({ cnf }: JsonObject, jkt: string | undefined): boolean {
+  if (cnf === undefined) return jkt === undefined
+  return jkt !== undefined && isObject(cnf) && cnf['jkt'] === jkt
 }
 
 /** Seconds since 1970; neither issued nor valid from after `latest`. */
@@ -89,10 +97,11 @@ function subjectOf(payload: JsonObject): string {
   return sub
 }
 
+/** The issuer's session, where it names one: that is what its logout tokens end. */
 function sessionKeyOf(payload: JsonObject, digest: string): string {
-  const [jti, sid] = [stringAt(payload, 'jti'), stringAt(payload, 'sid')]
-  if (jti !== undefined && jti !== '') return `jti:${jti}`
-  return sid !== undefined && sid !== '' ? `sid:${sid}` : `token:${digest}`
+  const [sid, jti] = [stringAt(payload, 'sid'), stringAt(payload, 'jti')]
+  if (sid !== undefined && sid !== '') return `sid:${sid}`
+  return jti !== undefined && jti !== '' ? `jti:${jti}` : `token:${digest}`
 }
 
 /** `scope` of RFC 9068, or the list `scp` that some issuers send. */

@@ -1,22 +1,13 @@
 import { OperationError } from 'fhir-ops/errors'
 import { stringAt } from 'fhir-ops/json'
 import { rejected, sha256, type ForeignToken } from 'fhir-ops/sessions'
-import { errors, jwtVerify, type CryptoKey, type JWK, type JWTPayload } from 'jose'
+import { errors, jwtVerify, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { checkHeader, jwtShape } from './jwt-shape.js'
 import { foreignTokenOf } from './jwt-claims.js'
-import { configuredKeys, type KeySource } from './key-source.js'
-import { remoteKeys } from './remote-keys.js'
+import { algorithmsOf, keysOf, type JwtKeys } from './issuer-keys.js'
+import type { KeySource } from './key-source.js'
 import type { TokenVerifier } from './token-verifier.js'
-
-/** Where the keys of an issuer come from: exactly one of these. */
-export type JwtKeys =
-  /** Address of the issuer's JWKS: https. */
-  | { readonly jwksUri: string; readonly allowInsecureLoopback?: boolean }
-  /** Public keys. */
-  | { readonly keys: readonly JWK[] }
-  /** At least 32 bytes; then only HS256, HS384 and HS512 are accepted. */
-  | { readonly secret: Uint8Array }
 
 /** How tokens of one issuer are checked. */
 export type JwtVerifierOptions = JwtKeys & {
@@ -24,8 +15,6 @@ export type JwtVerifierOptions = JwtKeys & {
   readonly issuer: string
   /** What `aud` must name. */
   readonly audience: string
-  /** Default ES256, ES384, EdDSA, RS256, PS256. */
-  readonly algorithms?: readonly string[]
   /** Also accepts the type `JWT`, for issuers that do not follow RFC 9068. Default false. */
   readonly allowPlainType?: boolean
   /** Seconds by which clocks may differ: 0 to 300, default 30. */
@@ -33,13 +22,8 @@ export type JwtVerifierOptions = JwtKeys & {
   /** Claim that names the caller's project. */
   readonly projectClaim?: string
   readonly now?: () => Date
-  /** For the JWKS only. */
-  readonly fetch?: typeof fetch
 }
 
-const ASYMMETRIC = ['ES256', 'ES384', 'EdDSA', 'RS256', 'PS256'] as const
-const SYMMETRIC = ['HS256', 'HS384', 'HS512'] as const
-const MIN_SECRET_BYTES = 32
 const MAX_TOLERANCE = 300
 const MAX_VERIFIED = 10_000
 
@@ -64,11 +48,11 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   const verifying = verifyingOf(options)
   return {
     claims: (token) => stringAt(jwtShape(token)?.payload, 'iss') === options.issuer,
-    verify: (token) => verify(verifying, token),
+    verify: (token, jkt) => verify(verifying, token, jkt),
   }
 }
 
-async function verify(verifying: Verifying, token: string): Promise<ForeignToken> {
+async function verify(verifying: Verifying, token: string, jkt: string | undefined): Promise<ForeignToken> {
   const shape = jwtShape(token)
   if (shape === undefined) throw rejected('malformed')
   checkHeader(shape.header, verifying)
@@ -77,7 +61,7 @@ async function verify(verifying: Verifying, token: string): Promise<ForeignToken
   const payload = verifying.verified.get(digest) ?? (await verifiedPayload(verifying, token))
   verifying.verified.set(digest, payload)
   if ((payload.exp ?? 0) * 1_000 <= now() - clockTolerance * 1_000) throw rejected('expired')
-  return foreignTokenOf({ payload, digest, now: now() }, { ...options, clockTolerance })
+  return foreignTokenOf({ payload, digest, now: now(), jkt }, { ...options, clockTolerance })
 }
 
 async function verifiedPayload({ options, algorithms, clockTolerance, now, keys }: Verifying, token: string): Promise<JWTPayload> {
@@ -114,34 +98,5 @@ function verifyingOf(options: JwtVerifierOptions): Verifying {
     now: () => (options.now?.() ?? new Date()).getTime(),
     keys: keysOf(options),
     verified: new LRUCache({ max: MAX_VERIFIED }),
-  }
-}
-
-function algorithmsOf(options: JwtVerifierOptions): readonly string[] {
-  const known: readonly string[] = 'secret' in options ? SYMMETRIC : ASYMMETRIC
-  const asked = options.algorithms ?? known
-  const unknown = asked.find((algorithm) => !known.includes(algorithm))
-  if (unknown !== undefined) throw new TypeError(`The algorithm ${unknown} does not go with these keys.`)
-  return asked
-}
-
-function keysOf(options: JwtVerifierOptions): KeySource {
-  if ('secret' in options) return secretKey(options.secret)
-  if ('keys' in options) return configuredKeys(options.keys)
-  return remoteKeys({
-    uri: options.jwksUri,
-    allowInsecureLoopback: options.allowInsecureLoopback ?? false,
-    fetch: options.fetch ?? ((...input) => fetch(...input)),
-    monotonic: () => performance.now(),
-  })
-}
-
-/** One secret for the three lengths of HMAC. */
-function secretKey(secret: Uint8Array): KeySource {
-  if (secret.length < MIN_SECRET_BYTES) throw new TypeError('The secret must have at least 32 bytes.')
-  const bytes = Uint8Array.from(secret)
-  return {
-    keyFor: ({ alg = '' }): Promise<CryptoKey> =>
-      crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: `SHA-${alg.slice(2)}` }, false, ['verify']),
   }
 }

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, objectsAt, stringAt } from 'fhir-ops/json'
+import { objectsAt, stringAt } from 'fhir-ops/json'
 import { errors, type JSONWebKeySet } from 'jose'
+import { checkIssuerUri, issuerJson } from './issuer-json.js'
 import { keySet, type KeySource } from './key-source.js'
 
 /** Where an issuer publishes its keys. */
@@ -17,7 +18,6 @@ const FRESH_MS = 10 * 60_000
 const STALE_MS = 24 * 3_600_000
 const COOLDOWN_MS = 30_000
 const RETRY_WITHOUT_KEYS_MS = 1_000
-const TIMEOUT_MS = 5_000
 const MAX_BYTES = 256 * 1024
 
 /**
@@ -27,7 +27,7 @@ const MAX_BYTES = 256 * 1024
  * @throws {TypeError} for an address that is not https.
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
-  checkUri(options)
+  checkIssuerUri('jwksUri', options)
   const cache = keyCache(options)
   return {
     async keyFor(header) {
@@ -95,36 +95,11 @@ function unavailable(): OperationError {
 }
 
 async function fetchSet({ uri, fetch }: RemoteKeysOptions): Promise<JSONWebKeySet> {
-  const response = await fetch(uri, {
-    redirect: 'error',
-    headers: { accept: 'application/json, application/jwk-set+json' },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  const text = await boundedText(response)
-  const body: unknown = JSON.parse(text)
-  if (!response.ok || !isObject(body)) throw new TypeError('The issuer gave no key set.')
+  const headers = { accept: 'application/json, application/jwk-set+json' }
+  const body = await issuerJson({ uri, fetch, maxBytes: MAX_BYTES }, { headers })
   const keys = objectsAt(body, 'keys').flatMap((key) => {
     const kty = stringAt(key, 'kty')
     return kty === undefined ? [] : [{ ...key, kty }]
   })
   return { keys }
-}
-
-async function boundedText({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let text = ''
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > MAX_BYTES) throw new TypeError('The key set is too long.')
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
-}
-
-function checkUri({ uri, allowInsecureLoopback }: RemoteKeysOptions): void {
-  const { protocol, hostname } = new URL(uri)
-  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback && allowInsecureLoopback)) return
-  throw new TypeError('jwksUri must be an https address.')
 }

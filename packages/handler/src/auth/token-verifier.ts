@@ -4,6 +4,10 @@ import type { ForeignToken } from 'fhir-ops/sessions'
 export interface TokenVerifier {
   /** True when the token claims to be of this issuer; decides which verifier is asked. Nothing is trusted yet. */
   claims(token: string): boolean
-  /** @throws {OperationError} `token-invalid`; `unavailable` when the issuer's keys cannot be had. */
-  verify(token: string): Promise<ForeignToken>
+  /**
+   * @param jkt Thumbprint of the key that the request has proved to hold (DPoP): the token must be bound to it. When absent, a token that
+   *   is bound to a key must be refused.
+   * @throws {OperationError} `token-invalid`; `unavailable` when the issuer cannot be asked.
+   */
+  verify(token: string, jkt?: string): Promise<ForeignToken>
 }

@@ -21,13 +21,14 @@ const FORM = 'application/x-www-form-urlencoded'
  * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads,
  * decoded by its type; `none` leaves it unread.
  */
-export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'json' | 'optional-json' | 'optional-form' | 'bot'
+export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'json' | 'optional-json' | 'form' | 'optional-form' | 'bot'
 
 const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   fhir: { mediaTypes: FHIR_TYPES, json: true },
   'fhir-text': { mediaTypes: FHIR_TYPES },
   json: { mediaTypes: ['application/json'], json: true },
   'optional-json': { mediaTypes: ['application/json'], json: true, optional: true },
+  form: { mediaTypes: [FORM] },
   'optional-form': { mediaTypes: [FORM], optional: true },
   bot: { mediaTypes: BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType) },
 }

@@ -1,3 +1,4 @@
+import { backChannelLogout } from '../session-endpoints/back-channel-logout.js'
 import { logout, revoke } from '../session-endpoints/end-session.js'
 import { sessionList } from '../session-endpoints/session-list.js'
 import { userInfo } from '../session-endpoints/userinfo.js'
@@ -38,5 +39,20 @@ export function sessionRoutes(service: Service): readonly Route[] {
       summary: 'The active sessions of the user',
       run: (call) => sessionList(service.sessions, call),
     },
+    ...(service.logoutTokens.length === 0 ? [] : [backChannelRoute(service)]),
   ]
+}
+
+/** Its token is the body: the issuer has no other. */
+function backChannelRoute(service: Service): Route {
+  return {
+    access: 'public',
+    method: 'POST',
+    path: '/oauth2/backchannel-logout',
+    family: 'userinfo',
+    body: 'form',
+    needs: 'a logout token in the body',
+    summary: 'Ends the sessions that an issuer names, where it is configured',
+    run: (call) => backChannelLogout(service.sessions, service.logoutTokens, call),
+  }
 }

@@ -1,0 +1,90 @@
+import { rejected, sha256 } from 'fhir-ops/sessions'
+import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify, type JWTPayload } from 'jose'
+import { checkHeader, jwtShape } from './jwt-shape.js'
+import { replaysFor, type Replays } from './replays.js'
+
+/** How proofs of possession are checked. */
+export interface DpopOptions {
+  /** Where proofs are remembered for 2 minutes; default this process. Instances behind one address should share it. */
+  readonly replays?: Replays
+  readonly now?: () => Date
+}
+
+/** What a proof must be about. */
+export interface ProvenRequest {
+  /** The header `DPoP`. */
+  readonly proof: string
+  readonly method: string
+  /** Address of the request as its sender knows it; query and fragment do not count. */
+  readonly uri: string
+  readonly token: string
+}
+
+/** A proof that holds. */
+export interface Proof {
+  /** Thumbprint of its key. */
+  readonly jkt: string
+  /** Notes that it was used, once its token was accepted. @throws {OperationError} `token-invalid` the second time. */
+  use(): Promise<void>
+}
+
+/** @throws {OperationError} `token-invalid` */
+export type DpopCheck = (request: ProvenRequest) => Promise<Proof>
+
+/** Algorithms of proofs, and the challenge that names them. */
+const ALGORITHMS = ['ES256', 'EdDSA']
+export const DPOP_CHALLENGE: string = `DPoP algs="${ALGORITHMS.join(' ')}"`
+
+const WINDOW_SECONDS = 60
+const REMEMBERED_MS = 120_000
+const MAX_JTI = 256
+
+/** Checks proofs of possession of a key (DP-01). @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
+export function dpopCheck({ replays = replaysFor(REMEMBERED_MS), now = () => new Date() }: DpopOptions): DpopCheck {
+  return async (request) => {
+    const payload = await verifiedProof(request.proof, now())
+    const { jti } = payload
+    if (!isAbout(payload, request) || !isFresh(payload, now()) || typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI) {
+      throw rejected('proof')
+    }
+    const jwk = jwtShape(request.proof)?.header['jwk']
+    const jkt = await calculateJwkThumbprint({ ...(typeof jwk === 'object' && jwk) })
+    return {
+      jkt,
+      async use() {
+        if (!(await replays.isNew(`${jkt} ${jti}`))) throw rejected('proof')
+      },
+    }
+  }
+}
+
+async function verifiedProof(proof: string, currentDate: Date): Promise<JWTPayload> {
+  const shape = jwtShape(proof)
+  if (shape === undefined) throw rejected('proof')
+  checkHeader(shape.header, { algorithms: ALGORITHMS, typ: ['dpop+jwt'] })
+  try {
+    const { payload } = await jwtVerify(proof, EmbeddedJWK, { algorithms: ALGORITHMS, currentDate })
+    return payload
+  } catch {
+    throw rejected('proof')
+  }
+}
+
+function isAbout({ htm, htu, ath }: JWTPayload, { method, uri, token }: ProvenRequest): boolean {
+  return htm === method && typeof htu === 'string' && placeOf(htu) === placeOf(uri) && ath === digestOf(token)
+}
+
+/** Normalised, without query and fragment. */
+function placeOf(uri: string): string | undefined {
+  const url = URL.canParse(uri) ? new URL(uri) : undefined
+  return url && `${url.origin}${url.pathname}`
+}
+
+function digestOf(token: string): string {
+  const hex = sha256(token)
+  return base64url.encode(Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16)))
+}
+
+function isFresh({ iat }: JWTPayload, now: Date): boolean {
+  return typeof iat === 'number' && Math.abs(now.getTime() / 1_000 - iat) <= WINDOW_SECONDS
+}

@@ -1,0 +1,132 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { JsonObject } from 'fhir-ops/json'
+import { rejected, sha256, TOKEN_PREFIX, type ForeignToken } from 'fhir-ops/sessions'
+import { LRUCache } from 'lru-cache'
+import { createTurns } from '../turns.js'
+import { checkIssuerUri, issuerJson } from './issuer-json.js'
+import { foreignTokenOf } from './jwt-claims.js'
+import { jwtShape } from './jwt-shape.js'
+import type { TokenVerifier } from './token-verifier.js'
+
+/** How opaque tokens of one issuer are checked. */
+export interface IntrospectionOptions {
+  /** The issuer's introspection endpoint: https. */
+  readonly endpoint: string
+  /** Allows `http` on the loopback interface. */
+  readonly allowInsecureLoopback?: boolean
+  /** Identifier of the issuer; an answer that names another is not accepted. */
+  readonly issuer: string
+  /** By which this service authenticates itself (HTTP Basic). */
+  readonly clientId: string
+  readonly clientSecret: string
+  /** What `aud` of the answer must name; not looked at when absent. */
+  readonly audience?: string
+  /**
+   * How long an answer holds, in milliseconds: the time that a revocation at the issuer may stay unseen. 0 (default) to 5,000; the issuer is
+   * asked for every request when 0. What ends a session here is seen at once all the same.
+   */
+  readonly cacheMs?: number
+  /** Seconds by which clocks may differ: 0 to 300, default 30. */
+  readonly clockTolerance?: number
+  /** Claim that names the caller's project. */
+  readonly projectClaim?: string
+  readonly now?: () => Date
+  readonly fetch?: typeof fetch
+}
+
+const MAX_TOLERANCE = 300
+const MAX_CACHE_MS = 5_000
+const MAX_TOKEN_LENGTH = 8_192
+const MAX_ANSWER_BYTES = 64 * 1024
+const MAX_KNOWN = 10_000
+/** A random text that was no token does not become one. */
+const REFUSED_MS = 60_000
+/** So many questions to the issuer at once, and so many waiting. */
+const TURNS = { concurrency: 64, queue: 256 }
+
+/** Answers of the issuer by digest of the token; a token is never kept. */
+interface Introspecting {
+  readonly options: IntrospectionOptions
+  readonly clockTolerance: number
+  readonly now: () => number
+  readonly ask: (token: string) => Promise<JsonObject>
+  readonly active: { get(digest: string): JsonObject | undefined; set(digest: string, answer: JsonObject): unknown }
+  readonly refused: LRUCache<string, true>
+}
+
+/**
+ * Verifies opaque access tokens by asking their issuer (RFC 7662). It is asked about every token that is neither signed nor one of the
+ * library's own: list it after other verifiers. Where the issuer does not answer, that is `unavailable` (503), never a refused token.
+ *
+ * @throws {TypeError} for an address that is not https, and other impossible options.
+ */
+export function introspectionVerifier(options: IntrospectionOptions): TokenVerifier {
+  const introspecting = introspectingOf(options)
+  return {
+    claims: (token) => token.length <= MAX_TOKEN_LENGTH && !token.startsWith(TOKEN_PREFIX) && jwtShape(token) === undefined,
+    verify: (token, jkt) => verify(introspecting, token, jkt),
+  }
+}
+
+async function verify(introspecting: Introspecting, token: string, jkt: string | undefined): Promise<ForeignToken> {
+  const { options, clockTolerance, now } = introspecting
+  const digest = sha256(token)
+  const payload = await answerAbout(introspecting, token, digest)
+  if (!isOurs(payload, options)) throw rejected('claims')
+  const verified = foreignTokenOf({ payload, digest, now: now(), jkt }, { ...options, clockTolerance })
+  if (verified.expiresAt <= now()) throw rejected('expired')
+  return verified
+}
+
+async function answerAbout({ ask, active, refused }: Introspecting, token: string, digest: string): Promise<JsonObject> {
+  const known = active.get(digest)
+  if (known !== undefined) return known
+  if (refused.has(digest)) throw rejected('inactive')
+  const answer = await ask(token)
+  if (answer['active'] !== true) {
+    refused.set(digest, true)
+    throw rejected('inactive')
+  }
+  active.set(digest, answer)
+  return answer
+}
+
+function isOurs({ iss, aud }: JsonObject, { issuer, audience }: IntrospectionOptions): boolean {
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  return (iss === undefined || iss === issuer) && (audience === undefined || audiences.includes(audience))
+}
+
+function introspectingOf(options: IntrospectionOptions): Introspecting {
+  const { endpoint, allowInsecureLoopback = false, clockTolerance = 30, cacheMs = 0 } = options
+  checkIssuerUri('endpoint', { uri: endpoint, allowInsecureLoopback })
+  if (!(clockTolerance >= 0 && clockTolerance <= MAX_TOLERANCE)) throw new TypeError('clockTolerance must be 0 to 300 seconds.')
+  if (!(cacheMs >= 0 && cacheMs <= MAX_CACHE_MS)) throw new TypeError('cacheMs must be 0 to 5,000.')
+  return {
+    options,
+    clockTolerance,
+    now: () => (options.now?.() ?? new Date()).getTime(),
+    ask: questions(options),
+    active: cacheMs === 0 ? NOTHING_KEPT : new LRUCache({ max: MAX_KNOWN, ttl: cacheMs, ttlResolution: 0 }),
+    refused: new LRUCache({ max: MAX_KNOWN, ttl: REFUSED_MS }),
+  }
+}
+
+const NOTHING_KEPT: Introspecting['active'] = { get: () => undefined, set: () => undefined }
+
+/** @returns Asks the issuer about a token. It throws `unavailable`, or `throttled` when too many questions wait. */
+function questions({ endpoint, clientId, clientSecret, ...options }: IntrospectionOptions): Introspecting['ask'] {
+  const turns = createTurns(TURNS)
+  const authorization = `Basic ${btoa([clientId, clientSecret].map(encodeURIComponent).join(':'))}`
+  const issuer = { uri: endpoint, fetch: options.fetch ?? ((...input) => fetch(...input)), maxBytes: MAX_ANSWER_BYTES }
+  return async (token) => {
+    await turns.take()
+    try {
+      const body = new URLSearchParams({ token, token_type_hint: 'access_token' })
+      return await issuerJson(issuer, { method: 'POST', headers: { accept: 'application/json', authorization }, body })
+    } catch (cause) {
+      throw new OperationError('unavailable', 'The token issuer cannot be asked at the moment.', { cause, retryAfterSeconds: 5 })
+    } finally {
+      turns.end()
+    }
+  }
+}

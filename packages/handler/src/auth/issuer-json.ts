@@ -1,0 +1,45 @@
+import { isObject, type JsonObject } from 'fhir-ops/json'
+
+/** An address of an issuer, and how far its answers are read. */
+export interface IssuerEndpoint {
+  readonly uri: string
+  readonly fetch: typeof fetch
+  readonly maxBytes: number
+}
+
+const TIMEOUT_MS = 5_000
+
+/**
+ * The JSON object that an issuer answers with: within 5 seconds, without redirects, so many bytes at most.
+ *
+ * @throws whatever goes wrong; its text is for nobody but the operator.
+ */
+export async function issuerJson({ uri, fetch, maxBytes }: IssuerEndpoint, init: RequestInit): Promise<JsonObject> {
+  const response = await fetch(uri, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const body: unknown = JSON.parse(await boundedText(response, maxBytes))
+  if (!response.ok || !isObject(body)) throw new TypeError('The issuer gave no object.')
+  return body
+}
+
+async function boundedText({ body }: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > maxBytes) throw new TypeError('The answer of the issuer is too long.')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** @throws {TypeError} for an address that is neither https nor, where that is allowed, http on the loopback interface. */
+export function checkIssuerUri(
+  name: string,
+  { uri, allowInsecureLoopback }: { readonly uri: string; readonly allowInsecureLoopback: boolean },
+): void {
+  const { protocol, hostname } = new URL(uri)
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback && allowInsecureLoopback)) return
+  throw new TypeError(`${name} must be an https address.`)
+}

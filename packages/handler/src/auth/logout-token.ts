@@ -1,0 +1,74 @@
+import { OperationError } from 'fhir-ops/errors'
+import { stringAt } from 'fhir-ops/json'
+import type { EndedLogin } from 'fhir-ops/sessions'
+import { jwtVerify, type JWTPayload } from 'jose'
+import { algorithmsOf, keysOf, type JwtKeys } from './issuer-keys.js'
+import { checkHeader, jwtShape } from './jwt-shape.js'
+import { replaysFor, type Replays } from './replays.js'
+
+/** Whose logout tokens are taken. */
+export type LogoutTokenOptions = JwtKeys & {
+  /** `iss`, to the letter. */
+  readonly issuer: string
+  /** Our client id at the issuer, which `aud` must name. */
+  readonly audience: string
+  readonly now?: () => Date
+  /** Where the ids of tokens are remembered; default this process. */
+  readonly replays?: Replays
+}
+
+/** Checks the logout tokens of one issuer. */
+export interface LogoutTokenVerifier {
+  /** True when the token claims to be of this issuer. */
+  claims(token: string): boolean
+  /** @throws {OperationError} `parameter-invalid`; `unavailable` when the issuer's keys cannot be had. */
+  verify(token: string): Promise<EndedLogin>
+}
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+const WINDOW_SECONDS = 120
+const REMEMBERED_MS = 2 * WINDOW_SECONDS * 1_000
+
+/**
+ * Verifies logout tokens (BC-01).
+ *
+ * @throws {TypeError} as `jwtVerifier`.
+ * @see https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
+ */
+export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVerifier {
+  const { issuer, replays = replaysFor(REMEMBERED_MS), now = () => new Date() } = options
+  const keys = keysOf(options)
+  const checks = { issuer, audience: options.audience, algorithms: [...algorithmsOf(options)], requiredClaims: ['exp', 'iat', 'jti'] }
+  const verified = async (token: string): Promise<JWTPayload> => {
+    const shape = jwtShape(token)
+    if (shape === undefined) throw refused()
+    try {
+      checkHeader(shape.header, { algorithms: checks.algorithms, typ: ['logout+jwt'] })
+      const { payload } = await jwtVerify(token, (header) => keys.keyFor(header), { ...checks, clockTolerance: 30, currentDate: now() })
+      return payload
+    } catch (error) {
+      if (error instanceof OperationError && error.code === 'unavailable') throw error
+      throw refused()
+    }
+  }
+  return {
+    claims: (token) => stringAt(jwtShape(token)?.payload, 'iss') === issuer,
+    async verify(token) {
+      const payload = await verified(token)
+      if (!isLogout(payload, now()) || !(await replays.isNew(`${issuer} ${payload.jti}`))) throw refused()
+      const [sub, sid] = [stringAt(payload, 'sub'), stringAt(payload, 'sid')]
+      if (sub === undefined && sid === undefined) throw refused()
+      return { issuer, sub, sid }
+    },
+  }
+}
+
+function isLogout({ iat = 0, nonce, events }: JWTPayload, now: Date): boolean {
+  const isEvent = typeof events === 'object' && events !== null && Object.hasOwn(events, EVENT)
+  return isEvent && nonce === undefined && Math.abs(now.getTime() / 1_000 - iat) <= WINDOW_SECONDS
+}
+
+/** One sentence for every token that is not accepted. */
+export function refused(): OperationError {
+  return new OperationError('parameter-invalid', 'The logout token is not valid.')
+}

@@ -1,0 +1,20 @@
+import type { Sessions } from 'fhir-ops/sessions'
+import { refused, type LogoutTokenVerifier } from '../auth/logout-token.js'
+import { emptyAnswer, type Answer } from '../http/answer.js'
+import { parseQuery } from '../http/target.js'
+import type { Call } from '../routes/route.js'
+
+/**
+ * Ends what an issuer's logout token names (BC-01): the sessions of one login, or of the user.
+ *
+ * @throws {OperationError} `parameter-invalid` for every token that is not accepted, alike; `unavailable`.
+ */
+export async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutTokenVerifier[], call: Call): Promise<Answer> {
+  const tokens = parseQuery(call.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'logout_token')
+  const [token = ''] = tokens.map(([, value]) => value)
+  const verifier = verifiers.find((one) => one.claims(token))
+  if (tokens.length !== 1 || verifier === undefined) throw refused()
+  const { requestId, remoteHost } = call
+  await sessions.endLogin(await verifier.verify(token), { requestId, remoteHost })
+  return emptyAnswer(200)
+}
