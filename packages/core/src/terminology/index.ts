@@ -1,5 +1,5 @@
 export { bindingChecker, type BindingChecker, type BoundValue, type MemberTest } from './binding.js'
-export { and, andNot, bitmapFrom, fleetingAnd, members, or, type Bitmap } from './bitmap.js'
+export { and, andNot, bitmapFrom, bitmapOf, fleetingAnd, members, or, type Bitmap } from './bitmap.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
 export { CONCEPT_PROPERTIES, type ConceptStatus } from './code-system/concept-status.js'
 export type { DisplayOrder } from './code-system/display-order.js'

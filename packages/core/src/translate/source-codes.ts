@@ -17,13 +17,16 @@ export interface SourceCode {
  */
 export function sourceCodes({ coding, codeableConcept }: TranslateInput): readonly SourceCode[] {
   if (coding !== undefined && codeableConcept !== undefined) throw ambiguousSource(['coding', 'codeableConcept'])
-  const codings = coding === undefined ? (codeableConcept?.coding ?? []) : [coding]
-  const codes = new Map(codings.flatMap(usable).map((code) => [JSON.stringify([code.system, code.version, code.code]), code]))
-  if (codes.size === 0) {
+  const codes = coding === undefined ? (codeableConcept?.coding ?? []).flatMap(usable) : usable(coding)
+  if (codes.length === 0) {
     const name = coding === undefined ? 'codeableConcept' : 'coding'
     throw new OperationError('parameter-required', 'A code to translate is required, together with its system.', { expression: [name] })
   }
-  return [...codes.values()]
+  return codes.length === 1 ? codes : onceEach(codes)
+}
+
+function onceEach(codes: readonly SourceCode[]): readonly SourceCode[] {
+  return [...new Map(codes.map((code) => [JSON.stringify([code.system, code.version, code.code]), code])).values()]
 }
 
 /** The error for more than one source of the concept (INTERFACE.md 7). */

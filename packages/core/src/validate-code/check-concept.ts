@@ -2,6 +2,7 @@ import { formatCanonical } from '../content/index.js'
 import { objectsAt, stringAt } from '../json/index.js'
 import {
   conceptTexts,
+  mainText,
   shownText,
   type CodeSystemProvider,
   type ConceptStatus,
@@ -44,10 +45,13 @@ export interface ConceptFindings {
 export function conceptFindings(coding: GivenCoding, found: FoundConcept, options: TextOptions): ConceptFindings {
   const { provider, concept, listed } = found
   const code = provider.code(concept)
-  const texts = conceptTexts(provider, concept, listed)
+  const main = mainText(provider, concept, listed)
+  // Designations matter to a display that is given, and to languages.
+  const plain = coding.display === undefined && options.languages === undefined && main !== undefined
+  const texts = plain ? [main] : conceptTexts(provider, concept, listed)
   const status = found.knowingly === true ? REVIEWED : provider.status(concept)
   const { language } = provider.header
-  const shown = shownText(texts, options.languages)?.value ?? texts.find((text) => text.main)?.value
+  const shown = (shownText(texts, options.languages) ?? main)?.value
   return {
     issues: [
       ...displayIssues(coding, { code, texts, language, ...options }),

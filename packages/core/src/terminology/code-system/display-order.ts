@@ -1,5 +1,6 @@
 import { firstWhere } from '../first-where.js'
 import type { Work } from '../work.js'
+import { displayWords, firstPlace } from './display-words.js'
 import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
@@ -21,6 +22,8 @@ export interface DisplayOrder {
    * @param visit For each word by place, then by length of the display, then by number, until it returns false; then the next word's.
    */
   eachPlace(start: string, visit: (concept: number, place: number) => boolean): void
+  /** Tells for a concept the place of the first word of its display that begins so; `FAR` when none does. */
+  firstPlaces(start: string): (concept: number) => number
 }
 
 /** What the order is made over. */
@@ -40,6 +43,7 @@ export function* displayOrder({ displays, display, code }: Shown, postings: Word
   for (let concept = 0; concept < lengths.length; concept++) lengths[concept] = displays[concept]?.length ?? 0
   const byDisplay = yield* sortedPlaces(displays)
   const byCode = yield* sortedPlaces(yield* collected(displays.length, code))
+  const words = yield* displayWords(postings, displays.length)
   return {
     display,
     length: (concept) => lengths[concept] ?? 0,
@@ -47,6 +51,10 @@ export function* displayOrder({ displays, display, code }: Shown, postings: Word
     withCode: (wanted) => stretch(byCode, (concept) => compare(code(concept), wanted)),
     startingWith: (text) => stretch(byDisplay, (concept) => compare(display(concept).slice(0, text.length), text)),
     eachPlace: (start, visit) => eachPlace(postings, start, visit),
+    firstPlaces(start) {
+      const range = postings.range(start)
+      return (concept) => firstPlace(words, range, concept)
+    },
   }
 }
 

@@ -75,8 +75,8 @@ function* withWord(candidates: Bitmap, accept: (concept: number) => boolean): Ge
   for (const concept of members(candidates)) if (accept(concept)) yield concept
 }
 
-/** Up to so many words are gathered as a list, which costs less than a bitmap. */
-const FEW = 2_048
+/** Up to so many words are gathered as a sorted list, which costs less than a bitmap (bench `terminology`). */
+const FEW = 256
 
 /** Concepts of this many common beginnings of words are kept. */
 const KEPT = 256

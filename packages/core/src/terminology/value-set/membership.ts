@@ -95,13 +95,12 @@ function inIncludes(asking: Asking, plan: ValueSetPlan): Membership {
 }
 
 function decisiveOf(tried: readonly Membership[]): Membership | undefined {
-  const by = [
-    ({ state }: Membership) => state === 'in',
-    ({ state }: Membership) => state === 'unknown',
-    ({ barred }: Membership) => barred !== undefined,
-    ({ provider }: Membership) => provider !== undefined,
-  ]
-  return by.flatMap((test) => tried.find(test) ?? [])[0]
+  return (
+    tried.find(({ state }) => state === 'in') ??
+    tried.find(({ state }) => state === 'unknown') ??
+    tried.find(({ barred }) => barred !== undefined) ??
+    tried.find(({ provider }) => provider !== undefined)
+  )
 }
 
 /** Everything that one include or exclude demands. */
@@ -116,6 +115,7 @@ function inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): 
 
 /** Each choice once: an answer that is asked for again brings the same ones, which would double at every level of imports. */
 function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
+  if (tried.length === 1) return tried[0]?.choices ?? []
   return [...new Set(tried.flatMap(({ choices }) => choices))]
 }
 

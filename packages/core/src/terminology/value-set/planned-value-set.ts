@@ -31,8 +31,8 @@ export interface PlannedValueSet {
 export async function plannedValueSet(ctx: OperationContext, question: ValueSetQuestion): Promise<PlannedValueSet> {
   const kept = keptFor(ctx, question)
   const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
-  const known = kept?.get(name)
-  if (known !== undefined && isKeptPlan(known) && known.lasts()) return planned(await terminologyScope(ctx, { kept }), known)
+  const known = usable(kept?.get(name))
+  if (known !== undefined) return planned(await terminologyScope(ctx, { kept }), known)
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
@@ -56,6 +56,10 @@ interface KeptPlan {
   members?: Members
   /** False once a code system of the plan has become one for a single request. */
   readonly lasts: () => boolean
+}
+
+function usable(kept: object | undefined): KeptPlan | undefined {
+  return kept !== undefined && isKeptPlan(kept) && kept.lasts() ? kept : undefined
 }
 
 function isKeptPlan(value: object): value is KeptPlan {
