@@ -104,8 +104,8 @@ function interactionOf(interaction: Route['interaction']): CapabilityStatementRe
   return interaction === undefined || isOfSystem(interaction) ? [] : [{ code: interaction }]
 }
 
-function isOfSystem(interaction: Route['interaction']): interaction is 'batch' | 'history-system' {
-  return interaction === 'batch' || interaction === 'history-system'
+function isOfSystem(interaction: Route['interaction']): interaction is 'batch' | 'history-system' | 'search-system' {
+  return interaction === 'batch' || interaction === 'history-system' || interaction === 'search-system'
 }
 
 function operationsOf(routes: readonly Route[]): CapabilityStatementRestResourceOperation[] {

@@ -108,7 +108,7 @@ describe('conditional delete', () => {
       [204, 'W/"2"'],
       [204, undefined],
     ])
-    expect((await ask('GET', '/Patient/one')).status).toBe(404)
+    expect((await ask('GET', '/Patient/one')).status).toBe(410)
   })
 
   it.each([

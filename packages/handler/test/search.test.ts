@@ -10,10 +10,15 @@ beforeAll(async () => {
   const storage = memoryStorage()
   const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
   running = await startServer({ storage, context: createContext({ storage, search: { parameters }, definitions: [r4Definitions()] }) })
-  for (const [id, family] of [['a', 'Muster'], ['b', 'Muster'], ['c', 'Other']]) {
+  for (const [id, family] of [
+    ['a', 'Muster'],
+    ['b', 'Muster'],
+    ['c', 'Other'],
+  ]) {
     await post(`/Patient/${id}`, { resourceType: 'Patient', id, name: [{ family }], gender: 'female' }, 'PUT')
   }
-  const value = '{"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"},"valueQuantity":{"value":1.50}}'
+  const value =
+    '{"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"},"valueQuantity":{"value":1.50}}'
   await post('/Observation/o', value, 'PUT')
 })
 afterAll(() => running.stop())
@@ -38,7 +43,7 @@ describe('search', () => {
 
   it('is paged by next links', async () => {
     const ids = []
-    for (let url: unknown = fhir('/Patient?_count=2'); typeof url === 'string'; ) {
+    for (let url: unknown = fhir('/Patient?_count=2'); typeof url === 'string';) {
       const page: Reply = await send(url, { headers: { authorization: `Bearer ${running.token}` } })
       ids.push(idsOf(page))
       url = at(page.json, 'link', 1, 'url')
@@ -101,7 +106,7 @@ describe('search', () => {
     expect(idsOf(await get('/Encounter/e/Encounter'))).toEqual(['e'])
   })
 
-  it.each(['/Patient/a/ValueSet', '/Patient/a/constructor', '/Observation/o/Patient', '/Patient/a/*'])('%s is not found', async (path) => {
+  it.each(['/Patient/a/ValueSet', '/Patient/a/constructor', '/Observation/o/Patient'])('%s is not found', async (path) => {
     expect((await get(path)).status).toBe(404)
   })
 
@@ -117,7 +122,11 @@ describe('search', () => {
   ])('_summary=%s gives a part, and says so', async (summary, without, members) => {
     const link = [{ other: { reference: 'Patient/a' }, type: 'seealso' }]
     const text = { status: 'generated', div: '<div>x</div>' }
-    await post('/Patient/s', { resourceType: 'Patient', id: 's', language: 'en', text, active: true, contact: [{ name: { text: 'c' } }], link }, 'PUT')
+    await post(
+      '/Patient/s',
+      { resourceType: 'Patient', id: 's', language: 'en', text, active: true, contact: [{ name: { text: 'c' } }], link },
+      'PUT',
+    )
     const resource = at((await get(`/Patient?_id=s&_summary=${summary}`)).json, 'entry', 0, 'resource')
     await send(fhir('/Patient/s'), { method: 'DELETE', headers: { authorization: `Bearer ${running.token}` } })
     expect(Object.keys(resource ?? {}).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(members)
@@ -172,29 +181,49 @@ describe('batch', () => {
       'nonsense',
     )
     expect(reply.status).toBe(200)
-    expect((at(reply.json, 'entry') as unknown[]).map((entry) => at(entry, 'response', 'status'))).toEqual(['201', '200', '404', '405', '400', '200', '204', '400'])
+    expect((at(reply.json, 'entry') as unknown[]).map((entry) => at(entry, 'response', 'status'))).toEqual([
+      '201',
+      '200',
+      '404',
+      '405',
+      '400',
+      '200',
+      '204',
+      '400',
+    ])
     expect(at(reply.json, 'entry', 0, 'response', 'etag')).toBe('W/"1"')
     expect(at(reply.json, 'entry', 2, 'response', 'outcome', 'issue', 0, 'code')).toBe('not-found')
     expect(at(reply.json, 'entry', 5, 'resource', 'total')).toBe(1)
   })
 
   it('keeps the digits of numbers', async () => {
-    const body = '{"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"PUT","url":"Basic/n"},"resource":{"resourceType":"Basic","id":"n","x":1.10}}]}'
+    const body =
+      '{"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"PUT","url":"Basic/n"},"resource":{"resourceType":"Basic","id":"n","x":1.10}}]}'
     expect((await post('', body)).text).toContain('"x":1.10')
   })
 
   it('is allowed what its caller is allowed', async () => {
     const { token } = await running.sessions.create({ user: 'bob', scopes: ['user/Patient.r'] })
-    const body = JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry: [request('GET', 'Patient/a'), request('DELETE', 'Patient/a')] })
+    const body = JSON.stringify({
+      resourceType: 'Bundle',
+      type: 'batch',
+      entry: [request('GET', 'Patient/a'), request('DELETE', 'Patient/a')],
+    })
     const reply = await send(fhir(''), { method: 'POST', headers: fhirHeaders(token), body })
     expect((at(reply.json, 'entry') as unknown[]).map((entry) => at(entry, 'response', 'status'))).toEqual(['200', '403'])
   })
 
-  it.each(['../../auth/me', '/auth/me', 'http://evil.example/x', '//evil.example', '', 'x/../..', 'Patient/%ff', 'x/..'])('cannot leave the FHIR base: %s', async (url) => {
-    const reply = await batch({ request: { method: 'GET', url } }, request('POST', url, { resourceType: 'Bundle', type: 'batch' }))
-    const statuses = (at(reply.json, 'entry') as unknown[]).map((entry) => Number(at(entry, 'response', 'status')))
-    expect(statuses.every((status) => [400, 404, 405, 422].includes(status)), String(statuses)).toBe(true)
-  })
+  it.each(['../../auth/me', '/auth/me', 'http://evil.example/x', '//evil.example', '', 'x/../..', 'Patient/%ff', 'x/..'])(
+    'cannot leave the FHIR base: %s',
+    async (url) => {
+      const reply = await batch({ request: { method: 'GET', url } }, request('POST', url, { resourceType: 'Bundle', type: 'batch' }))
+      const statuses = (at(reply.json, 'entry') as unknown[]).map((entry) => Number(at(entry, 'response', 'status')))
+      expect(
+        statuses.every((status) => [400, 404, 405, 422].includes(status)),
+        String(statuses),
+      ).toBe(true)
+    },
+  )
 
   it.each([
     [{ resourceType: 'Bundle', type: 'collection' }, 400, 'structure'],
@@ -203,5 +232,115 @@ describe('batch', () => {
   ])('refuses %j', async (body, status, code) => {
     const reply = await post('', body)
     expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([status, code])
+  })
+})
+
+describe('search over several types', () => {
+  const addresses = ({ json }: Reply): unknown =>
+    ((at(json, 'entry') as unknown[] | undefined) ?? []).map(
+      (entry) => `${at(entry, 'resource', 'resourceType')}/${at(entry, 'resource', 'id')}`,
+    )
+
+  it('goes through the types in order, in pages that join', async () => {
+    for (const count of [1, 2, 3, 4, 5]) {
+      const found = []
+      for (let url: unknown = fhir(`/?_type=Patient,Observation&_count=${count}`); typeof url === 'string';) {
+        const page: Reply = await send(url, { headers: { authorization: `Bearer ${running.token}` } })
+        expect(at(page.json, 'total')).toBe(4)
+        found.push(addresses(page))
+        url = at(page.json, 'link', 1, 'url')
+      }
+      expect(found.flat()).toEqual(['Observation/o', 'Patient/a', 'Patient/b', 'Patient/c'])
+      expect(found).toHaveLength(Math.ceil(4 / count))
+    }
+  })
+
+  it('takes what all types have, by GET and by POST, and leaves bots apart', async () => {
+    expect(addresses(await get('?_id=a,o,b'))).toEqual(['Observation/o', 'Patient/a', 'Patient/b'])
+    const headers = { authorization: `Bearer ${running.token}`, 'content-type': 'application/x-www-form-urlencoded' }
+    expect(addresses(await send(fhir('/_search'), { method: 'POST', headers, body: '_id=c&_type=Patient' }))).toEqual(['Patient/c'])
+    expect((await get('?_id=a&_summary=count')).json).toMatchObject({ total: 1 })
+    expect((await get('?_type=Bot')).status).toBe(400)
+  })
+
+  it('cuts each type to what is asked of it', async () => {
+    const reply = await get('?_type=Patient,Observation&_id=a,o&_summary=true')
+    expect(at(reply.json, 'entry', 0, 'resource', 'valueQuantity')).toEqual({ value: 1.5 })
+    expect(at(reply.json, 'entry', 1, 'resource', 'gender')).toBe('female')
+  })
+
+  it('finds everything in a compartment', async () => {
+    expect(addresses(await get('/Patient/a/*'))).toEqual(['Observation/o'])
+    expect(addresses(await get('/Patient/a/*?_type=Observation'))).toEqual(['Observation/o'])
+    expect(addresses(await get('/Patient/none/*'))).toEqual([])
+  })
+
+  it.each([
+    ['?family=x', 400],
+    ['?_type=Nothing', 400],
+    ['?_type=Patient&_sort=family', 400],
+    ['?_type=Patient&_include=Patient:organization', 400],
+    ['?_type=Patient&_cursor=x', 400],
+    ['?_type=Patient&_cursor=Observation', 400],
+    ['?_type=Patient&_cursor=Patient%20x', 400],
+    ['/Patient/a/*?_type=ValueSet', 400],
+    ['/Group/a/*', 404],
+  ])('refuses %s', async (path, status) => {
+    expect((await get(path)).status).toBe(status)
+  })
+
+  it('needs the right to search each of them', async () => {
+    const { token } = await running.sessions.create({ user: { sub: 'ann' }, scopes: ['system/Patient.s', 'system/Observation.s'] })
+    expect((await get('?_type=Patient,Observation', token)).status).toBe(200)
+    expect((await get('?_type=Patient,Encounter', token)).status).toBe(403)
+    expect((await get('?_id=a', token)).status).toBe(403)
+    expect((await get('/Patient/a/*', token)).status).toBe(403)
+  })
+})
+
+describe('search in a hierarchy', () => {
+  beforeAll(async () => {
+    const partOf = (id: string | undefined): object => (id === undefined ? {} : { partOf: { reference: `Location/${id}` } })
+    for (const [id, above] of [
+      ['site', undefined],
+      ['ward', 'site'],
+      ['room', 'ward'],
+      ['other', undefined],
+      ['round', 'round'],
+    ] as const) {
+      await post(`/Location/${id}`, { resourceType: 'Location', id, ...partOf(above) }, 'PUT')
+      await post(
+        `/Encounter/in-${id}`,
+        { resourceType: 'Encounter', id: `in-${id}`, location: [{ location: { reference: `Location/${id}` } }] },
+        'PUT',
+      )
+    }
+  })
+
+  it.each([
+    ['location:below=Location/ward', ['in-room', 'in-ward']],
+    ['location:below=site', ['in-room', 'in-site', 'in-ward']],
+    ['location:above=ward', ['in-site', 'in-ward']],
+    ['location:below=other,Location/room', ['in-other', 'in-room']],
+    ['location:below=round', ['in-round']],
+    ['location:below=nowhere', undefined],
+  ])('Encounter?%s', async (query, ids) => {
+    expect(idsOf(await get(`/Encounter?${query}`))).toEqual(ids)
+  })
+
+  it('is about the type itself, too', async () => {
+    expect(idsOf(await get('/Location?partof:below=site'))).toEqual(['room', 'ward'])
+  })
+
+  it.each(['/Encounter?subject:below=Patient/a', '/Encounter?location:below=Patient/a', '/Encounter?location:below=a/b'])(
+    'refuses %s',
+    async (path) => {
+      expect((await get(path)).status).toBe(400)
+    },
+  )
+
+  it('needs the right to search what the hierarchy is of', async () => {
+    const { token } = await running.sessions.create({ user: { sub: 'ann' }, scopes: ['system/Encounter.s'] })
+    expect((await get('/Encounter?location:below=site', token)).status).toBe(403)
   })
 })

@@ -115,6 +115,11 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
     'Observation?code-value-date=1$2020',
     'code-value-date[value eq 1 & low ge 2020-01-01T00:00:00.000Z & high le 2020-12-31T23:59:59.999Z]',
   ],
+  [
+    'DocumentReference?relationship=DocumentReference/1$replaces',
+    'relationship[value eq 1 & system eq DocumentReference & text eq replaces]',
+  ],
+  ['RelatedPerson?relationship=http://r|a', 'relationship[value eq a & system eq http://r]'],
   ['MolecularSequence?chromosome-variant-coordinate=1$lt345$gt123', 'chromosome-variant-coordinate[value eq 1 & low lt 345 & high gt 123]'],
   // everywhere
   ['Patient?_tag=http://t|x', '_tag[value eq x & system eq http://t]'],
@@ -214,7 +219,6 @@ const UNSUPPORTED: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_content=x', '_content'],
   ['Patient?_list=x', '_list'],
   ['Patient?phonetic=x', 'phonetic'],
-  ['Location?near=1|2', 'near'],
   ['Condition?code:in=http://vs', 'code:in'],
   ['Condition?code:below=http://s|1', 'code:below'],
   ['Observation?_sort=code-value-date', 'code-value-date'],
@@ -249,7 +253,9 @@ describe('parseSearch', () => {
       target: ['Questionnaire'],
       canonical: true,
     }
-    const search = parseSearch('Basic', [['q.name', 'x']], { parameters: searchParameters([row], { type: () => undefined, names: () => [] }) })
+    const search = parseSearch('Basic', [['q.name', 'x']], {
+      parameters: searchParameters([row], { type: () => undefined, names: () => [] }),
+    })
     await expect(search).rejects.toMatchObject({ code: 'search-unsupported' })
   })
 

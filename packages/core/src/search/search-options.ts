@@ -20,6 +20,15 @@ export type CodeQuestion =
  */
 export type CodeExpander = (question: CodeQuestion) => Promise<readonly CodeGroup[]>
 
+/** What `:above` and `:below` of a reference ask: the ids of one resource and of all above or below it. */
+export interface HierarchyQuestion {
+  readonly type: string
+  readonly id: string
+  readonly modifier: 'above' | 'below'
+  /** The reference parameter by which a resource of the type tells what it is part of. */
+  readonly param: string
+}
+
 /** How searches are read. `r4()` of `@fhir-ops/r4` gives what R4 needs. */
 export interface SearchOptions {
   readonly parameters: SearchParameters
@@ -27,6 +36,8 @@ export interface SearchOptions {
   readonly base?: string | undefined
   /** Modifiers that need codes are refused when absent. */
   readonly codesOf?: CodeExpander | undefined
+  /** Answers `:above` and `:below` of references, which are refused when absent. */
+  readonly hierarchyOf?: ((question: HierarchyQuestion) => Promise<readonly string[]>) | undefined
   /** Whether the caller gives included resources; `_include` and `_revinclude` are refused otherwise. */
   readonly includes?: boolean | undefined
   /** The clock of `ap`. */

@@ -39,8 +39,8 @@ export interface SearchParameters {
 }
 
 /**
- * Reads a table of search parameters. What cannot be searched by is left out: `special` parameters, those without an expression,
- * `phonetic` (it compares sounds), `relationship` (R4 swaps its components), and composites whose tuples do not fit into index entries.
+ * Reads a table of search parameters. What cannot be searched by is left out: those without an expression, `phonetic` (it compares
+ * sounds), and composites whose tuples do not fit into index entries.
  * `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index. Of two
  * rows for the same code of a type the first counts.
  *
@@ -63,12 +63,10 @@ export function searchParameters(table: SearchParameterTable, model: TypeModel):
   return { model, of: (type) => [...codesOf(type).values()], find: (type, code) => codesOf(type).get(code) }
 }
 
-const LEFT_OUT: ReadonlySet<string> = new Set(['phonetic', 'relationship'])
-
 type Urls = ReadonlyMap<string, SearchParameterRow>
 
 function isSearchable(row: SearchParameterRow, urls: Urls): boolean {
-  if (row.expression === undefined || LEFT_OUT.has(row.code)) return false
+  if (row.expression === undefined || row.code === 'phonetic') return false
   return row.type === 'composite' ? isSupportedTuple(componentsOf(row, urls)) : kindOf(row.type) !== undefined
 }
 
@@ -86,8 +84,14 @@ function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchP
   }
 }
 
-function componentsOf(row: SearchParameterRow, urls: Urls): readonly SearchComponent[] {
-  return (row.component ?? []).map(({ definition, expression }) => {
+/** R4 has the expressions of its two components the wrong way round. */
+const SWAPPED = 'http://hl7.org/fhir/SearchParameter/DocumentReference-relationship'
+
+function componentsOf({ url, component = [] }: SearchParameterRow, urls: Urls): readonly SearchComponent[] {
+  const expressions = component.map(({ expression }) => expression)
+  if (url === SWAPPED) expressions.reverse()
+  return component.map(({ definition }, index) => {
+    const expression = expressions[index] ?? ''
     const part = urls.get(definition)
     return { type: part?.type ?? '', targets: part === undefined ? [] : targetsOf(part), expression: corrected(expression) }
   })

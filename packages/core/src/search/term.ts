@@ -4,6 +4,7 @@ import { parseCodes } from './code-modifiers.js'
 import { anyOf, entryCondition } from './conditions.js'
 import { splitUnescaped } from './escapes.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
+import { parseHierarchy } from './hierarchy-modifiers.js'
 import { tupleTests } from './kinds/composite.js'
 import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
@@ -21,9 +22,17 @@ export async function parseTerm(scope: FilterScope, name: string, value: string)
   if (code === '_lastUpdated') return parseLastUpdated(scope, modifier, asks)
   const parameter = scope.options.parameters.find(scope.type, code)
   if (parameter === undefined) throw unknownParameter(scope, code)
+  return parseAsks(scope, parameter, asks)
+}
+
+async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Promise<Condition> {
+  const modifier = asks[0]?.modifier
   if (modifier === 'missing') return parseMissing(parameter, asks)
-  if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: code, modifier }, asks)
-  return parseValues(scope, parameter, asks)
+  if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: parameter.code, modifier }, asks)
+  const isSteps = modifier === 'above' || modifier === 'below'
+  return isSteps && parameter.type === 'reference'
+    ? parseHierarchy(scope, parameter, { asks, modifier })
+    : parseValues(scope, parameter, asks)
 }
 
 function asksOf({ sent, options }: FilterScope, modifier: string | undefined, value: string): readonly Ask[] {

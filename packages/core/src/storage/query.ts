@@ -12,6 +12,7 @@
  * | date | | | | milliseconds since 1970, both inclusive; an open end is the first or last time that `Date` knows |
  * | number | | | | the number, twice; for a Range its bounds, an open end is the smallest or largest number |
  * | quantity | unit's system | unit's code, or in an entry of its own the unit's text | | as number |
+ * | near | | | | latitude and longitude |
  * | composite | of the first component | of the first component | of the second: folded text; token or unit in an entry for each of `code`, `system\|code`, `system\|`, `\|code` that fits | of the second; of three, the second and third number |
  */
 export interface IndexEntry {

@@ -6,7 +6,8 @@ import { isResourceType, putResource, storedResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
 import type { Call } from '../routes/route.js'
-import { FHIR_PATH, type Service } from '../service.js'
+import type { Service } from '../service.js'
+import { searchOptions } from './search-options.js'
 
 const MAX_FOUND = 1_000
 
@@ -26,11 +27,10 @@ export function botStorage(service: Service, call: Call): BotStorage {
 
 /** @throws {OperationError} `search-unsupported` when the service has no search; as `parseSearch`. */
 async function search(service: Service, { ctx, caller }: Call, query: string): Promise<readonly JsonObject[]> {
-  const options = ctx.search
-  if (options === undefined) throw new OperationError('search-unsupported', 'This server has no search.')
+  const options = searchOptions(service, { ctx, caller })
   const mark = query.includes('?') ? query.indexOf('?') : query.length
   const [type, parameters] = [query.slice(0, mark), query.slice(mark + 1)]
-  const { query: parsed } = await parseSearch(type, parseQuery(parameters, service.limits), { base: `${service.baseUrl}${FHIR_PATH}`, ...options })
+  const { query: parsed } = await parseSearch(type, parseQuery(parameters, service.limits), options)
   for (const searched of searchTypesOf(parsed)) {
     checkType(searched)
     authorize(caller, { action: 'search', type: searched })

@@ -3,7 +3,8 @@ import { parseSearch, searchTypesOf, type SearchPair } from 'fhir-ops/search'
 import { allMatches, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import type { Call } from '../routes/route.js'
-import { FHIR_PATH, type Service } from '../service.js'
+import type { Service } from '../service.js'
+import { searchOptions } from './search-options.js'
 import { inReach, isShown } from './search-reach.js'
 
 /** The criteria that a conditional request names its resource by. */
@@ -26,8 +27,7 @@ export async function onlyMatch(
   { ctx, caller }: Pick<Call, 'ctx' | 'caller'>,
   { type, pairs }: Criteria,
 ): Promise<StoredResource | undefined> {
-  if (ctx.search === undefined) throw new OperationError('search-unsupported', 'This server has no search.')
-  const { query } = await parseSearch(type, pairs, { base: `${service.baseUrl}${FHIR_PATH}`, ...ctx.search })
+  const { query } = await parseSearch(type, pairs, searchOptions(service, { ctx, caller }))
   if (query.parameters?.length !== pairs.length) throw new OperationError('search-unsupported', 'Criteria cannot shape a result.')
   if (pairs.length === 0) throw new OperationError('parameter-required', `A request without an id needs criteria that name the ${type}.`)
   for (const searched of searchTypesOf(query)) authorize(caller, { action: 'search', type: searched })

@@ -1,11 +1,12 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { dateInterval, type SearchPair } from 'fhir-ops/search'
-import { resourceTypes, type HistoryPage, type HistoryQuery, type ResourceVersion } from 'fhir-ops/storage'
+import type { HistoryPage, HistoryQuery, ResourceVersion } from 'fhir-ops/storage'
 import { authorize, type Caller } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { bounded } from './bounded.js'
+import { fhirTypes } from './fhir-types.js'
 import { isVersionReached } from './reach.js'
 import { PROTOCOL } from './search.js'
 import { linksOf } from './searchset.js'
@@ -37,9 +38,9 @@ export function historyOfType(service: Service, call: Call): Promise<Answer> {
   return historyAt(service, call, { path: `${type}/_history`, query: { types: [type] } })
 }
 
-/** The versions of all resources. @throws {OperationError} as `historyOfType` */
+/** The versions of all resources of FHIR's types. @throws {OperationError} as `historyOfType` */
 export async function historyOfSystem(service: Service, call: Call): Promise<Answer> {
-  const types = resourceTypes()
+  const types = fhirTypes()
   for (const type of types) authorize(call.caller, { action: 'search', type })
   return historyAt(service, call, { path: '_history', query: { types } })
 }

@@ -1,12 +1,4 @@
-import {
-  includedResources,
-  parseSearch,
-  searchTypesOf,
-  type Include,
-  type ParsedSearch,
-  type SearchOptions,
-  type SearchPair,
-} from 'fhir-ops/search'
+import { includedResources, parseSearch, searchTypesOf, type Include, type ParsedSearch, type SearchPair } from 'fhir-ops/search'
 import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
@@ -16,12 +8,15 @@ import { FHIR_PATH, type Service } from '../service.js'
 import { bounded } from './bounded.js'
 import { compartmentCondition } from './compartment.js'
 import { isReached } from './reach.js'
+import { searchOptions } from './search-options.js'
 import { inReach, isShown, narrowed } from './search-reach.js'
 import { subsetFor } from './summary.js'
 import { searchsetText, type Searchset } from './searchset.js'
 
-const DEFAULT_PAGE = 100
-const MAX_PAGE = 1_000
+/** Matches of a page without `_count`. */
+export const DEFAULT_PAGE = 100
+/** Most matches of a page. */
+export const MAX_PAGE = 1_000
 const MAX_INCLUDED = 5_000
 
 /** Parameters of the protocol, which select nothing. */
@@ -32,21 +27,20 @@ export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
  *
  * @throws {OperationError} as `parseSearch`; `forbidden` unless the caller may search every type that the query looks at.
  */
-export function searchResources(service: Service, call: Call, options: SearchOptions): Promise<Answer> {
+export function searchResources(service: Service, call: Call): Promise<Answer> {
   const type = param(call, 'type')
-  return searchAt(service, call, { options, type, path: type })
+  return searchAt(service, call, { type, path: type })
 }
 
 /** As `searchResources`, among the resources of a compartment. @throws {OperationError} as `compartmentCondition`, too. */
-export async function searchCompartment(service: Service, call: Call, options: SearchOptions): Promise<Answer> {
+export async function searchCompartment(service: Service, call: Call): Promise<Answer> {
   const [type, id, member] = [param(call, 'type'), param(call, 'id'), param(call, 'member')]
   const within = await compartmentCondition(call.ctx, { type, id, member })
-  return searchAt(service, call, { options, type: member, path: `${type}/${id}/${member}`, within })
+  return searchAt(service, call, { type: member, path: `${type}/${id}/${member}`, within })
 }
 
 /** Where is searched, and how. */
 interface SearchPlace {
-  readonly options: SearchOptions
   readonly type: string
   /** Below the FHIR base, for links. */
   readonly path: string
@@ -54,24 +48,29 @@ interface SearchPlace {
   readonly within?: Condition
 }
 
-async function searchAt(service: Service, call: Call, { options, type, path, within }: SearchPlace): Promise<Answer> {
+async function searchAt(service: Service, call: Call, { type, path, within }: SearchPlace): Promise<Answer> {
   const pairs = searchPairs(call, service)
   const base = `${service.baseUrl}${FHIR_PATH}`
-  const parsed = await parseSearch(type, pairs, { ...options, includes: true, base: options.base ?? base })
+  const options = searchOptions(service, call)
+  const parsed = await parseSearch(type, pairs, { ...options, includes: true })
   authorizeSearch(call, parsed)
   const reached = inReach(parsed.query, call.caller)
   const query = within === undefined ? reached : narrowed(reached, within)
   const subset = await subsetFor(call, options, { type, parsed })
-  const searchset = parsed.countOnly ? await countOf(call, query) : { ...(await pageOf(service, call, { query, parsed })), subset }
+  const searchset = parsed.countOnly
+    ? await countOf(call, query)
+    : { ...(await pageOf(service, call, { query, parsed })), subset: () => subset }
   return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base }), call.ctx))
 }
 
-function authorizeSearch({ caller }: Call, { query, includes = [] }: ParsedSearch): void {
+/** @throws {OperationError} `forbidden` unless the caller may search every type that the search looks at. */
+export function authorizeSearch({ caller }: Pick<Call, 'caller'>, { query, includes = [] }: ParsedSearch): void {
   const referring = includes.filter(({ direction }) => direction === 'revinclude').map(({ source }) => source)
   for (const type of [...searchTypesOf(query), ...referring]) authorize(caller, { action: 'search', type })
 }
 
-function searchPairs({ target, body }: Call, { limits }: Service): readonly SearchPair[] {
+/** The parameters of URL and form, without those of the protocol. */
+export function searchPairs({ target, body }: Call, { limits }: Service): readonly SearchPair[] {
   const form = body === undefined ? [] : parseQuery(body.text, limits)
   return [...target.query, ...form].filter(([name]) => !PROTOCOL.has(name))
 }

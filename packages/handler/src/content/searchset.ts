@@ -8,15 +8,15 @@ export interface Searchset {
   readonly included?: readonly StoredResource[] | undefined
   /** Number of all matches; absent when it was not asked for or must not be told. */
   readonly total?: number | undefined
-  /** What is given of each match; all of it when absent. */
-  readonly subset?: Subset | undefined
+  /** What is given of each match of a type; all of it when absent. */
+  readonly subset?: ((type: string) => Subset | undefined) | undefined
   /** Cursor of the next page. */
   readonly next?: string | undefined
 }
 
 /** The search that a page belongs to, as it was sent. */
 export interface SearchLinks {
-  /** Below `base`: `Patient`, `Patient/1/Observation`. */
+  /** Below `base`: `Patient`, `Patient/1/Observation`; empty for the base itself. */
   readonly path: string
   readonly pairs: readonly (readonly [string, string])[]
   /** Address that links are made from, without a slash at the end. */
@@ -26,7 +26,9 @@ export interface SearchLinks {
 /** Writes a page as a Bundle. Resources go in as the text that they are stored as, so that numbers keep their digits. */
 export function searchsetText(page: Searchset, links: SearchLinks): string {
   const total = page.total === undefined ? '' : `,"total":${page.total}`
-  const matches = page.items.map((item) => entryText(item, page.subset?.(item.text) ?? item.text, { base: links.base, mode: 'match' }))
+  const matches = page.items.map((item) =>
+    entryText(item, page.subset?.(item.type)?.(item.text) ?? item.text, { base: links.base, mode: 'match' }),
+  )
   const included = (page.included ?? []).map((item) => entryText(item, item.text, { base: links.base, mode: 'include' }))
   const entries = [...matches, ...included]
   const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`
@@ -37,7 +39,7 @@ export function searchsetText(page: Searchset, links: SearchLinks): string {
 export function linksOf({ next }: Pick<Searchset, 'next'>, { path, pairs, base }: SearchLinks): readonly object[] {
   const linkTo = (relation: string, query: SearchLinks['pairs']): object => {
     const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString()
-    return { relation, url: `${base}/${path}${text === '' ? '' : `?${text}`}` }
+    return { relation, url: `${base}${path === '' ? '' : `/${path}`}${text === '' ? '' : `?${text}`}` }
   }
   const withoutCursor = pairs.filter(([name]) => name !== '_cursor')
   return [linkTo('self', pairs), ...(next === undefined ? [] : [linkTo('next', [...withoutCursor, ['_cursor', next]])])]

@@ -6,6 +6,7 @@ import { COMPARTMENT_TYPES } from '../content/compartment.js'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
 import { readResource, readVersion } from '../content/read.js'
 import { searchCompartment, searchResources } from '../content/search.js'
+import { searchEverything, searchWholeCompartment } from '../content/search-several.js'
 import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
 import type { WritePlan } from '../content/write-plan.js'
 import type { Answer } from '../http/answer.js'
@@ -63,25 +64,51 @@ function historyRoutes(service: Service): readonly Route[] {
 }
 
 function searchRoutes(service: Service): readonly Route[] {
-  const options = service.ctx.search
-  if (options === undefined) return []
-  const row = {
-    access: 'token',
-    needs: 's on the type, and on the types of chained parameters',
+  if (service.ctx.search === undefined) return []
+  const row = { access: 'token', needs: 's on the type, and on the types of chained parameters' } as const
+  const typed = {
+    ...row,
     summary: 'Resources that match all parameters',
-    run: (call: Call) => searchResources(service, call, options),
+    run: (call: Call) => searchResources(service, call),
   } as const
   const compartment = {
     ...row,
     types: COMPARTMENT_TYPES,
     summary: 'Resources of a compartment that match all parameters',
-    run: (call: Call) => searchCompartment(service, call, options),
+    run: (call: Call) => searchCompartment(service, call),
   } as const
   return [
-    { ...row, method: 'GET', path: TYPE, body: 'none', interaction: 'search-type' },
-    { ...row, method: 'POST', path: `${TYPE}/_search`, body: 'optional-form' },
-    { ...compartment, method: 'GET', path: MEMBERS, body: 'none' },
-    { ...compartment, method: 'POST', path: `${MEMBERS}/_search`, body: 'optional-form' },
+    ...bothWays({ ...typed, path: TYPE, interaction: 'search-type' }),
+    ...bothWays({ ...compartment, path: MEMBERS }),
+    ...severalRoutes(service),
+  ]
+}
+
+function severalRoutes(service: Service): readonly Route[] {
+  const row = { access: 'token', needs: 's on every type that is searched, and on the types of chained parameters' } as const
+  return [
+    ...bothWays({
+      ...row,
+      types: COMPARTMENT_TYPES,
+      path: `${INSTANCE}/*`,
+      summary: 'Resources of all types, or those of _type, in a compartment',
+      run: (call) => searchWholeCompartment(service, call),
+    }),
+    ...bothWays({
+      ...row,
+      path: FHIR_PATH,
+      interaction: 'search-system',
+      summary: 'Resources of all types, or those of _type, that match all parameters',
+      run: (call) => searchEverything(service, call),
+    }),
+  ]
+}
+
+/** A search by GET, and by POST with a form. */
+function bothWays({ interaction, ...row }: Omit<Route, 'method' | 'body'>): readonly Route[] {
+  return [
+    { ...row, method: 'GET', body: 'none', ...(interaction !== undefined && { interaction }) },
+    { ...row, method: 'POST', path: `${row.path}/_search`, body: 'optional-form' },
   ]
 }
 

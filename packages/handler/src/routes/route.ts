@@ -47,6 +47,7 @@ export type Interaction =
   | 'update'
   | 'delete'
   | 'search-type'
+  | 'search-system'
   | 'history-instance'
   | 'history-type'
   | 'history-system'

@@ -40,8 +40,8 @@ export interface SearchKind {
   readonly negatable: boolean
   /** @throws {OperationError} `search-invalid` when the value cannot be read. */
   readonly alternatives: (ask: Ask) => Alternatives
-  /** What the parameter sorts by. */
-  readonly sortField: (descending: boolean) => SortKey['field']
+  /** What the parameter sorts by; `undefined` where its values have no order. */
+  readonly sortField: (descending: boolean) => SortKey['field'] | undefined
 }
 
 /** The error for a value that a parameter cannot have. */

@@ -1,5 +1,6 @@
 import { dateKind } from './date.js'
 import type { SearchKind } from './kind.js'
+import { nearKind } from './near.js'
 import { numberKind } from './number.js'
 import { quantityKind } from './quantity.js'
 import { referenceKind } from './reference.js'
@@ -12,12 +13,13 @@ const KINDS: ReadonlyMap<string, SearchKind> = new Map([
   ['number', numberKind],
   ['quantity', quantityKind],
   ['reference', referenceKind],
+  ['special', nearKind],
   ['string', stringKind],
   ['token', tokenKind],
   ['uri', uriKind],
 ])
 
-/** The kind of a search parameter's type; `undefined` for `composite` and `special`. */
+/** The kind of a search parameter's type; `undefined` for `composite`. */
 export function kindOf(type: string): SearchKind | undefined {
   return KINDS.get(type)
 }
