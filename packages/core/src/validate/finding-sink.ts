@@ -85,18 +85,25 @@ export function createSink(limit: number, places?: PlaceFinder): FindingSink {
 
 function findingOf(kind: FindingKind, node: FhirNode, report: Report): Finding {
   const { text, at, severity, code, profile, hint, fix } = report
-  const place = at === undefined ? '' : `${at.startsWith('[') ? '' : '.'}${at}`
   return {
     kind,
     ...FINDING_KINDS[kind],
     ...(severity !== undefined && { severity }),
     ...(code !== undefined && { code }),
     text,
-    expression: pathOf(node) + place,
+    expression: pathOf(node) + (at === undefined ? '' : stepsBelow(node, at)),
     ...(profile !== undefined && { profile }),
     ...(hint !== undefined && { hint }),
     ...(fix !== undefined && { fix }),
   }
+}
+
+/** Steps in JSON as steps in FHIRPath, which names choices otherwise. */
+function stepsBelow({ type }: FhirNode, at: string): string {
+  if (at.startsWith('[')) return at
+  const name = /^\w*/.exec(at)?.[0] ?? ''
+  const slot = type.members.get(name)
+  return `.${slot?.isChoice === true ? `${slot.name}.ofType(${slot.type})` : name}${at.slice(name.length)}`
 }
 
 function isError({ severity }: Finding): boolean {

@@ -5,6 +5,7 @@ import { FINDING_KINDS } from './finding-kinds.js'
 import type { Finding } from './finding.js'
 import type { PlaceFinder } from './finding-places.js'
 import { unknownType } from './rules/structure/check-resource-type.js'
+import { nodeAlong, type JsonPath } from './walk/node-at.js'
 import type { Run } from './walk/run.js'
 
 interface SlipRow {
@@ -64,8 +65,8 @@ export function noSuchType(
 /** Reports the slips of a text that was read in spite of them. */
 export function reportSlips(run: Run, slips: readonly JsonSlip[]): void {
   for (const slip of slips) {
-    const at = placeOf(slip, run.root.value)
-    run.sink.report(SLIPS[slip.kind].kind, run.root, { text: textOf(slip), offset: slip.offset, ...(at !== '' && { at }) })
+    const { node, rest } = nodeAlong(run, run.root, placeOf(slip, run.root.value))
+    run.sink.report(SLIPS[slip.kind].kind, node, { text: textOf(slip), offset: slip.offset, ...(rest.length > 0 && { at: steps(rest) }) })
   }
 }
 
@@ -74,16 +75,16 @@ function textOf({ kind, token }: JsonSlip): string {
 }
 
 /** A value without quotes in a list is named itself, a repeated name too; other slips are those of the nearest object. */
-function placeOf({ kind, path, token }: JsonSlip, value: unknown): string {
-  if (kind === 'duplicate-name') return steps([...path, token])
-  if (kind === 'value-unquoted' && typeof path.at(-1) === 'number') return steps(path)
+function placeOf({ kind, path, token }: JsonSlip, value: unknown): JsonPath {
+  if (kind === 'duplicate-name') return [...path, token]
+  if (kind === 'value-unquoted' && typeof path.at(-1) === 'number') return path
   let length = 0
   let current = value
   for (const [index, step] of path.entries()) {
     current = memberOf(current, step)
     if (isObject(current)) length = index + 1
   }
-  return steps(path.slice(0, length))
+  return path.slice(0, length)
 }
 
 function memberOf(value: unknown, step: string | number): unknown {
@@ -91,6 +92,6 @@ function memberOf(value: unknown, step: string | number): unknown {
   return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
 }
 
-function steps(path: readonly (string | number)[]): string {
+function steps(path: JsonPath): string {
   return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${step}`)).join('')
 }

@@ -4,19 +4,18 @@ import type { Run } from './run.js'
 /** Names of JSON members and positions in arrays that lead from a node to one below it. */
 export type JsonPath = readonly (string | number)[]
 
-/** The node at a place below another, or the nearest above that place when it has members that the types do not know. */
-export function nodeAt({ model }: Run, from: FhirNode, path: JsonPath): FhirNode {
+/** The node at a place below another, or the nearest above that place when it has members that the types do not know, with the steps that are left. */
+export function nodeAlong({ model }: Run, from: FhirNode, path: JsonPath): { readonly node: FhirNode; readonly rest: JsonPath } {
   let node = from
   for (const [place, step] of path.entries()) {
     if (typeof step === 'number') continue
     const slot = node.type.members.get(step)
-    if (slot === undefined) return node
     const into: FhirNode[] = []
-    pushSlot(model, node, { slot, into })
+    if (slot !== undefined) pushSlot(model, node, { slot, into })
     const next = path[place + 1]
     const child = into[typeof next === 'number' ? next : 0]
-    if (child === undefined) return node
+    if (child === undefined) return { node, rest: path.slice(place) }
     node = child
   }
-  return node
+  return { node, rest: [] }
 }

@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { nodeAt, type JsonPath } from '../../walk/node-at.js'
+import { nodeAlong, type JsonPath } from '../../walk/node-at.js'
 import type { BundleEntry } from '../reference/bundle-index.js'
 import { entriesFor } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
@@ -39,7 +39,7 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   if (target.startsWith('#') || target.includes('?')) return
   const found = targetsOf(entry, target, index)
   if (found.length === 1) return
-  const node = nodeAt(run, entry.resource, link.path)
+  const { node } = nodeAlong(run, entry.resource, link.path)
   if (found.length > 1) {
     if (check.type !== 'searchset')
       run.sink.report('bundle-reference-ambiguous', node, {

@@ -16,7 +16,7 @@ const CROSS_VERSION = /^http:\/\/hl7\.org\/fhir\/\d\.\d\/StructureDefinition\/ex
 export function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   if (url === undefined) run.sink.report('extension-url-missing', node, { text: 'An extension without url cannot be told from others.' })
-  if (url === undefined || url === '' || isNamedByOuter(run, node)) return
+  if (url === undefined || url === '' || isNamedByOuter(run, node, url)) return
   checkUrl(run, node, url)
 }
 
@@ -37,9 +37,10 @@ function reportUnknown(run: Run, node: FhirNode, url: string): void {
   })
 }
 
-function isNamedByOuter(run: Run, node: FhirNode): boolean {
+function isNamedByOuter(run: Run, node: FhirNode, url: string): boolean {
   const outer = node.parent
   if (outer?.type.name !== 'Extension' || !isObject(outer.value)) return false
   const profile = run.facts.profile(stringAt(outer.value, 'url') ?? '')
-  return profile === PENDING || profile === undefined || profile.root.children.get('extension')?.slices.length !== 0
+  if (profile === undefined) return !url.includes(':')
+  return profile === PENDING || profile.root.children.get('extension')?.slices.length !== 0
 }
