@@ -14,6 +14,8 @@ export const TX_RUNNER: string = join(TX_SUITE, 'run.mjs')
 export interface SuiteRun {
   readonly failed: number
   readonly passed: number
+  /** `suite/name` of every test that failed. */
+  readonly failures: readonly string[]
   /** What the runner wrote. */
   readonly output: string
 }
@@ -25,6 +27,14 @@ export async function runSuite(base: string, args: readonly string[]): Promise<S
   const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, all, { maxBuffer: 1e8 }, (_, stdout, stderr) => resolve(stdout + stderr))
   })
-  const { totals } = JSON.parse(readFileSync(report, 'utf8'))
-  return { failed: totals.fail, passed: totals.pass, output }
+  const { totals, suites }: Report = JSON.parse(readFileSync(report, 'utf8'))
+  const results = suites.flatMap((suite) => suite.results)
+  const failures = results.flatMap(({ id, status }) => (status === 'fail' ? [id] : []))
+  return { failed: totals.fail, passed: totals.pass, failures, output }
+}
+
+/** What is read of the runner's report. */
+interface Report {
+  readonly totals: { readonly fail: number; readonly pass: number }
+  readonly suites: readonly { readonly results: readonly { readonly id: string; readonly status: string }[] }[]
 }

@@ -13,10 +13,10 @@ export interface ComputedSystem {
   /** False when `find` takes a code in upper and lower case alike. */
   readonly caseSensitive: boolean
   /**
-   * Canonical of a value set that lists the codes which are in common use. They stand for the system where its codes are to be listed; such a
-   * list is refused when this is absent or the value set is not known.
+   * Canonicals of value sets that list the codes which are in common use. Those of the first that is known stand for the system where its
+   * codes are to be listed; such a list is refused when there is none.
    */
-  readonly common?: string
+  readonly common?: readonly string[]
   /** The concept of a code in the form of `CodeSystem.concept`, its `code` as the system spells it; `undefined` for a code that is none. */
   find(code: string): JsonObject | undefined
   /** Why a code is none, for people; `undefined` when there is no more to say than that. */

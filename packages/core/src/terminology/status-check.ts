@@ -43,8 +43,8 @@ export function standInNotes(user: ValueSetDefinition, standIns: readonly ValueS
   return standIns.flatMap((standIn) => valueSetNote(standIn, user))
 }
 
-/** What should be known about a code system that is used on its own, or by something of another status. */
-export function systemNotes(provider: CodeSystemProvider, user: Stated = provider.header): readonly StatusNote[] {
+/** What should be known about a code system that is used by something of another status. */
+export function systemNotes(provider: CodeSystemProvider, user: Stated): readonly StatusNote[] {
   return noteOf(provider.header, user).map((status) => systemStatusNote(provider.header, status))
 }
 

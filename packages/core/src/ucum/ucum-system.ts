@@ -24,7 +24,7 @@ export function ucum(library: UcumLibrary): ComputedSystem {
     name: 'UCUM',
     language: 'en',
     caseSensitive: true,
-    common: 'http://hl7.org/fhir/ValueSet/ucum-common',
+    common: ['http://hl7.org/fhir/ValueSet/ucum-common'],
     find(code) {
       if (reader.wrongIn(code) !== undefined) return undefined
       const canonical = canonicalOf(code)

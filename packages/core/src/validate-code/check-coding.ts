@@ -121,7 +121,8 @@ function barredIssues({ code, system = '', path }: GivenCoding, { barred }: Memb
   return [issueOf(id, { code, system }, { at: placeIn(path, 'code') })]
 }
 
-function withoutSystem(coding: GivenCoding): CodingResult {
+/** What there is to say about a coding that no system gives a meaning. */
+export function withoutSystem(coding: GivenCoding): CodingResult {
   const issue = issueOf('Coding_has_no_system__cannot_validate', {}, coding.path === '' ? {} : { at: coding.path })
   return { coding, state: 'out', issues: [issue], unknown: [] }
 }

@@ -190,6 +190,18 @@ describe('a code of a code system', () => {
     const answer = await inSystem(query)
     expect([answer.result, answer.ids]).toEqual([result, ids])
   })
+
+  it('of which the coding names none is not valid, as nothing gives the code a meaning', async () => {
+    const answer = answerOf(await call(codeSystemValidateCodeOperation, ctx, [{ name: 'coding', valueCoding: { code: 'cat' } }]))
+    expect([answer.result, answer.ids]).toEqual([false, ['warning Coding_has_no_system__cannot_validate Coding']])
+    await expect(inSystem('code=cat')).rejects.toMatchObject({ code: 'parameter-required' })
+  })
+
+  it('that is a draft is told to be one', async () => {
+    const draft = { ...codeSystem('draft', [{ code: 'a' }]), status: 'draft' }
+    const answer = answerOf(await callByGet(codeSystemValidateCodeOperation, contextOf(draft), `url=${cs('draft')}&code=a`))
+    expect([answer.result, answer.ids]).toEqual([true, ['information MSG_DRAFT']])
+  })
 })
 
 describe('a batch', () => {

@@ -16,7 +16,7 @@ import {
 } from '../terminology/index.js'
 import { conceptFindings } from './check-concept.js'
 import { unknownCode, unusableSystem } from './check-system.js'
-import type { CodingResult } from './check-coding.js'
+import { withoutSystem, type CodingResult } from './check-coding.js'
 import { explainDisplay } from './explain-display.js'
 import { statusMessage } from './status-issue.js'
 import type { GivenCoding, ValidateInCodeSystemInput } from './validate-input.js'
@@ -53,16 +53,18 @@ interface SystemCheck {
   readonly languages: LanguageList | undefined
 }
 
-/** The coding with the system and version that the request names beside it. */
+/** The coding with the system and version that the request names beside it. A coding without either is answered, a bare code is no question. */
 function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCoding {
   const { url, version } = canonicalOf(input.url ?? stringAt(input.codeSystem, 'url') ?? coding.system ?? '')
+  if (url === '' && input.value.kind !== 'code') return coding
   if (url === '')
     throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
   return { ...coding, system: url, version: coding.version ?? input.version ?? version }
 }
 
 async function oneCoding({ scope, input, languages }: SystemCheck, coding: GivenCoding): Promise<CodingResult> {
-  const family = await scope.family(coding.system ?? '')
+  if (coding.system === undefined) return withoutSystem(coding)
+  const family = await scope.family(coding.system)
   const choice = await preparedChoice(family, { include: coding.version, rules: coding.version === undefined ? scope.rules : NO_RULES })
   scope.ctx.explain?.step(versionStep(choice, 'coding'))
   const { provider } = choice
@@ -75,7 +77,7 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
   const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
   explainDisplay(scope.ctx.explain, coding, { provider, concept, languages })
   const abstract = input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []
-  const notes = systemNotes(provider).map(statusMessage)
+  const notes = systemNotes(provider, { status: 'active', experimental: false }).map(statusMessage)
   return {
     coding,
     state: abstract.length > 0 ? 'out' : 'in',

@@ -37,7 +37,7 @@ export function languageTags({ bytes }: RegistryFile = {}): ComputedSystem {
     name: 'BCP47',
     language: 'en',
     caseSensitive: true,
-    common: 'http://hl7.org/fhir/ValueSet/languages',
+    common: ['http://terminology.hl7.org/ValueSet/Languages', 'http://hl7.org/fhir/ValueSet/languages'],
     find(code) {
       const tag = read(code)
       return tag === undefined ? undefined : { code, ...texts(registry, tag), property: propertiesOf(tag) }

@@ -15,7 +15,7 @@ const even: ComputedSystem = {
   version: '1',
   name: 'Even',
   caseSensitive: true,
-  common: COMMON,
+  common: ['http://example.org/ValueSet/not-loaded', COMMON],
   find: (code) =>
     isEven(code) ? { code, display: `number ${code}`, property: [{ code: 'digits', valueInteger: code.length }] } : undefined,
   whyNot: (code) => (/^[0-9]+$/.test(code) ? `${code} is odd` : undefined),
@@ -48,7 +48,7 @@ function contextWith(codeSystem: ComputedSystem, resources: readonly object[]): 
 }
 
 const ctx = contextWith(even, [ALL, THIRDS, LISTED, common])
-const alone = contextWith({ ...even, common: 'http://example.org/ValueSet/unknown' }, [ALL, THIRDS, LISTED])
+const alone = contextWith({ ...even, common: ['http://example.org/ValueSet/unknown'] }, [ALL, THIRDS, LISTED])
 
 describe('a code system that makes its codes', () => {
   it('is looked up with all that it says about a code', async () => {

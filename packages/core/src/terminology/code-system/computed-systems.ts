@@ -1,5 +1,4 @@
-import type { ComputedSystem } from '../../content/index.js'
-import { newestOf } from '../../content/index.js'
+import { newestOf, type ComputedSystem, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { definedValueSet } from '../value-set/defined-value-set.js'
 import { computedProvider } from './computed-provider.js'
@@ -15,7 +14,15 @@ export async function computedSystem(ctx: OperationContext, url: string): Promis
 }
 
 async function sourceOf(ctx: OperationContext, system: ComputedSystem): Promise<SystemSource> {
-  const found = system.common === undefined ? undefined : newestOf(await ctx.content.find('ValueSet', 'url', system.common))
+  const found = await firstKnown(ctx, system.common ?? [])
   const provider = computedProvider(system, found === undefined ? undefined : definedValueSet(ctx.cache, found))
   return (version) => (version === undefined || version === system.version ? provider : undefined)
+}
+
+async function firstKnown(ctx: OperationContext, urls: readonly string[]): Promise<Definition | undefined> {
+  for (const url of urls) {
+    const found = newestOf(await ctx.content.find('ValueSet', 'url', url))
+    if (found !== undefined) return found
+  }
+  return undefined
 }
