@@ -12,16 +12,17 @@ import { systemPart, type SystemPart } from './system-part.js'
  */
 export function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, { rules, policy }: ComparedBy): Overlap | undefined {
   if (isComposed(a) || isComposed(b) || a.valueSet.activeOnly !== b.valueSet.activeOnly) return undefined
-  const [left, right] = [bySystem(a), bySystem(b)]
-  let sum: Overlap | undefined
-  for (const system of new Set([...left.keys(), ...right.keys()])) {
-    const [mine, others] = [systemPart(left.get(system) ?? [], rules), systemPart(right.get(system) ?? [], rules)]
-    const overlap = compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy })
-    if (overlap === undefined) return undefined
-    sum = sum === undefined ? overlap : joined(sum, overlap)
-  }
-  return sum
+  const parts = systemParts(a, b, rules)
+  const overlaps = parts.map(([mine, others]) => compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy }))
+  const known = overlaps.filter((overlap) => overlap !== undefined)
+  if (known.length < overlaps.length) return undefined
+  const sum = known.reduce(joined, NOTHING)
+  // What is equal on both sides may be nothing, which matters only beside what is not equal.
+  const isSure = parts.every(([mine, others]) => !isAlike(mine, others) || hasCodes(mine))
+  return isSure || (!sum.missing && !sum.extra) ? sum : undefined
 }
+
+const NOTHING: Overlap = overlapOf({ common: [], missing: [], extra: [] })
 
 /** By which rules value sets are compared. */
 export interface ComparedBy {
@@ -38,8 +39,11 @@ function needsListing({ imports, missing, definition, filters }: ConceptSetPlan)
   return imports.length > 0 || missing.length > 0 || (definition.concepts !== undefined && filters.length > 0)
 }
 
-function bySystem({ includes }: ValueSetPlan): ReadonlyMap<string, readonly ConceptSetPlan[]> {
-  return Map.groupBy(includes, ({ definition }) => definition.system ?? '')
+/** What both value sets take of each code system that one of them names. */
+function systemParts(a: ValueSetPlan, b: ValueSetPlan, rules: VersionRules): readonly (readonly [SystemPart, SystemPart])[] {
+  const [left, right] = [a, b].map(({ includes }) => Map.groupBy(includes, ({ definition }) => definition.system))
+  const systems = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
+  return Array.from(systems, (system) => [systemPart(left?.get(system) ?? [], rules), systemPart(right?.get(system) ?? [], rules)])
 }
 
 function compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: Looking): Overlap | undefined {
@@ -77,6 +81,10 @@ function hasOnlyCodes({ isWhole, filters }: SystemPart): boolean {
   return !isWhole && filters.size === 0
 }
 
+function hasCodes({ isWhole, codes, provider }: SystemPart): boolean {
+  return isWhole || [...codes].some((code) => provider?.find(code) !== undefined)
+}
+
 /** A whole code system has codes, a list has those that exist, and of filters that is not known. */
 function oneSided(a: SystemPart, b: SystemPart): Overlap | undefined {
   const there = isNothing(a) ? b : a
@@ -86,10 +94,10 @@ function oneSided(a: SystemPart, b: SystemPart): Overlap | undefined {
 /** A list may name codes that do not exist, which the value set does not have then. */
 function compareLists(a: SystemPart, b: SystemPart): Overlap | undefined {
   if (!hasOnlyCodes(a) || !hasOnlyCodes(b)) return undefined
-  return areKnown(a, a.codes.difference(b.codes)) && areKnown(b, b.codes.difference(a.codes)) ? overlapOfCodes(a, b) : undefined
+  return areKnown(a) && areKnown(b) ? overlapOfCodes(a, b) : undefined
 }
 
-function areKnown({ provider }: SystemPart, codes: ReadonlySet<string>): boolean {
+function areKnown({ provider, codes }: SystemPart): boolean {
   return [...codes].every((code) => provider?.find(code) !== undefined)
 }
 
