@@ -2,6 +2,7 @@ import { createContext } from 'fhir-ops/context'
 import { createBots, type BotContext, type BotEvent } from 'fhir-ops/execute'
 import type { JsonObject } from 'fhir-ops/json'
 import { memoryStorage } from 'fhir-ops/memory'
+import { putResource } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
@@ -67,6 +68,8 @@ beforeAll(async () => {
     (await own?.search('Observation'))?.map(({ id }) => id),
     await own?.read('Observation', String(at(event.query, 'id'))),
   ]
+  await storage.write([putResource({ type: 'Observation', id: 'gone-theirs', source: observation('', 'other') }, release.indexer)])
+  await storage.write([{ op: 'delete', type: 'Observation', id: 'gone-theirs' }])
   server = await startServer({
     storage,
     context: createContext({ storage, ...release }),
@@ -136,6 +139,9 @@ describe('SC-02 patient scopes', () => {
     const asked = (id: string): Promise<Reply>[] => [
       ask(token, `Observation/${id}`),
       ask(token, `Observation/${id}/_history/1`),
+      ask(token, `Observation/${id}/_history`),
+      ask(token, `Observation/gone-${id}`),
+      ask(token, `Observation/gone-${id}/_history/2`),
       ask(token, `Observation/${id}`, { method: 'PUT', body: observation(id, 'me') }),
       ask(token, `Observation/${id}`, { method: 'PUT', body: observation(id, 'me'), headers: { 'if-none-match': '*' } }),
       ask(token, `Observation/${id}`, { method: 'PUT', body: observation(id, 'me'), headers: { 'if-match': 'W/"1"' } }),
@@ -151,8 +157,16 @@ describe('SC-02 patient scopes', () => {
     ]
     const [hidden, absent] = await Promise.all(['theirs', 'absent'].map((id) => Promise.all(asked(id))))
     expect(hidden!.map(shapeOf)).toEqual(absent!.map(shapeOf))
-    expect(hidden!.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 204, 412, 204, 404, 200, 200, 200, 404])
+    expect(hidden!.map(({ status }) => status)).toEqual([
+      404, 404, 404, 404, 404, 404, 404, 404, 404, 204, 412, 204, 404, 200, 200, 200, 404,
+    ])
     expect((await server.storage.read('Observation', 'theirs'))?.versionId).toBe('1')
+  })
+
+  it('of a history those versions are seen that are granted', async () => {
+    const ids = new Set(idsIn(await ask(token, 'Observation/_history')))
+    expect([ids.has('mine'), ids.has('theirs'), ids.has('gone-theirs')]).toEqual([true, false, false])
+    expect((await ask(token, '_history')).status).toBe(403)
   })
 
   it.each(['POST', 'PUT'])('%s cannot store what belongs to another', async (method) => {
