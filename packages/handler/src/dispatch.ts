@@ -8,7 +8,7 @@ import type { PlanPart } from './content/transaction.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer } from './failure.js'
 import { withHeaders, type Answer } from './http/answer.js'
-import { checkAcceptsJson } from './http/media-types.js'
+import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { prettyJson } from './http/pretty.js'
 import type { HandlerLimits } from './limits.js'
 import { checkBodyHead, parseBody, readBody } from './routes/body-kinds.js'
@@ -52,13 +52,20 @@ async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer
   const { exchange, match, noteRoute } = arrival
   const { request, target } = exchange
   if (match === undefined) throw new OperationError('not-found', 'There is nothing at this path.')
-  const route = routeFor(match, request.method)
-  if (route === undefined) return methodRefused(service, exchange, match)
+  const found = routeFor(match, request.method)
+  if (found === undefined) return methodRefused(service, exchange, match)
+  const route = arrival.partOf === undefined ? negotiated(found, exchange) : found
   noteRoute(route)
   if (exchange.isFhir && route.negotiates !== true) checkAcceptsJson(request, target.query)
   const bytes = await bodyOf(service, { exchange, match, route })
   const answer = await execute(service, { ...arrival, match, route, bytes })
   return isPretty(exchange) ? pretty(answer) : answer
+}
+
+/** The route in the form that the caller asks for; an entry of a batch has no choice. */
+function negotiated(route: Route, { request, target }: Exchange): Route {
+  if (route.stream === undefined || !asksForNdjson(request, target.query)) return route
+  return { ...route, run: route.stream, negotiates: true }
 }
 
 /** A request whose route is known. */

@@ -1,3 +1,4 @@
+import type { OperationOutcome } from 'fhir/r4.js'
 import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
 import { badRequest, challengeOf } from './auth/challenge.js'
 import { emptyAnswer, fhirAnswer, jsonAnswer, type Answer } from './http/answer.js'
@@ -25,6 +26,24 @@ export function failureAnswer(error: OperationError, place: FailurePlace): Answe
   // RFC 6750 3.1: without credentials, a challenge and nothing else.
   if (error.code === 'token-missing') return emptyAnswer(status, headers)
   return jsonAnswer(status, { error: oauthError(error), error_description: oauthDescription(error) }, headers)
+}
+
+/**
+ * A text that is being sent, with its failure told: the last line is an OperationOutcome then, and the answer is cut off behind it.
+ *
+ * @param onFailure Told of the error before the last line is sent.
+ * @yields the text in pieces
+ */
+export async function* streamWithFailure(
+  stream: AsyncIterable<string>,
+  onFailure: (thrown: unknown) => OperationOutcome,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* stream
+  } catch (thrown) {
+    yield `${JSON.stringify(onFailure(thrown))}\n`
+    throw thrown
+  }
 }
 
 const RETRY_SECONDS = 1

@@ -1,4 +1,4 @@
-/** One structured line of the log: at most one per request, and one for each failure that nobody foresaw. */
+/** One structured line of the log: one per request, and one for a failure in the middle of an answer. */
 export interface LogEntry {
   readonly time: string
   readonly level: 'info' | 'error'

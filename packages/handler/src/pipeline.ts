@@ -1,11 +1,11 @@
-import { ERRORS, OperationError } from 'fhir-ops/errors'
+import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { DPOP_CHALLENGE } from './auth/dpop.js'
 import { remoteHostOf } from './auth/remote-host.js'
 import { authenticate } from './authenticate.js'
 import { dispatch } from './dispatch.js'
 import type { Exchange } from './exchange.js'
-import { failureAnswer, foreseen } from './failure.js'
+import { failureAnswer, foreseen, streamWithFailure } from './failure.js'
 import { isBelowFhir } from './fhir-place.js'
 import { emptyAnswer, finished, withHeaders, type Answer } from './http/answer.js'
 import { withCors } from './http/cors.js'
@@ -34,9 +34,16 @@ export async function respond(
   const requestId = requestIdOf(service, request)
   const trace: Trace = { family: familyOf(service, request), route: 'none' }
   const answer = await answerOrFailure(service, router, { ...incoming, requestId, trace })
-  log(service, { request, requestId, trace, status: answer.status, durationMs: performance.now() - started })
+  const logged = (): void => log(service, { request, requestId, trace, status: answer.status, durationMs: performance.now() - started })
+  logged()
   const complete = withHeaders(withCors(answer, request, service.cors), [['X-Request-Id', requestId]])
-  return finished(complete, request.method)
+  if (complete.stream === undefined) return finished(complete, request.method)
+  const stream = streamWithFailure(complete.stream, (thrown) => {
+    trace.error = foreseen(thrown, requestId)
+    logged()
+    return outcomeOf(trace.error, service.ctx.newId())
+  })
+  return finished({ ...complete, stream }, request.method)
 }
 
 interface Incoming {

@@ -86,7 +86,10 @@ function otherTexts(
   shown: ConceptText | undefined,
   accept: (text: ConceptText) => boolean,
 ): readonly ConceptText[] {
-  return texts.filter((text) => text !== shown).map((text) => (text.main ? { ...text, use: PREFERRED } : text)).filter(accept)
+  return texts
+    .filter((text) => text !== shown)
+    .map((text) => (text.main ? { ...text, use: PREFERRED } : text))
+    .filter(accept)
 }
 
 const PREFERRED: JsonObject = {

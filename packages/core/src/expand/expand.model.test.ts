@@ -91,32 +91,36 @@ function flat(entries: readonly ExpansionEntry[]): readonly string[] {
 describe('an expansion', () => {
   it('has the codes that a naive reading of the definition has, each once, on every kind of page', async () => {
     await fc.assert(
-      fc.asyncProperty(definition, fc.integer({ min: 1, max: 4 }), async ({ concepts: list, include, exclude, imported, activeOnly }, count) => {
-        const elements = include.map((rule) => ({ ...partElement(rule), ...(imported !== null && { valueSet: [vs('imported')] }) }))
-        const ctx = contextOf(
-          systemOf(list),
-          valueSet('imported', { include: [partElement(imported ?? { kind: 'all' })] }),
-          valueSet('random', { include: elements, exclude: exclude.map(partElement), inactive: !activeOnly }),
-        )
-        const expected = list
-          .map((_, i) => i)
-          .filter((i) => include.some((rule) => selects(list, rule, i)) && !exclude.some((rule) => selects(list, rule, i)))
-          .filter((i) => (imported === null || selects(list, imported, i)) && !(activeOnly && list[i]?.inactive === true))
-          .map((i) => `c${i}`)
-        const whole = await expand(ctx, { url: vs('random'), excludeNested: true })
-        const codes = flat(whole.contains)
-        expect([...codes].sort()).toEqual([...expected].sort())
-        expect(whole.total).toBe(expected.length)
-        const nested = await expand(ctx, { url: vs('random') })
-        expect([flat(nested.contains), nested.total]).toEqual([codes, expected.length])
-        const pages: string[] = []
-        for (let offset = 0; offset < expected.length + count; offset += count) {
-          const page = await expand(ctx, { url: vs('random'), offset, count })
-          expect([page.total, page.offset]).toEqual([expected.length, offset])
-          pages.push(...flat(page.contains))
-        }
-        expect(pages).toEqual(codes)
-      }),
+      fc.asyncProperty(
+        definition,
+        fc.integer({ min: 1, max: 4 }),
+        async ({ concepts: list, include, exclude, imported, activeOnly }, count) => {
+          const elements = include.map((rule) => ({ ...partElement(rule), ...(imported !== null && { valueSet: [vs('imported')] }) }))
+          const ctx = contextOf(
+            systemOf(list),
+            valueSet('imported', { include: [partElement(imported ?? { kind: 'all' })] }),
+            valueSet('random', { include: elements, exclude: exclude.map(partElement), inactive: !activeOnly }),
+          )
+          const expected = list
+            .map((_, i) => i)
+            .filter((i) => include.some((rule) => selects(list, rule, i)) && !exclude.some((rule) => selects(list, rule, i)))
+            .filter((i) => (imported === null || selects(list, imported, i)) && !(activeOnly && list[i]?.inactive === true))
+            .map((i) => `c${i}`)
+          const whole = await expand(ctx, { url: vs('random'), excludeNested: true })
+          const codes = flat(whole.contains)
+          expect([...codes].sort()).toEqual([...expected].sort())
+          expect(whole.total).toBe(expected.length)
+          const nested = await expand(ctx, { url: vs('random') })
+          expect([flat(nested.contains), nested.total]).toEqual([codes, expected.length])
+          const pages: string[] = []
+          for (let offset = 0; offset < expected.length + count; offset += count) {
+            const page = await expand(ctx, { url: vs('random'), offset, count })
+            expect([page.total, page.offset]).toEqual([expected.length, offset])
+            pages.push(...flat(page.contains))
+          }
+          expect(pages).toEqual(codes)
+        },
+      ),
       { numRuns: 250 },
     )
   })

@@ -6,7 +6,11 @@ import type { ExpandInput } from './expand-input.js'
 import type { ExpansionEntry } from './expansion.js'
 
 const ALL = valueSet('all', { include: [{ system: cs('living') }] })
-const CATS = valueSet('cats', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a', value: 'cat' }] }] }, { version: '2.0.0' })
+const CATS = valueSet(
+  'cats',
+  { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a', value: 'cat' }] }] },
+  { version: '2.0.0' },
+)
 const PETS = valueSet('pets', {
   include: [{ system: cs('living'), concept: [{ code: 'dog', display: 'Good dog' }, { code: 'unicorn' }, { code: 'cat' }] }],
 })
@@ -37,7 +41,9 @@ describe('nesting', () => {
   })
 
   it('hands the children of a missing code to the code above', async () => {
-    const valueSetInline = valueSet('inline', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'descendent-of', value: 'animal' }] }] })
+    const valueSetInline = valueSet('inline', {
+      include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'descendent-of', value: 'animal' }] }],
+    })
     expect(await shapeOf({ valueSet: valueSetInline })).toBe('cat(lion) dog duck')
   })
 })
@@ -77,7 +83,14 @@ describe('a text filter', () => {
   })
 
   it('looks at designations of supplements that are used', async () => {
-    const supplement = { resourceType: 'CodeSystem', url: cs('more'), status: 'active', content: 'supplement', supplements: cs('living'), concept: [{ code: 'dog', designation: [{ value: 'Hound' }] }] }
+    const supplement = {
+      resourceType: 'CodeSystem',
+      url: cs('more'),
+      status: 'active',
+      content: 'supplement',
+      supplements: cs('living'),
+      concept: [{ code: 'dog', designation: [{ value: 'Hound' }] }],
+    }
     const supplemented = contextOf(LIVING, ALL, supplement)
     expect((await expand(supplemented, { url: vs('all'), filter: 'hou' })).total).toBe(0)
     const used = await expand(supplemented, { url: vs('all'), filter: 'hou', useSupplement: [cs('more')] })
@@ -92,7 +105,10 @@ describe('an entry', () => {
 
   it('tells status, abstract and inactive', async () => {
     expect(await entry({ url: vs('all') }, 'animal')).toMatchObject({ abstract: true, inactive: false, properties: [] })
-    expect(await entry({ url: vs('all') }, 'lion')).toMatchObject({ inactive: true, properties: [{ code: 'status', value: ['valueCode', 'retired'] }] })
+    expect(await entry({ url: vs('all') }, 'lion')).toMatchObject({
+      inactive: true,
+      properties: [{ code: 'status', value: ['valueCode', 'retired'] }],
+    })
   })
 
   it('has no display when the concept has none, and never its code', async () => {
@@ -119,7 +135,10 @@ describe('an entry', () => {
   it('gives designations and properties that were asked for only', async () => {
     const found = await entry({ url: vs('cats'), designations: ['urn:ietf:bcp:47|fr'], properties: ['legs', 'definition', 'wings'] }, 'cat')
     expect(found?.designations.map(({ value }) => value)).toEqual(['Chat'])
-    expect(found?.properties.map(({ code, value }) => [code, value[1]])).toEqual([['legs', 4], ['definition', 'A small one']])
+    expect(found?.properties.map(({ code, value }) => [code, value[1]])).toEqual([
+      ['legs', 4],
+      ['definition', 'A small one'],
+    ])
     expect((await entry({ url: vs('cats') }, 'cat'))?.designations).toEqual([])
   })
 })
@@ -127,25 +146,49 @@ describe('an entry', () => {
 describe('versions', () => {
   const versioned = (version: string, concept: readonly JsonObject[]): JsonObject => codeSystem('v', concept, { version })
   const include = (version?: string): JsonObject => ({ system: cs('v'), ...(version !== undefined && { version }) })
-  const base = [versioned('1.0.0', [{ code: 'a', display: 'A1' }, { code: 'b', display: 'B1' }]), versioned('1.2.0', [{ code: 'a', display: 'A2' }, { code: 'c', display: 'C2' }])]
+  const base = [
+    versioned('1.0.0', [
+      { code: 'a', display: 'A1' },
+      { code: 'b', display: 'B1' },
+    ]),
+    versioned('1.2.0', [
+      { code: 'a', display: 'A2' },
+      { code: 'c', display: 'C2' },
+    ]),
+  ]
   const listed = async (compose: JsonObject): Promise<string> => {
     const { contains } = await expand(contextOf(...base, valueSet('v', compose)), { url: vs('v') })
     return contains.map(({ code, version, display }) => `${code}${version === undefined ? '' : `@${version}`}=${display}`).join(' ')
   }
   const match = (value: string): JsonObject => ({
     url: 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter',
-    extension: [{ url: 'name', valueCode: 'versionsMatch' }, { url: 'value', valueString: value }],
+    extension: [
+      { url: 'name', valueCode: 'versionsMatch' },
+      { url: 'value', valueString: value },
+    ],
   })
 
   it.each([
     ['the newest when none is stated', { include: [include()] }, 'a=A2 c=C2'],
     ['the one that is stated', { include: [include('1.0.0')] }, 'a=A1 b=B1'],
     ['the newest that fits wild cards', { include: [include('1.x.x')] }, 'a=A2 c=C2'],
-    ['several, kept apart, the newest first', { include: [include('1.0.0'), include('1.2.0')] }, 'a@1.2.0=A2 c@1.2.0=C2 a@1.0.0=A1 b@1.0.0=B1'],
+    [
+      'several, kept apart, the newest first',
+      { include: [include('1.0.0'), include('1.2.0')] },
+      'a@1.2.0=A2 c@1.2.0=C2 a@1.0.0=A1 b@1.0.0=B1',
+    ],
     ['several, merged', { include: [include('1.0.0'), include('1.2.0')], extension: [match('true')] }, 'a@1.2.0=A2 c@1.2.0=C2 b@1.0.0=B1'],
     ['an exclude takes equal codes of other versions', { include: [include('1.2.0')], exclude: [include('1.0.0')] }, 'c@1.2.0=C2'],
-    ['unless the value set says otherwise', { include: [include('1.2.0')], exclude: [include('1.0.0')], extension: [match('false')] }, 'a@1.2.0=A2 c@1.2.0=C2'],
-    ['a list with a version excludes that version', { include: [include('1.2.0')], exclude: [{ ...include('1.0.0'), concept: [{ code: 'a' }] }] }, 'a@1.2.0=A2 c@1.2.0=C2'],
+    [
+      'unless the value set says otherwise',
+      { include: [include('1.2.0')], exclude: [include('1.0.0')], extension: [match('false')] },
+      'a@1.2.0=A2 c@1.2.0=C2',
+    ],
+    [
+      'a list with a version excludes that version',
+      { include: [include('1.2.0')], exclude: [{ ...include('1.0.0'), concept: [{ code: 'a' }] }] },
+      'a@1.2.0=A2 c@1.2.0=C2',
+    ],
   ])('%s', async (_, compose, expected) => {
     expect(await listed(compose)).toBe(expected)
   })
@@ -158,12 +201,21 @@ describe('a value set', () => {
   })
 
   it('without compose is its stored expansion', async () => {
-    const stored = { resourceType: 'ValueSet', url: vs('stored'), status: 'active', expansion: { contains: [{ system: cs('living'), code: 'cat', contains: [{ system: cs('living'), code: 'dog' }] }] } }
+    const stored = {
+      resourceType: 'ValueSet',
+      url: vs('stored'),
+      status: 'active',
+      expansion: { contains: [{ system: cs('living'), code: 'cat', contains: [{ system: cs('living'), code: 'dog' }] }] },
+    }
     expect(shape((await expand(contextOf(LIVING, stored), { url: vs('stored') })).contains)).toBe('cat dog')
   })
 
   it('may import a value set that stands inside it', async () => {
-    const contained = { resourceType: 'ValueSet', id: 'in', compose: { include: [{ system: cs('living'), concept: [{ code: 'cat' }, { code: 'dog' }] }] } }
+    const contained = {
+      resourceType: 'ValueSet',
+      id: 'in',
+      compose: { include: [{ system: cs('living'), concept: [{ code: 'cat' }, { code: 'dog' }] }] },
+    }
     const outer = valueSet('outer', { include: [{ valueSet: ['#in', vs('cats')] }] }, { contained: [contained] })
     const { contains, parameters } = await expand(ctx, { valueSet: outer })
     expect(shape(contains)).toBe('cat')

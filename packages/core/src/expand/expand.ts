@@ -23,7 +23,7 @@ import type { Expansion, ExpansionEntry } from './expansion.js'
 import { explainSelection } from './explain-selection.js'
 import { declaredProperties } from './expansion-properties.js'
 import { nestable } from './nesting.js'
-import { pageEntries, streamedEntries } from './page.js'
+import { pageEntries, streamedEntries, wantedMatches } from './page.js'
 import { reportedParameters } from './reported.js'
 import { matching } from './text-filter.js'
 
@@ -45,18 +45,9 @@ export function expand(ctx: OperationContext, input: ExpandInput): Promise<Expan
 
 async function expanded(ctx: OperationContext, input: ExpandInput): Promise<Expansion> {
   const selection = await selected(ctx, input)
-  const { plan, members, segments, total, style } = selection
-  refuseTooMany(ctx, { input, total, plan })
+  refuseTooMany(ctx, selection)
   const contains = await entries(selection)
-  return {
-    valueSet: plan.valueSet,
-    ...(standIns(segments).length === 0 && { total }),
-    offset: input.offset ?? 0,
-    parameters: reportedParameters({ input, plan, members, displayLanguage: style.languages?.text }),
-    contains,
-    unclosed: unclosedReasons(members),
-    properties: declaredProperties(contains, { asked: style.properties, members }),
-  }
+  return { ...frameOf(selection, contains), contains }
 }
 
 /**
@@ -65,11 +56,40 @@ async function expanded(ctx: OperationContext, input: ExpandInput): Promise<Expa
  *
  * @param input `offset` and `count` hold as for `expand`.
  * @yields each code once
- * @throws {OperationError} As `expand`, but never `too-costly` for the number of codes; `aborted` and `computation-timeout` also between two codes.
+ * @throws {OperationError} As `expand`, but never `too-costly` for the number of codes; `aborted` also between two codes. The time limit holds up
+ *   to the first code: from then on the reader sets the pace.
  */
 export async function* expandStream(ctx: OperationContext, input: ExpandInput): AsyncGenerator<ExpansionEntry, void, undefined> {
-  const { scope, segments, style, filtered } = await selected(ctx, input)
-  yield* streamedEntries(scope, segments, { input, style, filtered })
+  yield* (await openExpansion(ctx, input)).entries
+}
+
+/** An expansion of which the codes come one after the other, never nested. */
+export interface StreamedExpansion extends Omit<Expansion, 'contains' | 'explanation'> {
+  /** Each code once; to be gone through once. */
+  readonly entries: AsyncIterable<ExpansionEntry>
+}
+
+/** The same as `expandStream`, with what is known about the whole before its first code. @throws {OperationError} As `expandStream`. */
+export async function openExpansion(ctx: OperationContext, input: ExpandInput): Promise<StreamedExpansion> {
+  const selection = await selected(ctx, input)
+  const { scope, segments, style, filtered } = selection
+  const matches = await wantedMatches(scope, segments, { input, style, filtered })
+  return { ...frameOf(selection, []), entries: streamedEntries(ctx, matches, { input, style }) }
+}
+
+/** Everything but the codes. */
+function frameOf(
+  { input, plan, members, segments, total, style }: Selection,
+  contains: readonly ExpansionEntry[],
+): Omit<Expansion, 'contains'> {
+  return {
+    valueSet: plan.valueSet,
+    ...(standIns(segments).length === 0 && { total }),
+    offset: input.offset ?? 0,
+    parameters: reportedParameters({ input, plan, members, displayLanguage: style.languages?.text }),
+    unclosed: unclosedReasons(members),
+    properties: declaredProperties(contains, { asked: style.properties, members }),
+  }
 }
 
 interface Selection {
@@ -115,13 +135,7 @@ function refuseLongFilter({ limits }: OperationContext, { filter }: ExpandInput)
   })
 }
 
-interface Found {
-  readonly input: ExpandInput
-  readonly total: number
-  readonly plan: ValueSetPlan
-}
-
-function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Found): void {
+function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Selection): void {
   if (input.count !== undefined || total - (input.offset ?? 0) <= limits.maxExpansion) return
   // A value set that came with the request is the only one of its url, so its version says nothing.
   const name = input.valueSet === undefined ? undefined : plan.valueSet.url

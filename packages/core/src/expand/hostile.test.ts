@@ -50,7 +50,10 @@ describe('EX-01: inputs', () => {
   })
 
   it('may hold no resource that has no use', async () => {
-    const parameter = [{ name: 'url', valueUri: vs('all') }, { name: 'tx-resource', resource: { resourceType: 'Patient' } }]
+    const parameter = [
+      { name: 'url', valueUri: vs('all') },
+      { name: 'tx-resource', resource: { resourceType: 'Patient' } },
+    ]
     await expect(call(expandOperation, ctx, parameter)).rejects.toMatchObject({ code: 'parameter-invalid' })
   })
 })
@@ -73,22 +76,34 @@ describe('EX-05: circles', () => {
   it('in a hierarchy leave each code once', async () => {
     const parent = (code: string): JsonObject => ({ code: 'parent', valueCode: code })
     const round = codeSystem('round', [{ code: 'a', property: [parent('b')] }, { code: 'b', property: [parent('a')] }, { code: 'a' }])
-    const resource = await callByGet(expandOperation, contextOf(round, valueSet('round', { include: [{ system: cs('round') }] })), `url=${vs('round')}&excludeNested=true`)
+    const resource = await callByGet(
+      expandOperation,
+      contextOf(round, valueSet('round', { include: [{ system: cs('round') }] })),
+      `url=${vs('round')}&excludeNested=true`,
+    )
     expect(codesIn(resource)).toEqual(['a', 'b'])
   })
 })
 
 describe('EX-06: imports', () => {
   it('of a diamond of 40 levels take 40 steps', async () => {
-    const levels = Array.from({ length: 40 }, (_, i) => [importing(`${i}a`, `${i + 1}a`, `${i + 1}b`), importing(`${i}b`, `${i + 1}a`, `${i + 1}b`)])
+    const levels = Array.from({ length: 40 }, (_, i) => [
+      importing(`${i}a`, `${i + 1}a`, `${i + 1}b`),
+      importing(`${i}b`, `${i + 1}a`, `${i + 1}b`),
+    ])
     const bottom = ['40a', '40b'].map((name) => valueSet(name, { include: [{ system: cs('living'), concept: [{ code: 'cat' }] }] }))
     const diamond = contextOf(LIVING, ...levels.flat(), ...bottom)
     expect(codesIn(await callByGet(expandOperation, diamond, `url=${vs('0a')}`))).toEqual(['cat'])
   })
 
   it('of one value set by two includes at each of 60 levels take 60 steps', async () => {
-    const twice = (i: number): JsonObject => valueSet(`t${i}`, { include: [{ valueSet: [vs(`t${i + 1}`)] }, { valueSet: [vs(`t${i + 1}`)] }] })
-    const doubling = contextOf(LIVING, ...Array.from({ length: 60 }, (_, i) => twice(i)), valueSet('t60', { include: [{ system: cs('living') }] }))
+    const twice = (i: number): JsonObject =>
+      valueSet(`t${i}`, { include: [{ valueSet: [vs(`t${i + 1}`)] }, { valueSet: [vs(`t${i + 1}`)] }] })
+    const doubling = contextOf(
+      LIVING,
+      ...Array.from({ length: 60 }, (_, i) => twice(i)),
+      valueSet('t60', { include: [{ system: cs('living') }] }),
+    )
     expect(codesIn(await callByGet(expandOperation, doubling, `url=${vs('t0')}&count=1`))).toEqual(['animal'])
   })
 
@@ -112,9 +127,21 @@ describe('EX-07 and EX-08: definitions that cannot be used', () => {
     ['a missing code system of a list', { include: [{ system: cs('gone'), concept: [{ code: 'x' }] }] }, 'content-not-found'],
     ['a missing version', { include: [{ system: cs('living'), version: '9' }] }, 'content-not-found'],
     ['a missing contained value set', { include: [{ valueSet: ['#gone'] }] }, 'content-not-found'],
-    ['a filter without value', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a' }] }] }, 'definition-invalid'],
-    ['an unknown operator', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'near', value: 'x' }] }] }, 'not-supported'],
-    ['a broken pattern', { include: [{ system: cs('living'), filter: [{ property: 'code', op: 'regex', value: '(' }] }] }, 'regex-unsupported'],
+    [
+      'a filter without value',
+      { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a' }] }] },
+      'definition-invalid',
+    ],
+    [
+      'an unknown operator',
+      { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'near', value: 'x' }] }] },
+      'not-supported',
+    ],
+    [
+      'a broken pattern',
+      { include: [{ system: cs('living'), filter: [{ property: 'code', op: 'regex', value: '(' }] }] },
+      'regex-unsupported',
+    ],
     ['no definition at all', undefined, 'definition-invalid'],
     ['a list of codes that is null', { include: [{ system: cs('living'), concept: null }] }, 'definition-invalid'],
     ['a listed code that is no text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
@@ -124,26 +151,38 @@ describe('EX-07 and EX-08: definitions that cannot be used', () => {
     expect(await refused(compose)).toMatchObject({ code })
   })
 
-  it.each([null, 'text', 7, [null], [{ system: 5 }], [{ concept: 'x', system: cs('living') }]])('an include of the shape %j does no harm', async (include) => {
-    const found = await refused({ include: include as never })
-    expect(found instanceof Error ? (found as { code?: string }).code : objectAt(found as JsonObject, 'expansion')).toBeDefined()
-  })
+  it.each([null, 'text', 7, [null], [{ system: 5 }], [{ concept: 'x', system: cs('living') }]])(
+    'an include of the shape %j does no harm',
+    async (include) => {
+      const found = await refused({ include: include as never })
+      expect(found instanceof Error ? (found as { code?: string }).code : objectAt(found as JsonObject, 'expansion')).toBeDefined()
+    },
+  )
 
   it('a code system of content not-present has no content', async () => {
     const empty = contextOf(codeSystem('empty', [], { content: 'not-present' }), valueSet('empty', { include: [{ system: cs('empty') }] }))
-    await expect(callByGet(expandOperation, empty, `url=${vs('empty')}`)).rejects.toMatchObject({ code: 'content-not-found', message: expect.stringContaining(cs('empty')) })
+    await expect(callByGet(expandOperation, empty, `url=${vs('empty')}`)).rejects.toMatchObject({
+      code: 'content-not-found',
+      message: expect.stringContaining(cs('empty')),
+    })
   })
 })
 
 describe('EX-10: large expansions', () => {
   const big = contextOf(
-    codeSystem('big', Array.from({ length: 3_000 }, (_, i) => ({ code: `c${i}`, display: `Concept ${i}` }))),
+    codeSystem(
+      'big',
+      Array.from({ length: 3_000 }, (_, i) => ({ code: `c${i}`, display: `Concept ${i}` })),
+    ),
     valueSet('big', { include: [{ system: cs('big') }] }),
   )
 
   it('beyond the limit are refused with the advice to page, and served when a count is given', async () => {
     const limited = forRequest(big, { limits: { maxExpansion: 1_000 } })
-    await expect(callByGet(expandOperation, limited, `url=${vs('big')}`)).rejects.toMatchObject({ code: 'too-costly', detail: { diagnostics: expect.stringContaining('count') } })
+    await expect(callByGet(expandOperation, limited, `url=${vs('big')}`)).rejects.toMatchObject({
+      code: 'too-costly',
+      detail: { diagnostics: expect.stringContaining('count') },
+    })
     await expect(callByGet(expandOperation, limited, `url=${vs('big')}&offset=1000`)).rejects.toMatchObject({ code: 'too-costly' })
     expect(codesIn(await callByGet(expandOperation, limited, `url=${vs('big')}&offset=2500`))).toHaveLength(500)
     expect(codesIn(await callByGet(expandOperation, limited, `url=${vs('big')}&count=2000`))).toHaveLength(2_000)

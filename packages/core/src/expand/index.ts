@@ -1,4 +1,4 @@
-export { expand, expandStream } from './expand.js'
+export { expand, expandStream, openExpansion, type StreamedExpansion } from './expand.js'
 export type { ExpandInput } from './expand-input.js'
 export type { EntryProperty, Expansion, ExpansionEntry, ExpansionParameter } from './expansion.js'
 export { expandOperation } from './operation.js'

@@ -1,10 +1,12 @@
-import { createPace, forRequest } from '../context/index.js'
-import type { Operation } from '../operation/index.js'
+import { createPace, forRequest, type OperationContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import type { Operation, OperationRequest } from '../operation/index.js'
 import { parameterReader } from '../parameters/index.js'
-import { ignoreUnknown, paced, readTxResources } from '../terminology/index.js'
-import { expand } from './expand.js'
+import { finished, ignoreUnknown, paced, readTxResources } from '../terminology/index.js'
+import { expand, openExpansion } from './expand.js'
+import type { ExpandInput } from './expand-input.js'
 import { readExpandInput } from './read-input.js'
-import { writeExpansion } from './write-expansion.js'
+import { writeEntry, writeExpansion, type Stamp } from './write-expansion.js'
 
 /** `ValueSet/$expand` as the handler mounts it. */
 export const expandOperation: Operation = {
@@ -14,12 +16,40 @@ export const expandOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-expand',
   async run(base, request) {
-    const reader = parameterReader(request.parameters)
-    const ctx = forRequest(base, { resources: readTxResources(reader) })
-    const input = await readExpandInput(ctx, request, reader)
-    ignoreUnknown(request, reader)
-    const expansion = await expand(ctx, input)
-    const writing = writeExpansion(expansion, { id: ctx.newId(), now: ctx.now() })
+    const { ctx, input } = await readCall(base, request)
+    const writing = writeExpansion(await expand(ctx, input), stampOf(ctx))
     return { status: 200, resource: await paced(writing, createPace(ctx)) }
   },
+  async stream(base, request) {
+    parameterReader(request.parameters).refuse('_explain')
+    const { ctx, input } = await readCall(base, request)
+    return lines(ctx, input)
+  },
+}
+
+interface ExpandCall {
+  readonly ctx: OperationContext
+  readonly input: ExpandInput
+}
+
+async function readCall(base: OperationContext, request: OperationRequest): Promise<ExpandCall> {
+  const reader = parameterReader(request.parameters)
+  const ctx = forRequest(base, { resources: readTxResources(reader) })
+  const input = await readExpandInput(ctx, request, reader)
+  ignoreUnknown(request, reader)
+  return { ctx, input }
+}
+
+/** The ValueSet with all but its codes, then the codes. */
+async function lines(ctx: OperationContext, input: ExpandInput): Promise<AsyncIterable<JsonObject>> {
+  const { entries, ...frame } = await openExpansion(ctx, input)
+  const first = finished(writeExpansion({ ...frame, contains: [] }, stampOf(ctx)))
+  return (async function* all() {
+    yield first
+    for await (const entry of entries) yield writeEntry(entry)
+  })()
+}
+
+function stampOf(ctx: OperationContext): Stamp {
+  return { id: ctx.newId(), now: ctx.now() }
 }

@@ -1,3 +1,4 @@
+import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { conceptsOf, type Segment, type TerminologyScope } from '../terminology/index.js'
 import { entryOf, type EntryStyle } from './entry.js'
@@ -37,20 +38,21 @@ export async function pageEntries(
 }
 
 /**
- * The same entries one after the other, never nested and of any length in all.
+ * The entries of matches one after the other, never nested and of any length in all. Their reader decides how long it takes.
  *
  * @yields each entry once
  */
 export async function* streamedEntries(
-  scope: TerminologyScope,
-  segments: readonly Segment[],
-  question: Omit<PageQuestion, 'nested'>,
+  { signal, turns }: OperationContext,
+  matches: Iterable<Match>,
+  { input, style }: Pick<PageQuestion, 'input' | 'style'>,
 ): AsyncGenerator<ExpansionEntry, void, undefined> {
-  let left = mostOf(question.input)
-  for (const { segment, concept } of await wantedMatches(scope, segments, question)) {
+  const pace = createPace({ signal, turns })
+  let left = mostOf(input)
+  for (const { segment, concept } of matches) {
     if (left-- <= 0) return
-    yield entryOf(segment, concept, question.style)
-    if (scope.pace.due()) await scope.pace.pause()
+    yield entryOf(segment, concept, style)
+    if (pace.due()) await pace.pause()
   }
 }
 
@@ -59,7 +61,7 @@ function mostOf({ count }: ExpandInput): number {
 }
 
 /** The matches from `offset` on. */
-async function wantedMatches(
+export async function wantedMatches(
   scope: TerminologyScope,
   segments: readonly Segment[],
   { input, style, filtered }: Omit<PageQuestion, 'nested'>,

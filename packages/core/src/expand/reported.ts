@@ -52,10 +52,18 @@ function used({ plan, members }: Pick<ReportInput, 'plan' | 'members'>): readonl
   const imported = withImports(plan).filter((other) => other !== plan && !other.contained)
   return [
     ...names('used-codesystem', providers.map(canonicalOf)),
-    ...names('used-valueset', imported.flatMap(({ valueSet }) => valueSet.canonical ?? [])),
-    ...names('used-supplement', providers.flatMap(({ supplements }) => supplements)),
+    ...names(
+      'used-valueset',
+      imported.flatMap(({ valueSet }) => valueSet.canonical ?? []),
+    ),
+    ...names(
+      'used-supplement',
+      providers.flatMap(({ supplements }) => supplements),
+    ),
     ...names('used-fragment', providers.filter(({ header }) => !header.complete).map(canonicalOf)),
-    ...[...statusNotes(plan, providers), ...standInNotes(plan.valueSet, standIns(members.segments))].map(({ status, canonical }) => uri(`warning-${status}`, canonical)),
+    ...[...statusNotes(plan, providers), ...standInNotes(plan.valueSet, standIns(members.segments))].map(({ status, canonical }) =>
+      uri(`warning-${status}`, canonical),
+    ),
     ...(members.merged ? [{ name: 'versionsMatch', type: 'Boolean', value: true } as const] : []),
   ]
 }

@@ -61,7 +61,8 @@ function* writeEntries(entries: readonly ExpansionEntry[]): Work<readonly JsonOb
   return written
 }
 
-function writeEntry(entry: ExpansionEntry): JsonObject {
+/** Writes one code of an expansion as `ValueSet.expansion.contains`, without the codes below it. */
+export function writeEntry(entry: ExpansionEntry): JsonObject {
   const extension = [...entry.extensions, ...entry.properties.map(entryProperty)]
   return {
     ...(extension.length > 0 && { extension }),

@@ -43,4 +43,11 @@ export interface Operation {
   readonly body?: 'parameters' | 'text'
   /** @throws {OperationError} whatever the operation cannot do. */
   readonly run: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
+  /**
+   * The same answer in pieces, each of which becomes a line of NDJSON. Absent where there is no such form.
+   *
+   * @returns resolves when nothing of the request can be refused any more
+   * @throws {OperationError} as `run`.
+   */
+  readonly stream?: (ctx: OperationContext, request: OperationRequest) => Promise<AsyncIterable<JsonObject>>
 }

@@ -1,3 +1,5 @@
+import { byteStream, ndjsonChunks } from './ndjson.js'
+
 /** A response before it is written. */
 export interface Answer {
   readonly status: number
@@ -5,8 +7,11 @@ export interface Answer {
   readonly headers: readonly (readonly [string, string])[]
   /** Absent for none, with its type among the headers. */
   readonly body?: string | undefined
+  /** In place of `body`, a text that is made while it is sent; a failure of it cuts the answer off. */
+  readonly stream?: AsyncIterable<string> | undefined
 }
 
+export const NDJSON = 'application/fhir+ndjson'
 export const FHIR_JSON = 'application/fhir+json; charset=utf-8'
 export const PLAIN_JSON = 'application/json;charset=UTF-8'
 
@@ -33,6 +38,11 @@ export function jsonAnswer(status: number, value: object, headers: Answer['heade
   return { status, headers: [['Content-Type', PLAIN_JSON], ...headers], body: JSON.stringify(value) }
 }
 
+/** An answer with lines of NDJSON, each made when the reader is ready for it. */
+export function ndjsonAnswer(lines: AsyncIterable<object>): Answer {
+  return { status: 200, headers: [['Content-Type', NDJSON]], stream: ndjsonChunks(lines) }
+}
+
 /** An answer without a body. */
 export function emptyAnswer(status: number, headers: Answer['headers'] = []): Answer {
   return { status, headers }
@@ -53,5 +63,6 @@ export function finished(answer: Answer, method: string): Answer {
 export function toWebResponse(answer: Answer): Response {
   const headers = new Headers()
   for (const [name, value] of answer.headers) headers.append(name, value)
-  return new Response(answer.body ?? null, { status: answer.status, headers })
+  const body = answer.stream === undefined ? (answer.body ?? null) : byteStream(answer.stream)
+  return new Response(body, { status: answer.status, headers })
 }

@@ -2,6 +2,7 @@ import { OperationError, quoted } from 'fhir-ops/errors'
 import type { HttpRequest } from './http-request.js'
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json', 'text/json', 'json'])
+const NDJSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson'])
 const JSON_RANGES: ReadonlySet<string> = new Set([...JSON_TYPES, 'application/*', '*/*'])
 
 /** The lower-case media type of a `Content-Type`, without parameters. */
@@ -19,18 +20,25 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
   checkPlain('Content-Encoding', request.header('content-encoding'), 'identity')
   checkPlain('Transfer-Encoding', request.header('transfer-encoding'), 'chunked')
   if (!allowed.includes(mediaTypeOf(contentType))) {
-    throw new OperationError('media-type-unsupported', `The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`)
+    throw new OperationError(
+      'media-type-unsupported',
+      `The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`,
+    )
   }
   if (!isUtf8(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The charset must be UTF-8.')
 }
 
 function checkPlain(name: string, value: string | undefined, allowed: string): void {
   const coding = value?.trim().toLowerCase() ?? ''
-  if (coding !== '' && coding !== allowed) throw new OperationError('media-type-unsupported', `The ${name} ${quoted(coding)} is not supported.`)
+  if (coding !== '' && coding !== allowed)
+    throw new OperationError('media-type-unsupported', `The ${name} ${quoted(coding)} is not supported.`)
 }
 
 function isUtf8(contentType: string): boolean {
-  const parameters = contentType.split(';').slice(1).map((part) => part.trim().toLowerCase())
+  const parameters = contentType
+    .split(';')
+    .slice(1)
+    .map((part) => part.trim().toLowerCase())
   return parameters.every((parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter))
 }
 
@@ -46,6 +54,13 @@ export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly
   throw new OperationError('not-acceptable', 'Only JSON can be given: application/fhir+json or application/json.')
 }
 
+/** True when the caller asks for NDJSON by name, by `_format` or else by `Accept`. */
+export function asksForNdjson(request: HttpRequest, query: readonly (readonly [string, string])[]): boolean {
+  const format = query.find(([name]) => name === '_format')?.[1]
+  if (format !== undefined) return NDJSON_TYPES.has(mediaTypeOf(format).replace(' ', '+'))
+  return (request.header('accept') ?? '').split(',').some((range) => NDJSON_TYPES.has(mediaTypeOf(range)) && !isRefused(range))
+}
+
 function acceptsJson(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').filter((range) => range.includes('/'))
   return ranges.length === 0 || ranges.some((range) => JSON_RANGES.has(mediaTypeOf(range)) && !isRefused(range))
@@ -53,5 +68,8 @@ function acceptsJson(accept: string | undefined): boolean {
 
 /** True for a range of quality 0. */
 function isRefused(range: string): boolean {
-  return range.split(';').slice(1).some((part) => /^q=0(\.0*)?$/.test(part.trim().toLowerCase()))
+  return range
+    .split(';')
+    .slice(1)
+    .some((part) => /^q=0(\.0*)?$/.test(part.trim().toLowerCase()))
 }

@@ -30,5 +30,5 @@ export async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMe
     remoteAddress: message.socket.remoteAddress,
     rawHeaders: message.rawHeaders,
   })
-  writeAnswer(response, answer, incoming.isBodyUnread() ? message : undefined)
+  await writeAnswer(response, answer, incoming.isBodyUnread() ? message : undefined)
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { sendStream } from './send-stream.js'
 import type { Answer } from '../http/answer.js'
 
 /**
@@ -7,9 +8,13 @@ import type { Answer } from '../http/answer.js'
  * @param unread The request, when a part of its body was not read: the connection is closed after the answer then, because what
  *   follows on it cannot be trusted to be a new request (LIM-01).
  */
-export function writeAnswer(response: ServerResponse, answer: Answer, unread: IncomingMessage | undefined): void {
+export async function writeAnswer(response: ServerResponse, answer: Answer, unread: IncomingMessage | undefined): Promise<void> {
   if (response.destroyed) return
   const headers = answer.headers.flat()
+  if (answer.stream !== undefined) {
+    response.writeHead(answer.status, headers)
+    return sendStream(response, answer.stream)
+  }
   const hasBody = answer.body !== undefined
   if (hasBody) headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
   else if (mayHaveBody(answer.status)) headers.push('Content-Length', '0')

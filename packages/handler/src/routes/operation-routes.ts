@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
 import { authorizeAny, type Wish } from '../auth/caller.js'
-import { fhirAnswer, type Answer } from '../http/answer.js'
+import { fhirAnswer, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { needsOf } from './operation-needs.js'
 import type { Call, Route } from './route.js'
@@ -38,7 +38,13 @@ function operationRoute(service: Service, operation: Operation, { level, method 
         needs.anyOf.map((wish) => wishFor(wish, call)),
       ),
     run: (call) => runOperation(service, operation, { call, method }),
+    ...streamOf(operation, method),
   }
+}
+
+function streamOf({ stream, ...operation }: Operation, method: Place['method']): Pick<Route, 'stream'> {
+  if (stream === undefined) return {}
+  return { stream: async (call) => ndjsonAnswer(await stream(call.ctx, operationRequest(operation, call, method))) }
 }
 
 /**

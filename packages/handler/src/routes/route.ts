@@ -82,6 +82,8 @@ export interface Route {
   /** @throws {OperationError} `forbidden` or `not-found`. */
   readonly authorize?: (call: Call) => void
   readonly run: (call: Call) => Promise<Answer>
+  /** The same in lines of NDJSON, for callers that ask for it. */
+  readonly stream?: (call: Call) => Promise<Answer>
   /** Of a write: what it is going to change, for those that are carried out together. */
   readonly plan?: (call: Call) => Promise<WritePlan>
 }
