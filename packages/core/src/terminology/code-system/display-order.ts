@@ -1,11 +1,11 @@
 import { firstWhere } from '../first-where.js'
 import type { Work } from '../work.js'
-import { displayWords, firstPlace } from './display-words.js'
+import { displayWords, firstPlace, type DisplayWords } from './display-words.js'
 import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
-/** Most concepts, and longest display, that can be ordered without looking at every match. */
-const MOST_CONCEPTS = 2 ** 21
+/** Most concepts that can be ordered without looking at every match. */
+export const MOST_CONCEPTS = 2 ** 21
 
 /** Concepts in the orders that matches of a text filter come in. Texts are folded. */
 export interface DisplayOrder {
@@ -26,29 +26,38 @@ export interface DisplayOrder {
   firstPlaces(start: string): (concept: number) => number
 }
 
-/** What the order is made over. */
-export interface Shown {
-  /** Folded. */
-  readonly displays: readonly string[]
-  /** The same, made anew, as the list is not kept. */
-  readonly display: (concept: number) => string
-  /** Folded. */
-  readonly code: (concept: number) => string
+/** What an order is made of, in a form that can be kept. */
+export interface DisplayColumns {
+  /** By concept, in UTF-16 code units. */
+  readonly lengths: Uint16Array
+  /** Concepts in the order of their displays. */
+  readonly byDisplay: Uint32Array
+  readonly postings: Omit<WordPostings, 'texts'>
+  readonly words: DisplayWords
 }
 
-/** Makes the order; `undefined` for a system that is too large for it, or has a text that is too long. */
-export function* displayOrder({ displays, display, code }: Shown, postings: WordPostings): Work<DisplayOrder | undefined> {
+/** Makes the columns from folded displays; `undefined` for a system that is too large to be ordered, or has a text that is too long. */
+export function* displayColumns(displays: readonly string[], postings: WordPostings): Work<DisplayColumns | undefined> {
   if (displays.length > MOST_CONCEPTS || displays.some(({ length }) => length >= FAR)) return undefined
   const lengths = new Uint16Array(displays.length)
   for (let concept = 0; concept < lengths.length; concept++) lengths[concept] = displays[concept]?.length ?? 0
-  const byDisplay = yield* sortedPlaces(displays)
-  const byCode = yield* sortedPlaces(yield* collected(displays.length, code))
-  const words = yield* displayWords(postings, displays.length)
+  return { lengths, byDisplay: yield* sortedPlaces(displays), postings, words: yield* displayWords(postings, displays.length) }
+}
+
+/** The texts of an order, which are not kept in it. */
+export interface OrderedTexts {
+  /** Folded. */
+  readonly display: (concept: number) => string
+  readonly withCode: (code: string) => Iterable<number>
+}
+
+/** The order over its columns. */
+export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumns, { display, withCode }: OrderedTexts): DisplayOrder {
   return {
     display,
     length: (concept) => lengths[concept] ?? 0,
     complete: !lengths.includes(0),
-    withCode: (wanted) => stretch(byCode, (concept) => compare(code(concept), wanted)),
+    withCode,
     startingWith: (text) => stretch(byDisplay, (concept) => compare(display(concept).slice(0, text.length), text)),
     eachPlace: (start, visit) => eachPlace(postings, start, visit),
     firstPlaces(start) {
@@ -58,8 +67,14 @@ export function* displayOrder({ displays, display, code }: Shown, postings: Word
   }
 }
 
+/** Finds concepts by their folded code. */
+export function* codeFinder(size: number, code: (concept: number) => string): Work<OrderedTexts['withCode']> {
+  const byCode = yield* sortedPlaces(yield* collected(size, code))
+  return (wanted) => stretch(byCode, (concept) => compare(code(concept), wanted))
+}
+
 function eachPlace(
-  { range, starts, concepts, places }: WordPostings,
+  { range, starts, concepts, places }: DisplayColumns['postings'],
   start: string,
   visit: (concept: number, place: number) => boolean,
 ): void {

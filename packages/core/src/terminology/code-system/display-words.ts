@@ -13,7 +13,10 @@ export interface DisplayWords {
 }
 
 /** Turns the lists around that say in which displays a word stands. */
-export function* displayWords({ starts, concepts, places }: Omit<WordPostings, 'range'>, size: number): Work<DisplayWords> {
+export function* displayWords(
+  { starts, concepts, places }: Pick<WordPostings, 'starts' | 'concepts' | 'places'>,
+  size: number,
+): Work<DisplayWords> {
   // Rows without a place in the display come last and are cut off.
   const owners = { at: (row: number) => (places[row] === FAR ? size : (concepts[row] ?? 0)), length: () => concepts.length }
   const byConcept = yield* countingOrder(owners, size + 1, undefined)

@@ -3,7 +3,7 @@ import { bitmapOf, fewBitmap, members, newWords, setBit, type Bitmap } from '../
 import { fold, placeOfWord, type FilterWord } from '../words.js'
 import type { Work } from '../work.js'
 import { countingOrder } from './counting-order.js'
-import { collected, displayOrder, type DisplayOrder } from './display-order.js'
+import { codeFinder, collected, displayColumns, orderOver, type DisplayOrder } from './display-order.js'
 import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 
 /** Finds concepts by words of their texts. */
@@ -51,7 +51,9 @@ function* indexed({ size, texts }: Searched, { display, code }: FoldedReader): W
   const byLength = yield* countingOrder(lengths, FAR + 1, undefined)
   const others = (concept: number): readonly string[] => texts(concept).map(fold)
   const postings = yield* wordPostings(byLength.order, (concept) => ({ display: displays[concept] ?? '', others: others(concept) }))
-  return { postings, order: yield* displayOrder({ displays, display, code }, postings) }
+  const columns = yield* displayColumns(displays, postings)
+  const withCode = yield* codeFinder(size, code)
+  return { postings, order: columns && orderOver(columns, { display, withCode }) }
 }
 
 function finderOver({ size, texts }: Searched, postings: WordPostings, order: DisplayOrder | undefined): TextIndex {

@@ -12,6 +12,8 @@ export const FAR = 0xffff
  * are ordered by the place of the word in their display and by the length of the display.
  */
 export interface WordPostings {
+  /** In alphabetic order (UTF-16 code units). */
+  readonly texts: readonly string[]
   /** The words that begin so. */
   readonly range: (start: string) => readonly [from: number, to: number]
   /** By word: where its stretch starts; one more for the end. */
@@ -78,11 +80,13 @@ function* laidOut(found: Found): Work<WordPostings> {
   const byPlace = yield* countingOrder(found.places, FAR + 1, undefined)
   const words = { at: (i: number) => ranks[found.words.at(i)] ?? 0, length: () => found.words.length() }
   const byWord = yield* countingOrder(words, order.length, byPlace.order)
+  const sorted = Array.from(order, (id) => texts[id] ?? '')
   return {
+    texts: sorted,
     starts: byWord.starts,
     concepts: yield* inOrder(byWord.order, found.concepts, new Uint32Array(byWord.order.length)),
     places: yield* inOrder(byWord.order, found.places, new Uint16Array(byWord.order.length)),
-    range: rangeIn(Array.from(order, (id) => texts[id] ?? '')),
+    range: rangeIn(sorted),
   }
 }
 

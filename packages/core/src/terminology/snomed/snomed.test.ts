@@ -214,3 +214,20 @@ test.each([
   ['1388', false],
   ['0138875005', false],
 ])('%s is an identifier: %s', (id, expected) => expect(isSctid(id)).toBe(expected))
+
+describe('the order of matches', () => {
+  const FILTERS = ['o', 'or', 'organ', 'o of', 'of o', 'body', 'organ b', 'swell', 'disorder o', 'œd', 'm a', 'a', '1', ID.organ, 'disorders', 'lob or']
+
+  test.each(FILTERS)('that is kept with a version is that of all compared, for %j', async (filter) => {
+    const concepts = await importSynthetic(VERSION)
+    const withoutOrder = async () =>
+      (await concepts.systems()).map((system) => ({ ...system, header: JSON.stringify({ ...JSON.parse(system.header), displays: false }) }))
+    const plain = createContext({ storage: memoryStorage(), concepts: { ...concepts, systems: withoutOrder } })
+    const kept = createContext({ storage: memoryStorage(), concepts })
+    for (const page of [{}, { count: 3 }, { count: 2, offset: 1 }, { displayLanguage: 'en', count: 3 }]) {
+      const input = { url: `${SNOMED}?fhir_vs`, filter, ...page }
+      const [a, b] = [await expand(kept, input), await expand(plain, input)]
+      expect([a.total, a.contains]).toEqual([b.total, b.contains])
+    }
+  })
+})

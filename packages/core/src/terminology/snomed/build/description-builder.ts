@@ -4,6 +4,7 @@ import { SCT } from '../sctid.js'
 import { column, numbering, textColumn, type Numbering } from './column.js'
 import { componentRows, type ComponentRows, type SortedRows } from './component-rows.js'
 import { descriptionSections } from './description-sections.js'
+import { withDisplays } from './display-sections.js'
 import type { Section } from './section.js'
 
 /** Gathers the rows of description and text definition files, then those of language reference sets. */
@@ -50,8 +51,8 @@ export function descriptionBuilder(concepts: IdTable, modules: Numbering): Descr
       terms.push(row[7] ?? '')
     },
     addAcceptability: dialects.add,
-    sections: () =>
-      descriptionSections({
+    sections() {
+      const own = descriptionSections({
         ...dialects.sorted(),
         size: concepts.size,
         concept: concept.values(),
@@ -61,7 +62,9 @@ export function descriptionBuilder(concepts: IdTable, modules: Numbering): Descr
         time: components.times,
         acceptability: dialects.columns(),
         term: (row) => terms.bytes(row),
-      }),
+      })
+      return withDisplays(own, { languages: languages.texts, dialects: dialects.ids, modules: modules.texts }, concepts.size)
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { SNOMED_FORMAT, type SnomedHeader } from '../index/header.js'
 import type { SystemToStore } from '../../../storage/index.js'
+import { MOST_CONCEPTS } from '../../code-system/display-order.js'
 import { SNOMED } from '../sctid.js'
 import type { IdTable } from '../index/id-table.js'
 import { numbering, type Numbering } from './column.js'
@@ -67,6 +68,7 @@ export function snomedBuilder(version: string): SnomedBuilder {
         dialects: descriptions.dialects,
         refsets: refsets.refsets,
         values: values.texts,
+        displays: size <= MOST_CONCEPTS,
       }
       return {
         system: { url: SNOMED, version, format: SNOMED_FORMAT, concepts: size, header: JSON.stringify(header) },

@@ -20,6 +20,8 @@ export interface SnomedHeader {
   readonly refsets: readonly RefsetHeader[]
   /** Concrete values of attributes without their `#`, strings with theirs in quotes, by number. */
   readonly values: readonly string[]
+  /** True when the order of displays is kept; imports of before the format had it have none. */
+  readonly displays?: boolean
 }
 
 /** The format of the sections that this code writes and reads. */

@@ -1,5 +1,5 @@
 import type { SystemSections } from '../../../storage/index.js'
-import { bitmapFrom, bitmapOf, emptyBitmap, newWords, rangeBitmap, setBit, type Bitmap } from '../../bitmap.js'
+import { bitmapOf, emptyBitmap, newWords, rangeBitmap, setBit, type Bitmap } from '../../bitmap.js'
 import type { AttributeTable } from './attributes.js'
 import { descriptionTable, KINDS, once, type DescriptionTable } from './descriptions.js'
 import { readHeader, type SnomedHeader } from './header.js'
@@ -8,6 +8,8 @@ import { holds, listOf, type Lists } from './lists.js'
 import { refsetTable, type RefsetTable } from './refset-table.js'
 import { sectionReader, type SectionReader } from './section-reader.js'
 import { wordTable, type WordTable } from './word-table.js'
+import { displayTable } from './display-table.js'
+import type { DisplayOrder } from '../../code-system/display-order.js'
 import { SCT } from '../sctid.js'
 
 /**
@@ -42,6 +44,8 @@ export interface SnomedIndex {
   readonly descriptions: DescriptionTable
   readonly refsets: RefsetTable
   readonly words: WordTable
+  /** The order of these displays, when the version has it. @param display Folded. */
+  displayOrder(display: (concept: number) => string): DisplayOrder | undefined
 }
 
 /** Bits of a concept's flags. */
@@ -60,21 +64,11 @@ export function openSnomedIndex(sections: SystemSections, headerText: string): S
   const columns = conceptColumns(reader, header)
   const hierarchy = hierarchyReader(reader, size)
   const all = once(() => rangeBitmap(0, size, size))
-  const inactive = once(() =>
-    bitmapFrom(
-      numbers(size).filter((concept) => !columns.isActive(concept)),
-      size,
-    ),
-  )
+  const inactive = once(() => concepts(size, (concept) => !columns.isActive(concept)))
   const current = once(() => currentConcepts(size, { root: ids.find(SCT.root), within: hierarchy.within, isActive: columns.isActive }))
   const attributes = once(() => attributeTable(reader))
   const descriptions = descriptionTable(reader, header)
-  const explained = once(() =>
-    bitmapFrom(
-      numbers(size).filter((concept) => hasDefinition(descriptions, concept)),
-      size,
-    ),
-  )
+  const explained = once(() => concepts(size, (concept) => hasDefinition(descriptions, concept)))
   return {
     header,
     size,
@@ -90,7 +84,14 @@ export function openSnomedIndex(sections: SystemSections, headerText: string): S
     descriptions,
     refsets: refsetTable(reader, header, size),
     words: wordTable(reader, size),
+    displayOrder: orderReader(reader, header, ids),
   }
+}
+
+function orderReader(reader: SectionReader, { displays }: SnomedHeader, ids: IdTable): SnomedIndex['displayOrder'] {
+  let order: DisplayOrder | undefined
+  const withCode = (code: string): readonly number[] => [ids.find(code)].filter((concept) => concept !== undefined)
+  return (display) => (displays === true ? (order ??= displayTable(reader, { display, withCode })) : undefined)
 }
 
 type HierarchyReader = Pick<SnomedIndex, 'parents' | 'children' | 'ancestors' | 'isWithin' | 'within'>
@@ -172,10 +173,7 @@ interface Branches {
 function currentConcepts(size: number, { root, within, isActive }: Branches): Bitmap {
   if (root === undefined) return emptyBitmap(size)
   const below = within(root)
-  return bitmapFrom(
-    numbers(size).filter((concept) => below.has(concept) && isActive(concept)),
-    size,
-  )
+  return concepts(size, (concept) => below.has(concept) && isActive(concept))
 }
 
 /** Definitions come last among the descriptions of a concept. */
@@ -184,6 +182,8 @@ function hasDefinition(descriptions: DescriptionTable, concept: number): boolean
   return to > from && descriptions.kind(to - 1) === KINDS.definition
 }
 
-function numbers(size: number): readonly number[] {
-  return Array.from({ length: size }, (_, i) => i)
+function concepts(size: number, accept: (concept: number) => boolean): Bitmap {
+  const words = newWords(size)
+  for (let concept = 0; concept < size; concept++) if (accept(concept)) setBit(words, concept)
+  return bitmapOf(words, size)
 }

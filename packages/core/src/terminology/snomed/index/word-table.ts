@@ -1,6 +1,31 @@
+import { LRUCache } from 'lru-cache'
 import { bitmapOf, newWords, setBit, type Bitmap } from '../../bitmap.js'
+import { firstWhere } from '../../first-where.js'
 import type { SectionReader } from './section-reader.js'
 import { once } from './descriptions.js'
+
+/** Words in alphabetic order. */
+export interface SortedWords {
+  /** The words that begin so. @param start Folded. */
+  readonly range: (start: string) => readonly [from: number, to: number]
+}
+
+/** Opens the words that are kept in the sections `name.start` and `name.text`. */
+export function sortedWords(reader: SectionReader, name: string): SortedWords {
+  const offsets = once(() => reader.numbers(`${name}.start`))
+  const texts = once(() => reader.bytes(`${name}.text`))
+  const decoder = new TextDecoder()
+  const word = (place: number): string => decoder.decode(texts().subarray(offsets()[place] ?? 0, offsets()[place + 1] ?? 0))
+  return {
+    range(start) {
+      const size = offsets().length - 1
+      return [
+        firstWhere(size, (place) => word(place) >= start),
+        firstWhere(size, (place) => word(place) >= start && !word(place).startsWith(start)),
+      ]
+    },
+  }
+}
 
 /** Which concepts have an active fully specified name or synonym with a word. */
 export interface WordTable {
@@ -8,32 +33,26 @@ export interface WordTable {
   startingWith(start: string): Bitmap
 }
 
+/** Concepts of this many beginnings of words are kept. */
+const KEPT = 256
+
 /** Opens the table of a version with so many concepts. */
 export function wordTable(reader: SectionReader, size: number): WordTable {
-  const offsets = once(() => reader.numbers('words.start'))
-  const texts = once(() => reader.bytes('words.text'))
+  const words = sortedWords(reader, 'words')
   const postingStart = once(() => reader.numbers('words.concepts.start'))
   const postings = once(() => reader.numbers('words.concepts'))
-  const decoder = new TextDecoder()
-  const word = (place: number): string => decoder.decode(texts().subarray(offsets()[place] ?? 0, offsets()[place + 1] ?? 0))
-  const firstFrom = (isBefore: (word: string) => boolean): number => {
-    let low = 0
-    let high = offsets().length - 1
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (isBefore(word(middle))) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  const kept = new LRUCache<string, Bitmap>({ max: KEPT })
   return {
     startingWith(start) {
-      const from = firstFrom((found) => found < start)
-      const to = firstFrom((found) => found < start || found.startsWith(start))
+      const known = kept.get(start)
+      if (known !== undefined) return known
+      const [from, to] = words.range(start)
       const found = newWords(size)
       const end = postingStart()[to] ?? 0
       for (let i = postingStart()[from] ?? 0; i < end; i++) setBit(found, postings()[i] ?? 0)
-      return bitmapOf(found, size)
+      const made = bitmapOf(found, size)
+      kept.set(start, made)
+      return made
     },
   }
 }

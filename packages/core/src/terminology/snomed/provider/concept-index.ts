@@ -1,13 +1,14 @@
-import { bitmapFrom, newWords, setBit, bitmapOf, or, type Bitmap } from '../../bitmap.js'
+import { bitmapFrom, or, rangeBitmap, type Bitmap } from '../../bitmap.js'
 import type { ConceptIndex } from '../../code-system/provider.js'
 import { fold, placeOfWord, type FilterWord } from '../../words.js'
 import { tested } from '../ecl/ecl-scope.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
-import { designationsOf } from './texts.js'
+import { designationsOf, displayDialect, displayTerm } from './texts.js'
 import type { ExpressionTable } from './expression-table.js'
 
 /** Sets over all concepts of a version. Expressions that a request has met count in its size, so that lists can hold them. */
 export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTable): ConceptIndex {
+  const dialect = displayDialect(index)
   return {
     get size() {
       return index.size + expressions.count
@@ -16,7 +17,8 @@ export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTa
     inactive: () => index.inactive(),
     values: (property) => column(index, property),
     *buildTexts() {},
-    withWord: (word) => or(withCode(index, word), withTerm(index, word)),
+    withWord: (word) => withCode(index, word, withTerm(index, word)),
+    displayOrder: () => index.displayOrder((concept) => fold(displayTerm(index, concept, dialect))),
   }
 }
 
@@ -28,10 +30,10 @@ function withTerm(index: SnomedIndex, word: FilterWord): Bitmap {
   )
 }
 
-function withCode(index: SnomedIndex, { text }: FilterWord): Bitmap {
-  const words = newWords(index.size)
-  for (const [start, end] of index.ids.startingWith(text)) for (let concept = start; concept < end; concept++) setBit(words, concept)
-  return bitmapOf(words, index.size)
+/** The concepts with a code that starts so, and those that have it in a term. */
+function withCode(index: SnomedIndex, { text }: FilterWord, found: Bitmap): Bitmap {
+  const ranges = index.ids.startingWith(text)
+  return ranges.map(([start, end]) => rangeBitmap(start, end, index.size)).reduce(or, found)
 }
 
 const COLUMNS: ReadonlyMap<string, (index: SnomedIndex, concept: number) => string> = new Map([

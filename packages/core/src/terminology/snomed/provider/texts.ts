@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../json/index.js'
 import type { ConceptText } from '../../concept-texts.js'
 import { dialectTag } from '../dialects.js'
-import { ACCEPTABILITY, KINDS } from '../index/descriptions.js'
+import { ACCEPTABILITY, KINDS, type DescriptionTable } from '../index/descriptions.js'
+import type { SnomedHeader } from '../index/header.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 import { SCT, SNOMED } from '../sctid.js'
 
@@ -13,8 +14,14 @@ export interface DisplayDialect {
   readonly tag?: string
 }
 
+/** What displays are read from. */
+export interface DisplaySource {
+  readonly descriptions: DescriptionTable
+  readonly header: Pick<SnomedHeader, 'dialects'>
+}
+
 /** American English where the version has it, else British, else the first language reference set. */
-export function displayDialect({ header }: SnomedIndex): DisplayDialect {
+export function displayDialect({ header }: Pick<DisplaySource, 'header'>): DisplayDialect {
   const tags = header.dialects.map(dialectTag)
   const best = ['en-US', 'en-GB'].map((tag) => tags.indexOf(tag)).find((number) => number >= 0)
   const number = best ?? (tags.length > 0 ? 0 : -1)
@@ -23,7 +30,7 @@ export function displayDialect({ header }: SnomedIndex): DisplayDialect {
 }
 
 /** The term to show: the synonym that the dialect prefers, else that another prefers, else any name in use, else any name. */
-export function displayTerm(index: SnomedIndex, concept: number, dialect: DisplayDialect): string {
+export function displayTerm(index: DisplaySource, concept: number, dialect: DisplayDialect): string {
   const { descriptions } = index
   const [from, to] = descriptions.rowsOf(concept)
   let best: { readonly row: number; readonly rank: number } | undefined
@@ -34,7 +41,7 @@ export function displayTerm(index: SnomedIndex, concept: number, dialect: Displa
   return best === undefined ? '' : descriptions.term(best.row)
 }
 
-function rankOf({ descriptions, header }: SnomedIndex, row: number, dialect: DisplayDialect): number {
+function rankOf({ descriptions, header }: DisplaySource, row: number, dialect: DisplayDialect): number {
   const kind = descriptions.kind(row)
   if (kind === KINDS.definition) return Number.POSITIVE_INFINITY
   if (!descriptions.isActive(row)) return 4
