@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
+import { putResource } from 'fhir-ops/storage'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 
-const { definitions, types } = r4()
+const { definitions, types, indexer } = r4()
 const ctx = createContext({ storage: memoryStorage(), definitions, types, now: () => new Date('2026-01-01T00:00:00Z') })
 
 async function findingsOf(resource: string | object): Promise<readonly string[]> {
@@ -130,5 +131,61 @@ describe('validate', () => {
       'Patient.contact[0]',
       'Patient.contact[0].foo',
     ])
+  })
+
+  test.each([
+    [patient('"foo":1,"name":[],"gender":["male"],"birthDate":"x","deceasedBoolean":true,"deceasedDateTime":"2020"'), 5],
+    ['{"resourceType":"Observation","subject":{"reference":1}}', 3],
+    [
+      patient(
+        '"gender":"m","contact":[{"gender":"male"}],"text":{"status":"generated","div":"<script/>"},"meta":{"profile":["http://x.org/y"]}',
+      ),
+      0,
+    ],
+  ])('of the structure alone, %s has %i findings', async (resource, count) => {
+    expect((await validate(ctx, { resource, checks: 'structure' })).findings).toHaveLength(count)
+  })
+})
+
+describe('definitions that are written between two validations', () => {
+  const storage = memoryStorage([], { indexer })
+  const live = createContext({ storage, definitions, types })
+  const url = 'http://example.org/StructureDefinition/named'
+  const write = (type: string, id: string, source: object): Promise<unknown> =>
+    storage.write([putResource({ type, id, source: { ...source, id } }, indexer)])
+  const count = async (resource: string): Promise<number> => (await validate(live, { resource })).findings.length
+
+  test('count at once: profiles', async () => {
+    const claim = patient(`"meta":{"profile":["${url}"]},"active":true`)
+    const profile = (min: number): object => ({
+      resourceType: 'StructureDefinition',
+      url,
+      type: 'Patient',
+      derivation: 'constraint',
+      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+      differential: { element: [{ id: 'Patient.birthDate', path: 'Patient.birthDate', min }] },
+    })
+    expect(await count(claim)).toBe(1)
+    await write('StructureDefinition', 'p', profile(0))
+    expect(await count(claim)).toBe(0)
+    await write('StructureDefinition', 'p', profile(1))
+    expect([await count(claim), await count(claim)]).toEqual([1, 1])
+  })
+
+  test('count at once: code systems', async () => {
+    const coded = patient('"maritalStatus":{"coding":[{"system":"http://example.org/codes","code":"b"}]}')
+    const kinds = async (): Promise<readonly string[]> => (await validate(live, { resource: coded })).findings.map(({ kind }) => kind)
+    const system = (...codes: readonly string[]): object => ({
+      resourceType: 'CodeSystem',
+      url: 'http://example.org/codes',
+      status: 'active',
+      content: 'complete',
+      concept: codes.map((code) => ({ code })),
+    })
+    expect(await kinds()).toContain('code-system-unknown')
+    await write('CodeSystem', 'c', system('a'))
+    expect(await kinds()).toContain('code-unknown')
+    await write('CodeSystem', 'c', system('a', 'b'))
+    expect(await kinds()).not.toContain('code-unknown')
   })
 })

@@ -35,7 +35,7 @@ export function pushChildren(model: TypeModel, node: FhirNode, { name, into }: {
     if (hasUntyped(node, name)) pushSlot(model, node, { slot: untypedSlot(name, node.value), into })
     return
   }
-  for (const slot of slots) pushSlot(model, node, { slot, into })
+  for (const slot of possibleSlots(node, slots)) pushSlot(model, node, { slot, into })
 }
 
 /** Number of children with a FHIRPath name, without making their nodes. */
@@ -43,8 +43,15 @@ export function countChildren(node: FhirNode, name: string): number {
   const slots = node.type.elements.get(name)
   if (slots === undefined) return hasUntyped(node, name) ? countSlot(node, untypedSlot(name, node.value)) : 0
   let count = 0
-  for (const slot of slots) count += countSlot(node, slot)
+  for (const slot of possibleSlots(node, slots)) count += countSlot(node, slot)
   return count
+}
+
+const FEW = 8
+
+/** Of a choice of many types, such as the fifty of an extension's value, those that are there: members are fewer. */
+function possibleSlots(node: FhirNode, slots: readonly ElementSlot[]): readonly ElementSlot[] {
+  return slots.length <= FEW ? slots : presentSlots(node).filter(({ name }) => name === slots[0]?.name)
 }
 
 /** Adds all children of `node` to `into`, in document order; members that the type does not have are passed over. */

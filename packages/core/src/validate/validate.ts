@@ -11,7 +11,7 @@ import { faultFinding, noResource, noSuchType, reportSlips } from './json-findin
 import { isConcrete } from './rules/structure/check-resource-type.js'
 import { convertUnit } from '../ucum/index.js'
 import { requestedRules } from './rules/profile/requested-profiles.js'
-import type { Run } from './walk/run.js'
+import type { Checks, Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
 
 /** What `validate` is asked. */
@@ -25,6 +25,11 @@ export interface ValidateInput {
   readonly profiles?: readonly string[] | undefined
   /** Tell line and column of each finding; with a text, or a source that was read with `positions`. Default false. */
   readonly places?: boolean | undefined
+  /**
+   * `structure` checks only what FHIR's own types say about JSON: names, lists, choices, cardinality and the form of primitive values. No
+   * profiles, codes, invariants, references, narratives or rules of resource types. Default `all`.
+   */
+  readonly checks?: Checks | undefined
 }
 
 /** What `validate` says. */
@@ -55,18 +60,23 @@ export async function validate(ctx: OperationContext, input: ValidateInput): Pro
 interface Asked {
   readonly profiles?: readonly string[] | undefined
   readonly places: PlaceFinder | undefined
+  readonly checks?: Checks | undefined
 }
 
-async function findingsOf(ctx: OperationContext, source: JsonSource, { profiles = [], places }: Asked): Promise<readonly Finding[]> {
+async function findingsOf(
+  ctx: OperationContext,
+  source: JsonSource,
+  { profiles = [], places, checks = 'all' }: Asked,
+): Promise<readonly Finding[]> {
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
   if (type === undefined) return [noResource(source, places)]
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places })]
   const facts = createFacts(ctx, model)
-  anticipate(facts, source.value)
+  if (checks === 'all') anticipate(facts, source.value)
   await facts.settle()
   for (let walks = 0; walks < MAX_WALKS; walks++) {
-    const findings = await walk(ctx, source, { model, facts, places, profiles })
+    const findings = await walk(ctx, source, { model, facts, places, profiles, checks })
     if (!(await facts.settle())) return findings
   }
   throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
@@ -77,6 +87,7 @@ interface WalkParts {
   readonly facts: Facts
   readonly places: PlaceFinder | undefined
   readonly profiles: readonly string[]
+  readonly checks: Checks
 }
 
 async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...parts }: WalkParts): Promise<readonly Finding[]> {
@@ -101,12 +112,13 @@ interface RunParts {
   readonly model: TypeModel
   readonly facts: Facts
   readonly places: PlaceFinder | undefined
+  readonly checks: Checks
   readonly pace: Pace
   /** Work that is left for later is added here. */
   readonly tasks: (() => void)[]
 }
 
-function runOf(ctx: OperationContext, source: JsonSource, { model, facts, places, pace, tasks }: RunParts): Run {
+function runOf(ctx: OperationContext, source: JsonSource, { model, facts, places, checks, pace, tasks }: RunParts): Run {
   const sink = createSink(ctx.limits.maxIssues, places)
   let steps = 0
   return {
@@ -118,6 +130,7 @@ function runOf(ctx: OperationContext, source: JsonSource, { model, facts, places
     convertUnit: ctx.convertUnit ?? convertUnit,
     numberText: source.numberText,
     isStructural: true,
+    checks,
     visit: visitNode,
     trials: new Map(),
     targets: { bundles: new Map(), contained: new Map(), anchors: new Map() },

@@ -19,7 +19,8 @@ import {
   type TerminologyScope,
   type ValueSetPlan,
 } from '../../terminology/index.js'
-import { answers, type Questions } from './questions.js'
+import { keptAnswers, lastingContext } from './kept-answers.js'
+import { answers, keptOrFetched, type Questions } from './questions.js'
 import { specificationOf } from './specification.js'
 import { suggestedCodes } from './suggested-codes.js'
 
@@ -43,6 +44,8 @@ export interface CodeList {
   readonly notes: (system: string) => readonly StatusNote[]
   /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
   readonly suggestions: (code: GivenCode) => readonly string[]
+  /** False once a code system of it has become one for a single request. */
+  readonly lasts: () => boolean
 }
 
 /** What the walk knows of value sets and code systems. */
@@ -60,7 +63,8 @@ export interface CodeFacts {
 /** Looks value sets and code systems up with the terminology engine. */
 export function codeFinder(ctx: OperationContext, questions: Questions): CodeFacts {
   const { valueSets } = specificationOf(ctx)
-  const opened = lazily(() => terminologyScope(ctx))
+  const kept = keptAnswers(ctx)
+  const opened = lazily(() => terminologyScope(ctx.content.kept?.() === undefined ? ctx : lastingContext(ctx)))
   const find = async (canonical: string): Promise<CodeList | undefined> => {
     const definition = (await findValueSet(ctx, canonical)) ?? (await findUnstamped(ctx, canonical))
     if (definition === undefined) return undefined
@@ -73,13 +77,13 @@ export function codeFinder(ctx: OperationContext, questions: Questions): CodeFac
     return list
   })
   return {
-    valueSet: answers(questions, find),
+    valueSet: keptOrFetched(questions, kept.valueSets, find),
     baseValueSet: (canonical) => (valueSets.has(canonical) ? valueSets.get(canonical) : fetchBase(canonical)),
     givenValueSet: answers(questions, async (resource: JsonObject) => {
       const scope = await opened()
       return usable(async () => codeListOf(scope, await makePlan(scope, readValueSet(resource))))
     }),
-    codeSystem: answers(questions, async (canonical) => {
+    codeSystem: keptOrFetched(questions, kept.codeSystems, async (canonical) => {
       const { url, version } = canonicalOf(canonical)
       const family = await (await opened()).family(url)
       await family.prepare(version)
@@ -123,6 +127,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const inSystem = (system: string, code: GivenCode): Verdict => verdictOf(scope, plan, { ...code, system })
   const find = (code: GivenCode): Verdict =>
     code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
+  const families = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ family }) => family ?? []))
   const verdicts = new LRUCache<string, Verdict>({ max: KEPT_VERDICTS })
   const notes = new LRUCache<string, readonly StatusNote[]>({ max: KEPT_NOTES })
   return {
@@ -130,7 +135,9 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
     has: (code) => {
       const key = `${code.system}|${code.version}|${code.code}`
-      const verdict = verdicts.get(key) ?? find(code)
+      const known = verdicts.get(key)
+      if (known !== undefined) return known
+      const verdict = find(code)
       verdicts.set(key, verdict)
       return verdict
     },
@@ -140,6 +147,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       return known
     },
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
+    lasts: () => families.every((family) => family.lasts()),
   }
 }
 

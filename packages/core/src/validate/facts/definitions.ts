@@ -2,7 +2,8 @@ import { canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import type { Pending } from '../../fhirpath/index.js'
 import type { JsonObject } from '../../json/index.js'
-import { answers, type Questions } from './questions.js'
+import { keptAnswers } from './kept-answers.js'
+import { keptOrFetched, type Questions } from './questions.js'
 
 /** What the walk knows of definitions that are read as they are. */
 export interface DefinitionFacts {
@@ -12,7 +13,7 @@ export interface DefinitionFacts {
 
 /** Finds definitions such as Questionnaires and Measures. */
 export function definitionFinder(ctx: OperationContext, questions: Questions): DefinitionFacts {
-  const find = answers(questions, async (key: string) => {
+  const find = keptOrFetched(questions, keptAnswers(ctx).definitions, async (key) => {
     const end = key.indexOf(' ')
     const { url, version } = canonicalOf(key.slice(end + 1))
     return (await ctx.content.resolve(key.slice(0, end), url, version))?.resource

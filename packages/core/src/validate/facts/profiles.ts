@@ -4,7 +4,8 @@ import type { TypeModel } from '../../fhirpath/index.js'
 import { compileProfile } from '../profile/compile-profile.js'
 import type { Profile } from '../profile/element-rule.js'
 import type { Facts } from './facts.js'
-import { answers, type Questions } from './questions.js'
+import { keptAnswers } from './kept-answers.js'
+import { answers, keptOrFetched, type Questions } from './questions.js'
 import { specificationOf } from './specification.js'
 
 const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
@@ -26,7 +27,7 @@ export function profileFinder(ctx: OperationContext, model: TypeModel, questions
   })
   return {
     baseType: (type) => types.get(type) ?? fetchBase(type),
-    profile: answers(questions, find),
+    profile: keptOrFetched(questions, keptAnswers(ctx).profiles, find),
   }
 }
 

@@ -24,9 +24,20 @@ export function createQuestions(): Questions {
   }
 }
 
+/** An answer, which may be that there is nothing. */
+export interface Answer<T> {
+  readonly answer: T
+}
+
+/** Where answers are kept beyond one validation. */
+export interface AnswerStore<T> {
+  get(key: string): Answer<T> | undefined
+  set(key: string, answer: Answer<T>): unknown
+}
+
 /** Answers by key, each fetched once. */
 export function answers<T, K = string>(questions: Questions, load: (key: K) => Promise<T>): (key: K) => T | Pending {
-  const known = new Map<K, { readonly answer: T }>()
+  const known = new Map<K, Answer<T>>()
   const asked = new Set<K>()
   return (key) => {
     const found = known.get(key)
@@ -36,5 +47,25 @@ export function answers<T, K = string>(questions: Questions, load: (key: K) => P
       questions.note(async () => void known.set(key, { answer: await load(key) }))
     }
     return PENDING
+  }
+}
+
+/** The same, where an answer of an earlier validation will do. */
+export function keptOrFetched<T>(
+  questions: Questions,
+  store: AnswerStore<T>,
+  load: (key: string) => Promise<T>,
+): (key: string) => T | Pending {
+  const known = new Map<string, Answer<T>>()
+  const fetched = answers(questions, async (key) => {
+    const answer = await load(key)
+    store.set(key, { answer })
+    return answer
+  })
+  return (key) => {
+    const found = known.get(key) ?? store.get(key)
+    if (found === undefined) return fetched(key)
+    known.set(key, found)
+    return found.answer
   }
 }

@@ -13,11 +13,15 @@ export function rulesOf(run: Run, node: FhirNode, rules: readonly ElementRule[])
   const all = [...rules]
   const base = isNested(node.type) ? undefined : run.facts.baseType(node.type.name)
   if (base !== undefined && base !== PENDING && run.isStructural) all.push(base.root)
+  if (run.checks === 'all') addProfiles(run, node, { all, rules })
+  return all
+}
+
+function addProfiles(run: Run, node: FhirNode, { all, rules }: { all: ElementRule[]; rules: readonly ElementRule[] }): void {
   for (const rule of rules) {
     for (const type of rule.types) if (isOfType(node, type) && type.profiles.length > 0) addTypeProfile(run, node, { all, type })
   }
   for (const profile of ownProfiles(run, node)) addRoots(run, all, profile)
-  return all
 }
 
 function isOfType(node: FhirNode, type: TypeRule): boolean {

@@ -18,6 +18,7 @@ export interface Run {
   readonly numberText: (parent: object, key: string | number) => string | undefined
   /** False while it is only tried whether a node fits a profile: what FHIR's own types demand is said elsewhere. */
   readonly isStructural: boolean
+  readonly checks: Checks
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
   /** Results of trials whether a node fits a profile, by place and profile. */
@@ -31,6 +32,9 @@ export interface Run {
   /** Counts a step; ends the walk when time is up. */
   readonly step: () => void
 }
+
+/** How much is checked: everything, or only the structure that FHIR's own types give. */
+export type Checks = 'all' | 'structure'
 
 /** Indexes over what references and links can lead to, each made at first use, by the object of the resource. */
 export interface Targets {
