@@ -79,8 +79,12 @@ export interface CodeSystemProvider {
   readonly index?: ConceptIndex
   /** All texts but the display, where the sources do not state them. */
   designations?(concept: number): readonly ConceptText[]
-  /** The concepts for which a filter of the system's own holds; `undefined` for a filter that every system has. */
-  filter?(filter: Filter): ConceptSet | undefined
+  /**
+   * The concepts for which a filter of the system's own holds; `undefined` for a filter that every system has.
+   *
+   * @param within This provider, perhaps with supplements added.
+   */
+  filter?(filter: Filter, within: CodeSystemProvider): ConceptSet | undefined
   /** True for a filter that takes inactive concepts only where it says so; their status needs no review then. */
   takesInactive?(filter: Filter): boolean
   /** Absent when all codes are listed, or none. */

@@ -1,6 +1,6 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { bitmapFrom, or } from '../bitmap.js'
-import { conceptIndex, searchedTexts } from './concept-index.js'
+import { propertyTexts, searchedTexts } from './concept-index.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSource } from './provider.js'
 import { hasWord } from './text-index.js'
 
@@ -26,21 +26,30 @@ export function supplemented(provider: CodeSystemProvider, supplements: readonly
     header: { ...provider.header, properties: new Map([...properties, ...provider.header.properties]) },
     supplements: supplements.map(({ canonical }) => canonical),
     sources,
-    ...(provider.index !== undefined && { index: withAdded(provider, provider.index, { added, sources }) }),
+    ...(provider.index !== undefined && { index: withAdded(provider.index, added) }),
   }
 }
 
-interface Added {
-  readonly added: ReadonlyMap<number, readonly ConceptSource[]>
-  readonly sources: (concept: number) => readonly ConceptSource[]
-}
+type Added = ReadonlyMap<number, readonly ConceptSource[]>
 
-/** Texts of the system itself are found by its own index; those of the supplements, being few, one by one. */
-function withAdded(provider: CodeSystemProvider, index: ConceptIndex, { added, sources }: Added): ConceptIndex {
-  const own = conceptIndex({ size: index.size, sources, status: (concept) => provider.status(concept) })
+/** What the system itself says is found by its own index; what the supplements say, being little, is gone through. */
+function withAdded(index: ConceptIndex, added: Added): ConceptIndex {
   return {
     ...index,
-    values: (property) => own.values(property),
+    get size() {
+      return index.size
+    },
+    values: (property) => {
+      const values = new Map(index.values(property))
+      for (const [text, found] of addedValues(added, property)) {
+        const more = bitmapFrom(
+          found.map(({ concept }) => concept),
+          index.size,
+        )
+        values.set(text, or(values.get(text) ?? more, more))
+      }
+      return values
+    },
     displayOrder: () => undefined,
     withWord: (word) => {
       const found = Array.from(added).filter(([, more]) => hasWord(searchedTexts(more), word))
@@ -55,15 +64,31 @@ function withAdded(provider: CodeSystemProvider, index: ConceptIndex, { added, s
   }
 }
 
-function addedSources(provider: CodeSystemProvider, supplements: readonly Supplement[]): ReadonlyMap<number, readonly ConceptSource[]> {
+interface AddedValue {
+  readonly text: string
+  readonly concept: number
+}
+
+function addedValues(added: Added, property: string): ReadonlyMap<string, readonly AddedValue[]> {
+  const found = Array.from(added).flatMap(([concept, sources]) => propertyTexts(sources, property).map((text) => ({ text, concept })))
+  return Map.groupBy(found, ({ text }) => text)
+}
+
+function addedSources(provider: CodeSystemProvider, supplements: readonly Supplement[]): Added {
   const added = new Map<number, ConceptSource[]>()
   for (const { canonical, resource } of supplements) {
     const open = [...objectsAt(resource, 'concept')]
     for (const concept of open) {
       const place = provider.find(stringAt(concept, 'code') ?? '')
-      if (place !== undefined) added.set(place, [...(added.get(place) ?? []), { concept, supplement: canonical }])
+      if (place !== undefined) add(added, place, { concept, supplement: canonical })
       open.push(...objectsAt(concept, 'concept'))
     }
   }
   return added
+}
+
+function add(added: Map<number, ConceptSource[]>, place: number, source: ConceptSource): void {
+  const known = added.get(place)
+  if (known === undefined) added.set(place, [source])
+  else known.push(source)
 }

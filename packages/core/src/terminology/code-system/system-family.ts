@@ -44,12 +44,10 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   ])
   const systems = found.filter(hasContent)
   const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
-  const otherwise = (version: string | undefined): CodeSystemProvider | undefined => stored.provider(version) ?? computed?.(version)
-  const made = new Map<Definition, CodeSystemProvider>()
-  const keep = (definition: Definition, provider: CodeSystemProvider): CodeSystemProvider => {
-    const known = made.get(definition) ?? supplemented(provider, used.flatMap((item) => supplementFor(item, definition)))
-    made.set(definition, known)
-    return known
+  const made = madeProviders(used)
+  const otherwise = (version: string | undefined): CodeSystemProvider | undefined => {
+    const provider = stored.provider(version) ?? computed?.(version)
+    return provider === undefined ? undefined : made.keep(provider, provider)
   }
   const pick = (version: string | undefined): Definition | undefined =>
     version === undefined ? newestOf(systems) : bestVersion(systems, version)
@@ -61,15 +59,39 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     has: (version) => bestVersion(systems, version) !== undefined || otherwise(version) !== undefined,
     async prepare(version) {
       const definition = pick(version)
-      if (definition !== undefined && !made.has(definition)) keep(definition, await resourceProvider(ctx, definition))
+      if (definition !== undefined && made.get(definition) === undefined) made.keep(definition, await resourceProvider(ctx, definition))
     },
     provider: (version) => {
       const definition = pick(version)
       if (definition === undefined) return otherwise(version)
-      return made.get(definition) ?? keep(definition, finished(makeProvider(definition.resource)))
+      return made.get(definition) ?? made.keep(definition, finished(makeProvider(definition.resource)))
     },
     lasts: () => computed === undefined && stored.lasts(),
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
+  }
+}
+
+/** Providers with their supplements, by what they were made of. */
+interface MadeProviders {
+  get(source: object): CodeSystemProvider | undefined
+  /** The provider with the supplements; the one that was kept before for the same source. */
+  keep(source: object, provider: CodeSystemProvider): CodeSystemProvider
+}
+
+function madeProviders(supplements: readonly Definition[]): MadeProviders {
+  const made = new Map<object, CodeSystemProvider>()
+  return {
+    get: (source) => made.get(source),
+    keep(source, provider) {
+      const known = made.get(source)
+      if (known !== undefined) return known
+      const all = supplemented(
+        provider,
+        supplements.flatMap((item) => supplementFor(item, provider)),
+      )
+      made.set(source, all)
+      return all
+    },
   }
 }
 
@@ -139,8 +161,8 @@ function isNamed(definition: Definition, asked: string): boolean {
   return definition.url === url && (version === undefined || version === definition.version)
 }
 
-function supplementFor(supplement: Definition, system: Definition): readonly Supplement[] {
+function supplementFor(supplement: Definition, { header }: CodeSystemProvider): readonly Supplement[] {
   const { version } = canonicalOf(stringAt(supplement.resource, 'supplements') ?? '')
-  if (version !== undefined && !versionFits(version, system.version)) return []
+  if (version !== undefined && !versionFits(version, header.version)) return []
   return [{ canonical: formatCanonical(supplement.url, supplement.version), resource: supplement.resource }]
 }

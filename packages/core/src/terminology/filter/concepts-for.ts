@@ -11,7 +11,7 @@ import { FILTER_OPERATORS } from './operators.js'
  * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system has not; `regex-unsupported`.
  */
 export function conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): ConceptSet {
-  const found = provider.filter?.(filter) ?? FILTER_OPERATORS.get(filter.op)?.(provider, filter)
+  const found = provider.filter?.(filter, provider) ?? FILTER_OPERATORS.get(filter.op)?.(provider, filter)
   if (found !== undefined) return found
   throw refusal('FILTER_NOT_UNDERSTOOD', { ...filter, valueSet, system: provider.header.url })
 }

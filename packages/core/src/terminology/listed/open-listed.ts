@@ -47,5 +47,5 @@ function readSection(bytes: Uint8Array): readonly unknown[] {
 
 function withOwnFilters(provider: CodeSystemProvider): CodeSystemProvider {
   if (provider.header.url !== LOINC) return provider
-  return { ...provider, filter: (filter) => loincFilter(provider, filter) }
+  return { ...provider, filter: (filter, within) => loincFilter(within, filter) }
 }

@@ -44,7 +44,7 @@ async function contentOf(ctx: OperationContext, provider: CodeSystemProvider, va
   const place = /^[0-9]+$/.test(named) ? provider.find(named) : undefined
   if (place === undefined) return undefined
   if (kind === 'isa') return { name: `Concept ${named} and descendants`, part: filtered('concept', 'is-a', named) }
-  const isRefset = provider.filter?.({ property: 'concept', op: 'in', value: named }) !== undefined
+  const isRefset = provider.filter?.({ property: 'concept', op: 'in', value: named }, provider) !== undefined
   return kind === 'refset' && isRefset ? { name: `Reference set ${named}`, part: filtered('concept', 'in', named) } : undefined
 }
 

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import { codeSystem, cs } from '../../../test/terminology-content.js'
+import type { ComputedSystem } from '../../content/index.js'
+import { createContext, forRequest, type OperationContext } from '../../context/index.js'
+import { expand } from '../../expand/index.js'
+import type { JsonObject } from '../../json/index.js'
+import { lookup } from '../../lookup/index.js'
+import { memoryStorage } from '../../memory/index.js'
+import { validateInCodeSystem } from '../../validate-code/index.js'
+import { LOINC } from '../listed/loinc-filter.js'
+import { storeConcepts } from '../listed/index.js'
+import { SNOMED } from '../snomed/sctid.js'
+import { ID, importSynthetic } from '../snomed/synthetic.fixture.js'
+
+const SUPPLEMENT = 'http://example.org/CodeSystem/supplement'
+const COMMON = 'http://example.org/ValueSet/common'
+
+const computed: ComputedSystem = {
+  url: cs('computed'),
+  name: 'Computed',
+  version: '1',
+  caseSensitive: true,
+  common: [COMMON],
+  find: (code) => (/^n[0-9]+$/.test(code) ? { code, display: `Number ${code}` } : undefined),
+}
+
+/** Every kind of code system: where it comes from, and two of its codes. */
+const SYSTEMS = {
+  resource: { url: cs('own'), code: 'a', other: 'b' },
+  listed: { url: LOINC, code: '1-8', other: '2-6' },
+  snomed: { url: SNOMED, code: ID.lobe, other: ID.limb },
+  computed: { url: cs('computed'), code: 'n1', other: 'n2' },
+} as const
+type Kind = keyof typeof SYSTEMS
+
+const concepts = await importSynthetic('http://snomed.info/sct/900000000000207008/version/20240101')
+await storeConcepts(concepts, { resourceType: 'CodeSystem', url: LOINC, version: '2.80', status: 'active', content: 'complete' }, [
+  { code: '1-8', display: 'First' },
+  { code: '2-6', display: 'Second', property: [{ code: 'colour', valueString: 'green' }] },
+])
+const ctx = createContext({
+  storage: memoryStorage([
+    {
+      ...codeSystem('own', [
+        { code: 'a', display: 'First' },
+        { code: 'b', display: 'Second' },
+      ]),
+      id: 'own',
+    },
+    {
+      resourceType: 'ValueSet',
+      id: 'common',
+      url: COMMON,
+      status: 'active',
+      compose: { include: [{ system: cs('computed'), concept: [{ code: 'n1' }, { code: 'n2' }] }] },
+    },
+  ]),
+  concepts,
+  codeSystems: [computed],
+})
+
+/** The context with a supplement to the system that names `code` anew and gives it a property. */
+function supplementing(kind: Kind, supplements: string = SYSTEMS[kind].url): OperationContext {
+  const concept = [
+    { code: SYSTEMS[kind].code, designation: [{ language: 'eo', value: 'Zorgo' }], property: [{ code: 'colour', valueString: 'green' }] },
+    { code: 'no such code', designation: [{ value: 'Zorgo' }] },
+  ]
+  const property = [{ code: 'colour', uri: 'http://example.org/colour', type: 'string' }]
+  return forRequest(ctx, {
+    resources: [{ resourceType: 'CodeSystem', url: SUPPLEMENT, status: 'active', content: 'supplement', supplements, property, concept }],
+  })
+}
+
+const KINDS: readonly Kind[] = ['resource', 'listed', 'snomed', 'computed']
+const useSupplement = [SUPPLEMENT]
+
+async function expanded(own: OperationContext, include: JsonObject, more: object = {}): Promise<readonly string[]> {
+  const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [include] } }
+  const { contains } = await expand(own, { valueSet, excludeNested: true, useSupplement, ...more })
+  return contains.map(({ code }) => code)
+}
+
+describe.each(KINDS)('a supplement to a system of the kind %s', (kind) => {
+  const { url: system, code, other } = SYSTEMS[kind]
+  const own = supplementing(kind)
+
+  it('adds designations and properties to a lookup', async () => {
+    const found = await lookup(own, { system, code, properties: ['colour'], useSupplement })
+    expect(found.designations).toContainEqual(expect.objectContaining({ value: 'Zorgo', language: 'eo', supplement: SUPPLEMENT }))
+    expect(found.properties).toContainEqual(expect.objectContaining({ code: 'colour', value: ['valueString', 'green'] }))
+    expect(found.supplements).toEqual([SUPPLEMENT])
+  })
+
+  it('is not used unless it is named', async () => {
+    const found = await lookup(own, { system, code, properties: ['colour'] })
+    expect([found.designations.some(({ value }) => value === 'Zorgo'), found.supplements]).toEqual([false, []])
+  })
+
+  it('makes its texts right displays, and shows them in their language', async () => {
+    const value = { kind: 'code', codings: [{ code, display: 'Zorgo', path: '' }] } as const
+    expect((await validateInCodeSystem(own, { url: system, value, useSupplement })).result).toBe(true)
+    expect((await validateInCodeSystem(own, { url: system, value })).result).toBe(false)
+    expect((await lookup(own, { system, code, displayLanguage: 'eo', useSupplement })).display).toBe('Zorgo')
+  })
+
+  it('is looked at by text filters and by filters over its properties', async () => {
+    expect(await expanded(own, { system }, { filter: 'zor' })).toEqual([code])
+    expect(await expanded(own, { system, filter: [{ property: 'colour', op: '=', value: 'green' }] })).toContain(code)
+    expect(await expanded(own, { system, filter: [{ property: 'colour', op: 'exists', value: 'true' }] })).toContain(code)
+    expect(await expanded(own, { system, filter: [{ property: 'colour', op: '=', value: 'red' }] })).toEqual([])
+  })
+
+  it('leaves other codes as they are', async () => {
+    const found = await lookup(own, { system, code: other, useSupplement })
+    expect(found.designations.some(({ value }) => value === 'Zorgo')).toBe(false)
+  })
+
+  it('is not used for another version', async () => {
+    const { supplements } = await lookup(supplementing(kind, `${system}|other`), { system, code, useSupplement })
+    expect(supplements).toEqual([])
+  })
+})
+
+it('a filter over a property of both takes what either says', async () => {
+  expect(await expanded(supplementing('listed'), { system: LOINC, filter: [{ property: 'colour', op: '=', value: 'green' }] })).toEqual([
+    '1-8',
+    '2-6',
+  ])
+})
+
+it("a filter of a system's own looks at the supplement", async () => {
+  const concept = [{ code: '2-6', property: [{ code: 'COMPONENT', valueString: 'Glucose' }] }]
+  const supplement = { resourceType: 'CodeSystem', url: SUPPLEMENT, status: 'active', content: 'supplement', supplements: LOINC, concept }
+  const own = forRequest(ctx, { resources: [supplement] })
+  expect(await expanded(own, { system: LOINC, filter: [{ property: 'COMPONENT', op: '=', value: 'glucose' }] })).toEqual(['2-6'])
+})
