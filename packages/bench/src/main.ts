@@ -2,12 +2,14 @@
 import { availableParallelism, cpus } from 'node:os'
 import { overHttp } from './http/http.js'
 import { inProcess } from './in-process/in-process.js'
+import { storages } from './storage/storage.js'
 import { terminology } from './terminology/terminology.js'
 
 const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['in-process', inProcess],
   ['http', overHttp],
   ['terminology', terminology],
+  ['storage', storages],
 ])
 
 const wanted = process.argv.slice(2)

@@ -66,14 +66,16 @@ function idsUpdated(type: string, condition: Updated): Sql {
   return sql`${currentIds(type)} AND updated BETWEEN ${from} AND ${to}`
 }
 
+/** Each target is looked up in the index by value: OFFSET keeps the planner from going through all references for each target. */
 function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
-  return sql`SELECT e.id FROM fhir_entry e
-    WHERE e.type = ${type} AND e.param = ${param} AND e.system = ${query.type} AND e.value = ANY (ARRAY(${idsWhere(query)}))`
+  const references = sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND value = target AND system = ${query.type} OFFSET 0`
+  return sql`SELECT e.id FROM unnest(ARRAY(${idsWhere(query)})) AS target, LATERAL (${references}) AS e`
 }
 
 /** Entries may refer to what does not exist. */
 function idsReferredBy(type: string, { param, query }: ReferredBy): Sql {
-  const targets = sql`SELECT e.value FROM fhir_entry e
-    WHERE e.type = ${query.type} AND e.param = ${param} AND e.system = ${type} AND e.id = ANY (ARRAY(${idsWhere(query)}))`
-  return sql`${currentIds(type)} AND id = ANY (ARRAY(${targets}))`
+  const own = sql`SELECT * FROM fhir_entry WHERE type = ${query.type} AND id = source OFFSET 0`
+  const targets = sql`SELECT e.value FROM unnest(ARRAY(${idsWhere(query)})) AS source, LATERAL (${own}) AS e
+    WHERE e.param = ${param} AND e.system = ${type}`
+  return sql`SELECT id FROM fhir_resource WHERE type = ${type} AND id = ANY (ARRAY(${targets})) AND (text IS NOT NULL) IS TRUE`
 }

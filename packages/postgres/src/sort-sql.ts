@@ -16,7 +16,9 @@ function sortExpression(type: string, { param, field, descending }: SortKey): Sq
   if (field === 'lastUpdated') return sql`r.updated`
   const value = field === 'low' || field === 'high' ? NUMBERS[field] : wholeText(sql`e0`, field)
   const best = descending ? sql`max(${value})` : sql`min(${value})`
-  return sql`(SELECT ${best} FROM fhir_entry e0 WHERE e0.type = ${type} AND e0.id = r.id AND e0.param = ${param})`
+  // OFFSET as in `meets`: an index by parameter would lead through all its entries for every resource.
+  const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = r.id OFFSET 0`
+  return sql`(SELECT ${best} FROM (${own}) AS e0 WHERE e0.param = ${param})`
 }
 
 const NUMBERS: Readonly<Record<'low' | 'high', Sql>> = { low: sql`e0.low`, high: sql`e0.high` }

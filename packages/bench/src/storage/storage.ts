@@ -1,0 +1,100 @@
+import { createContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { putResource, type Indexer, type PutEntry, type Storage } from 'fhir-ops/storage'
+import { r4, type Release } from '@fhir-ops/r4'
+import { drawsFrom } from '../content/draws.js'
+import { markdownTable } from '../markdown.js'
+import { timed } from '../timing.js'
+import { callsOver, type Call } from './calls.js'
+import { clinicalResource, MEASURE, PER_PATIENT } from './clinical-resources.js'
+import { STORAGES, type OpenedStorage } from './opened-storages.js'
+
+const BATCH = 500
+
+/**
+ * How fast storages are filled and asked, as they grow: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the
+ * storages (default all). Each grows from size to size; what was measured last is printed on standard error at once.
+ */
+export async function storages(): Promise<string> {
+  const sizes = (process.env['BENCH_SIZES'] ?? '10000,100000').split(',').map(Number)
+  const release = r4()
+  const names = process.env['BENCH_STORAGES']?.split(',') ?? [...STORAGES.keys()]
+  const filled: string[][] = []
+  const asked: string[][] = []
+  for (const name of names) {
+    const opened = await STORAGES.get(name)?.()
+    if (opened === undefined) throw new TypeError(`There is no storage ${name}.`)
+    const grown = await growing(opened, { name, sizes, release })
+    filled.push(...grown.filled)
+    asked.push(...grown.asked)
+    await opened.close()
+  }
+  const columns = sizes.map((size) => `${size.toLocaleString('en')}, p50 / p99 ms`)
+  return [
+    markdownTable(['storage', 'resources', 'loaded, resources/s', 'bytes a resource'], filled),
+    markdownTable(['storage', 'call', ...columns], asked),
+  ].join('\n\n')
+}
+
+interface Growing {
+  readonly name: string
+  readonly sizes: readonly number[]
+  readonly release: Release
+}
+
+async function growing(
+  opened: OpenedStorage,
+  { name, sizes, release }: Growing,
+): Promise<{ readonly filled: string[][]; readonly asked: string[][] }> {
+  const { indexer, ...rest } = release
+  const ctx = createContext({ storage: opened.storage, ...rest })
+  const filled: string[][] = []
+  const asked = new Map<string, string[]>()
+  let size = 0
+  await opened.storage.write([putResource({ type: 'Measure', id: 'bench', source: MEASURE }, indexer)])
+  for (const next of sizes) {
+    const start = performance.now()
+    await fill(opened.storage, indexer, { from: size, to: next })
+    const perSecond = ((next - size) * 1_000) / (performance.now() - start)
+    size = next
+    filled.push([name, size.toLocaleString('en'), perSecond.toFixed(0), ((await opened.bytes()) / size).toFixed(0)])
+    process.stderr.write(`${filled.at(-1)?.join(' ')}\n`)
+    for (const call of callsOver(ctx, { patients: size / PER_PATIENT, draws: drawsFrom(size) })) {
+      asked.set(call.name, [...(asked.get(call.name) ?? []), await timing(call)])
+      process.stderr.write(`${name} ${call.name}: ${asked.get(call.name)?.at(-1)}\n`)
+    }
+  }
+  return { filled, asked: [...asked].map(([call, timings]) => [name, call, ...timings]) }
+}
+
+/** One batch is written while the next is indexed, in this thread. */
+async function fill(storage: Storage, indexer: Indexer, { from, to }: { readonly from: number; readonly to: number }): Promise<void> {
+  let underWay: Promise<unknown> = Promise.resolve()
+  for (let at = from; at < to; at += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, to - at) }, (_, n) => putEntry(clinicalResource(at + n), indexer))
+    await underWay
+    underWay = storage.write(batch)
+  }
+  await underWay
+}
+
+function putEntry(source: JsonObject, indexer: Indexer): PutEntry {
+  return putResource({ type: stringAt(source, 'resourceType') ?? '', id: stringAt(source, 'id') ?? '', source }, indexer)
+}
+
+/** A call that the storage gives up has its error instead. */
+async function timing({ run }: Call): Promise<string> {
+  try {
+    const { p50, p99 } = await timed(run)
+    return `${milliseconds(p50)} / ${milliseconds(p99)}`
+  } catch (error) {
+    if (error instanceof OperationError) return error.code
+    throw error
+  }
+}
+
+function milliseconds(microseconds: number): string {
+  const value = microseconds / 1_000
+  return value < 10 ? value.toFixed(2) : value.toFixed(0)
+}
