@@ -3,6 +3,7 @@ import type { Bots } from 'fhir-ops/execute'
 import type { Operation } from 'fhir-ops/operation'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
+import type { Telemetry } from 'fhir-ops/telemetry'
 import type { AccessPolicy } from './auth/caller.js'
 import type { DpopOptions } from './auth/dpop.js'
 import type { LogoutTokenVerifier } from './auth/logout-token.js'
@@ -46,4 +47,6 @@ export interface HandlerOptions extends AccessPolicy {
   /** Answers `GET /readyz`: rejects while the service is not ready. Default: a read from the storage. */
   readonly readiness?: () => Promise<unknown>
   readonly log?: (entry: LogEntry) => void
+  /** OpenTelemetry's tracer and meter, for a span and a measurement of each request. Default none. */
+  readonly telemetry?: Telemetry
 }

@@ -11,6 +11,7 @@ import { emptyAnswer, finished, withHeaders, type Answer } from './http/answer.j
 import { withCors } from './http/cors.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { parseTarget } from './http/target.js'
+import type { LogEntry } from './log-entry.js'
 import { allowOf, routeFor, type Match, type Router } from './routes/router.js'
 import type { Family, Route } from './routes/route.js'
 import type { Service } from './service.js'
@@ -24,18 +25,27 @@ interface Trace {
 }
 
 /** Answers a request; it never rejects. */
-export async function respond(
-  service: Service,
-  router: Router,
-  incoming: { request: HttpRequest; connection: Connection },
-): Promise<Answer> {
+export function respond(service: Service, router: Router, incoming: Arriving): Promise<Answer> {
+  const { observe } = service
+  return observe === undefined ? answered(service, router, incoming) : observe((note) => answered(service, router, { ...incoming, note }))
+}
+
+interface Arriving {
+  readonly request: HttpRequest
+  readonly connection: Connection
+  /** Takes what the log says. */
+  readonly note?: (entry: LogEntry) => void
+}
+
+async function answered(service: Service, router: Router, incoming: Arriving): Promise<Answer> {
   const started = performance.now()
   const { request } = incoming
   const requestId = requestIdOf(service, request)
   const trace: Trace = { family: familyOf(service, request), route: 'none' }
   const answer = await answerOrFailure(service, router, { ...incoming, requestId, trace })
-  const logged = (): void => log(service, { request, requestId, trace, status: answer.status, durationMs: performance.now() - started })
-  logged()
+  const logged = (note?: Arriving['note']): void =>
+    log(service, { request, requestId, trace, note, status: answer.status, durationMs: performance.now() - started })
+  logged(incoming.note)
   const complete = withHeaders(withCors(answer, request, service.cors), [['X-Request-Id', requestId]])
   if (complete.stream === undefined) return finished(complete, request.method)
   const stream = streamWithFailure(complete.stream, (thrown) => {
@@ -119,14 +129,16 @@ interface Finished {
   readonly request: HttpRequest
   readonly requestId: string
   readonly trace: Trace
+  readonly note: Arriving['note']
   readonly status: number
   readonly durationMs: number
 }
 
-function log(service: Service, { request, requestId, trace, status, durationMs }: Finished): void {
+function log(service: Service, { request, requestId, trace, note, status, durationMs }: Finished): void {
+  if (service.log === undefined && note === undefined) return
   const { error, sub, route } = trace
   const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
-  service.log?.({
+  const entry: LogEntry = {
     time: service.ctx.now().toISOString(),
     level: isUnforeseen ? 'error' : 'info',
     requestId,
@@ -137,5 +149,7 @@ function log(service: Service, { request, requestId, trace, status, durationMs }
     sub,
     error: error?.code,
     stack: isUnforeseen && error.cause instanceof Error ? error.cause.stack : undefined,
-  })
+  }
+  service.log?.(entry)
+  note?.(entry)
 }

@@ -17,6 +17,7 @@ import type { CorsOptions } from './http/cors.js'
 import { createKeyedTurns, type KeyedTurns } from './keyed-turns.js'
 import { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
 import type { LogEntry } from './log-entry.js'
+import { observerOf, type Observe } from './observe.js'
 import { OPERATIONS } from './operations.js'
 import type { HandlerOptions } from './options.js'
 
@@ -47,6 +48,7 @@ export interface Service {
   readonly cors: CorsOptions | undefined
   readonly readiness: () => Promise<unknown>
   readonly log: ((entry: LogEntry) => void) | undefined
+  readonly observe: Observe | undefined
   readonly executor: Executor
   /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
   readonly writeTurns: KeyedTurns
@@ -81,6 +83,7 @@ export function createService(options: HandlerOptions): Service {
     cors: options.cors,
     readiness: options.readiness ?? (() => context.storage.read('Basic', 'ready')),
     log: loggerOf(options),
+    observe: options.telemetry && observerOf(options.telemetry),
     executor: createExecutor(limits),
     writeTurns: createKeyedTurns(),
   }

@@ -1,0 +1,2 @@
+export { observedStorage } from './observed-storage.js'
+export { withinSpan, type Attributes, type InstrumentOptions, type Meter, type Span, type Telemetry, type Tracer } from './telemetry.js'
