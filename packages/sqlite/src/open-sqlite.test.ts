@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import { sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
+import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { createSessions } from 'fhir-ops/sessions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../test/entries.js'
@@ -21,6 +21,21 @@ sessionStoreContract('SQLite with its threads', async () => {
     await folder.remove()
   }
   return { store: db.sessions, dispose }
+})
+
+conceptStoreContract('SQLite with its threads', async () => {
+  const folder = await temporaryFolder()
+  const opened: SqliteFile[] = []
+  const open = async () => {
+    const db = await openSqlite(folder.file('data.db'))
+    opened.push(db)
+    return db.concepts
+  }
+  const dispose = async (): Promise<void> => {
+    for (const db of opened) await db.close()
+    await folder.remove()
+  }
+  return { store: await open(), reopen: open, dispose }
 })
 
 describe('a database file', () => {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
-import { sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
+import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { describe, expect, it } from 'vitest'
 import { basic } from '../test/entries.js'
 import { temporaryFolder } from '../test/temporary-folder.js'
-import { sqliteSessionStore, sqliteStorage, type SqliteConnection } from './index.js'
+import { sqliteConceptStore, sqliteSessionStore, sqliteStorage, type SqliteConnection } from './index.js'
 
 /** It comes without types. */
 const BetterSqlite: new (file: string) => SqliteConnection = createRequire(import.meta.url)('better-sqlite3')
@@ -38,6 +38,11 @@ for (const [name, connect] of DRIVERS) {
     return { storage: open(), reopen: async () => open(), dispose: folder.remove }
   })
   sessionStoreContract(`SQLite over ${name}`, () => ({ store: sqliteSessionStore(connect(':memory:')) }))
+  conceptStoreContract(`SQLite over ${name}`, async () => {
+    const folder = await temporaryFolder()
+    const open = () => sqliteConceptStore(connect(folder.file('data.db')))
+    return { store: open(), reopen: async () => open(), dispose: folder.remove }
+  })
 }
 
 describe('a connection of the caller', () => {

@@ -1,41 +1,62 @@
 import { OperationError } from '../errors/index.js'
-import type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from '../storage/index.js'
+import type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from '../storage/index.js'
 
 interface Published {
   readonly system: StoredSystem
   readonly sections: ReadonlyMap<string, Uint8Array>
 }
 
+interface Kept {
+  readonly published: Map<string, Published>
+  /** The sections of imports under way, by url and version. */
+  readonly staged: Map<string, Map<string, Uint8Array>>
+  changes: number
+}
+
 /** Keeps imported code systems in memory, as long as the process lives. */
 export function memoryConceptStore(): ConceptStore {
-  const published = new Map<string, Published>()
-  let changes = 0
+  const kept: Kept = { published: new Map(), staged: new Map(), changes: 0 }
   return {
-    systems: async () => Array.from(published.values(), ({ system }) => system).toSorted(byUrlAndVersion),
+    systems: async () => Array.from(kept.published.values(), ({ system }) => system).toSorted(byUrlAndVersion),
     open: async (key) => {
-      const found = published.get(key)
+      const found = kept.published.get(key)
       if (found === undefined) throw new OperationError('storage-unavailable', 'The version of the code system was removed.')
       return sectionsOf(found.sections)
     },
-    async stage(system) {
-      const sections = new Map<string, Uint8Array>()
-      return {
-        put: async (name, bytes) => void sections.set(name, bytes),
-        async publish() {
-          const before = [...published.values()].find((other) => isSameVersion(other.system, system))
-          if (before !== undefined) published.delete(before.system.key)
-          const stored = { ...system, key: crypto.randomUUID() }
-          published.set(stored.key, { system: stored, sections: new Map(sections) })
-          changes++
-          return stored
-        },
-        discard: async () => sections.clear(),
-      }
-    },
+    stage: async (system) => staged(kept, system),
     async remove(key) {
-      if (published.delete(key)) changes++
+      if (kept.published.delete(key)) kept.changes++
     },
-    revision: () => changes,
+    revision: () => kept.changes,
+  }
+}
+
+function staged(kept: Kept, system: SystemToStore): StagedSystem {
+  const sections = new Map<string, Uint8Array>()
+  const name = JSON.stringify([system.url, system.version])
+  kept.staged.set(name, sections)
+  const checkUnderWay = (): void => {
+    if (kept.staged.get(name) === sections) return
+    throw new OperationError('conflict', 'The import is over, or another one of the same version has begun.')
+  }
+  return {
+    async put(section, bytes) {
+      checkUnderWay()
+      sections.set(section, bytes)
+    },
+    async publish() {
+      checkUnderWay()
+      kept.staged.delete(name)
+      const before = [...kept.published.values()].find((other) => isSameVersion(other.system, system))
+      if (before !== undefined) kept.published.delete(before.system.key)
+      const stored = { ...system, key: crypto.randomUUID() }
+      kept.published.set(stored.key, { system: stored, sections })
+      kept.changes++
+      return stored
+    },
+    async discard() {
+      if (kept.staged.get(name) === sections) kept.staged.delete(name)
+    },
   }
 }
 

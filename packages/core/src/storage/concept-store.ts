@@ -4,7 +4,7 @@ export interface SystemToStore {
   readonly version: string
   /** How the sections are laid out, for example `snomed-1`; readers pass over formats that they do not know. */
   readonly format: string
-  /** Number of concepts, for people. */
+  /** Number of concepts, for people; below 2 ** 31. */
   readonly concepts: number
   /** JSON text; what it holds is up to the format. */
   readonly header: string
@@ -16,7 +16,7 @@ export interface StoredSystem extends SystemToStore {
   readonly key: string
 }
 
-/** The content of a published version: named pieces of bytes, read when they are needed. */
+/** The content of a published version: named pieces of bytes, read when they are needed, also while a next version takes its place. */
 export interface SystemSections {
   /**
    * Reads at once: an adapter that can only wait for its bytes reads them all in `open`. The bytes must not be changed.
@@ -26,9 +26,12 @@ export interface SystemSections {
   section(name: string): Uint8Array
 }
 
-/** A version that is being written and that nobody sees yet. */
+/**
+ * A version that is being written and that nobody sees yet. It ends when it is published or discarded, and when another import of the same
+ * version begins; `put` and `publish` are refused from then on with `conflict`.
+ */
 export interface StagedSystem {
-  /** Keeps a section; a name that was put before is replaced. */
+  /** Keeps a section; a name that was put before is replaced. The bytes must not be changed afterwards. */
   put(name: string, bytes: Uint8Array): Promise<void>
   /** Makes all sections visible at once, in place of what was published under the same url and version. */
   publish(): Promise<StoredSystem>
