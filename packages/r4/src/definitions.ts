@@ -1,5 +1,5 @@
 import { packLayer, type ContentLayer } from 'fhir-ops/content'
-import { builtFile } from './built-file.js'
+import { builtPack } from './built-file.js'
 
 /** Options of `r4Definitions`. */
 export interface DefinitionsOptions {
@@ -9,8 +9,8 @@ export interface DefinitionsOptions {
 
 /**
  * The StructureDefinitions, ValueSets, CodeSystems (v2 and v3 too), SearchParameters, CompartmentDefinitions and OperationDefinitions of
- * FHIR 4.0.1, without narrative and other documentation. Opens the pack; a definition is parsed when it is asked for.
+ * FHIR 4.0.1, without narrative and other documentation. Opens the pack; a definition is read and parsed when it is asked for.
  */
 export function r4Definitions(options: DefinitionsOptions = {}): ContentLayer {
-  return packLayer(options.bytes ?? builtFile('definitions.pack'), 'r4')
+  return packLayer(options.bytes ?? builtPack(), 'r4')
 }

@@ -83,7 +83,12 @@ describe('r4TypeModel', () => {
   })
 
   test('lists each type of a choice', () => {
-    expect(model.type('Patient')?.elements.get('deceased')?.map(({ jsonName }) => jsonName)).toEqual(['deceasedBoolean', 'deceasedDateTime'])
+    expect(
+      model
+        .type('Patient')
+        ?.elements.get('deceased')
+        ?.map(({ jsonName }) => jsonName),
+    ).toEqual(['deceasedBoolean', 'deceasedDateTime'])
   })
 })
 

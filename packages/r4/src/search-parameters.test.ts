@@ -6,7 +6,9 @@ const rows = new Map(r4SearchParameters().map((row) => [row.url.slice('http://hl
 test('codes have the system that they are bound to, by type', () => {
   expect(rows.get('individual-gender')?.systems?.['Patient']).toBe('http://hl7.org/fhir/administrative-gender')
   expect(rows.get('medications-status')?.systems?.['MedicationRequest']).toBe('http://hl7.org/fhir/CodeSystem/medicationrequest-status')
-  expect(rows.get('medications-status')?.systems?.['MedicationDispense']).toBe('http://terminology.hl7.org/CodeSystem/medicationdispense-status')
+  expect(rows.get('medications-status')?.systems?.['MedicationDispense']).toBe(
+    'http://terminology.hl7.org/CodeSystem/medicationdispense-status',
+  )
   expect(rows.get('clinical-code')?.systems).toBeUndefined()
 })
 

@@ -23,29 +23,47 @@ interface PackedRecord {
  * is a JSON array with one object per resource, in their order: its `resourceType`, `url`, `version`, `status` and key members, and
  * its length in `bytes`.
  *
+ * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
  * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
  * @throws {TypeError} when the bytes are no pack.
  */
-export function packLayer(bytes: Uint8Array, name: string): ContentLayer {
-  const places = placesOf(recordsOf(bytes))
+export function packLayer(pack: Uint8Array | PackReader, name: string): ContentLayer {
+  const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)
+  const byType = Map.groupBy(recordsOf(read), ({ head }) => stringAt(head, 'resourceType') ?? '')
+  const placesByType = new Map<string, Places>()
   const kept = new LRUCache<PackedRecord, readonly Definition[]>({ max: KEPT })
   const definitionsOf = (record: PackedRecord): readonly Definition[] => {
-    const known = kept.get(record) ?? definitionIn(bytes, record, name)
+    const known = kept.get(record) ?? definitionIn(read, record, name)
     kept.set(record, known)
     return known
   }
+  const placesFor = (type: string, records: readonly PackedRecord[]): Places => {
+    const places = placesByType.get(type) ?? placesOf(records)
+    placesByType.set(type, places)
+    return places
+  }
   return {
-    find: (type, by, value) => Promise.resolve((places.get(placeOf(type, by, value)) ?? []).flatMap(definitionsOf)),
+    find: (type, by, value) => {
+      const records = byType.get(type)
+      const found = records === undefined ? undefined : placesFor(type, records).get(placeOf(by, value))
+      return Promise.resolve((found ?? []).flatMap(definitionsOf))
+    },
     revision: () => 0,
   }
 }
 
-function recordsOf(bytes: Uint8Array): readonly PackedRecord[] {
-  const line = text(bytes, 0, MAX_HEADER).split('\n', 1)[0] ?? ''
+/** Gives the bytes of a pack from an offset up to another. */
+export type PackReader = (start: number, end: number) => Uint8Array
+
+/** The records of a type by key and value. */
+type Places = ReadonlyMap<string, readonly PackedRecord[]>
+
+function recordsOf(read: PackReader): readonly PackedRecord[] {
+  const line = text(read(0, MAX_HEADER)).split('\n', 1)[0] ?? ''
   if (!line.startsWith(MAGIC)) throw new TypeError('The bytes are no definitions pack.')
   const indexStart = line.length + 1
   let start = indexStart + Number(line.slice(MAGIC.length))
-  const index: unknown = JSON.parse(text(bytes, indexStart, start))
+  const index: unknown = JSON.parse(text(read(indexStart, start)))
   if (!Array.isArray(index)) throw new TypeError('The pack has no index.')
   return index.filter(isObject).map((head) => {
     const record = { head, start, end: start + Number(head['bytes']) }
@@ -54,12 +72,11 @@ function recordsOf(bytes: Uint8Array): readonly PackedRecord[] {
   })
 }
 
-function placesOf(records: readonly PackedRecord[]): ReadonlyMap<string, readonly PackedRecord[]> {
+function placesOf(records: readonly PackedRecord[]): Places {
   const places = new Map<string, PackedRecord[]>()
   for (const record of records) {
-    const type = stringAt(record.head, 'resourceType') ?? ''
     for (const [key, value] of definitionKeys(record.head)) {
-      const place = placeOf(type, key, value)
+      const place = placeOf(key, value)
       const found = places.get(place)
       if (found === undefined) places.set(place, [record])
       else found.push(record)
@@ -68,7 +85,7 @@ function placesOf(records: readonly PackedRecord[]): ReadonlyMap<string, readonl
   return places
 }
 
-function definitionIn(bytes: Uint8Array, { head, start, end }: PackedRecord, name: string): readonly Definition[] {
+function definitionIn(read: PackReader, { head, start, end }: PackedRecord, name: string): readonly Definition[] {
   const url = stringAt(head, 'url') ?? ''
   const version = stringAt(head, 'version') ?? ''
   const described = definitionOf(head, `${name}:${url}|${version}`)
@@ -77,19 +94,19 @@ function definitionIn(bytes: Uint8Array, { head, start, end }: PackedRecord, nam
   const definition = {
     ...described,
     get resource(): JsonObject {
-      parsed ??= objectIn(text(bytes, start, end))
+      parsed ??= objectIn(text(read(start, end)))
       return parsed
     },
   }
   return [definition]
 }
 
-function placeOf(type: string, by: string, value: string): string {
-  return `${type} ${by} ${value}`
+function placeOf(by: string, value: string): string {
+  return `${by} ${value}`
 }
 
-function text(bytes: Uint8Array, start: number, end: number): string {
-  return new TextDecoder().decode(bytes.subarray(start, end))
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
 }
 
 function objectIn(json: string): JsonObject {

@@ -47,13 +47,14 @@ export interface SearchParameters {
  * @param model The types that the expressions speak of.
  */
 export function searchParameters(table: SearchParameterTable, model: TypeModel): SearchParameters {
-  const urls = new Map(table.map((row) => [row.url, row]))
-  const rows = [...OWN_PARAMETERS, ...table.filter((row) => !row.code.startsWith('_'))].filter((row) => isSearchable(row, urls))
+  // Only at first use, because not every process searches.
+  let read: { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } | undefined
   const byType = new Map<string, ReadonlyMap<string, SearchParameter>>()
   const codesOf = (type: string): ReadonlyMap<string, SearchParameter> => {
     const known = byType.get(type)
     if (known !== undefined) return known
     if (!isResourceType(type)) return new Map()
+    const { urls, rows } = (read ??= searchableRows(table))
     const own = rows.filter(({ base }) => base.includes(type) || base.includes('Resource') || base.includes('DomainResource'))
     const made = new Map<string, SearchParameter>()
     for (const row of own) if (!made.has(row.code)) made.set(row.code, parameterOf(row, type, urls))
@@ -64,6 +65,12 @@ export function searchParameters(table: SearchParameterTable, model: TypeModel):
 }
 
 type Urls = ReadonlyMap<string, SearchParameterRow>
+
+function searchableRows(table: SearchParameterTable): { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } {
+  const urls = new Map(table.map((row) => [row.url, row]))
+  const rows = [...OWN_PARAMETERS, ...table.filter((row) => !row.code.startsWith('_'))]
+  return { urls, rows: rows.filter((row) => isSearchable(row, urls)) }
+}
 
 function isSearchable(row: SearchParameterRow, urls: Urls): boolean {
   if (row.expression === undefined || row.code === 'phonetic') return false
