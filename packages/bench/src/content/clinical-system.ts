@@ -15,7 +15,8 @@ export const FULL_SHAPE: ClinicalShape = { concepts: 350_000, designations: 1_30
 
 const DEPTH = 15
 const WORDS = 30_000
-const KINDS = ['finding', 'disorder', 'procedure', 'structure', 'substance'] as const
+/** Values of the property `kind`. */
+export const KINDS = ['finding', 'disorder', 'procedure', 'structure', 'substance'] as const
 
 /**
  * A code system of the shape of a large clinical terminology: texts of two to seven words that are as unevenly common as those of a
@@ -51,6 +52,11 @@ export function clinicalSystem({ concepts, designations }: ClinicalShape): JsonO
 /** The code of the concept at a place. */
 export function clinicalCode(place: number): string {
   return String(100_000_007 + place * 31)
+}
+
+/** The place of the concept with a code. */
+export function clinicalPlace(code: string): number {
+  return (Number(code) - 100_000_007) / 31
 }
 
 /** Half of the concepts hang one level below the concept before them, the others anywhere above the lowest level. */

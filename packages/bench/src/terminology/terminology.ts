@@ -1,129 +1,124 @@
 import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { subsumes } from 'fhir-ops/subsumes'
-import { translate } from 'fhir-ops/translate'
-import { validateInValueSet } from 'fhir-ops/validate-code'
-import { createContext, type OperationContext } from 'fhir-ops/context'
-import type { JsonObject } from 'fhir-ops/json'
-import { memoryStorage } from 'fhir-ops/memory'
-import { clinicalCode, clinicalSystem, CLINICAL_SYSTEM, FULL_SHAPE } from '../content/clinical-system.js'
-import { LARGE_SYSTEM, largeMap } from '../content/content.js'
+import { objectsAt } from 'fhir-ops/json'
+import { clinicalSystem, FULL_SHAPE } from '../content/clinical-system.js'
 import { markdownTable } from '../markdown.js'
 import { timed } from '../timing.js'
+import { clinicalCalls, TYPED, type ClinicalSubject } from './clinical-calls.js'
+import { heapBytes, stretch, type Stretch } from './stretch.js'
+import { memorySubject, resourceSubject, sqliteRelease, sqliteSubject } from './subjects.js'
+import { textPeers } from './text-peers.js'
 
-type Row = readonly [name: string, call: () => unknown]
-
-/** Microseconds of terminology operations as function calls over a system of the size of a large clinical terminology, in memory. */
+/** Microseconds of terminology operations as function calls over a system of the size of a large clinical terminology. */
 export async function terminology(): Promise<string> {
-  const before = heapBytes()
-  const ctx = createContext({
-    storage: memoryStorage([clinicalSystem(FULL_SHAPE), largeMap(), ...valueSets()]),
-    limits: { operationTimeoutMs: 60_000 },
-  })
-  const loaded = heapBytes()
-  const hierarchy = await stretch(() => subsumes(ctx, { system: CLINICAL_SYSTEM, codeA: clinicalCode(0), codeB: clinicalCode(9) }))
-  const opened = heapBytes()
-  const texts = await stretch(() => expand(ctx, { url: ALL, filter: 'zz', count: 1 }))
-  const indexed = heapBytes()
-  const rows: string[][] = []
-  for (const [name, call] of [...pointRows(ctx), ...pageRows(ctx), ...typeaheadRows(ctx)]) {
-    const { p50, p99, calls } = await timed(call)
-    rows.push([name, p50.toFixed(1), p99.toFixed(1), String(calls)])
-  }
-  const perConcept = (bytes: number): string => (bytes / FULL_SHAPE.concepts).toFixed(0)
+  const columns: Column[] = []
+  const costs: string[][] = []
+  const concepts = objectsAt(clinicalSystem(FULL_SHAPE), 'concept')
+  const peers = await measuredPeers(concepts)
+  await resourceColumn(columns, costs)
+  await importedColumns(concepts, columns, costs)
   return [
-    `${FULL_SHAPE.concepts} concepts, ${FULL_SHAPE.designations} designations`,
-    markdownTable(['in-process, memory', 'p50 µs', 'p99 µs', 'calls'], rows),
-    markdownTable(
-      ['', 'bytes per concept', 'ms', 'longest stretch ms'],
-      [
-        ['resource', perConcept(loaded - before), '', ''],
-        ['codes and hierarchy, at first use', perConcept(opened - loaded), hierarchy.ms, hierarchy.longest],
-        ['text index, at first filter', perConcept(indexed - opened), texts.ms, texts.longest],
-      ],
-    ),
+    `${FULL_SHAPE.concepts} concepts, ${FULL_SHAPE.designations} designations; p50 / p99 in µs`,
+    markdownTable(['', ...columns.map(({ name }) => name)], rowsOf(columns)),
+    markdownTable(['peers, p50 / p99 in µs', ...Object.keys(TYPED)], peers),
+    markdownTable(['', 'bytes per concept', 'ms', 'longest stretch ms'], costs),
   ].join('\n\n')
 }
 
-const ALL = 'http://example.org/bench/clinical/all'
-const BRANCH = 'http://example.org/bench/clinical/branch'
-const KIND = 'http://example.org/bench/clinical/kind'
+type Concepts = Parameters<typeof textPeers>[0]
 
-function valueSets(): readonly JsonObject[] {
-  const branch = { property: 'concept', op: 'is-a', value: clinicalCode(0) }
-  const kind = { property: 'kind', op: '=', value: 'disorder' }
-  return [valueSet('all', ALL, []), valueSet('branch', BRANCH, [branch]), valueSet('kind', KIND, [branch, kind])]
+interface Column {
+  readonly name: string
+  readonly times: ReadonlyMap<string, string>
 }
 
-function valueSet(id: string, url: string, filter: readonly JsonObject[]): JsonObject {
-  const include = [{ system: CLINICAL_SYSTEM, ...(filter.length > 0 && { filter }) }]
-  return { resourceType: 'ValueSet', id: `clinical-${id}`, url, status: 'active', compose: { include } }
+function rowsOf(columns: readonly Column[]): string[][] {
+  const names = new Set(columns.flatMap(({ times }) => [...times.keys()]))
+  return Array.from(names, (name) => [name, ...columns.map(({ times }) => times.get(name) ?? '')])
 }
 
-function pointRows(ctx: OperationContext): readonly Row[] {
-  let turn = 0
-  const next = (): string => clinicalCode((turn = (turn + 7_919) % FULL_SHAPE.concepts))
-  const system = CLINICAL_SYSTEM
-  const valid = (url: string): unknown =>
-    validateInValueSet(ctx, { url, value: { kind: 'coding', codings: [{ system, code: next(), path: 'Coding' }] } })
-  return [
-    ['lookup', () => lookup(ctx, { system, code: next() })],
-    ['subsumes', () => subsumes(ctx, { system, codeA: next(), codeB: next() })],
-    ['validate-code, is-a', () => valid(BRANCH)],
-    ['validate-code, is-a and property', () => valid(KIND)],
-    [
-      'translate, map of 100,000 elements',
-      () => translate(ctx, { url: 'http://example.org/bench/map', coding: { system: LARGE_SYSTEM, code: 'c77777' } }),
-    ],
-  ]
+async function measured(name: string, subject: ClinicalSubject): Promise<Column> {
+  const times = new Map<string, string>()
+  for (const [row, call] of clinicalCalls(subject)) times.set(row, await time(call))
+  return { name, times }
 }
 
-function pageRows(ctx: OperationContext): readonly Row[] {
-  return [
-    ['is-a, page of 20', () => expand(ctx, { url: BRANCH, count: 20 })],
-    ['is-a, page of 20 at offset 100,000', () => expand(ctx, { url: BRANCH, count: 20, offset: 100_000 })],
-    ['is-a and property, page of 20', () => expand(ctx, { url: KIND, count: 20 })],
-    ['is-a, property and two letters, page of 20', () => expand(ctx, { url: KIND, filter: 'st', count: 20 })],
-  ]
+async function time(call: () => unknown): Promise<string> {
+  const { p50, p99 } = await timed(call)
+  return [p50, p99].map((micros) => (micros < 100 ? micros.toFixed(1) : micros.toFixed(0))).join(' / ')
 }
 
-/** Beginnings of words of every commonness, as people type them. */
-function typeaheadRows(ctx: OperationContext): readonly Row[] {
-  const typed = (filters: readonly string[]): (() => unknown) => {
-    let turn = 0
-    return () => expand(ctx, { url: ALL, filter: filters[turn++ % filters.length], count: 20 })
+async function measuredPeers(concepts: Concepts): Promise<string[][]> {
+  const { fts, ftsTotal, scan } = textPeers(concepts)
+  const row = async (name: string, search: (filter: string) => unknown): Promise<string[]> => {
+    const cells: string[] = []
+    for (const filters of Object.values(TYPED)) {
+      let turn = 0
+      cells.push(await time(() => search(filters[turn++ % filters.length] ?? '')))
+    }
+    return [name, ...cells]
   }
   return [
-    ['typeahead, two letters', typed(['st', 'ch', 'pr', 'be', 'va', 'lo', 'mi', 'so'])],
-    ['typeahead, three letters', typed(['sta', 'che', 'pri', 'ben', 'val', 'lom', 'mio', 'sor'])],
-    ['typeahead, four letters', typed(['stae', 'chel', 'prib', 'bena', 'vali', 'lomo', 'mioc', 'sora'])],
-    ['typeahead, two words', typed(['st ch', 'pri be', 'va lom', 'so mi', 'sta pr', 'ben st', 'che so', 'mi va'])],
-    ['typeahead, two letters, page at offset 1,000', () => expand(ctx, { url: ALL, filter: 'st', count: 20, offset: 1_000 })],
+    await row('SQLite FTS5, any 20', fts),
+    await row('SQLite FTS5, any 20 and total', ftsTotal),
+    await row('scan of all texts, first 20', scan),
   ]
 }
 
-interface Stretch {
-  readonly ms: string
-  /** The longest time in which no other work ran. */
-  readonly longest: string
+/** A CodeSystem resource, of which everything is made at first use. */
+async function resourceColumn(columns: Column[], costs: string[][]): Promise<void> {
+  const before = heapBytes()
+  const subject = resourceSubject(clinicalSystem(FULL_SHAPE))
+  const loaded = heapBytes()
+  costs.push(['resource in memory: its text', perConcept(loaded - before), '', ''])
+  const opened = await stretch(() => firstSubsumes(subject))
+  const indexed = heapBytes()
+  costs.push(['resource in memory: codes and hierarchy, at first use', perConcept(indexed - loaded), ...shown(opened)])
+  const texts = await stretch(() => firstFilter(subject))
+  costs.push(['resource in memory: text index, at first filter', perConcept(heapBytes() - indexed), ...shown(texts)])
+  columns.push(await measured('resource, memory', subject))
 }
 
-async function stretch(work: () => Promise<unknown>): Promise<Stretch> {
-  let last = performance.now()
-  let longest = 0
-  const beat = setInterval(() => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
-    last = now
+/** An imported release, which is read as it was prebuilt. */
+async function importedColumns(concepts: Concepts, columns: Column[], costs: string[][]): Promise<void> {
+  columns.push(await measured('imported, memory', await memorySubject(concepts)))
+  let release: Awaited<ReturnType<typeof sqliteRelease>> | undefined
+  const imported = await stretch(async () => {
+    release = await sqliteRelease(concepts)
   })
-  const start = performance.now()
-  await work()
-  clearInterval(beat)
-  return { ms: (performance.now() - start).toFixed(0), longest: longest.toFixed(0) }
+  if (release === undefined) return
+  costs.push(['import into SQLite', '', imported.ms, ''])
+  const before = heapBytes()
+  let subject: Awaited<ReturnType<typeof sqliteSubject>> | undefined
+  const { file } = release
+  const opened = await stretch(async () => {
+    subject = await sqliteSubject(file)
+    await lookup(subject.ctx, { system: subject.system, code: subject.code(7) })
+  })
+  if (subject === undefined) return
+  const used: ClinicalSubject = subject
+  costs.push(['imported, SQLite: cold open and one lookup', '', ...shown(opened)])
+  costs.push(['imported, SQLite: hierarchy, at first use', '', ...shown(await stretch(() => firstSubsumes(used)))])
+  costs.push(['imported, SQLite: texts, at first filter', '', ...shown(await stretch(() => firstFilter(used)))])
+  columns.push(await measured('imported, SQLite', used))
+  costs.push(['imported, SQLite: all of the above in use', perConcept(heapBytes() - before), '', ''])
+  await subject.close()
+  await release.remove()
 }
 
-function heapBytes(): number {
-  globalThis.gc?.()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
+function firstSubsumes({ ctx, system, code }: ClinicalSubject): Promise<unknown> {
+  return subsumes(ctx, { system, codeA: code(0), codeB: code(9) })
+}
+
+function firstFilter({ ctx, all }: ClinicalSubject): Promise<unknown> {
+  return expand(ctx, { url: all, filter: 'zz', count: 1 })
+}
+
+function shown({ ms, longest }: Stretch): readonly string[] {
+  return [ms, longest]
+}
+
+function perConcept(bytes: number): string {
+  return (bytes / FULL_SHAPE.concepts).toFixed(0)
 }

@@ -24,10 +24,14 @@ export const DIALECTS: ReadonlyMap<string, string> = new Map([
   ['zh', '722128001'],
 ])
 
+const TAGS: ReadonlyMap<string, string> = new Map(Array.from(DIALECTS, ([alias, id]) => [id, tagOf(alias)]))
+
 /** The tag of the dialect of a language reference set, `en-US`; `undefined` for one that is not known by name. */
 export function dialectTag(refsetId: string): string | undefined {
-  const alias = Array.from(DIALECTS).find(([, id]) => id === refsetId)?.[0]
-  if (alias === undefined) return undefined
+  return TAGS.get(refsetId)
+}
+
+function tagOf(alias: string): string {
   const [language = '', region] = alias.split('-')
   return region === undefined ? language : `${language}-${region.toUpperCase()}`
 }

@@ -231,3 +231,25 @@ describe('the order of matches', () => {
     }
   })
 })
+
+describe('what was looked up', () => {
+  test('is kept between requests for concepts, and not over one that brings an expression', async () => {
+    const concepts = await importSynthetic(VERSION)
+    let listed = 0
+    const counted = {
+      ...concepts,
+      systems: () => {
+        listed++
+        return concepts.systems()
+      },
+    }
+    const own = createContext({ storage: memoryStorage(), concepts: counted })
+    const asked = async (code: string): Promise<number> => {
+      await lookup(own, { system: SNOMED, code })
+      return listed
+    }
+    const first = await asked(ID.organ)
+    expect([await asked(ID.limb), await asked(`${ID.organ}:${ID.site}=${ID.limb}`)]).toEqual([first, first])
+    expect(await asked(ID.limb)).toBeGreaterThan(first)
+  })
+})

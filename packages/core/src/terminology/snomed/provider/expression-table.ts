@@ -15,7 +15,7 @@ export interface KnownExpression {
 /** The expressions that one request has met. They are numbered behind the concepts. */
 export interface ExpressionTable {
   readonly count: number
-  /** True once a code was looked for. */
+  /** True once it has met what looks like an expression. */
   isUsed(): boolean
   /** The number of an expression, `undefined` when the code is none. */
   find(code: string): number | undefined
@@ -46,7 +46,7 @@ export function expressionTable(index: SnomedIndex): ExpressionTable {
     },
     isUsed: () => met.size > 0,
     find(code) {
-      const found = look(code)
+      const found = looksLikeOne(code) ? look(code) : undefined
       return typeof found === 'number' ? found : undefined
     },
     get: (concept) => known[concept - index.size],
@@ -57,8 +57,13 @@ export function expressionTable(index: SnomedIndex): ExpressionTable {
   }
 }
 
+/** What begins otherwise, as the names of properties, is not worth remembering. */
+function looksLikeOne(code: string): boolean {
+  return /^(?:===|<<<)?\s*[0-9]/.test(code.trimStart()) && /[^0-9]/.test(code)
+}
+
 function readExpression(index: SnomedIndex, code: string): KnownExpression | string {
-  if (!/^(?:===|<<<)?\s*[0-9]/.test(code.trimStart()) || !/[^0-9]/.test(code)) return 'No expression begins so'
+  if (!looksLikeOne(code)) return 'No expression begins so'
   if (code.length > MAX_LENGTH) return `It is longer than ${MAX_LENGTH} characters`
   try {
     const expression = parseExpression(index, code)
