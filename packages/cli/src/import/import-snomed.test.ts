@@ -46,6 +46,7 @@ let file: SqliteFile
 beforeAll(async () => {
   writeRelease(join(folder, 'release'), RELEASE)
   writeFileSync(join(folder, 'release.zip'), zipOf(RELEASE))
+  writeFileSync(join(folder, 'large.zip'), zipOf(RELEASE, { zip64: true }))
   file = await openSqlite(join(folder, 'content.db'))
 })
 
@@ -54,12 +55,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test.each(['release', 'release.zip'])('%s is imported: snapshots of inferred relationships, without what dangles', async (name) => {
-  const store = memoryConceptStore()
-  const { system, dangling } = await importSnomed(store, join(folder, name), options)
-  expect([system.version, system.concepts, dangling]).toEqual([VERSION, 4, 1])
-  expect(await codesBelow(store, ANIMAL)).toEqual([`${ANIMAL} Name 0 ä`, `${DOG} Name 1 ä`])
-})
+test.each(['release', 'release.zip', 'large.zip'])(
+  '%s is imported: snapshots of inferred relationships, without what dangles',
+  async (name) => {
+    const store = memoryConceptStore()
+    const { system, dangling } = await importSnomed(store, join(folder, name), options)
+    expect([system.version, system.concepts, dangling]).toEqual([VERSION, 4, 1])
+    expect(await codesBelow(store, ANIMAL)).toEqual([`${ANIMAL} Name 0 ä`, `${DOG} Name 1 ä`])
+  },
+)
 
 test('memory and SQLite hold the same sections', async () => {
   const memory = memoryConceptStore()
@@ -125,8 +129,8 @@ function writeRelease(path: string, files: Readonly<Record<string, readonly stri
   }
 }
 
-/** A ZIP archive, the first file stored and the others deflated. */
-function zipOf(files: Readonly<Record<string, readonly string[]>>): Buffer {
+/** A ZIP archive, the first file stored and the others deflated. With `zip64` every number stands where it has 64 bits. */
+function zipOf(files: Readonly<Record<string, readonly string[]>>, { zip64 = false } = {}): Buffer {
   const locals: Buffer[] = []
   const central: Buffer[] = []
   let offset = 0
@@ -143,7 +147,7 @@ function zipOf(files: Readonly<Record<string, readonly string[]>>): Buffer {
     entry.writeUInt16LE(name.length, 28)
     entry.writeUInt32LE(offset, 42)
     locals.push(header, Buffer.from(name), data)
-    central.push(entry, Buffer.from(name))
+    central.push(entry, Buffer.from(name), ...(zip64 ? [withExtra(entry, [raw.length, data.length, offset])] : []))
     offset += 30 + name.length + data.length
   }
   const directory = Buffer.concat(central)
@@ -151,5 +155,31 @@ function zipOf(files: Readonly<Record<string, readonly string[]>>): Buffer {
   end.writeUInt32LE(0x06054b50)
   end.writeUInt32LE(directory.length, 12)
   end.writeUInt32LE(offset, 16)
-  return Buffer.concat([...locals, directory, end])
+  return Buffer.concat([...locals, directory, ...(zip64 ? largeEnd(end, { size: directory.length, offset }) : []), end])
+}
+
+/** Moves the sizes and the place of an entry to an extra field, which it gives; another one stands before it. */
+function withExtra(entry: Buffer, numbers: readonly number[]): Buffer {
+  for (const place of [20, 24, 42]) entry.writeUInt32LE(0xffffffff, place)
+  const extra = Buffer.alloc(8 + 4 + numbers.length * 8)
+  extra.writeUInt16LE(0x7875)
+  extra.writeUInt16LE(4, 2)
+  extra.writeUInt16LE(1, 8)
+  extra.writeUInt16LE(numbers.length * 8, 10)
+  numbers.forEach((number, i) => extra.writeBigUInt64LE(BigInt(number), 12 + i * 8))
+  entry.writeUInt16LE(extra.length, 30)
+  return extra
+}
+
+/** The records of ZIP64 before the end record, which then tells no numbers. */
+function largeEnd(end: Buffer, { size, offset }: { size: number; offset: number }): readonly Buffer[] {
+  for (const place of [12, 16]) end.writeUInt32LE(0xffffffff, place)
+  const record = Buffer.alloc(56)
+  record.writeUInt32LE(0x06064b50)
+  record.writeBigUInt64LE(BigInt(size), 40)
+  record.writeBigUInt64LE(BigInt(offset), 48)
+  const locator = Buffer.alloc(20)
+  locator.writeUInt32LE(0x07064b50)
+  locator.writeBigUInt64LE(BigInt(offset + size), 8)
+  return [record, locator]
 }

@@ -8,9 +8,14 @@ import type { ReleaseFile } from './release-file.js'
 const END = { signature: 0x06054b50, size: 22, maxComment: 0xffff } as const
 const CENTRAL = { signature: 0x02014b50, size: 46 } as const
 const LOCAL = { signature: 0x04034b50, size: 30 } as const
+const LOCATOR = { signature: 0x07064b50, size: 20 } as const
+const END_64 = { signature: 0x06064b50, size: 56 } as const
+/** Id of the extra field that holds the sizes of an entry that are too large for 32 bits. */
+const EXTRA_64 = 1
 const STORED = 0
 const DEFLATED = 8
-const ZIP64 = 0xffffffff
+/** Stands for a number that is told in 64 bits elsewhere. */
+const ELSEWHERE = 0xffffffff
 
 interface Entry {
   readonly name: string
@@ -20,9 +25,10 @@ interface Entry {
 }
 
 /**
- * The files in a ZIP archive, each read as a stream.
+ * The files in a ZIP archive of any size, each read as a stream.
  *
- * @throws {OperationError} `body-invalid` when it is none; `not-supported` for archives above 4 GiB and other compressions than deflate.
+ * @throws {OperationError} `body-invalid` when it is none or damaged; `not-supported` for other compressions than deflate.
+ * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.14 to 4.3.16 and 4.5.3 for ZIP64
  */
 export async function zipEntries(path: string): Promise<readonly ReleaseFile[]> {
   const file = await open(path)
@@ -40,30 +46,72 @@ async function centralDirectory(file: FileHandle, path: string): Promise<Buffer>
   const tail = await readAt(file, size - length, length)
   const at = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
   if (at < 0 || at + END.size > tail.length) throw new OperationError('body-invalid', `${path} is no ZIP archive.`)
-  const [directorySize, offset] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)]
-  if (offset === ZIP64 || directorySize === ZIP64) throw new OperationError('not-supported', `${path} is a ZIP64 archive; unpack it first.`)
+  const place = { size: tail.readUInt32LE(at + 12), offset: tail.readUInt32LE(at + 16) }
+  const isLarge = place.size === ELSEWHERE || place.offset === ELSEWHERE || tail.readUInt16LE(at + 10) === 0xffff
+  const { size: directorySize, offset } = isLarge ? await largeDirectory(file, size - length + at) : place
+  if (offset + directorySize > size) throw damaged(path)
   return readAt(file, offset, directorySize)
+}
+
+interface DirectoryPlace {
+  readonly size: number
+  readonly offset: number
+}
+
+/** Where the directory of a ZIP64 archive is, by the record that the locator before its end record leads to. */
+async function largeDirectory(file: FileHandle, end: number): Promise<DirectoryPlace> {
+  const locator = await readAt(file, Math.max(0, end - LOCATOR.size), LOCATOR.size)
+  if (locator.readUInt32LE(0) !== LOCATOR.signature)
+    throw new OperationError('body-invalid', 'The ZIP64 archive has no locator of its directory.')
+  const record = await readAt(file, Number(locator.readBigUInt64LE(8)), END_64.size)
+  if (record.readUInt32LE(0) !== END_64.signature)
+    throw new OperationError('body-invalid', 'The ZIP64 archive has no end of its directory.')
+  return { size: Number(record.readBigUInt64LE(40)), offset: Number(record.readBigUInt64LE(48)) }
 }
 
 function readCentral(directory: Buffer, path: string): readonly Entry[] {
   const entries: Entry[] = []
   for (let at = 0; at + CENTRAL.size <= directory.length;) {
-    if (directory.readUInt32LE(at) !== CENTRAL.signature) throw new OperationError('body-invalid', `${path} is a damaged ZIP archive.`)
-    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((place) => directory.readUInt16LE(at + place))
-    const end = at + CENTRAL.size + (nameLength ?? 0)
-    entries.push({
-      name: directory.toString('utf8', at + CENTRAL.size, end),
-      method: directory.readUInt16LE(at + 10),
-      compressed: directory.readUInt32LE(at + 20),
-      offset: directory.readUInt32LE(at + 42),
-    })
-    at = end + (extraLength ?? 0) + (commentLength ?? 0)
+    if (directory.readUInt32LE(at) !== CENTRAL.signature) throw damaged(path)
+    const nameEnd = at + CENTRAL.size + directory.readUInt16LE(at + 28)
+    const extraEnd = nameEnd + directory.readUInt16LE(at + 30)
+    const end = extraEnd + directory.readUInt16LE(at + 32)
+    if (end > directory.length) throw damaged(path)
+    const [, compressed = 0, offset = 0] = entryNumbers(directory.subarray(at, at + CENTRAL.size), directory.subarray(nameEnd, extraEnd))
+    const name = directory.toString('utf8', at + CENTRAL.size, nameEnd)
+    entries.push({ name, method: directory.readUInt16LE(at + 10), compressed, offset })
+    at = end
   }
   return entries
 }
 
+/** Unpacked size, packed size and place of an entry; those that do not fit stand in the extra field, in this order. */
+function entryNumbers(header: Buffer, extra: Buffer): readonly number[] {
+  let large = largeNumbers(extra)
+  return [24, 20, 42].map((place) => {
+    const stated = header.readUInt32LE(place)
+    if (stated !== ELSEWHERE || large.length < 8) return stated
+    const number = Number(large.readBigUInt64LE(0))
+    large = large.subarray(8)
+    return number
+  })
+}
+
+function largeNumbers(extra: Buffer): Buffer {
+  for (let at = 0; at + 4 <= extra.length;) {
+    const end = at + 4 + extra.readUInt16LE(at + 2)
+    if (extra.readUInt16LE(at) === EXTRA_64) return extra.subarray(at + 4, end)
+    at = end
+  }
+  return extra.subarray(0, 0)
+}
+
+function damaged(path: string): OperationError {
+  return new OperationError('body-invalid', `${path} is a damaged ZIP archive.`)
+}
+
 async function entryStream(path: string, { name, method, compressed, offset }: Entry): Promise<Readable> {
-  if (compressed === ZIP64 || offset === ZIP64 || (method !== STORED && method !== DEFLATED)) {
+  if (method !== STORED && method !== DEFLATED) {
     throw new OperationError('not-supported', `${name} in ${path} is packed in a way that is not supported; unpack it first.`)
   }
   const start = await contentStart(path, offset)
@@ -79,7 +127,7 @@ async function contentStart(path: string, offset: number): Promise<number> {
   const file = await open(path)
   try {
     const header = await readAt(file, offset, LOCAL.size)
-    if (header.readUInt32LE(0) !== LOCAL.signature) throw new OperationError('body-invalid', `${path} is a damaged ZIP archive.`)
+    if (header.readUInt32LE(0) !== LOCAL.signature) throw damaged(path)
     return offset + LOCAL.size + header.readUInt16LE(26) + header.readUInt16LE(28)
   } finally {
     await file.close()
@@ -87,6 +135,7 @@ async function contentStart(path: string, offset: number): Promise<number> {
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  if (!Number.isSafeInteger(position)) throw new OperationError('body-invalid', 'The ZIP archive names a place that there is not.')
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
   if (bytesRead < length) throw new OperationError('body-invalid', 'The ZIP archive ends too early.')
   return buffer

@@ -9,31 +9,64 @@ import { column } from './column.js'
  * @throws {OperationError} `definition-invalid` when a concept is its own ancestor.
  */
 export function ancestorLists(size: number, parents: Lists, name: (concept: number) => string): Lists {
-  const done: (Uint32Array | undefined)[] = Array.from({ length: size })
-  for (let concept = 0; concept < size; concept++) visit(concept, { parents, done, name })
+  const rows = ancestorRows(size)
+  for (const concept of parentsFirst(size, parents, name)) rows.add(concept, listOf(parents, concept))
   const start = new Uint32Array(size + 1)
-  const items = column()
-  done.forEach((list, concept) => {
-    for (const ancestor of list ?? []) items.push(ancestor)
-    start[concept + 1] = items.length
-  })
-  return { start, items: items.values().slice() }
+  for (let concept = 0; concept < size; concept++) start[concept + 1] = (start[concept] ?? 0) + rows.of(concept).length
+  const items = new Uint32Array(start[size] ?? 0)
+  for (let concept = 0; concept < size; concept++) items.set(rows.of(concept), start[concept])
+  return { start, items }
 }
 
-interface Visiting {
+interface AncestorRows {
+  /** Adds a concept whose parents were added before. */
+  readonly add: (concept: number, parents: Uint32Array) => void
+  /** The ancestors of a concept that was added. */
+  readonly of: (concept: number) => Uint32Array
+}
+
+/** One long column: some hundred thousand lists of their own would take several times as much memory. */
+function ancestorRows(size: number): AncestorRows {
+  const items = column()
+  const starts = new Uint32Array(size)
+  const ends = new Uint32Array(size)
+  const of = (concept: number): Uint32Array => items.values().subarray(starts[concept], ends[concept])
+  return {
+    of,
+    add(concept, parents) {
+      const all = new Set<number>(parents)
+      for (const parent of parents) for (const ancestor of of(parent)) all.add(ancestor)
+      starts[concept] = items.length
+      for (const ancestor of Uint32Array.from(all).sort()) items.push(ancestor)
+      ends[concept] = items.length
+    },
+  }
+}
+
+/** Every concept after its parents. */
+function* parentsFirst(size: number, parents: Lists, name: (concept: number) => string): Generator<number> {
+  const walk = { parents, done: new Uint8Array(size), name }
+  for (let start = 0; start < size; start++) yield* upwards(start, walk)
+}
+
+const NONE = new Uint32Array()
+
+interface Walk {
   readonly parents: Lists
-  readonly done: (Uint32Array | undefined)[]
+  /** 1 for a concept that was given. */
+  readonly done: Uint8Array
   readonly name: (concept: number) => string
 }
 
-/** Finishes a concept and everything above it, the uppermost first, without recursion. */
-function visit(start: number, { parents, done, name }: Visiting): void {
+/** What is above a concept and was not given yet, the uppermost first, and the concept itself, without recursion. */
+function* upwards(start: number, { parents, done, name }: Walk): Generator<number> {
   const open = [start]
   const path = new Set<number>()
   for (let concept = open.at(-1); concept !== undefined; concept = open.at(-1)) {
-    const waiting = done[concept] === undefined ? listOf(parents, concept).filter((parent) => done[parent] === undefined) : undefined
-    if (waiting === undefined || waiting.length === 0) {
-      done[concept] ??= union(listOf(parents, concept), done)
+    const waiting = done[concept] === 1 ? NONE : listOf(parents, concept).filter((parent) => done[parent] !== 1)
+    if (waiting.length === 0) {
+      if (done[concept] !== 1) yield concept
+      done[concept] = 1
       path.delete(concept)
       open.pop()
     } else {
@@ -42,10 +75,4 @@ function visit(start: number, { parents, done, name }: Visiting): void {
       open.push(...waiting)
     }
   }
-}
-
-function union(parents: Uint32Array, done: readonly (Uint32Array | undefined)[]): Uint32Array {
-  const all = new Set<number>(parents)
-  for (const parent of parents) for (const ancestor of done[parent] ?? []) all.add(ancestor)
-  return Uint32Array.from(all).sort()
 }

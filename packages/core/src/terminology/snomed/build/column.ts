@@ -6,6 +6,9 @@ export interface Column {
   values(): Uint32Array
 }
 
+/** By how much a full column grows; more would leave more of it unused. */
+const GROWTH = 1.25
+
 /** Makes an empty column. */
 export function column(): Column {
   let numbers = new Uint32Array(1024)
@@ -16,7 +19,7 @@ export function column(): Column {
     },
     push(value) {
       if (length === numbers.length) {
-        const larger = new Uint32Array(length * 2)
+        const larger = new Uint32Array(length * GROWTH)
         larger.set(numbers)
         numbers = larger
       }
@@ -44,7 +47,7 @@ export function textColumn(): TextColumn {
   return {
     push(text) {
       while (length + text.length * 3 > bytes.length) {
-        const larger = new Uint8Array(bytes.length * 2)
+        const larger = new Uint8Array(bytes.length * GROWTH)
         larger.set(bytes)
         bytes = larger
       }

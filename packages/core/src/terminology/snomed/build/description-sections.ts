@@ -25,14 +25,8 @@ export interface GatheredDescriptions {
 /** The sections of descriptions: those of a concept together, by kind and then by id. */
 export function* descriptionSections(descriptions: GatheredDescriptions): Iterable<Section> {
   const { size, rows, ids, concept, flags, term } = descriptions
-  const places = Uint32Array.from(rows, (_, place) => place)
-  const ordered = [KINDS.fsn, KINDS.synonym, KINDS.definition].flatMap((kind) =>
-    Array.from(places.filter((place) => kindAt(flags, rows[place]) === kind)),
-  )
-  const { start, items } = gathered(size, {
-    places: Uint32Array.from(ordered, (place) => concept[rows[place] ?? 0] ?? 0),
-    items: Uint32Array.from(ordered),
-  })
+  const ordered = byKind(rows, flags)
+  const { start, items } = gathered(size, { places: ordered.map((place) => concept[rows[place] ?? 0] ?? 0), items: ordered })
   const order = items.map((place) => rows[place] ?? 0)
   const taken = (values: Uint32Array | Uint8Array): Uint32Array => order.map((row) => values[row] ?? 0)
   yield ['description.start', bytesOf(start)]
@@ -47,8 +41,20 @@ export function* descriptionSections(descriptions: GatheredDescriptions): Iterab
   yield* wordSections({ size, start, isSearched: (row) => isSearched(flags[order[row] ?? 0] ?? 0), term: (row) => term(order[row] ?? 0) })
 }
 
-function kindAt(flags: Uint32Array, row: number | undefined): number {
-  return (flags[row ?? 0] ?? 0) >> 1
+/** Places of rows: names, then synonyms, then definitions. */
+function byKind(rows: Uint32Array, flags: Uint32Array): Uint32Array {
+  const ordered = new Uint32Array(rows.length)
+  let next = 0
+  for (const kind of [KINDS.fsn, KINDS.synonym, KINDS.definition]) {
+    rows.forEach((row, place) => {
+      if (kindAt(flags, row) === kind) ordered[next++] = place
+    })
+  }
+  return ordered
+}
+
+function kindAt(flags: Uint32Array, row: number): number {
+  return (flags[row] ?? 0) >> 1
 }
 
 /** Text filters look at names in use. */

@@ -61,6 +61,7 @@ export function snomedBuilder(version: string): SnomedBuilder {
     add: (kind, row, columns) => takers[kind](kind, row, columns),
     finish() {
       const { descriptions, relationships, refsets, size } = others()
+      rest = undefined
       const header: SnomedHeader = {
         version,
         modules: modules.texts,
@@ -72,7 +73,7 @@ export function snomedBuilder(version: string): SnomedBuilder {
       }
       return {
         system: { url: SNOMED, version, format: SNOMED_FORMAT, concepts: size, header: JSON.stringify(header) },
-        sections: chained([concepts, relationships, descriptions, refsets]),
+        sections: chained([concepts, descriptions, relationships, refsets]),
         dangling: relationships.dangling,
       }
     },
@@ -95,6 +96,7 @@ function restOver(ids: IdTable, modules: Numbering, values: Numbering): Rest {
   }
 }
 
-function* chained(builders: readonly { sections(): Iterable<Section> }[]): Iterable<Section> {
-  for (const builder of builders) yield* builder.sections()
+/** Lets go of each builder when its sections are made: the largest takes as much memory as all others. */
+function* chained(builders: { sections(): Iterable<Section> }[]): Iterable<Section> {
+  for (let builder = builders.shift(); builder !== undefined; builder = builders.shift()) yield* builder.sections()
 }

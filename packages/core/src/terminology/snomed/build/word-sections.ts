@@ -1,7 +1,8 @@
 import { fold, wordsOf } from '../../words.js'
+import { gathered } from '../index/lists.js'
 import { bytesOf } from '../index/section-reader.js'
-import { column, textColumn } from './column.js'
-import type { Section } from './section.js'
+import { column, numbering, textColumn } from './column.js'
+import { listSections, type Section } from './section.js'
 
 /** What words are taken from. */
 export interface SearchedTerms {
@@ -16,37 +17,42 @@ export interface SearchedTerms {
 
 /** Every word with the concepts that have it, in the order of UTF-16 code units. */
 export function* wordSections(terms: SearchedTerms): Iterable<Section> {
-  const byWord = conceptsByWord(terms)
+  const { words, word, concept } = conceptsByWord(terms)
+  const sorted = words.map((text, number) => ({ text, number })).sort((a, b) => (a.text < b.text ? -1 : 1))
+  const places = new Uint32Array(words.length)
   const offsets = column()
   const texts = textColumn()
-  const starts = column()
-  const concepts = column()
   offsets.push(0)
-  starts.push(0)
-  for (const word of [...byWord.keys()].sort()) {
-    texts.push(word)
+  for (const [place, { text, number }] of sorted.entries()) {
+    places[number] = place
+    texts.push(text)
     offsets.push(texts.all().length)
-    for (const concept of byWord.get(word) ?? []) concepts.push(concept)
-    starts.push(concepts.length)
   }
   yield ['words.start', bytesOf(offsets.values())]
   yield ['words.text', texts.all()]
-  yield ['words.concepts.start', bytesOf(starts.values())]
-  yield ['words.concepts', bytesOf(concepts.values())]
+  yield* listSections('words.concepts', gathered(words.length, { places: word.map((number) => places[number] ?? 0), items: concept }))
 }
 
-function conceptsByWord({ size, start, isSearched, term }: SearchedTerms): ReadonlyMap<string, readonly number[]> {
+interface WordUses {
+  /** In the order in which they were found. */
+  readonly words: readonly string[]
+  /** For each use the number of the word, and the concept; concepts ascend. */
+  readonly word: Uint32Array
+  readonly concept: Uint32Array
+}
+
+function conceptsByWord({ size, start, isSearched, term }: SearchedTerms): WordUses {
   const decoder = new TextDecoder()
-  const byWord = new Map<string, number[]>()
+  const words = numbering()
+  const [word, concepts] = [column(), column()]
   for (let concept = 0; concept < size; concept++) {
     const rows = range(start[concept] ?? 0, start[concept + 1] ?? 0).filter(isSearched)
-    for (const word of new Set(rows.flatMap((row) => wordsOf(fold(decoder.decode(term(row))))))) {
-      const list = byWord.get(word)
-      if (list === undefined) byWord.set(word, [concept])
-      else list.push(concept)
+    for (const text of new Set(rows.flatMap((row) => wordsOf(fold(decoder.decode(term(row))))))) {
+      word.push(words.numberOf(text))
+      concepts.push(concept)
     }
   }
-  return byWord
+  return { words: words.texts, word: word.values(), concept: concepts.values() }
 }
 
 function range(from: number, to: number): readonly number[] {
