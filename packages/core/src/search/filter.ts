@@ -68,9 +68,18 @@ function chainType(scope: FilterScope, { code, targets }: SearchParameter, type:
 function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest: string): readonly string[] {
   if (targets.length === 0) throw invalidName(scope, `must say to which type ${quoted(code)} leads (${code}:Type.${rest})`)
   const next = /^[^.:]*/.exec(rest)?.[0] ?? ''
-  const known = targets.filter((type) => next === '_has' || isSearchable(scope.options, type, next))
+  const known = targets.filter((type) =>
+    next === '_has' ? isReferred(scope.options, type, rest) : isSearchable(scope.options, type, next),
+  )
   if (known.length === 0) throw invalidName(scope, `ends in ${quoted(next)}, which is no parameter of ${targets.join(', ')}`)
   return known
+}
+
+/** Whether the reference of `_has:Type:reference:...` may lead to a type. What is no reference is refused when it is parsed. */
+function isReferred({ parameters }: SearchOptions, type: string, has: string): boolean {
+  const [, source = '', code = ''] = has.split(':')
+  const targets = parameters.find(source, code)?.targets ?? []
+  return targets.length === 0 || targets.includes(type)
 }
 
 function isSearchable({ parameters }: SearchOptions, type: string, code: string): boolean {

@@ -144,6 +144,10 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
     'Patient?_has:Observation:patient:_has:AuditEvent:entity:agent:Practitioner=p',
     'referredBy(patient, Observation, referredBy(entity, AuditEvent, agent[value eq p & system eq Practitioner]))',
   ],
+  [
+    'Observation?subject._has:Observation:patient:status=final',
+    'refersTo(subject, Patient, referredBy(patient, Observation, status[value eq final]))',
+  ],
   ['Encounter?patient._has:Group:member:_id=g', 'refersTo(patient, Patient, referredBy(member, Group, id(g)))'],
   [
     'Patient?_has:Observation:subject:encounter:Encounter.status=x',

@@ -1,0 +1,112 @@
+import { PARAMETERS, TARGETS, type Resource, type Values } from './values.js'
+import { matches, plain } from './matches.js'
+
+/** A resource that is stored, and when it was written, in milliseconds since 1970. */
+export interface Stored {
+  readonly resource: Resource
+  readonly updated: number
+}
+
+/** A search parameter as sent. */
+export type Pair = readonly [name: string, value: string]
+
+/** The ids of the matches in the order that the search asks for: by looking at every resource with every parameter. */
+export function naiveSearch(all: readonly Stored[], type: string, pairs: readonly Pair[]): readonly string[] {
+  const found = all.filter(
+    (stored) => stored.resource.resourceType === type && pairs.every((pair) => isControl(pair) || holds(all, stored, pair)),
+  )
+  const keys = (pairs.find(([name]) => name === '_sort')?.[1] ?? '').split(',').filter((key) => key !== '')
+  return found.toSorted((a, b) => inOrder(a, b, keys)).map(({ resource }) => resource.id)
+}
+
+function isControl([name]: Pair): boolean {
+  return name === '_sort' || name === '_count'
+}
+
+function holds(all: readonly Stored[], stored: Stored, [name, value]: Pair): boolean {
+  if (name.startsWith('_has:')) return isReferred(all, stored, [name, value])
+  const dot = name.indexOf('.')
+  if (dot >= 0) return isFollowed(all, stored, { head: name.slice(0, dot), rest: [name.slice(dot + 1), value] })
+  const [code = '', modifier] = name.split(':')
+  const asked = value.split(',')
+  if (code === '_id') return asked.includes(stored.resource.id) !== (modifier === 'not')
+  if (code === '_lastUpdated') return asked.some((one) => matches({ kind: 'date', values: [instantOf(stored)] }, { modifier, value: one }))
+  const values = valuesOf(stored.resource, code)
+  if (modifier === 'missing') return (values.values.length === 0) === (value === 'true')
+  const isOne = asked.some((one) => matches(values, { modifier, value: one }))
+  return modifier === 'not' ? !isOne : isOne
+}
+
+function instantOf({ updated }: Stored): { readonly low: number; readonly high: number } {
+  return { low: updated, high: updated }
+}
+
+function valuesOf(resource: Resource, code: string): Values {
+  const reader = PARAMETERS[resource.resourceType]?.get(code)
+  if (reader === undefined) throw new TypeError(`${resource.resourceType} has no ${code}.`)
+  return reader(resource)
+}
+
+interface Chain {
+  /** A reference, with a type where one is named. */
+  readonly head: string
+  readonly rest: Pair
+}
+
+function isFollowed(all: readonly Stored[], { resource }: Stored, { head, rest }: Chain): boolean {
+  const [code = '', type] = head.split(':')
+  const references = valuesOf(resource, code).values
+  const types = type === undefined ? (TARGETS[code] ?? []) : [type]
+  return all.some(
+    (target) =>
+      types.includes(target.resource.resourceType) && references.some((one) => one === addressOf(target)) && holds(all, target, rest),
+  )
+}
+
+function isReferred(all: readonly Stored[], stored: Stored, [name, value]: Pair): boolean {
+  const [, type = '', code = '', ...rest] = name.split(':')
+  return all.some(
+    (source) =>
+      source.resource.resourceType === type &&
+      valuesOf(source.resource, code).values.some((one) => one === addressOf(stored)) &&
+      holds(all, source, [rest.join(':'), value]),
+  )
+}
+
+function addressOf({ resource }: Stored): string {
+  return `${resource.resourceType}/${resource.id}`
+}
+
+/** The smallest value counts, in descending order the largest; who has none comes last; then by id. */
+function inOrder(a: Stored, b: Stored, keys: readonly string[]): number {
+  for (const key of keys) {
+    const descending = key.startsWith('-')
+    const [left, right] = [a, b].map((stored) => sortValue(stored, descending ? key.slice(1) : key, descending))
+    if (left === right) continue
+    if (left === undefined || right === undefined) return left === undefined ? 1 : -1
+    return left < right === descending ? 1 : -1
+  }
+  return a.resource.id < b.resource.id ? -1 : 1
+}
+
+function sortValue(stored: Stored, code: string, descending: boolean): string | number | undefined {
+  if (code === '_id') return stored.resource.id
+  if (code === '_lastUpdated') return stored.updated
+  const sorted = sortValues(valuesOf(stored.resource, code), descending).toSorted((a, b) => (a < b ? -1 : Number(a > b)))
+  return descending ? sorted.at(-1) : sorted[0]
+}
+
+function sortValues(values: Values, descending: boolean): readonly (string | number)[] {
+  switch (values.kind) {
+    case 'token':
+      return values.values.flatMap(({ code }) => code ?? [])
+    case 'string':
+      return values.values.map(plain)
+    case 'uri':
+      return values.values
+    case 'reference':
+      return values.values.map((reference) => (/^[A-Z][A-Za-z]+\/[\w.-]+$/.test(reference) ? (reference.split('/')[1] ?? '') : reference))
+    default:
+      return values.values.map(({ low, high }) => (descending ? high : low))
+  }
+}

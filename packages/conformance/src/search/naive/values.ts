@@ -1,0 +1,199 @@
+// What resources are searched by, written down by hand from R4: nothing here comes from the library under test.
+
+/** A token as R4 compares it. */
+export interface Token {
+  readonly system?: string | undefined
+  readonly code?: string | undefined
+  readonly text?: string | undefined
+}
+
+/** A number or a time in milliseconds, as the span that it may stand for; a quantity has the names of its unit beside. */
+export interface Span {
+  readonly low: number
+  readonly high: number
+  readonly units?: readonly { readonly system?: string | undefined; readonly code?: string | undefined }[]
+}
+
+/** Everything that a parameter sees in a resource. */
+export type Values =
+  | { readonly kind: 'token'; readonly values: readonly Token[] }
+  | { readonly kind: 'string' | 'uri'; readonly values: readonly string[] }
+  /** `Type/id`, or another address. */
+  | { readonly kind: 'reference'; readonly values: readonly string[] }
+  | { readonly kind: 'date' | 'number' | 'quantity'; readonly values: readonly Span[] }
+
+/** A resource in the shapes that the random ones have. */
+export interface Resource {
+  readonly resourceType: string
+  readonly id: string
+  readonly [member: string]: unknown
+}
+
+/** The values of `a.b.c`, arrays flattened. */
+export function at(value: unknown, path: string): readonly unknown[] {
+  let found: readonly unknown[] = [value]
+  for (const name of path.split('.')) {
+    found = found.flatMap((each) => {
+      const member: unknown = typeof each === 'object' && each !== null ? Reflect.get(each, name) : undefined
+      return member === undefined ? [] : member
+    })
+  }
+  return found
+}
+
+function textsAt(value: unknown, path: string): readonly string[] {
+  return at(value, path).filter((each) => typeof each === 'string')
+}
+
+function textAt(value: unknown, path: string): string | undefined {
+  return textsAt(value, path)[0]
+}
+
+function coding(value: unknown): Token {
+  return { system: textAt(value, 'system'), code: textAt(value, 'code'), text: textAt(value, 'display') }
+}
+
+const DAY = 86_400_000
+
+/** `2020`, `2020-02`, `2020-02-03` or an instant in UTC to the second. */
+export function dateSpan(text: string): Span {
+  if (text.includes('T')) return { low: Date.parse(text), high: Date.parse(text) + 999 }
+  const [year = 0, month, day] = text.split('-').map(Number)
+  const low = Date.UTC(year, (month ?? 1) - 1, day ?? 1)
+  const end = month === undefined ? Date.UTC(year + 1, 0, 1) : day === undefined ? Date.UTC(year, month, 1) : low + DAY
+  return { low, high: end - 1 }
+}
+
+const NEVER = 8_640_000_000_000_000
+
+function periodSpan(value: unknown): Span {
+  const [start, end] = [textAt(value, 'start'), textAt(value, 'end')]
+  return { low: start === undefined ? -NEVER : dateSpan(start).low, high: end === undefined ? NEVER : dateSpan(end).high }
+}
+
+function quantitySpan(value: unknown): Span {
+  const number = Number(at(value, 'value')[0])
+  const [system, code, unit] = [textAt(value, 'system'), textAt(value, 'code'), textAt(value, 'unit')]
+  const named = unit === undefined || unit === code ? [] : [{ code: unit }]
+  return { low: number, high: number, units: [{ system, code }, ...named] }
+}
+
+type Reader = (resource: Resource) => Values
+
+const tokens =
+  (...readers: readonly ((resource: Resource) => readonly Token[])[]): Reader =>
+  (resource) => ({
+    kind: 'token',
+    values: readers.flatMap((reader) => reader(resource)),
+  })
+const concept =
+  (path: string) =>
+  (resource: Resource): readonly Token[] => [
+    ...at(resource, `${path}.coding`).map(coding),
+    ...textsAt(resource, `${path}.text`).map((text) => ({ text })),
+  ]
+const code =
+  (path: string, system: string) =>
+  (resource: Resource): readonly Token[] =>
+    textsAt(resource, path).map((value) => ({ system, code: value }))
+const flag =
+  (path: string) =>
+  (resource: Resource): readonly Token[] =>
+    at(resource, path).map((value) => ({ code: String(value) }))
+const identifiers = (resource: Resource): readonly Token[] =>
+  at(resource, 'identifier').map((each) => ({
+    system: textAt(each, 'system'),
+    code: textAt(each, 'value'),
+    text: textAt(each, 'type.text'),
+  }))
+const strings =
+  (...paths: readonly string[]): Reader =>
+  (resource) => ({ kind: 'string', values: paths.flatMap((path) => textsAt(resource, path)) })
+const uris =
+  (path: string): Reader =>
+  (resource) => ({ kind: 'uri', values: textsAt(resource, path) })
+const references =
+  (path: string, type?: string): Reader =>
+  (resource) => ({
+    kind: 'reference',
+    values: textsAt(resource, `${path}.reference`).filter((value) => type === undefined || value.startsWith(`${type}/`)),
+  })
+const dates =
+  (paths: readonly string[], periods: readonly string[] = []): Reader =>
+  (resource) => ({
+    kind: 'date',
+    values: [
+      ...paths.flatMap((path) => textsAt(resource, path)).map(dateSpan),
+      ...periods.flatMap((path) => at(resource, path)).map(periodSpan),
+    ],
+  })
+const quantities =
+  (path: string): Reader =>
+  (resource) => ({ kind: 'quantity', values: at(resource, path).map(quantitySpan) })
+const numbers =
+  (path: string): Reader =>
+  (resource) => ({
+    kind: 'number',
+    values: at(resource, path).map((value) => ({ low: Number(value), high: Number(value) })),
+  })
+
+const EVERYWHERE: readonly (readonly [string, Reader])[] = [
+  ['_tag', tokens((resource) => at(resource, 'meta.tag').map(coding))],
+  ['_source', uris('meta.source')],
+]
+
+/** The parameters of each type by their codes. */
+export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> = {
+  Organization: new Map([
+    ...EVERYWHERE,
+    ['name', strings('name', 'alias')],
+    ['active', tokens(flag('active'))],
+    ['partof', references('partOf')],
+    ['identifier', tokens(identifiers)],
+  ]),
+  Patient: new Map([
+    ...EVERYWHERE,
+    ['name', strings('name.text', 'name.family', 'name.given')],
+    ['family', strings('name.family')],
+    ['gender', tokens(code('gender', 'http://hl7.org/fhir/administrative-gender'))],
+    ['active', tokens(flag('active'))],
+    ['birthdate', dates(['birthDate'])],
+    ['identifier', tokens(identifiers)],
+    ['organization', references('managingOrganization')],
+    ['general-practitioner', references('generalPractitioner')],
+  ]),
+  Encounter: new Map([
+    ...EVERYWHERE,
+    ['status', tokens(code('status', 'http://hl7.org/fhir/encounter-status'))],
+    ['date', dates([], ['period'])],
+    ['subject', references('subject')],
+    ['patient', references('subject', 'Patient')],
+    ['part-of', references('partOf')],
+  ]),
+  Observation: new Map([
+    ...EVERYWHERE,
+    ['code', tokens(concept('code'))],
+    ['status', tokens(code('status', 'http://hl7.org/fhir/observation-status'))],
+    ['date', dates(['effectiveDateTime', 'effectiveInstant'], ['effectivePeriod'])],
+    ['value-quantity', quantities('valueQuantity')],
+    ['value-string', strings('valueString')],
+    ['subject', references('subject')],
+    ['patient', references('subject', 'Patient')],
+    ['encounter', references('encounter')],
+    ['derived-from', references('derivedFrom')],
+  ]),
+  RiskAssessment: new Map([...EVERYWHERE, ['probability', numbers('prediction.probabilityDecimal')], ['subject', references('subject')]]),
+  ValueSet: new Map([...EVERYWHERE, ['url', uris('url')], ['date', dates(['date'])], ['title', strings('title')]]),
+}
+
+/** The types that a reference parameter may lead to, of those that there are here. */
+export const TARGETS: Readonly<Record<string, readonly string[]>> = {
+  partof: ['Organization'],
+  organization: ['Organization'],
+  'general-practitioner': ['Organization'],
+  patient: ['Patient'],
+  subject: ['Patient'],
+  'part-of': ['Encounter'],
+  encounter: ['Encounter'],
+  'derived-from': ['Observation'],
+}

@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import type { Pair } from './naive/search.js'
+import { ADDRESS, CODES, DATES, DAYS, IDS, NAMES, NUMBERS, SYSTEMS, UNITS, URIS } from './random-resources.js'
+
+/** A search of a type. */
+export interface Search {
+  readonly type: string
+  readonly pairs: readonly Pair[]
+}
+
+const one = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
+const list = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.array(value, { minLength: 1, maxLength: 3 }).map((values) => values.join(','))
+const PREFIXES = ['', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'] as const
+const prefixed = (value: fc.Arbitrary<string>): fc.Arbitrary<string> => fc.tuple(one(PREFIXES), value).map((parts) => parts.join(''))
+
+/** Modifiers, each with the values that it takes. */
+type Kind = readonly (readonly [modifier: string, value: fc.Arbitrary<string>])[]
+
+const tokensOf = (codes: readonly string[], systems: readonly string[]): Kind => {
+  const token = fc.oneof(
+    one(codes),
+    fc.tuple(one(systems), one(codes)).map((parts) => parts.join('|')),
+    one(codes).map((code) => `|${code}`),
+    one(systems).map((system) => `${system}|`),
+  )
+  return [
+    ['', list(token)],
+    [':not', list(token)],
+    [':missing', one(['true', 'false'])],
+  ]
+}
+const text = one([...NAMES, 'an', 'ä', 'n A'])
+const KINDS = {
+  token: [...tokensOf(CODES, SYSTEMS), [':text', list(text)]],
+  string: [
+    ['', list(text)],
+    [':exact', list(text)],
+    [':contains', list(text)],
+    [':missing', one(['true', 'false'])],
+  ],
+  date: [
+    ['', list(prefixed(one([...DATES, ...DAYS])))],
+    [':missing', one(['true', 'false'])],
+  ],
+  number: [
+    ['', list(prefixed(one([...NUMBERS.map(String), '1.0', '100.0'])))],
+    [':missing', one(['true', 'false'])],
+  ],
+  quantity: [
+    [
+      '',
+      list(
+        prefixed(
+          fc
+            .tuple(one(NUMBERS.map(String)), one(['', ...UNITS.map((unit) => `||${unit}`), `|${SYSTEMS[0]}|kg`]))
+            .map((parts) => parts.join('')),
+        ),
+      ),
+    ],
+    [':missing', one(['true', 'false'])],
+  ],
+  uri: [
+    ['', list(one(URIS))],
+    [':below', list(one(URIS))],
+    [':above', list(one(URIS))],
+    [':missing', one(['true', 'false'])],
+  ],
+} satisfies Readonly<Record<string, Kind>>
+
+const codes = (values: readonly string[], system: string): Kind => tokensOf(values, [system, 'http://a'])
+const FLAG = tokensOf(['true', 'false'], ['http://a'])
+/** References to one type may be asked by bare id, too. */
+const to = (type: string): Kind => {
+  const ids = IDS[type] ?? []
+  return [
+    ['', list(one([...ids, ...ids.map((id) => `${type}/${id}`), ADDRESS]))],
+    [`:${type}`, list(one(ids))],
+    [':missing', one(['true', 'false'])],
+  ]
+}
+
+const EVERYWHERE: Readonly<Record<string, Kind>> = { _tag: KINDS.token, _source: KINDS.uri }
+
+const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+  Organization: { ...EVERYWHERE, name: KINDS.string, active: FLAG, partof: to('Organization'), identifier: KINDS.token },
+  Patient: {
+    ...EVERYWHERE,
+    name: KINDS.string,
+    family: KINDS.string,
+    gender: codes(['male', 'female'], 'http://hl7.org/fhir/administrative-gender'),
+    active: FLAG,
+    birthdate: KINDS.date,
+    identifier: KINDS.token,
+    organization: to('Organization'),
+    'general-practitioner': to('Organization'),
+  },
+  Encounter: {
+    ...EVERYWHERE,
+    status: codes(['planned', 'finished'], 'http://hl7.org/fhir/encounter-status'),
+    date: KINDS.date,
+    subject: to('Patient'),
+    patient: to('Patient'),
+    'part-of': to('Encounter'),
+  },
+  Observation: {
+    ...EVERYWHERE,
+    code: KINDS.token,
+    status: codes(['final', 'amended'], 'http://hl7.org/fhir/observation-status'),
+    date: KINDS.date,
+    'value-quantity': KINDS.quantity,
+    'value-string': KINDS.string,
+    subject: to('Patient'),
+    patient: to('Patient'),
+    encounter: to('Encounter'),
+    'derived-from': to('Observation'),
+  },
+  RiskAssessment: { ...EVERYWHERE, probability: KINDS.number, subject: to('Patient') },
+  ValueSet: { ...EVERYWHERE, url: KINDS.uri, date: KINDS.date, title: KINDS.string },
+}
+
+/** What this may lead to refers to anything by `subject`, so that chains over it must name the type. */
+const NAMED = 'derived-from'
+
+/** Where references lead: type, parameter, target. */
+const LINKS: readonly (readonly [source: string, code: string, target: string])[] = [
+  ['Organization', 'partof', 'Organization'],
+  ['Patient', 'organization', 'Organization'],
+  ['Patient', 'general-practitioner', 'Organization'],
+  ['Encounter', 'subject', 'Patient'],
+  ['Encounter', 'patient', 'Patient'],
+  ['Encounter', 'part-of', 'Encounter'],
+  ['Observation', 'subject', 'Patient'],
+  ['Observation', 'patient', 'Patient'],
+  ['Observation', 'encounter', 'Encounter'],
+  ['Observation', 'derived-from', 'Observation'],
+  ['RiskAssessment', 'subject', 'Patient'],
+]
+
+/** A search parameter of the type that follows at most so many references. */
+function pairOf(type: string, depth: number): fc.Arbitrary<Pair> {
+  const own = Object.entries(PLAIN[type] ?? {}).flatMap(([code, kind]) =>
+    kind.map(([modifier, value]) => value.map((asked): Pair => [`${code}${modifier}`, asked])),
+  )
+  const ids = list(one(IDS[type] ?? []))
+  const everywhere = [
+    ids.map((value): Pair => ['_id', value]),
+    ids.map((value): Pair => ['_id:not', value]),
+    list(prefixed(one(['2023-01-01', '2023-01-02', '2023']))).map((value): Pair => ['_lastUpdated', value]),
+  ]
+  if (depth === 0) return fc.oneof(...own, ...everywhere)
+  const forward = LINKS.filter(([source]) => source === type).map(([, code, target]) =>
+    fc
+      .tuple(fc.boolean(), pairOf(target, depth - 1))
+      .map(([named, [name, value]]): Pair => [`${code}${named || code === NAMED ? `:${target}` : ''}.${name}`, value]),
+  )
+  const backward = LINKS.filter(([, , target]) => target === type).map(([source, code]) =>
+    pairOf(source, depth - 1).map(([name, value]): Pair => [`_has:${source}:${code}:${name}`, value]),
+  )
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.oneof(...own, ...everywhere) },
+    ...[...forward, ...backward].map((arbitrary) => ({ weight: 1, arbitrary })),
+  )
+}
+
+const MAX_DEPTH = 3
+
+function searchOf(type: string): fc.Arbitrary<Search> {
+  const keys = ['_id', '_lastUpdated', ...Object.keys(PLAIN[type] ?? {})].flatMap((code) => [code, `-${code}`])
+  const sort = fc
+    .uniqueArray(one(keys), { maxLength: 2 })
+    .map((sorted): readonly Pair[] => (sorted.length === 0 ? [] : [['_sort', sorted.join(',')]]))
+  const count = fc.integer({ min: 1, max: 4 }).map((value): readonly Pair[] => [['_count', String(value)]])
+  const filters = fc.array(pairOf(type, MAX_DEPTH), { maxLength: 3 })
+  return fc.tuple(filters, sort, count).map((parts) => ({ type, pairs: parts.flat() }))
+}
+
+/** Searches over random types. */
+export const search: fc.Arbitrary<Search> = fc.oneof(...Object.keys(PLAIN).map(searchOf))
