@@ -1,7 +1,7 @@
 // Builds what `src` reads, from the published FHIR package: dist/definitions.pack, dist/types.json, dist/search-parameters.json.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packOf } from './pack.mjs'
+import { packOf } from 'fhir-ops/content'
 import { searchParameterTable } from './search-parameter-table.mjs'
 import { strip } from './strip.mjs'
 import { typeTable } from './type-table.mjs'
@@ -15,6 +15,6 @@ const definitions = readdirSync(SOURCE)
   .sort()
   .map((file) => JSON.parse(readFileSync(join(SOURCE, file), 'utf8')))
 
-writeFileSync(join(DIST, 'definitions.pack'), packOf(definitions.map(strip)))
+writeFileSync(join(DIST, 'definitions.pack'), packOf(definitions.map((definition) => JSON.stringify(strip(definition)))))
 writeFileSync(join(DIST, 'types.json'), JSON.stringify(typeTable(definitions)))
 writeFileSync(join(DIST, 'search-parameters.json'), JSON.stringify(searchParameterTable(definitions)))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import currencies from 'currency-codes/data.js'
 import { iso31661, iso31662 } from 'iso-3166'
 import registry from 'language-subtag-registry/data/json/registry.json' with { type: 'json' }
-import { packOf } from '../../r4/scripts/pack.mjs'
+import { packOf } from 'fhir-ops/content'
 import { countries, currencySystem, subdivisions } from './code-systems.mjs'
 import { subtagTable } from './subtag-table.mjs'
 
@@ -12,7 +12,7 @@ const SOURCES = ['currency-codes', 'iso-3166', 'language-subtag-registry']
 const DIST = join(import.meta.dirname, '../dist')
 
 mkdirSync(DIST, { recursive: true })
-writeFileSync(join(DIST, 'registries.pack'), packOf([countries(iso31661), subdivisions(iso31662), currencySystem(currencies)]))
+writeFileSync(join(DIST, 'registries.pack'), packOf([countries(iso31661), subdivisions(iso31662), currencySystem(currencies)].map((system) => JSON.stringify(system))))
 writeFileSync(join(DIST, 'subtags.json'), JSON.stringify(subtagTable(registry)))
 writeFileSync(join(DIST, 'NOTICES.txt'), SOURCES.map(notice).join('\n'))
 

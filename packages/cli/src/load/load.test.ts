@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indexingThreads } from './indexing-threads.js'
 import { load } from './loader.js'
 import { prepare } from './prepare.js'
+import { reportLoad } from './report.js'
 import { entriesIn, sourcesIn } from './sources.js'
 
 let folder = ''
@@ -63,44 +64,53 @@ describe('what is read of a folder', () => {
 })
 
 describe('what is read of a FHIR package', () => {
-  const definition = (id: string): string =>
-    JSON.stringify({ resourceType: 'ValueSet', id, url: `http://example.org/${id}`, status: 'active' })
-  const files: readonly (readonly [string, string])[] = [
-    ['package/package.json', '{"name":"example","url":"http://example.org"}'],
-    ['package/ValueSet-a.json', definition('a')],
-    ['package/Patient-p.json', patient('p')],
-    ['package/example/ValueSet-b.json', definition('b')],
-    ['package/ValueSet-c.json', definition('c').padEnd(70_000)],
-  ]
+  const definition = (version: string): string =>
+    JSON.stringify({ resourceType: 'ValueSet', id: 'a', url: 'http://example.org/a', version, status: 'active' })
+  const packageOf = (version: string): Buffer =>
+    archiveOf([
+      ['package/package.json', JSON.stringify({ name: 'example', version, dependencies: { needed: '1.0.0' } })],
+      ['package/ValueSet-a.json', definition(version)],
+    ])
 
-  test('its definitions, not its manifest, its examples and its instances', async () => {
-    await writeFile(at('p.tgz'), gzipSync(Buffer.concat([...files.map((file) => tarEntry(file)), Buffer.alloc(1_024)])))
-    expect(await placesOf(sourcesIn(at('p.tgz')))).toEqual(['p.tgz ValueSet-a.json', 'p.tgz ValueSet-c.json'])
-    expect(Object.fromEntries((await loaded(at('p.tgz'))).summary.types)).toEqual({ ValueSet: 2 })
+  test('its definitions, and what else it needs', async () => {
+    await writeFile(at('p.tgz'), packageOf('1.0.0'))
+    expect(await placesOf(sourcesIn(at('p.tgz')))).toEqual(['p.tgz ValueSet-a.json'])
+    const { summary } = await loaded(at('p.tgz'))
+    expect(Object.fromEntries(summary.types)).toEqual({ ValueSet: 1 })
+    const said: string[] = []
+    reportLoad(summary, { out: () => {}, err: (line) => said.push(line), stdin: () => Promise.resolve('') })
+    expect(said).toContain('example#1.0.0 needs needed 1.0.0, which is not given')
     await rm(at('p.tgz'))
   })
 
-  test('files with names longer than their headers hold', async () => {
-    const name = `package/ValueSet-${'x'.repeat(120)}.json`
-    const entries = [tarEntry(['././@LongLink', `${name}\0`], 'L'), tarEntry([name.slice(0, 99), definition('a')]), Buffer.alloc(1_024)]
-    await writeFile(at('p.tgz'), gzipSync(Buffer.concat(entries)))
-    expect(await placesOf(sourcesIn(at('p.tgz')))).toEqual([`p.tgz ${name.slice(8)}`])
-    await rm(at('p.tgz'))
+  test('two versions of it, side by side', async () => {
+    await writeFile(at('p1.tgz'), packageOf('1.0.0'))
+    await writeFile(at('p2.tgz'), packageOf('2.0.0'))
+    const { storage } = await loaded(at('p1.tgz'), at('p2.tgz'), at('p1.tgz'))
+    const texts = await Promise.all(['a', 'a-2.0.0'].map((id) => storage.read('ValueSet', id)))
+    expect(texts.map((stored) => /"version":"([^"]+)"/.exec(stored?.text ?? '')?.[1])).toEqual(['1.0.0', '2.0.0'])
+    await rm(at('p1.tgz'))
+    await rm(at('p2.tgz'))
   })
 
-  test('nothing of an archive that is cut off, but an error', async () => {
-    await writeFile(at('p.tgz'), gzipSync(tarEntry(['package/ValueSet-a.json', definition('a')])))
-    await expect(loaded(at('p.tgz'))).rejects.toMatchObject({ code: 'body-invalid' })
+  test('nothing of an archive that is damaged, but an error that names it', async () => {
+    await writeFile(at('p.tgz'), 'no archive')
+    await expect(loaded(at('p.tgz'))).rejects.toMatchObject({ code: 'body-invalid', message: expect.stringContaining('p.tgz') })
     await rm(at('p.tgz'))
   })
 })
 
+/** A package as it is published. */
+function archiveOf(files: readonly (readonly [name: string, text: string])[]): Buffer {
+  return gzipSync(Buffer.concat([...files.map((file) => tarEntry(file)), Buffer.alloc(1_024)]))
+}
+
 /** A file as it stands in a tar archive. */
-function tarEntry([name, text]: readonly [string, string], kind = '0'): Buffer {
+function tarEntry([name, text]: readonly [string, string]): Buffer {
   const header = Buffer.alloc(512)
   header.write(name, 0)
   header.write(Buffer.byteLength(text).toString(8).padStart(11, '0'), 124)
-  header.write(kind, 156)
+  header.write('0', 156)
   header.write('ustar', 257)
   return Buffer.concat([header, Buffer.from(text), Buffer.alloc((512 - (Buffer.byteLength(text) % 512)) % 512)])
 }

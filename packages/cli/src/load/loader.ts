@@ -1,5 +1,7 @@
+import type { PackageManifest } from 'fhir-ops/packages'
 import type { Storage } from 'fhir-ops/storage'
 import { batchWriter } from './batch-writer.js'
+import { packageBooks, type PackageBooks } from './package-books.js'
 import type { Prepare, Prepared, Refusal } from './prepare.js'
 import { entriesIn, type Source } from './sources.js'
 import { withoutUnchanged } from './unchanged.js'
@@ -12,6 +14,7 @@ export interface LoadSummary {
   /** How many were there already with the same content, and left as they are; 0 unless the load was to `resume`. */
   readonly unchanged: number
   readonly refused: readonly Refusal[]
+  readonly packages: readonly PackageManifest[]
   readonly seconds: number
 }
 
@@ -49,10 +52,11 @@ export async function load(paths: readonly string[], options: LoadOptions): Prom
   const start = performance.now()
   const refused: Refusal[] = []
   const types = new Map<string, number>()
+  const books = packageBooks()
   const writer = batchWriter(storage)
   const progress = progressTo(options)
   let unchanged = 0
-  for await (const prepared of preparedBatches(paths, options)) {
+  for await (const prepared of preparedBatches(batches(paths, books), options)) {
     refused.push(...prepared.refused)
     await writer.ready(prepared.entries)
     const batch = resume ? await withoutUnchanged(prepared.entries, storage) : prepared.entries
@@ -62,13 +66,13 @@ export async function load(paths: readonly string[], options: LoadOptions): Prom
     progress(writer.written() + unchanged)
   }
   await writer.done()
-  return { loaded: writer.written(), types, unchanged, refused, seconds: (performance.now() - start) / 1_000 }
+  return { loaded: writer.written(), types, unchanged, refused, packages: books.manifests(), seconds: (performance.now() - start) / 1_000 }
 }
 
 /** In the order of the sources. */
-async function* preparedBatches(paths: readonly string[], { prepare, ahead = 0 }: LoadOptions): AsyncGenerator<Prepared> {
+async function* preparedBatches(sources: AsyncIterable<readonly Source[]>, { prepare, ahead = 0 }: LoadOptions): AsyncGenerator<Prepared> {
   const underWay: Promise<Prepared>[] = []
-  for await (const batch of batches(paths)) {
+  for await (const batch of sources) {
     const prepared = Promise.resolve(prepare(batch))
     // Whoever waits for it hears of a failure; until then it is nobody's.
     prepared.catch(() => {})
@@ -83,11 +87,11 @@ async function first(underWay: Promise<Prepared>[]): Promise<readonly Prepared[]
   return next === undefined ? [] : [next]
 }
 
-async function* batches(paths: readonly string[]): AsyncGenerator<readonly Source[]> {
+async function* batches(paths: readonly string[], books: PackageBooks): AsyncGenerator<readonly Source[]> {
   let batch: Source[] = []
   for (const path of paths) {
     for await (const source of entriesIn(path)) {
-      batch.push(source)
+      batch.push(books.enter(source))
       if (batch.length < BATCH) continue
       yield batch
       batch = []

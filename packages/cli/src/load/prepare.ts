@@ -22,9 +22,9 @@ export type Prepare = (sources: readonly Source[]) => Prepared | Promise<Prepare
 export function prepare(sources: readonly Source[], indexer: Indexer): Prepared {
   const entries: PutEntry[] = []
   const refused: Refusal[] = []
-  for (const { text, place } of sources) {
+  for (const { text, place, id } of sources) {
     try {
-      entries.push(putResource({ ...addressIn(text), source: text }, indexer))
+      entries.push(putResource({ ...addressIn(text, id), source: text }, indexer))
     } catch (error) {
       if (!(error instanceof OperationError)) throw error
       refused.push({ place, reason: error.message })
@@ -33,13 +33,13 @@ export function prepare(sources: readonly Source[], indexer: Indexer): Prepared 
   return { entries, refused }
 }
 
-function addressIn(text: string): { readonly type: string; readonly id: string } {
+function addressIn(text: string, otherId: string | undefined): { readonly type: string; readonly id: string } {
   const resource = parsed(text)
   const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
   if (!isObject(resource) || type === undefined) {
     throw new OperationError('resource-invalid', 'This is no FHIR resource: it has no resourceType.')
   }
-  const id = stringAt(resource, 'id')
+  const id = otherId ?? stringAt(resource, 'id')
   if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it has no place to be stored at.`)
   return { type, id }
 }

@@ -1,3 +1,4 @@
+import { openDependencies, type OpenDependency } from 'fhir-ops/packages'
 import type { Io } from '../io.js'
 import type { LoadProgress, LoadSummary } from './loader.js'
 
@@ -14,9 +15,16 @@ export function reportLoad(summary: LoadSummary, io: Io): void {
   const types = [...summary.types].map(([type, count]) => `${type} ${count}`)
   io.err(`loaded ${loaded} resources in ${seconds.toFixed(1)} s${types.length > 0 ? ` (${types.join(', ')})` : ''}`)
   if (unchanged > 0) io.err(`left ${unchanged} as they are, which were stored already`)
+  for (const open of openDependencies(summary.packages)) io.err(dependencyNote(open))
   if (refused.length === 0) return
   io.err(`refused ${refused.length}:`)
   for (const { place, reason } of refused.slice(0, MAX_REFUSALS)) io.err(`  ${place}: ${reason}`)
   const rest = refused.length - MAX_REFUSALS
   if (rest > 0) io.err(`  and ${rest} more`)
+}
+
+function dependencyNote({ by, name, version, given }: OpenDependency): string {
+  return given === undefined
+    ? `${by} needs ${name} ${version}, which is not given`
+    : `${by} was made with ${name} ${version}; ${given} is given`
 }

@@ -1,13 +1,13 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, openAsBlob } from 'node:fs'
 import { glob, readFile, readdir, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, stringAt } from 'fhir-ops/json'
+import { readPackage, type FhirPackage } from 'fhir-ops/packages'
 import { bundleEntryTexts } from './bundle-entries.js'
-import { tarFiles } from './tar-files.js'
+import type { PackagePlace } from './package-books.js'
 
 /** One resource as it stands in a file. */
 export interface Source {
@@ -18,6 +18,10 @@ export interface Source {
   readonly file: string
   /** Line of the file in which the text begins, from 1. */
   readonly line: number
+  /** Where to store it, when not under its own id. */
+  readonly id?: string
+  /** The package that it comes from. */
+  readonly origin?: PackagePlace
 }
 
 const inflate = promisify(gunzip)
@@ -76,26 +80,19 @@ async function* linesOf(file: string): AsyncGenerator<Source> {
   }
 }
 
-/** The resources of a package that have a canonical URL: its definitions, but neither its manifest nor its examples of instances. */
 async function* definitionsIn(file: string): AsyncGenerator<Source> {
-  const bytes = createReadStream(file)
-  const input = bytes.pipe(createGunzip())
-  bytes.on('error', (error) => input.destroy(error))
-  for await (const { name, bytes: content } of tarFiles(input)) {
-    if (!/^package\/[^/]+\.json$/.test(name)) continue
-    const text = content.toString('utf8').replace(/^\uFEFF/, '')
-    const member = name.slice('package/'.length)
-    if (isDefinition(text)) yield { text, place: `${basename(file)} ${member}`, file: `${file} ${member}`, line: 1 }
+  const { definitions, ...manifest } = await packageAt(file)
+  for (const { name, text, ...definition } of definitions) {
+    yield { text, place: `${basename(file)} ${name}`, file: `${file} ${name}`, line: 1, origin: { manifest, ...definition } }
   }
 }
 
-/** What is no JSON counts too: the loader refuses it with its place. */
-function isDefinition(text: string): boolean {
+async function packageAt(file: string): Promise<FhirPackage> {
   try {
-    const resource: unknown = JSON.parse(text)
-    return isObject(resource) && stringAt(resource, 'resourceType') !== undefined && stringAt(resource, 'url') !== undefined
-  } catch {
-    return true
+    return await readPackage((await openAsBlob(file)).stream())
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    throw new OperationError(error.code, `${file}: ${error.message}`, { cause: error })
   }
 }
 

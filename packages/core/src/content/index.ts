@@ -5,6 +5,7 @@ export { definitionEntries, definitionKeys, definitionParam, type DefinitionKey 
 export type { Kept, Revised } from './kept.js'
 export type { ContentLayer, Definition } from './layer.js'
 export { packLayer, type PackReader } from './pack-layer.js'
+export { packOf } from './pack-of.js'
 export { requestLayer } from './request-layer.js'
 export { storageLayer } from './storage-layer.js'
 export { compareVersions, contentView, newestOf, type ContentView } from './view.js'

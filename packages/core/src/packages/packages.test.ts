@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { archiveOf, gzipped, tarEntry } from './archive.fixture.js'
+import { openDependencies, packageLayer, readPackage, type PackageManifest } from './index.js'
+
+const valueSet = (id: string, version = '1'): string =>
+  JSON.stringify({ resourceType: 'ValueSet', id, url: `http://p.test/${id}`, version, status: 'active' })
+const manifest = (stated: object = {}): string => JSON.stringify({ name: 'test.package', version: '1.0.0', ...stated })
+
+describe('the archive of a FHIR package', () => {
+  test('gives its definitions, not its manifest, its examples and its instances', async () => {
+    const found = await readPackage(
+      archiveOf({
+        'package/ValueSet-a.json': valueSet('a'),
+        'package/package.json': manifest({ fhirVersions: ['4.0.1'], url: 'http://p.test', dependencies: { 'other.package': '2.0.0' } }),
+        'package/Patient-p.json': '{"resourceType":"Patient","id":"p"}',
+        'package/example/ValueSet-b.json': valueSet('b'),
+        'package/ValueSet-c.json': `\uFEFF${valueSet('c').padEnd(70_000)}`,
+      }),
+    )
+    expect(found).toMatchObject({ name: 'test.package', version: '1.0.0', dependencies: new Map([['other.package', '2.0.0']]) })
+    expect(found.definitions.map(({ name, url }) => [name, url])).toEqual([
+      ['ValueSet-a.json', 'http://p.test/a'],
+      ['ValueSet-c.json', 'http://p.test/c'],
+    ])
+  })
+
+  test('may have names longer than the headers of tar hold', async () => {
+    const name = `package/ValueSet-${'x'.repeat(120)}.json`
+    const entries = [tarEntry('././@LongLink', `${name}\0`, 'L'), tarEntry(name.slice(0, 99), valueSet('a'))]
+    const found = await readPackage(gzipped([tarEntry('package/package.json', manifest()), ...entries, new Uint8Array(1_024)]))
+    expect(found.definitions.map((file) => file.name)).toEqual([name.slice('package/'.length)])
+  })
+
+  test.each<readonly [title: string, archive: ReadableStream<Uint8Array<ArrayBuffer>>, code: string, message: string]>([
+    ['no gzip', new Blob(['no gzip']).stream(), 'body-invalid', 'gzip'],
+    ['cut off', gzipped([tarEntry('package/package.json', manifest())]), 'body-invalid', 'ends in the middle'],
+    ['damaged', gzipped([tarEntry('package/package.json', manifest()), new Uint8Array(1_024).fill(65)]), 'body-invalid', 'damaged'],
+    ['no package', archiveOf({ 'readme.txt': 'x' }), 'body-invalid', 'no FHIR package'],
+    [
+      'with a file that is no JSON',
+      archiveOf({ 'package/package.json': manifest(), 'package/a.json': '{' }),
+      'body-invalid',
+      "'package/a.json'",
+    ],
+    ['for another release', archiveOf({ 'package/package.json': manifest({ fhirVersions: ['5.0.0'] }) }), 'body-structure', 'FHIR 5.0.0'],
+  ])('is refused when it is %s', async (_, archive, code, message) => {
+    await expect(readPackage(archive)).rejects.toMatchObject({ code, message: expect.stringContaining(message) as string })
+  })
+})
+
+test('a package is a layer of content, whatever version of it is asked for', async () => {
+  const layers = await Promise.all(
+    ['1.0.0', '2.0.0'].map(async (version) =>
+      packageLayer(
+        await readPackage(archiveOf({ 'package/package.json': manifest({ version }), 'package/a.json': valueSet('a', version) })),
+      ),
+    ),
+  )
+  const found = await Promise.all(layers.map((layer) => layer.find('ValueSet', 'url', 'http://p.test/a')))
+  expect(found.flat().map(({ version, key }) => [version, key])).toEqual([
+    ['1.0.0', expect.stringContaining('test.package#1.0.0')],
+    ['2.0.0', expect.stringContaining('test.package#2.0.0')],
+  ])
+})
+
+test('dependencies that are not given are named, those of the release are not', () => {
+  const one = (name: string, version: string, dependencies: Readonly<Record<string, string>> = {}): PackageManifest => ({
+    name,
+    version,
+    dependencies: new Map(Object.entries(dependencies)),
+  })
+  const needs = { 'hl7.fhir.r4.core': '4.0.1', same: '1.0.0', wild: '2.1.x', other: '1.0.0', none: '3.0.0' }
+  expect(openDependencies([one('a', '1.0.0', needs), one('same', '1.0.0'), one('wild', '2.1.7'), one('other', '1.1.0')])).toEqual([
+    { by: 'a#1.0.0', name: 'other', version: '1.0.0', given: '1.1.0' },
+    { by: 'a#1.0.0', name: 'none', version: '3.0.0' },
+  ])
+})

@@ -1,0 +1,103 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { tarFiles } from './tar-files.js'
+
+/** What the manifest of a FHIR package says. */
+export interface PackageManifest {
+  readonly name: string
+  readonly version: string
+  /** Versions of other packages by their names, as the manifest states them; `6.1.x` means any of those. */
+  readonly dependencies: ReadonlyMap<string, string>
+}
+
+/** A FHIR package: its manifest and its definitions. */
+export interface FhirPackage extends PackageManifest {
+  /** The resources that have a canonical URL, in the order of the archive; neither examples nor instances. */
+  readonly definitions: readonly PackageFile[]
+}
+
+/** A definition in a package. */
+export interface PackageFile {
+  /** Without folder: `ValueSet-x.json`. */
+  readonly name: string
+  readonly text: string
+  readonly type: string
+  readonly id?: string | undefined
+  readonly url: string
+  readonly version?: string | undefined
+}
+
+const MANIFEST = 'package/package.json'
+const RESOURCE = /^package\/[^/]+\.json$/
+/** Against archives that inflate without end; the largest published packages come to some 200 MB. */
+const MAX_BYTES = 1024 * 1024 * 1024
+
+/**
+ * Reads the archive (.tgz) of a FHIR package.
+ *
+ * @throws {OperationError} `body-invalid` when the archive is damaged or no FHIR package; `body-structure` when the package is for another
+ *   FHIR release than R4; `too-costly` when it is larger than 1 GiB.
+ * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
+ */
+export async function readPackage(archive: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<FhirPackage> {
+  const definitions: PackageFile[] = []
+  let manifest: JsonObject | undefined
+  let bytes = 0
+  for await (const file of tarFiles(inflated(archive))) {
+    bytes += file.bytes.length
+    if (bytes > MAX_BYTES) throw new OperationError('too-costly', 'The package is larger than 1 GiB.')
+    if (!RESOURCE.test(file.name)) continue
+    const text = new TextDecoder().decode(file.bytes)
+    const value = parsed(text, file.name)
+    if (file.name === MANIFEST) manifest = value
+    else definitions.push(...definitionIn(value, { name: file.name.slice('package/'.length), text }))
+  }
+  return { ...manifestOf(manifest), definitions }
+}
+
+function inflated(archive: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array> {
+  const reader = archive.pipeThrough(new DecompressionStream('gzip')).getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await reader.read().catch((cause: unknown) => {
+        throw new OperationError('body-invalid', 'The archive is no gzip file, or it is damaged.', { cause })
+      })
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+function parsed(text: string, name: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch (cause) {
+    throw new OperationError('body-invalid', `The package's file ${quoted(name)} is no JSON.`, { cause })
+  }
+  throw new OperationError('body-invalid', `The package's file ${quoted(name)} holds no JSON object.`)
+}
+
+function definitionIn(resource: JsonObject, file: Pick<PackageFile, 'name' | 'text'>): readonly PackageFile[] {
+  const [type, url] = [stringAt(resource, 'resourceType'), stringAt(resource, 'url')]
+  if (type === undefined || url === undefined) return []
+  return [{ ...file, type, url, id: stringAt(resource, 'id'), version: stringAt(resource, 'version') }]
+}
+
+function manifestOf(manifest: JsonObject | undefined): PackageManifest {
+  const [name, version] = [stringAt(manifest, 'name'), stringAt(manifest, 'version')]
+  if (manifest === undefined || name === undefined || version === undefined) {
+    throw new OperationError('body-invalid', `The archive is no FHIR package: it has no ${MANIFEST} with a name and a version.`)
+  }
+  refuseOtherRelease(manifest, name)
+  const dependencies = Object.entries(objectAt(manifest, 'dependencies') ?? {})
+  return { name, version, dependencies: new Map(dependencies.map(([other, wanted]) => [other, String(wanted)])) }
+}
+
+function refuseOtherRelease(manifest: JsonObject, name: string): void {
+  const stated: unknown = manifest['fhirVersions'] ?? manifest['fhir-version-list']
+  const releases = Array.isArray(stated) ? stated.map(String) : []
+  if (releases.length === 0 || releases.some((release) => /^4\.0(\.\d+)?$/.test(release))) return
+  throw new OperationError('body-structure', `The package ${quoted(name)} is for FHIR ${releases.join(', ')}, not for R4.`)
+}
