@@ -10,6 +10,8 @@ export interface ExpandInput extends ValueSetName, AskedLanguages, ExplainOption
   /** How many codes to give. All when absent. */
   readonly count?: number | undefined
   readonly activeOnly?: boolean | undefined
+  /** Without abstract codes, which only group others. */
+  readonly excludeNotForUI?: boolean | undefined
   /** Never nest codes. */
   readonly excludeNested?: boolean | undefined
   readonly includeDesignations?: boolean | undefined

@@ -30,6 +30,8 @@ describe('nesting', () => {
     ['a whole code system', { url: vs('all') }, 'animal(cat(lion) dog duck) plant'],
     ['a branch', { url: vs('cats') }, 'cat(lion)'],
     ['without inactive codes', { url: vs('cats'), activeOnly: true }, 'cat'],
+    ['without abstract codes, whose children take their place', { url: vs('all'), excludeNotForUI: true }, 'cat(lion) dog duck plant'],
+    ['with abstract codes', { url: vs('all'), excludeNotForUI: false }, 'animal(cat(lion) dog duck) plant'],
     ['none when it is not wanted', { url: vs('all'), excludeNested: true }, 'animal cat lion dog duck plant'],
     ['none on a page', { url: vs('all'), count: 3 }, 'animal cat lion'],
     ['none from an offset on', { url: vs('all'), offset: 4 }, 'duck plant'],

@@ -9,6 +9,7 @@ import {
   paced,
   plannedValueSet,
   refusal,
+  selectableCodes,
   standIns,
   withImports,
   type FilterWord,
@@ -111,12 +112,17 @@ async function selected(ctx: OperationContext, input: ExpandInput): Promise<Sele
   const members = planned.members()
   const languages = languagesFor(input, plan.valueSet.resource)
   const words = filterWords(input.filter ?? '')
-  const active = input.activeOnly === true ? members.segments.map(activeCodes) : members.segments
-  const segments = words.length === 0 ? active : await matchingSegments(scope, active, words)
+  const wanted = wantedSegments(members, input)
+  const segments = words.length === 0 ? wanted : await matchingSegments(scope, wanted, words)
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
   const style = entryStyle(input, plan, languages)
   if (ctx.explain !== undefined) explainSelection(ctx.explain, { input, languages, total })
   return { scope, input, plan, members, segments, total, style, filtered: words.length > 0 }
+}
+
+function wantedSegments({ segments }: Members, { activeOnly, excludeNotForUI }: ExpandInput): readonly Segment[] {
+  const active = activeOnly === true ? segments.map(activeCodes) : segments
+  return excludeNotForUI === true ? active.map(selectableCodes) : active
 }
 
 async function matchingSegments(

@@ -17,6 +17,9 @@ export function explainSelection(explain: Explain, { input, languages, total }: 
   if (input.activeOnly === true) {
     explain.step({ kind: 'status', outcome: 'chosen', reason: 'inactive', text: 'Inactive codes are not wanted, by activeOnly.' })
   }
+  if (input.excludeNotForUI === true) {
+    explain.step({ kind: 'status', outcome: 'chosen', reason: 'abstract', text: 'Abstract codes are not wanted, by excludeNotForUI.' })
+  }
   if (input.filter === undefined || input.filter.trim() === '') return
   const text = `${codesText(total)} with words that begin like those of ${quoted(input.filter)}.`
   explain.step({ kind: 'text-filter', outcome: total > 0 ? 'holds' : 'fails', count: total, text })

@@ -12,6 +12,8 @@ import type { ExpandInput } from './expand-input.js'
  *   `parameter-invalid` for malformed inputs; `parameter-unsupported` for `context`, `profile`, `date` and the like.
  */
 export async function readExpandInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ExpandInput> {
+  // Codes made by a grammar are never listed, whatever is asked for.
+  reader.boolean('excludePostCoordinated')
   reader.refuse('context', 'contextDirection', 'date', 'exclude-system')
   const input = {
     url: reader.text('url'),
@@ -21,6 +23,7 @@ export async function readExpandInput(ctx: OperationContext, request: OperationR
     offset: reader.count('offset'),
     count: reader.count('count'),
     activeOnly: reader.boolean('activeOnly'),
+    excludeNotForUI: reader.boolean('excludeNotForUI'),
     excludeNested: reader.boolean('excludeNested'),
     includeDesignations: reader.boolean('includeDesignations'),
     includeDefinition: reader.boolean('includeDefinition'),

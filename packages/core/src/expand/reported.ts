@@ -16,6 +16,7 @@ export interface ReportInput {
 export function reportedParameters({ input, plan, members, displayLanguage }: ReportInput): readonly ExpansionParameter[] {
   return [
     ...flag('activeOnly', input.activeOnly),
+    ...flag('excludeNotForUI', input.excludeNotForUI),
     ...number('count', input.count),
     ...number('offset', input.offset),
     ...flag('excludeNested', input.excludeNested),

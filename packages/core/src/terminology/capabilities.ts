@@ -22,6 +22,8 @@ const EXPANSION_PARAMETERS = [
   'designation',
   'displayLanguage',
   'excludeNested',
+  'excludeNotForUI',
+  'excludePostCoordinated',
   'filter',
   'force-system-version',
   'includeDefinition',

@@ -43,7 +43,7 @@ export {
   type MembershipQuestion,
 } from './value-set/membership.js'
 export { namedValueSet, type ValueSetName } from './value-set/named-value-set.js'
-export { activeCodes, membersOf, type Members } from './value-set/members.js'
+export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
 export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'
 export { withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
 export { conceptsOf, standIns, withCodes, without, type Segment } from './value-set/segment.js'

@@ -1,5 +1,6 @@
 import { canonicalOf } from '../../content/index.js'
 import { and, andNot, bitmapFrom } from '../bitmap.js'
+import { CONCEPT_PROPERTIES } from '../code-system/concept-status.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import { explainListedPart, explainListing } from '../explain/expansion-steps.js'
@@ -71,6 +72,17 @@ function evaluated(evaluation: Evaluation, plan: ValueSetPlan): Outcome {
 export function activeCodes(segment: Segment): Segment {
   return { ...segment, codes: andNot(segment.codes, listable(segment.provider).inactive()) }
 }
+
+/** The segment without abstract codes. */
+export function selectableCodes(segment: Segment): Segment {
+  const { header } = segment.provider
+  const index = listable(segment.provider)
+  const names = [...header.properties].flatMap(([code, uri]) => (uri === NOT_SELECTABLE ? [code] : []))
+  const abstract = [...new Set([...names, 'notSelectable'])].flatMap((name) => index.values(name).get('true') ?? [])
+  return { ...segment, codes: abstract.reduce(andNot, segment.codes) }
+}
+
+const NOT_SELECTABLE = `${CONCEPT_PROPERTIES}#notSelectable`
 
 function union(parts: readonly (readonly Segment[])[], anyVersion: boolean): Outcome {
   const all: Segment[] = []
