@@ -4,12 +4,14 @@ import { overHttp } from './http/http.js'
 import { inProcess } from './in-process/in-process.js'
 import { storages } from './storage/storage.js'
 import { terminology } from './terminology/terminology.js'
+import { validate } from './validate/validate.js'
 
 const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['in-process', inProcess],
   ['http', overHttp],
   ['terminology', terminology],
   ['storage', storages],
+  ['validate', validate],
 ])
 
 const wanted = process.argv.slice(2)

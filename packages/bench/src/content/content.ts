@@ -77,6 +77,15 @@ export const OBSERVATION: JsonObject = {
   valueQuantity: { value: 72, unit: '/min', system: 'http://unitsofmeasure.org', code: '/min' },
 }
 
+/** An observation that FHIR wants to conform to its heart rate profile. */
+export const HEART_RATE: JsonObject = {
+  ...OBSERVATION,
+  category: [
+    { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs', display: 'Vital Signs' }] },
+  ],
+  code: { coding: [{ system: 'http://loinc.org', code: '8867-4', display: 'Heart rate' }] },
+}
+
 /** A bot that gives back its input with one thing more. */
 export const BOT: JsonObject = {
   resourceType: 'Bot',

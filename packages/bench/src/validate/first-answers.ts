@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { isObject } from 'fhir-ops/json'
+import { markdownTable } from '../markdown.js'
+
+const PROCESSES = 9
+
+/** How long fresh processes take until their first answer; the quickest, as others on the machine only make it longer. */
+export function firstAnswers(): string {
+  const entry = fileURLToPath(new URL('./first-answer.js', import.meta.url))
+  const taken = Array.from({ length: PROCESSES }, () => {
+    const start = performance.now()
+    const { stdout } = spawnSync(process.execPath, [entry], { encoding: 'utf8' })
+    const told: unknown = JSON.parse(stdout)
+    return { process: performance.now() - start, afterImport: isObject(told) ? Number(told['afterImportMs']) : Number.NaN }
+  })
+  const least = (of: (one: (typeof taken)[number]) => number): string => Math.min(...taken.map(of)).toFixed(0)
+  return markdownTable(
+    ['first answer of a fresh process, profile of the size of US Core', 'ms'],
+    [
+      ['from the end of its imports: context, profile, validation', least(({ afterImport }) => afterImport)],
+      ['the whole process', least((one) => one.process)],
+    ],
+  )
+}
