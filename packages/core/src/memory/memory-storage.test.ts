@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { putResource, type Condition, type IndexEntry, type Storage } from '../storage/index.js'
+import { allMatches, putResource, type Condition, type IndexEntry, type SearchQuery, type Storage } from '../storage/index.js'
 import { memoryStorage } from './index.js'
 
 const EVERYTHING: Condition = { kind: 'and', conditions: [] }
@@ -12,6 +12,12 @@ async function put(storage: Storage, id: string, value: number): Promise<void> {
   await storage.write([putResource({ type: 'Basic', id, source: { resourceType: 'Basic' } }, () => entriesOf(value))])
 }
 
+async function idsOf(storage: Storage, query: SearchQuery): Promise<readonly string[]> {
+  const ids: string[] = []
+  for await (const { id } of allMatches(storage, query)) ids.push(id)
+  return ids
+}
+
 describe('memoryStorage', () => {
   it('holds the resources it is given, as version 1, with the entries of the indexer', async () => {
     const resources = [
@@ -20,7 +26,9 @@ describe('memoryStorage', () => {
     ]
     const storage = memoryStorage(resources, { now: () => new Date('2024-01-01T00:00:00Z') })
     const patient = await storage.read('Patient', 'a')
-    expect(patient?.text).toBe('{"resourceType":"Patient","id":"a","meta":{"versionId":"1","lastUpdated":"2024-01-01T00:00:00.000Z"},"active":true}')
+    expect(patient?.text).toBe(
+      '{"resourceType":"Patient","id":"a","meta":{"versionId":"1","lastUpdated":"2024-01-01T00:00:00.000Z"},"active":true}',
+    )
     const where: Condition = { kind: 'entry', param: 'definition:url', all: [{ field: 'value', op: 'eq', operand: 'http://x' }] }
     expect(await storage.count({ type: 'ValueSet', where })).toBe(1)
     const indexed = memoryStorage(resources, { indexer: () => [{ param: 'p' }] })
@@ -59,6 +67,16 @@ describe('memoryStorage', () => {
       expect(await storage.count({ type: 'Basic', where: text })).toBe(values.filter((value) => value % 7 === 3).length)
       const page = await storage.search({ type: 'Basic', where: EVERYTHING, limit: 10_000 })
       expect(page.items.map(({ id: found }) => found)).toEqual([...current.keys()].sort())
+      const byValue = [...current].toSorted(([, a], [, b]) => b - a).map(([found]) => found)
+      const some = byValue.filter((_found, index) => index % 300 === 7)
+      for (const [where, expected] of [
+        [EVERYTHING, byValue],
+        [{ kind: 'id', ids: some }, some],
+      ] as const) {
+        expect(
+          await idsOf(storage, { type: 'Basic', where, sort: [{ param: 'n', field: 'high', descending: true }], limit: 1_000 }),
+        ).toEqual(expected)
+      }
     }
   })
 })

@@ -1,23 +1,17 @@
 import { OperationError } from '../errors/index.js'
 import type { SearchPage, SearchQuery, SortKey } from '../storage/index.js'
-import { hasBit, membersOf, type Bits } from './bits.js'
-import { firstIndex } from './first-index.js'
+import { countBits, hasBit, membersOf, type Bits } from './bits.js'
 import type { ResourceTable, Row } from './resource-table.js'
+import { comparePositions, positionOf, type Position } from './sort-position.js'
 
 const DEFAULT_PAGE = 100
-
-/** What a resource is ordered by: one value for each sort key, and its id. */
-interface Position {
-  readonly keys: readonly (string | number | undefined)[]
-  readonly id: string
-}
 
 /** The page of the rows that the query asks for. */
 export function pageOf(table: ResourceTable, rows: Bits, query: SearchQuery): SearchPage {
   const sort = query.sort ?? []
   const limit = query.limit ?? DEFAULT_PAGE
   const after = query.after === undefined ? undefined : readCursor(query.after, sort)
-  const found = sort.length === 0 ? firstById(table, rows, { after, limit }) : firstBySort(table, rows, { after, limit, sort })
+  const found = firstRows(table, rows, { after, limit, sort })
   const items = found.slice(0, limit)
   const last = items.at(-1)
   return {
@@ -29,12 +23,25 @@ export function pageOf(table: ResourceTable, rows: Bits, query: SearchQuery): Se
 interface Cut {
   readonly after: Position | undefined
   readonly limit: number
+  readonly sort: readonly SortKey[]
 }
 
 /** One row more than the limit, where there are so many. */
-function firstById(table: ResourceTable, rows: Bits, { after, limit }: Cut): readonly Row[] {
+function firstRows(table: ResourceTable, rows: Bits, cut: Cut): readonly Row[] {
+  const isId = cut.sort.length === 0
+  return isId || isLargePart(table, rows) ? firstInOrder(table, rows, cut) : firstOfFew(table, rows, cut)
+}
+
+/** Of how many rows one must match, so that the first matches come soon when all rows are gone through in order. */
+const LARGE_PART = 64
+
+function isLargePart(table: ResourceTable, rows: Bits): boolean {
+  return countBits(rows) * LARGE_PART >= table.size()
+}
+
+function firstInOrder(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly Row[] {
   const found: Row[] = []
-  for (const number of table.after(after?.id)) {
+  for (const number of table.after(sort, after)) {
     const row = hasBit(rows, number) ? table.row(number) : undefined
     if (row !== undefined) found.push(row)
     if (found.length > limit) break
@@ -42,67 +49,12 @@ function firstById(table: ResourceTable, rows: Bits, { after, limit }: Cut): rea
   return found
 }
 
-/** As `firstById`, in the order of the sort keys. Only so many rows are kept in order as are asked for. */
-function firstBySort(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut & { readonly sort: readonly SortKey[] }): readonly Row[] {
-  const found: { readonly row: Row; readonly position: Position }[] = []
-  for (const number of membersOf(rows)) {
-    const row = table.row(number)
-    if (row === undefined) continue
-    const position = positionOf(row, sort)
-    if (after !== undefined && comparePositions(position, after, sort) <= 0) continue
-    const last = found.length > limit ? found.at(-1) : undefined
-    if (last !== undefined && comparePositions(position, last.position, sort) >= 0) continue
-    found.splice(firstIndex(found.length, (index) => comparePositions(found[index]?.position ?? position, position, sort) > 0), 0, { row, position })
-    if (found.length > limit + 1) found.pop()
-  }
-  return found.map(({ row }) => row)
-}
-
-function positionOf(row: Row, sort: readonly SortKey[]): Position {
-  return { keys: sort.map((key) => keyOf(row, key)), id: row.stored.id }
-}
-
-function keyOf({ stored, entries }: Row, { param, field, descending }: SortKey): string | number | undefined {
-  if (field === 'id' || field === 'lastUpdated') return stored[field]
-  let best: string | number | undefined
-  for (const entry of entries) {
-    if (entry.param !== param) continue
-    const value = entry[field]
-    if (value === undefined) continue
-    if (best === undefined || (descending ? compareKeys(value, best) > 0 : compareKeys(value, best) < 0)) best = value
-  }
-  return best
-}
-
-function comparePositions(a: Position, b: Position, sort: readonly SortKey[]): number {
-  for (const [index, { descending }] of sort.entries()) {
-    const left = a.keys[index]
-    const right = b.keys[index]
-    if (left === undefined || right === undefined) {
-      if (left !== right) return left === undefined ? 1 : -1
-      continue
-    }
-    const order = compareKeys(left, right)
-    if (order !== 0) return descending ? -order : order
-  }
-  return compareKeys(a.id, b.id)
-}
-
-function compareKeys(a: string | number, b: string | number): number {
-  return typeof a === 'number' && typeof b === 'number' ? a - b : compareCodePoints(String(a), String(b))
-}
-
-/** JavaScript compares UTF-16 code units, which puts U+E000 to U+FFFF after the characters beyond U+FFFF. */
-function compareCodePoints(a: string, b: string): number {
-  let index = 0
-  while (index < a.length && a.charCodeAt(index) === b.charCodeAt(index)) index++
-  return codePointRank(a, index) - codePointRank(b, index)
-}
-
-function codePointRank(text: string, index: number): number {
-  if (index >= text.length) return -1
-  const unit = text.charCodeAt(index)
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+function firstOfFew(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly Row[] {
+  const all = Array.from(membersOf(rows), (number) => table.row(number)).filter((row) => row !== undefined)
+  const placed = all.map((row) => ({ row, position: positionOf(row, sort) }))
+  const behind = after === undefined ? placed : placed.filter(({ position }) => comparePositions(position, after, sort) > 0)
+  behind.sort((a, b) => comparePositions(a.position, b.position, sort))
+  return behind.slice(0, limit + 1).map(({ row }) => row)
 }
 
 function cursorAt({ keys, id }: Position): string {

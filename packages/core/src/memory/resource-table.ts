@@ -1,7 +1,8 @@
-import type { IndexEntry, StoredResource } from '../storage/index.js'
+import type { IndexEntry, SortKey, StoredResource } from '../storage/index.js'
 import { addBit, emptyBits, removeBit, type Bits } from './bits.js'
-import { createIdOrder, type IdOrder } from './id-order.js'
 import { createParamIndex, type ParamIndex } from './param-index.js'
+import { createRowOrder, type RowOrder } from './row-order.js'
+import { comparePositions, positionOf, type Position } from './sort-position.js'
 
 /** A current resource with what it is found by. */
 export interface Row {
@@ -20,8 +21,10 @@ export interface ResourceTable {
   param(code: string): ParamIndex | undefined
   /** The rows that are current. Do not change it. */
   live(): Bits
-  /** @yields The rows behind an id, or all, in ascending order of ids; rows that are no longer current may be among them. */
-  after(id: string | undefined): Iterable<number>
+  /** Number of rows, current or not. */
+  size(): number
+  /** @yields The rows behind a position, or all, in the order of the sort keys; rows that are no longer current may be among them. */
+  after(sort: readonly SortKey[], position: Position | undefined): Iterable<number>
 }
 
 /** Rows that are no longer current are dropped when there are more of them than current ones, and more than this. */
@@ -47,7 +50,8 @@ export function createResourceTable(): ResourceTable {
     row: (number) => state.rows[number],
     param: (code) => state.params.get(code),
     live: () => state.live,
-    after: (id) => state.order.after(id),
+    size: () => state.rows.length,
+    after: (sort, position) => orderBy(state, sort).after(position),
   }
 }
 
@@ -56,20 +60,43 @@ interface TableState {
   /** Row number by id. */
   readonly current: Map<string, number>
   readonly params: Map<string, ParamIndex>
-  readonly order: IdOrder
+  /** Made when they are asked for, by their sort keys as JSON; the one that was asked for last is the last. */
+  readonly orders: Map<string, RowOrder<Position>>
   live: Bits
 }
 
 function emptyState(): TableState {
-  const rows: Row[] = []
-  const order = createIdOrder((row) => rows[row]?.stored.id ?? '')
-  return { rows, current: new Map(), params: new Map(), order, live: emptyBits(1_024) }
+  return { rows: [], current: new Map(), params: new Map(), orders: new Map(), live: emptyBits(1_024) }
+}
+
+/** Orders kept up with the rows; the one that was not asked for longest goes. */
+const MAX_ORDERS = 16
+
+function orderBy({ rows, orders }: TableState, sort: readonly SortKey[]): RowOrder<Position> {
+  const key = JSON.stringify(sort)
+  const order = orders.get(key) ?? newOrder(rows, sort)
+  orders.delete(key)
+  orders.set(key, order)
+  if (orders.size > MAX_ORDERS) orders.delete(orders.keys().next().value ?? '')
+  return order
+}
+
+function newOrder(rows: readonly Row[], sort: readonly SortKey[]): RowOrder<Position> {
+  const order = createRowOrder<Position>({
+    placeOf(number) {
+      const row = rows[number]
+      return row === undefined ? { keys: [], id: '' } : positionOf(row, sort)
+    },
+    compare: (a, b) => comparePositions(a, b, sort),
+  })
+  for (const number of rows.keys()) order.add(number)
+  return order
 }
 
 function addRow(state: TableState, row: Row): void {
   const number = state.rows.push(row) - 1
   state.current.set(row.stored.id, number)
-  state.order.add(number)
+  for (const order of state.orders.values()) order.add(number)
   if (number >= state.live.length * 32) state.live = grown(state.live)
   addBit(state.live, number)
   for (const entry of row.entries) {

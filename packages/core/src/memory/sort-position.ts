@@ -1,0 +1,56 @@
+import type { SortKey } from '../storage/index.js'
+import type { Row } from './resource-table.js'
+
+/** What a resource is ordered by: one value for each sort key, and its id. */
+export interface Position {
+  readonly keys: readonly (string | number | undefined)[]
+  readonly id: string
+}
+
+/** The position of a row. */
+export function positionOf(row: Row, sort: readonly SortKey[]): Position {
+  return { keys: sort.map((key) => keyOf(row, key)), id: row.stored.id }
+}
+
+function keyOf({ stored, entries }: Row, { param, field, descending }: SortKey): string | number | undefined {
+  if (field === 'id' || field === 'lastUpdated') return stored[field]
+  let best: string | number | undefined
+  for (const entry of entries) {
+    if (entry.param !== param) continue
+    const value = entry[field]
+    if (value === undefined) continue
+    if (best === undefined || (descending ? compareKeys(value, best) > 0 : compareKeys(value, best) < 0)) best = value
+  }
+  return best
+}
+
+/** As for `sort`: resources without a key come last in both directions, and the id decides at the end. */
+export function comparePositions(a: Position, b: Position, sort: readonly SortKey[]): number {
+  for (let index = 0; index < sort.length; index++) {
+    const left = a.keys[index]
+    const right = b.keys[index]
+    if (left === right) continue
+    if (left === undefined || right === undefined) return left === undefined ? 1 : -1
+    const order = compareKeys(left, right)
+    if (order !== 0) return sort[index]?.descending === true ? -order : order
+  }
+  // Ids are ASCII.
+  return a.id < b.id ? -1 : Number(a.id > b.id)
+}
+
+function compareKeys(a: string | number, b: string | number): number {
+  return typeof a === 'number' && typeof b === 'number' ? a - b : compareCodePoints(String(a), String(b))
+}
+
+/** JavaScript compares UTF-16 code units, which puts U+E000 to U+FFFF after the characters beyond U+FFFF. */
+function compareCodePoints(a: string, b: string): number {
+  let index = 0
+  while (index < a.length && a.charCodeAt(index) === b.charCodeAt(index)) index++
+  return codePointRank(a, index) - codePointRank(b, index)
+}
+
+function codePointRank(text: string, index: number): number {
+  if (index >= text.length) return -1
+  const unit = text.charCodeAt(index)
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
