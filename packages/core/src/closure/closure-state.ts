@@ -6,6 +6,7 @@ import { putResource, type StoredResource } from '../storage/index.js'
 /** A code of a closure table. */
 export interface ClosureConcept {
   readonly system: string
+  /** Of the code system; in a table the one that was used. */
   readonly version?: string | undefined
   readonly code: string
 }
@@ -22,8 +23,10 @@ export interface ClosureEntry {
 /** A closure table with its history. */
 export interface ClosureState {
   readonly name: string
-  /** 0 for a new table; one more with every addition. */
+  /** 0 for a new table; one more with every addition, and when it is made anew, so that no version comes again. */
   readonly version: number
+  /** The version that it was empty at. */
+  readonly madeAt: number
   readonly concepts: readonly ClosureConcept[]
   /** Oldest first. */
   readonly entries: readonly ClosureEntry[]
@@ -69,6 +72,7 @@ function stateIn(stored: StoredResource, name: string): ClosureState {
   return {
     name,
     version: numberAt(value, 'version'),
+    madeAt: numberAt(value, 'madeAt'),
     concepts: objectsAt(value, 'concepts').map((item) => ({ ...coded(item), version: stringAt(item, 'version') })),
     entries: objectsAt(value, 'entries').map((item) => ({
       ...coded(item),

@@ -25,7 +25,8 @@ const ATTEMPTS = 5
  * name, for every caller that knows the name.
  *
  * @throws {OperationError} `not-found` for a table that was not made, and for an unknown code or code system; `parameter-value` for a version
- *   that the table never had; `parameter-invalid` for concepts and version together.
+ *   that the table never had, or had before it was made anew; `parameter-invalid` for concepts and version together, and for concepts of
+ *   different versions of one code system: the first codes of a system fix its version for the table.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-closure.html
  */
 export function closure(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
@@ -42,8 +43,10 @@ async function maintained(ctx: OperationContext, input: ClosureInput): Promise<C
 }
 
 async function started(ctx: OperationContext, name: string): Promise<ClosureResult> {
-  await writeClosure(ctx, { name, version: 0, concepts: [], entries: [] })
-  return { name, version: '0', entries: [] }
+  const before = await readClosure(ctx, name)
+  const version = before === undefined ? 0 : before.state.version + 1
+  await writeClosure(ctx, { name, version, madeAt: version, concepts: [], entries: [] })
+  return { name, version: String(version), entries: [] }
 }
 
 async function existing(ctx: OperationContext, name: string): Promise<KeptState> {
@@ -52,10 +55,14 @@ async function existing(ctx: OperationContext, name: string): Promise<KeptState>
   throw new OperationError('not-found', `There is no closure table ${quoted(name)}; it is made by a call without concepts.`)
 }
 
-function replayed({ name, version, entries }: ClosureState, since: string): ClosureResult {
+function replayed({ name, version, madeAt, entries }: ClosureState, since: string): ClosureResult {
   const from = /^\d{1,9}$/.test(since) ? Number(since) : Number.NaN
-  if (!(from <= version)) {
-    throw new OperationError('parameter-value', `The closure table never had the version ${quoted(since)}.`, { expression: ['version'] })
+  if (!(from >= madeAt && from <= version)) {
+    const text =
+      from < madeAt
+        ? `The closure table was made anew after the version ${quoted(since)}.`
+        : `The closure table never had the version ${quoted(since)}.`
+    throw new OperationError('parameter-value', text, { expression: ['version'] })
   }
   return { name, version: String(version), entries: entries.filter((entry) => entry.since > from) }
 }
@@ -76,7 +83,7 @@ async function addedOnce(ctx: OperationContext, name: string, concepts: readonly
   const version = state.version + 1
   const found = await newEntries(ctx, state.concepts, concepts)
   const entries = found.entries.map((entry) => ({ ...entry, since: version }))
-  const next = { name, version, concepts: [...state.concepts, ...found.concepts], entries: [...state.entries, ...entries] }
+  const next = { ...state, version, concepts: [...state.concepts, ...found.concepts], entries: [...state.entries, ...entries] }
   await writeClosure(ctx, next, versionId)
   return { name, version: String(version), entries }
 }

@@ -24,7 +24,7 @@ export interface Addition {
 /**
  * Works out the rows that concepts add to a table.
  *
- * @throws {OperationError} `not-found` for an unknown code or code system.
+ * @throws {OperationError} `not-found` for an unknown code or code system; `parameter-invalid` for codes of different versions of one.
  */
 export async function newEntries(
   ctx: OperationContext,
@@ -37,19 +37,42 @@ export async function newEntries(
   const parts: Addition[] = []
   for (const [system, concepts] of systems) {
     const old = known.filter((concept) => concept.system === system)
-    parts.push(await additionIn(await providerFor(scope, concepts[0]), { old, concepts, pace }))
+    const provider = await providerFor(scope, system, [...old, ...concepts])
+    parts.push(await additionIn(provider, { old, concepts, pace }))
   }
   return { concepts: parts.flatMap((part) => part.concepts), entries: parts.flatMap((part) => part.entries) }
 }
 
-async function providerFor(scope: TerminologyScope, concept: ClosureConcept | undefined): Promise<CodeSystemProvider> {
-  const family = await scope.family(concept?.system ?? '')
-  const choice = await preparedChoice(family, { include: concept?.version, rules: scope.rules })
+/** Codes of different versions cannot be compared, so a table has one version of each system. */
+async function providerFor(scope: TerminologyScope, system: string, concepts: readonly ClosureConcept[]): Promise<CodeSystemProvider> {
+  const stated = [...new Set(concepts.flatMap(({ version }) => version ?? []))]
+  const first = await chosenProvider(scope, system, stated[0])
+  for (const version of stated.slice(1)) {
+    const other = await chosenProvider(scope, system, version)
+    if (other.header.version !== first.header.version) throw mixedVersions(first, other)
+  }
+  return first
+}
+
+async function chosenProvider(scope: TerminologyScope, system: string, version: string | undefined): Promise<CodeSystemProvider> {
+  const family = await scope.family(system)
+  const choice = await preparedChoice(family, { include: version, rules: scope.rules })
   scope.ctx.explain?.step(versionStep(choice, 'coding'))
   const { provider, wished } = choice
   if (provider !== undefined) return provider
   const [id, values] = unknownSystemValues(family, wished, 'validated')
   throw refusal(id, values, { code: 'not-found' })
+}
+
+function mixedVersions({ header }: CodeSystemProvider, other: CodeSystemProvider): OperationError {
+  const versions = `${quoted(header.version ?? '')} and ${quoted(other.header.version ?? '')}`
+  return new OperationError(
+    'parameter-invalid',
+    `A closure table cannot have codes of the versions ${versions} of ${quoted(header.url)}.`,
+    {
+      expression: ['concept'],
+    },
+  )
 }
 
 interface InSystem {
@@ -60,25 +83,54 @@ interface InSystem {
 
 /** Every pair that has at least one new concept, once: what is above a new one, and old ones that are below it. */
 async function additionIn(provider: CodeSystemProvider, { old, concepts, pace }: InSystem): Promise<Addition> {
-  const { size } = listable(provider)
-  const before = bitmapFrom(
-    old.flatMap(({ code }) => provider.find(code) ?? []),
-    size,
-  )
-  const fresh = new Map(concepts.map((concept) => [placeOf(provider, concept), concept] as const).filter(([place]) => !before.has(place)))
-  const after = bitmapFrom([...members(before), ...fresh.keys()], size)
+  const before = new Set(old.flatMap(({ code }) => provider.find(code) ?? []))
+  const fresh = new Set(concepts.map((concept) => placeOf(provider, concept)).filter((place) => !before.has(place)))
+  const [oldPlaces, allPlaces] = [placesIn(provider, [...before]), placesIn(provider, [...before, ...fresh])]
   const entries: Omit<ClosureEntry, 'since'>[] = []
-  for (const place of fresh.keys()) {
+  for (const place of fresh) {
     if (pace.due()) await pace.pause()
-    const above = [...members(and(provider.hierarchy.above(place), after))].filter((other) => other !== place)
-    const below = members(and(provider.hierarchy.within(place), before))
-    entries.push(...above.map((other) => row(provider, place, other)), ...Array.from(below, (other) => row(provider, other, place)))
+    for (const above of allPlaces.above(place)) if (above !== place) entries.push(row(provider, place, above))
+    for (const below of oldPlaces.below(place)) entries.push(row(provider, below, place))
   }
-  return { concepts: [...fresh.values()], entries }
+  return { concepts: Array.from(fresh, (place) => conceptAt(provider, place)), entries }
+}
+
+/** Some concepts of a system, asked which of them are above or below another one. */
+interface Places {
+  above(place: number): Iterable<number>
+  below(place: number): Iterable<number>
+}
+
+/** The hierarchy lists relatives among the concepts that it lists; codes that a grammar makes are compared one by one. */
+function placesIn(provider: CodeSystemProvider, places: readonly number[]): Places {
+  const { hierarchy, grammar } = provider
+  const isMade = (place: number): boolean => grammar?.isMade(place) === true
+  const made = places.filter(isMade)
+  const listed = places.filter((place) => !isMade(place))
+  const bitmap = bitmapFrom(listed, listable(provider).size)
+  return {
+    above: (place) => {
+      const among = isMade(place)
+        ? listed.filter((other) => hierarchy.isWithin(place, other))
+        : members(and(hierarchy.above(place), bitmap))
+      return [...among, ...made.filter((other) => hierarchy.isWithin(place, other))]
+    },
+    below: (place) => {
+      const among = isMade(place)
+        ? listed.filter((other) => hierarchy.isWithin(other, place))
+        : members(and(hierarchy.within(place), bitmap))
+      return [...among, ...made.filter((other) => hierarchy.isWithin(other, place))]
+    },
+  }
 }
 
 function row(provider: CodeSystemProvider, below: number, above: number): Omit<ClosureEntry, 'since'> {
   return { system: provider.header.url, code: provider.code(below), target: provider.code(above) }
+}
+
+function conceptAt(provider: CodeSystemProvider, place: number): ClosureConcept {
+  const { header } = provider
+  return { system: header.url, code: provider.code(place), ...(header.version !== undefined && { version: header.version }) }
 }
 
 function placeOf(provider: CodeSystemProvider, { system, code }: ClosureConcept): number {

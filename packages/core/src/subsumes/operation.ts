@@ -27,29 +27,46 @@ export const subsumesOperation: Operation = {
 }
 
 /**
- * @throws {OperationError} `parameter-required` when a code or the system is missing; `parameter-invalid` for codings of two systems;
- *   `not-found` for the id of no code system.
+ * @throws {OperationError} `parameter-required` when a code or the system is missing; `source-ambiguous` for a code beside its coding;
+ *   `parameter-invalid` for two systems or two versions; `not-found` for the id of no code system.
  */
 async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<SubsumesInput> {
-  const [codingA, codingB] = [reader.object('codingA'), reader.object('codingB')]
-  const [codeA, codeB] = [reader.text('codeA') ?? stringAt(codingA, 'code'), reader.text('codeB') ?? stringAt(codingB, 'code')]
+  const [a, b] = [readCode(reader, 'codeA', 'codingA'), readCode(reader, 'codeB', 'codingB')]
   const stored = await storedSystem(ctx, request)
-  const system = reader.text('system') ?? stringAt(stored, 'url') ?? stringAt(codingA, 'system')
-  if (codeA === undefined || codeB === undefined || system === undefined) {
+  const system = onlyOne('code system', [
+    reader.text('system'),
+    stringAt(stored, 'url'),
+    stringAt(a.coding, 'system'),
+    stringAt(b.coding, 'system'),
+  ])
+  const version = onlyOne('version', [reader.text('version'), ...[stored, a.coding, b.coding].map((one) => stringAt(one, 'version'))])
+  if (a.code === undefined || b.code === undefined || system === undefined) {
     throw new OperationError(
       'parameter-required',
       'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.',
     )
   }
-  refuseOtherSystem(system, [codingA, codingB])
-  const version = reader.text('version') ?? stringAt(stored, 'version') ?? stringAt(codingA, 'version')
-  return { system, version, codeA, codeB, rules: readVersionRules(reader) }
+  return { system, version, codeA: a.code, codeB: b.code, rules: readVersionRules(reader) }
 }
 
-function refuseOtherSystem(system: string, codings: readonly (JsonObject | undefined)[]): void {
-  const other = codings.map((coding) => stringAt(coding, 'system')).find((found) => found !== undefined && found !== system)
-  if (other === undefined) return
-  throw new OperationError('parameter-invalid', `Both codes must be of the code system ${quoted(system)}, not of ${quoted(other)}.`)
+interface GivenCode {
+  readonly code: string | undefined
+  readonly coding: JsonObject | undefined
+}
+
+function readCode(reader: ParameterReader, codeName: string, codingName: string): GivenCode {
+  const [code, coding] = [reader.text(codeName), reader.object(codingName)]
+  if (code === undefined || coding === undefined) return { code: code ?? stringAt(coding, 'code'), coding }
+  throw new OperationError('source-ambiguous', `Only one of ${codeName} and ${codingName} may be given.`, {
+    expression: [codeName, codingName],
+  })
+}
+
+/** Codes of different systems, or versions of one, cannot be compared. */
+function onlyOne(name: string, stated: readonly (string | undefined)[]): string | undefined {
+  const [first, other] = new Set(stated.flatMap((one) => one ?? []))
+  if (first === undefined || other === undefined) return first
+  throw new OperationError('parameter-invalid', `Both codes must be of one ${name}, not of ${quoted(first)} and ${quoted(other)}.`)
 }
 
 async function storedSystem(ctx: OperationContext, { id }: OperationRequest): Promise<JsonObject | undefined> {
