@@ -11,3 +11,9 @@ export function codedFits(run: Run, node: FhirNode, { bindings }: ElementRule): 
     return list !== undefined && list !== PENDING && codesOf(node).some((code) => list.has(code) === 'in')
   })
 }
+
+/** True when a rule, or what it says about its members, requires codes of a value set that is not known. */
+export function needsUnknownCodes(run: Run, { bindings, children }: ElementRule): boolean {
+  const isUnknown = bindings.some(({ strength, valueSet }) => strength === 'required' && run.facts.valueSet(valueSet) === undefined)
+  return isUnknown || [...children.values()].some((child) => needsUnknownCodes(run, child))
+}

@@ -2,6 +2,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule, SlicingRule } from '../../profile/element-rule.js'
 import type { ElementNodes } from '../../walk/visit-element.js'
 import type { Run } from '../../walk/run.js'
+import { needsUnknownCodes } from '../binding/coded-fits.js'
 import { checkCount } from '../cardinality/count.js'
 import { checkOrder, reportPlace } from './slice-findings.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
@@ -39,7 +40,8 @@ function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }
   const places = element.nodes.map((node) => placesOf(run, node, { group, others, slicing }))
   for (const slice of group.slices) {
     const nodes = element.nodes.filter((_, index) => places[index]?.includes(slice))
-    checkCount(run, element.parent, { rule: slice, count: nodes.length })
+    // What may be in the slice for all that is known here is not missed.
+    if (nodes.length >= slice.min || !needsUnknownCodes(run, slice)) checkCount(run, element.parent, { rule: slice, count: nodes.length })
     for (const node of nodes) addTo(assigned, node, slice)
     if (slice.slices.length > 0) assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })
   }

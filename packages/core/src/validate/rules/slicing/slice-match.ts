@@ -1,4 +1,4 @@
-import { pushChildren, type FhirNode } from '../../../fhirpath/index.js'
+import { isSubtype, pushChildren, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { Discriminator, ElementRule } from '../../profile/element-rule.js'
 import { profileRoots } from '../../walk/profile-roots.js'
@@ -13,6 +13,8 @@ import { discriminatorSteps, type Step } from './discriminator-path.js'
 interface Place {
   readonly nodes: readonly FhirNode[]
   readonly rules: readonly ElementRule[]
+  /** Canonicals of which what a reference leads to must obey one; absent when no reference was followed last. */
+  readonly targets?: readonly string[]
 }
 
 /** A slice, and what else is known of it. */
@@ -55,7 +57,7 @@ function stepTo(run: Run, { nodes, rules }: Place, step: Step): Place {
         rules: childRules(run, rules, 'extension').flatMap(({ slices }) => slices.filter((slice) => extensionUrl(slice) === step.url)),
       }
     case 'resolve':
-      return { nodes: nodes.flatMap((node) => resolveLocally(run, node, referenceOf(node) ?? '') ?? []), rules: targetRules(run, rules) }
+      return resolved(run, { nodes, rules })
     case 'type':
       return {
         nodes: nodes.filter((node) => node.type.name === step.type),
@@ -101,21 +103,25 @@ function impliedRules(rule: ElementRule, name: string): readonly ElementRule[] {
   })
 }
 
-function targetRules(run: Run, rules: readonly ElementRule[]): readonly ElementRule[] {
-  return withTypeProfiles(run, rules).flatMap((rule) =>
-    rule.types.flatMap(({ targetProfiles }) => targetProfiles.flatMap((target) => profileRoots(run, target))),
-  )
+function resolved(run: Run, { nodes, rules }: Place): Place {
+  const targets = withTypeProfiles(run, rules).flatMap((rule) => rule.types.flatMap(({ targetProfiles }) => targetProfiles))
+  return {
+    nodes: nodes.flatMap((node) => resolveLocally(run, node, referenceOf(node) ?? '') ?? []),
+    rules: targets.flatMap((target) => profileRoots(run, target)),
+    targets,
+  }
 }
 
 /** `undefined` when the rules say nothing about what the discriminator looks at. */
-function decision(run: Run, { nodes, rules }: Place, { type }: Discriminator): boolean | undefined {
+function decision(run: Run, place: Place, { type }: Discriminator): boolean | undefined {
+  const { nodes, rules } = place
   switch (type) {
     case 'exists':
       return existence(nodes, rules)
     case 'type':
       return rules.length === 0 ? undefined : nodes.some((node) => rules.some((rule) => hasType(run, node, rule)))
     case 'profile':
-      return rules.length === 0 ? undefined : nodes.some((node) => rules.every((rule) => fitsProfile(run, node, rule)))
+      return byProfile(run, place)
     case 'position':
       return undefined
     default:
@@ -136,13 +142,17 @@ function hasType(run: Run, node: FhirNode, { types, path }: ElementRule): boolea
   })
 }
 
-function fitsProfile(run: Run, node: FhirNode, rule: ElementRule): boolean {
-  const canonicals = rule.types.flatMap(({ profiles }) => profiles)
-  if (canonicals.length === 0) return true
-  return canonicals.some((canonical) => {
-    const rules = profileRoots(run, canonical)
-    return rules.length > 0 && rules[0]?.path === node.type.name && conforms(run, node, { rules, key: canonical })
-  })
+function byProfile(run: Run, { nodes, rules, targets }: Place): boolean | undefined {
+  const canonicals = targets ?? rules.flatMap(({ types }) => types.flatMap(({ profiles }) => profiles))
+  if (canonicals.length > 0) return nodes.some((node) => canonicals.some((canonical) => fitsProfile(run, node, canonical)))
+  return rules.length === 0 ? undefined : nodes.some((node) => rules.every((rule) => hasType(run, node, rule)))
+}
+
+function fitsProfile(run: Run, node: FhirNode, canonical: string): boolean {
+  const rules = profileRoots(run, canonical)
+  const [root] = rules
+  if (root === undefined || !isSubtype(run.model, node.type, root.path)) return false
+  return root.isBase || conforms(run, node, { rules, key: canonical })
 }
 
 /** Each rule that tells a value must find it in some node; one for another type of a choice tells nothing. */

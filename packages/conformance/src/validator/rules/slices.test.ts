@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition/'
+const LOCAL = 'http://slices.test/'
+
+function profile(name: string, type: string, element: readonly JsonObject[]): JsonObject {
+  return {
+    resourceType: 'StructureDefinition',
+    url: LOCAL + name,
+    name,
+    status: 'active',
+    kind: 'resource',
+    abstract: false,
+    type,
+    baseDefinition: BASE + type,
+    derivation: 'constraint',
+    differential: { element },
+  }
+}
+
+const slicing = (type: string, path: string): JsonObject => ({ discriminator: [{ type, path }], rules: 'closed' })
+const KINDS = /^(slice|too-few|reference|value-fixed)/
+
+test('a reference is in the slice of the profile that its target obeys', async () => {
+  const coded = (name: string): JsonObject => profile(name, 'Basic', [{ path: 'Basic.code.text', min: 1, fixedString: name }])
+  const slice = (name: string): JsonObject => ({ path: 'List.entry', sliceName: name, min: 1, max: '1' })
+  const item = (name: string): JsonObject => ({ path: 'List.entry.item', type: [{ code: 'Reference', targetProfile: [LOCAL + name] }] })
+  const list = profile('list', 'List', [
+    { path: 'List.entry', slicing: slicing('profile', 'item.resolve()') },
+    slice('red'),
+    item('red'),
+    slice('blue'),
+    item('blue'),
+  ])
+  const resource = (...texts: readonly string[]): JsonObject => ({
+    resourceType: 'List',
+    meta: { profile: [`${LOCAL}list`] },
+    status: 'current',
+    mode: 'working',
+    contained: texts.map((text, index) => ({ resourceType: 'Basic', id: `c${index}`, code: { text } })),
+    entry: texts.map((_, index) => ({ item: { reference: `#c${index}` } })),
+  })
+  const definitions = [list, coded('red'), coded('blue')]
+  expect(await findingsOf(resource('red', 'blue'), definitions, KINDS)).toEqual([])
+  expect(await findingsOf(resource('red', 'green'), definitions, KINDS)).toEqual(['error too-few List', 'error slice-closed List.entry[1]'])
+})
+
+test('a value in the fixed value of the whole tells the slice, and what is more in the element is an error', async () => {
+  const definition = profile('telecom', 'Patient', [
+    { path: 'Patient.telecom', slicing: slicing('value', 'use') },
+    { path: 'Patient.telecom', sliceName: 'home', min: 1, fixedContactPoint: { use: 'home', system: 'phone' } },
+  ])
+  const patient = (telecom: JsonObject): JsonObject => ({
+    resourceType: 'Patient',
+    meta: { profile: [`${LOCAL}telecom`] },
+    telecom: [telecom],
+  })
+  expect(await findingsOf(patient({ use: 'home', system: 'phone' }), [definition], KINDS)).toEqual([])
+  expect(await findingsOf(patient({ use: 'home', system: 'phone', rank: 1 }), [definition], KINDS)).toEqual([
+    'error value-fixed Patient.telecom[0].rank',
+  ])
+})
+
+test('a slice by codes of a value set that is not known is not missed', async () => {
+  const definition = (valueSet: string): JsonObject =>
+    profile('category', 'Basic', [
+      { path: 'Basic.identifier', slicing: { ...slicing('value', 'type'), rules: 'open' } },
+      { path: 'Basic.identifier', sliceName: 'known', min: 1 },
+      { path: 'Basic.identifier.type', min: 1, binding: { strength: 'required', valueSet } },
+    ])
+  const resource = {
+    resourceType: 'Basic',
+    meta: { profile: [`${LOCAL}category`] },
+    identifier: [{ type: { text: 'x' }, value: 'x' }],
+    code: { text: 'x' },
+  }
+  expect(await findingsOf(resource, [definition(`${LOCAL}nothing`)], KINDS)).toEqual(['information slice-unmatched Basic.identifier[0]'])
+  expect(await findingsOf(resource, [definition('http://hl7.org/fhir/ValueSet/identifier-type')], KINDS)).toContain('error too-few Basic')
+})
