@@ -5,6 +5,8 @@ import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/
 export interface ExpandInput extends ValueSetName, AskedLanguages, ExplainOption {
   /** Keep only codes with these words; see `filterWords`. Blanks are no filter. */
   readonly filter?: string | undefined
+  /** Where nothing has the words as they are, take one of them for one with a typing error. Default false. */
+  readonly tolerateTypo?: boolean | undefined
   /** How many codes of the flat list to pass over. Default 0. */
   readonly offset?: number | undefined
   /** How many codes to give. All when absent. */

@@ -12,7 +12,6 @@ import {
   selectableCodes,
   standIns,
   withImports,
-  type FilterWord,
   type Members,
   type Segment,
   type TerminologyScope,
@@ -27,6 +26,7 @@ import { nestable } from './nesting.js'
 import { pageEntries, streamedEntries, wantedMatches } from './page.js'
 import { reportedParameters } from './reported.js'
 import { matching } from './text-filter.js'
+import { nearlyMatching } from './typing-error.js'
 
 /**
  * Lists the codes of a value set.
@@ -111,13 +111,13 @@ async function selected(ctx: OperationContext, input: ExpandInput): Promise<Sele
   const { scope, plan } = planned
   const members = planned.members()
   const languages = languagesFor(input, plan.valueSet.resource)
-  const words = filterWords(input.filter ?? '')
+  const filtered = filterWords(input.filter ?? '').length > 0
   const wanted = wantedSegments(members, input)
-  const segments = words.length === 0 ? wanted : await matchingSegments(scope, wanted, words)
+  const segments = filtered ? await matchingSegments(scope, wanted, input) : wanted
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
   const style = entryStyle(input, plan, languages)
   if (ctx.explain !== undefined) explainSelection(ctx.explain, { input, languages, total })
-  return { scope, input, plan, members, segments, total, style, filtered: words.length > 0 }
+  return { scope, input, plan, members, segments, total, style, filtered }
 }
 
 function wantedSegments({ segments }: Members, { activeOnly, excludeNotForUI }: ExpandInput): readonly Segment[] {
@@ -128,10 +128,12 @@ function wantedSegments({ segments }: Members, { activeOnly, excludeNotForUI }: 
 async function matchingSegments(
   { pace }: TerminologyScope,
   segments: readonly Segment[],
-  words: readonly FilterWord[],
+  { filter = '', tolerateTypo }: ExpandInput,
 ): Promise<readonly Segment[]> {
   for (const { provider } of segments) await paced(listable(provider).buildTexts(), pace)
-  return segments.map((segment) => matching(segment, words))
+  const found = segments.map((segment) => matching(segment, filter))
+  if (tolerateTypo !== true || found.some(({ codes }) => codes.count() > 0)) return found
+  return paced(nearlyMatching(segments, filter), pace)
 }
 
 function refuseLongFilter({ limits }: OperationContext, { filter }: ExpandInput): void {

@@ -68,7 +68,7 @@ export async function wantedMatches(
 ): Promise<Iterable<Match>> {
   const skip = input.offset ?? 0
   if (!filtered) return matchesOf(segments, skip)
-  const ranking = { filter: input.filter ?? '', languages: style.languages, most: skip + mostOf(input) }
+  const ranking = { languages: style.languages, most: skip + mostOf(input) }
   return (await firstMatches(scope, segments, ranking)).slice(skip)
 }
 

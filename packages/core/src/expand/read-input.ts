@@ -20,6 +20,7 @@ export async function readExpandInput(ctx: OperationContext, request: OperationR
     valueSet: reader.resource('valueSet') ?? (await storedValueSet(ctx, request)),
     valueSetVersion: reader.text('valueSetVersion'),
     filter: blankIsNone(reader.freeText('filter')),
+    tolerateTypo: reader.boolean('_tolerateTypo'),
     offset: reader.count('offset'),
     count: reader.count('count'),
     activeOnly: reader.boolean('activeOnly'),

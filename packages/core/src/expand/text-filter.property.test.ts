@@ -4,7 +4,6 @@ import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import {
   definedValueSet,
-  filterWords,
   makePlan,
   membersOf,
   terminologyScope,
@@ -64,8 +63,8 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
 
 /** Every match compared with every other. */
 async function oracle(resource: JsonObject, filter: string): Promise<readonly string[]> {
-  const matches = matching(await segmentOf(resource), filterWords(filter))
-  const all = finished(ranked(matches, { filter, languages: undefined, most: Number.POSITIVE_INFINITY }))
+  const matches = matching(await segmentOf(resource), filter)
+  const all = finished(ranked(matches, { languages: undefined, most: Number.POSITIVE_INFINITY }))
   return all.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ concept }) => matches.provider.code(concept))
 }
 

@@ -11,24 +11,21 @@ import {
   shownText,
   withCodes,
   type DisplayOrder,
-  type FilterWord,
   type LanguageList,
   type Segment,
   type TerminologyScope,
   type Work,
 } from '../terminology/index.js'
-import { bestMatches, type RankedConcept } from './best-matches.js'
+import { bestMatches, type BestQuestion, type RankedConcept } from './best-matches.js'
 import { compareKeys, rankKey } from './rank-key.js'
 
 /** The codes of a segment in which every word of the filter starts a word. */
-export function matching(segment: Segment, words: readonly FilterWord[]): Segment {
+export function matching(segment: Segment, filter: string): Segment {
   const index = listable(segment.provider)
-  const found = words.map((word) => index.withWord(word))
+  const found = filterWords(filter).map((word) => index.withWord(word))
   const all = segment.codes === index.all() ? found : [segment.codes, ...found]
-  return withCodes(
-    segment,
-    all.reduce((rest, one, i) => (i < all.length - 1 ? and(rest, one) : fleetingAnd(rest, one))),
-  )
+  const codes = all.reduce((rest, one, i) => (i < all.length - 1 ? and(rest, one) : fleetingAnd(rest, one)))
+  return { ...withCodes(segment, codes), filter }
 }
 
 /** One match of a text filter. */
@@ -39,8 +36,6 @@ export interface Match {
 
 /** What matches are ordered by, and how many are wanted. */
 export interface Ranking {
-  /** As it was sent. */
-  readonly filter: string
   readonly languages: LanguageList | undefined
   readonly most: number
 }
@@ -53,19 +48,23 @@ export async function firstMatches({ pace }: TerminologyScope, segments: readonl
   const found: (RankedConcept & { readonly segment: Segment })[] = []
   for (const segment of segments) {
     const order = orderFor(segment, ranking)
-    const best = order === undefined ? await paced(ranked(segment, ranking), pace) : bestMatches(order, segment.codes, questionOf(ranking))
+    const best =
+      order === undefined
+        ? await paced(ranked(segment, ranking), pace)
+        : bestMatches(order, segment.codes, questionOf(segment, ranking.most))
     for (const one of best) found.push({ segment, ...one })
   }
   const sorted = segments.length === 1 ? found : found.sort((a, b) => compareKeys(a.key, b.key))
   return sorted.slice(0, ranking.most)
 }
 
-function questionOf({ filter, most }: Ranking): { readonly wanted: string; readonly first: string; readonly most: number } {
+function questionOf({ filter = '' }: Segment, most: number): BestQuestion {
   return { wanted: fold(filter.trim()), first: filterWords(filter)[0]?.text ?? '', most }
 }
 
 /** The order by which the index knows the first matches; none where the value set or the language gives other displays. */
-function orderFor(segment: Segment, { filter, languages }: Ranking): DisplayOrder | undefined {
+function orderFor(segment: Segment, { languages }: Ranking): DisplayOrder | undefined {
+  const { filter = '' } = segment
   const [first] = filterWords(filter)
   if (first === undefined || first.verbatim || segment.order !== undefined) return undefined
   if (!fold(filter.trim()).startsWith(first.text)) return undefined
@@ -84,8 +83,8 @@ function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, langu
 const STEPS = 128
 
 /** All matches of a segment, compared one by one. */
-export function* ranked(segment: Segment, { filter, languages }: Ranking): Work<readonly RankedConcept[]> {
-  const { wanted, first } = questionOf({ filter, languages, most: 0 })
+export function* ranked(segment: Segment, { languages, most }: Ranking): Work<readonly RankedConcept[]> {
+  const { wanted, first } = questionOf(segment, most)
   const found: RankedConcept[] = []
   for (const concept of conceptsOf(segment)) {
     const display = fold(displayOf({ segment, concept }, languages) ?? '')

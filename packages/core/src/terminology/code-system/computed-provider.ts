@@ -8,7 +8,7 @@ import { propertyTexts, searchedTexts } from './concept-index.js'
 import type { ConceptStatus } from './concept-status.js'
 import type { Hierarchy } from './hierarchy.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSource } from './provider.js'
-import { hasWord } from './text-index.js'
+import { hasWord, wordsIn } from './text-index.js'
 
 /**
  * The provider over a system that makes its codes, for one request: concepts are numbered as they are met.
@@ -117,6 +117,7 @@ function tableIndex(table: ConceptTable): ConceptIndex {
       )
     },
     *buildTexts() {},
+    words: (start) => concepts.flatMap((_, concept) => wordsIn(searchedTexts(sources(concept)), start)),
     withWord(word) {
       const found = concepts.flatMap((_, concept) => (hasWord(searchedTexts(sources(concept)), word) ? [concept] : []))
       return bitmapFrom(found, concepts.length)

@@ -42,6 +42,7 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
     },
     buildTexts: texts,
     withWord: (word) => finished(texts()).find(word),
+    words: (start) => finished(texts()).words(start),
     displayOrder: () => finished(texts()).order,
   }
 }

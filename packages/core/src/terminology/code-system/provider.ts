@@ -101,6 +101,8 @@ export interface ConceptIndex {
   /** Builds what `withWord` needs, so that other work can run meanwhile. */
   buildTexts(): Work<unknown>
   withWord(word: FilterWord): Bitmap
+  /** The words of texts that begin so, folded; some may come more than once. */
+  words(start: string): Iterable<string>
   /** The order of matches by their displays; matches are compared one by one where there is none. */
   displayOrder?(): DisplayOrder | undefined
 }

@@ -2,7 +2,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { bitmapFrom, or } from '../bitmap.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSource } from './provider.js'
-import { hasWord } from './text-index.js'
+import { hasWord, wordsIn } from './text-index.js'
 
 /** A CodeSystem of content `supplement` with its canonical. */
 export interface Supplement {
@@ -51,6 +51,7 @@ function withAdded(index: ConceptIndex, added: Added): ConceptIndex {
       return values
     },
     displayOrder: () => undefined,
+    words: (start) => [...index.words(start), ...Array.from(added.values(), (more) => wordsIn(searchedTexts(more), start)).flat()],
     withWord: (word) => {
       const found = Array.from(added).filter(([, more]) => hasWord(searchedTexts(more), word))
       return or(

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { bitmapOf, fewBitmap, members, newWords, setBit, type Bitmap } from '../bitmap.js'
-import { fold, placeOfWord, type FilterWord } from '../words.js'
+import { fold, placeOfWord, wordsOf, type FilterWord } from '../words.js'
 import type { Work } from '../work.js'
 import { countingOrder } from './counting-order.js'
 import { codeFinder, collected, displayColumns, orderOver, type DisplayOrder } from './display-order.js'
@@ -10,6 +10,8 @@ import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 export interface TextIndex {
   /** The concepts that have a text in which the word stands at the start of a word. */
   find(word: FilterWord): Bitmap
+  /** The words that begin so. */
+  words(start: string): readonly string[]
   /** Absent when the system is too large to be ordered by it. */
   readonly order?: DisplayOrder
 }
@@ -64,8 +66,14 @@ function finderOver({ size, texts }: Searched, postings: WordPostings, order: Di
       if (!word.verbatim) return found
       return fewBitmap(Uint32Array.from(withWord(found, (concept) => hasWord(texts(concept), word))), size)
     },
+    words: (start) => postings.texts.slice(...postings.range(start)),
     ...(order !== undefined && { order }),
   }
+}
+
+/** The words of the texts that begin so. */
+export function wordsIn(texts: readonly string[], start: string): readonly string[] {
+  return texts.flatMap((text) => wordsOf(fold(text)).filter((word) => word.startsWith(start)))
 }
 
 /** True when one of the texts has the word at the start of a word. */

@@ -232,6 +232,13 @@ describe('the order of matches', () => {
   })
 })
 
+test('a typing error is tolerated when that is asked for', async () => {
+  const input = { url: `${SNOMED}?fhir_vs`, filter: 'orgin', tolerateTypo: true }
+  const { contains } = await expand(ctx, input)
+  expect(contains.map(({ display }) => display)).toEqual(['Organ', 'Organ disorder', 'Swollen organ', 'Lobe'])
+  expect((await expand(ctx, { ...input, offset: 1, count: 2 })).contains).toEqual(contains.slice(1, 3))
+})
+
 describe('what was looked up', () => {
   test('is kept between requests for concepts, and not over one that brings an expression', async () => {
     const concepts = await importSynthetic(VERSION)

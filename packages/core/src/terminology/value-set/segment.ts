@@ -11,6 +11,8 @@ export interface Segment {
   readonly order?: readonly number[]
   /** What the value set says about codes that it lists. */
   readonly listed?: ReadonlyMap<number, ListedCode>
+  /** The text filter that chose the codes, when one did. */
+  readonly filter?: string
   /** Set when codes made by a grammar, which cannot be listed, are in it too: all of them, or some. */
   readonly made?: 'all' | 'some'
 }

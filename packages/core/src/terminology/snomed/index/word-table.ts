@@ -8,6 +8,7 @@ import { once } from './descriptions.js'
 export interface SortedWords {
   /** The words that begin so. @param start Folded. */
   readonly range: (start: string) => readonly [from: number, to: number]
+  readonly word: (place: number) => string
 }
 
 /** Opens the words that are kept in the sections `name.start` and `name.text`. */
@@ -17,6 +18,7 @@ export function sortedWords(reader: SectionReader, name: string): SortedWords {
   const decoder = new TextDecoder()
   const word = (place: number): string => decoder.decode(texts().subarray(offsets()[place] ?? 0, offsets()[place + 1] ?? 0))
   return {
+    word,
     range(start) {
       const size = offsets().length - 1
       return [
@@ -31,6 +33,8 @@ export function sortedWords(reader: SectionReader, name: string): SortedWords {
 export interface WordTable {
   /** Concepts with a word that starts so. @param start Folded. */
   startingWith(start: string): Bitmap
+  /** The words that begin so. */
+  beginningWith(start: string): readonly string[]
 }
 
 /** Concepts of this many beginnings of words are kept. */
@@ -43,6 +47,10 @@ export function wordTable(reader: SectionReader, size: number): WordTable {
   const postings = once(() => reader.numbers('words.concepts'))
   const kept = new LRUCache<string, Bitmap>({ max: KEPT })
   return {
+    beginningWith(start) {
+      const [from, to] = words.range(start)
+      return Array.from({ length: to - from }, (_, i) => words.word(from + i))
+    },
     startingWith(start) {
       const known = kept.get(start)
       if (known !== undefined) return known

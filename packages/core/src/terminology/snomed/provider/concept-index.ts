@@ -18,6 +18,7 @@ export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTa
     values: (property) => column(index, property),
     *buildTexts() {},
     withWord: (word) => withCode(index, word, withTerm(index, word)),
+    words: (start) => index.words.beginningWith(start),
     displayOrder: () => index.displayOrder((concept) => fold(displayTerm(index, concept, dialect))),
   }
 }
