@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { output, started } from './running-example.js'
 
 describe.each(['node-http', 'express', 'koa', 'hono'])('the %s example', (name) => {
@@ -33,6 +36,23 @@ test('the upstream example reads from the other server and works here', async ()
   const { url, headers } = await started('upstream-proxy', { UPSTREAM: `${upstream.url}/fhir/R4`, UPSTREAM_TOKEN: upstream.token })
   const answer = await fetch(`${url}/fhir/R4/ValueSet/$expand?url=http://example.org/all-colours`, { headers })
   expect(await answer.json()).toMatchObject({ expansion: { total: 2 } })
+})
+
+test('the tenants example keeps tenants apart', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-tenants-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const { url, headers } = await started('tenants', { FILE: join(folder, 'tenants.db') })
+  const expand = '/fhir/R4/ValueSet/$expand?url=http://example.org/wards'
+  expect(await (await fetch(`${url}${expand}`, { headers })).json()).toMatchObject({ expansion: { contains: [{ code: 'female' }] } })
+  const body = JSON.stringify({ resourceType: 'Patient', id: 'p' })
+  const stored = await fetch(`${url}/fhir/R4/Patient/p`, {
+    method: 'PUT',
+    headers: { ...headers, 'content-type': 'application/fhir+json' },
+    body,
+  })
+  expect(stored.status).toBe(201)
+  expect((await fetch(`${url.replace('north', 'south')}${expand}`, { headers })).status).toBe(401)
+  expect((await fetch(url.replace('north', 'east'))).status).toBe(404)
 })
 
 test('the in-process example prints a translation and an expansion', async () => {

@@ -53,6 +53,7 @@ export interface ContextOptions {
   readonly codeSystems?: readonly ComputedSystem[]
   /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
   readonly definitions?: readonly ContentLayer[]
+  /** Several contexts may share one: what is made of definitions below their storages is kept once, of each storage's own by itself. */
   readonly cache?: Cache
   /** Search parameters, and what else searching needs. */
   readonly search?: SearchOptions
@@ -68,12 +69,15 @@ export interface ContextOptions {
 /** Makes the context of a process over a storage. */
 export function createContext(options: ContextOptions): OperationContext {
   const cache = options.cache ?? createCache()
+  const newId = options.newId ?? (() => crypto.randomUUID())
+  // The same id and version may be something else in the storage of another context.
+  const name = options.cache === undefined ? 'storage' : newId()
   return {
     storage: options.storage,
     concepts: options.concepts,
     codeSystems: options.codeSystems,
     content: contentView(
-      [storageLayer(options.storage), ...(options.definitions ?? [])],
+      [storageLayer(options.storage, name), ...(options.definitions ?? [])],
       [cache, ...(options.concepts === undefined ? [] : [options.concepts])],
     ),
     cache,
@@ -83,7 +87,7 @@ export function createContext(options: ContextOptions): OperationContext {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     turns: createTurns(),
     now: options.now ?? (() => new Date()),
-    newId: options.newId ?? (() => crypto.randomUUID()),
+    newId,
   }
 }
 

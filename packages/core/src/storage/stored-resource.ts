@@ -12,8 +12,12 @@ export interface StoredRow {
   readonly text: string
 }
 
-/** Makes the resource that an adapter returns. The text is stamped and parsed at first use. */
-export function storedResource(row: StoredRow): StoredResource {
+/**
+ * Makes the resource that an adapter returns. The text is stamped and parsed at first use.
+ *
+ * @param textOf Makes the whole text of a row that is kept in another form.
+ */
+export function storedResource(row: StoredRow, textOf: (row: StoredRow) => string = stampedText): StoredResource {
   let text: string | undefined
   let resource: JsonObject | undefined
   return {
@@ -22,7 +26,7 @@ export function storedResource(row: StoredRow): StoredResource {
     versionId: row.versionId,
     lastUpdated: row.lastUpdated,
     get text() {
-      text ??= stampedText(row)
+      text ??= textOf(row)
       return text
     },
     get resource() {

@@ -11,9 +11,10 @@ type Observe = <T>(call: string, about: Attributes, work: () => Promise<T>) => P
  */
 export function observedStorage(storage: Storage, telemetry: Telemetry): Storage {
   const observe = observerOf(telemetry)
-  const { history } = storage
+  const { history, revision } = storage
   return {
     capabilities: storage.capabilities,
+    ...(revision !== undefined && { revision }),
     ...(history !== undefined && { history: observedHistory(history, observe) }),
     read: (type, id) => observe('read', { 'fhir.type': type }, () => storage.read(type, id)),
     search: (query) => observe('search', { 'fhir.type': query.type }, () => storage.search(query)),

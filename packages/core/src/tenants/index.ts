@@ -1,0 +1,2 @@
+export { tenantSessionStore } from './tenant-session-store.js'
+export { tenantStorage } from './tenant-storage.js'

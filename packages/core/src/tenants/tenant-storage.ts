@@ -1,0 +1,144 @@
+import {
+  isResourceType,
+  storedResource,
+  type Condition,
+  type EntryTest,
+  type HistoryQuery,
+  type IndexEntry,
+  type PutEntry,
+  type ResourceHistory,
+  type ResourceVersion,
+  type SearchPage,
+  type SearchQuery,
+  type Storage,
+  type StoredResource,
+  type WriteEntry,
+} from '../storage/index.js'
+import { checkTenant } from './tenant-name.js'
+
+/**
+ * A tenant's part of a storage: a storage of its own, with ids, versions and histories of its own. It is kept under types that begin with the
+ * tenant's name (`acme.Patient`), so that no query of another part reaches it, whatever its conditions.
+ *
+ * @param storage Any that keeps types as they are given; one in front of another FHIR server does not.
+ * @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens.
+ */
+export function tenantStorage(storage: Storage, tenant: string): Storage {
+  const names = namesOf(checkTenant(tenant))
+  const { history, revision } = storage
+  return {
+    capabilities: storage.capabilities,
+    ...(revision !== undefined && { revision }),
+    ...(history !== undefined && { history: tenantHistory(history, names) }),
+    async read(type, id) {
+      const stored = await storage.read(names.inner(type), id)
+      return stored && outerResource(stored, names)
+    },
+    async search(query): Promise<SearchPage> {
+      const { items, ...page } = await storage.search(innerQuery(query, names))
+      return { ...page, items: items.map((stored) => outerResource(stored, names)) }
+    },
+    count: (query) => storage.count(innerQuery(query, names)),
+    async write(entries) {
+      const results = await storage.write(entries.map((entry) => innerEntry(entry, names)))
+      return results.map((result) => ({ ...result, type: names.outer(result.type) }))
+    },
+    // The storage belongs to all tenants.
+    close: () => Promise.resolve(),
+  }
+}
+
+/** How a tenant's types are called in the storage. */
+interface Names {
+  readonly inner: (type: string) => string
+  readonly outer: (type: string) => string
+}
+
+function namesOf(tenant: string): Names {
+  const prefix = `${tenant}.`
+  return { inner: (type) => prefix + type, outer: (type) => type.slice(prefix.length) }
+}
+
+function innerEntry(entry: WriteEntry, names: Names): WriteEntry {
+  const type = names.inner(entry.type)
+  if (entry.op === 'delete') return { ...entry, type }
+  return { ...entry, type, text: retyped(entry.text, entry.type, type), entries: entry.entries.map((one) => innerIndexEntry(one, names)) }
+}
+
+/** The text of a resource under another type; one that does not begin as texts do stays, for the storage to refuse. */
+function retyped(text: string, from: string, to: string): PutEntry['text'] {
+  const start = `{"resourceType":"${from}"`
+  return text.startsWith(start) ? `{"resourceType":"${to}"${text.slice(start.length)}` : text
+}
+
+/** An entry of a reference says the type that it leads to, by which queries join. */
+function innerIndexEntry(entry: IndexEntry, names: Names): IndexEntry {
+  return entry.system === undefined ? entry : { ...entry, system: innerSystem(entry.system, names) }
+}
+
+/** Whatever looks like a type is renamed in entries and in queries alike, so that what was equal stays equal. */
+function innerSystem(system: string, names: Names): string {
+  return isResourceType(system) ? names.inner(system) : system
+}
+
+/** `parameters` speaks of types as they are called outside; only storages that have them so look at it. */
+function innerQuery({ parameters: _ofOuterTypes, ...query }: SearchQuery, names: Names): SearchQuery {
+  return { ...query, type: names.inner(query.type), where: innerCondition(query.where, names) }
+}
+
+function innerCondition(condition: Condition, names: Names): Condition {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return { ...condition, conditions: condition.conditions.map((one) => innerCondition(one, names)) }
+    case 'not':
+      return { ...condition, condition: innerCondition(condition.condition, names) }
+    case 'refersTo':
+    case 'referredBy':
+      return { ...condition, query: innerQuery(condition.query, names) }
+    case 'entry':
+      return { ...condition, all: condition.all.map((comparison) => innerComparison(comparison, names)) }
+    default:
+      return condition
+  }
+}
+
+function innerComparison(comparison: EntryTest['all'][number], names: Names): EntryTest['all'][number] {
+  if (comparison.field !== 'system') return comparison
+  if (comparison.op === 'eq') return { ...comparison, operand: innerSystem(comparison.operand, names) }
+  return comparison.op === 'in' ? { ...comparison, operands: comparison.operands.map((one) => innerSystem(one, names)) } : comparison
+}
+
+function outerResource(stored: StoredResource, names: Names): StoredResource {
+  const type = names.outer(stored.type)
+  const { id, versionId, lastUpdated } = stored
+  const row = {
+    type,
+    id,
+    versionId,
+    lastUpdated,
+    get text() {
+      return stored.text
+    },
+  }
+  return storedResource(row, ({ text }) => retyped(text, stored.type, type))
+}
+
+function tenantHistory(history: ResourceHistory, names: Names): ResourceHistory {
+  const outer = ({ stored, ...version }: ResourceVersion): ResourceVersion => ({
+    ...version,
+    type: names.outer(version.type),
+    ...(stored !== undefined && { stored: outerResource(stored, names) }),
+  })
+  const inner = (query: HistoryQuery): HistoryQuery => ({ ...query, types: query.types.map(names.inner) })
+  return {
+    async version(type, id, versionId) {
+      const version = await history.version(names.inner(type), id, versionId)
+      return version && outer(version)
+    },
+    async page(query) {
+      const { items, ...page } = await history.page(inner(query))
+      return { ...page, items: items.map(outer) }
+    },
+  }
+}
