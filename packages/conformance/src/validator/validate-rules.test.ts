@@ -135,6 +135,9 @@ describe('validate', () => {
 
   test.each([
     [patient('"foo":1,"name":[],"gender":["male"],"birthDate":"x","deceasedBoolean":true,"deceasedDateTime":"2020"'), 5],
+    [patient('"deceasedBoolean":true,"deceasedDateTime":"2020"'), 1],
+    [patient('"foo":1'), 1],
+    [patient('"multipleBirthInteger":1.0'), 1],
     ['{"resourceType":"Observation","subject":{"reference":1}}', 3],
     [
       patient(

@@ -11,6 +11,9 @@ import { faultFinding, noResource, noSuchType, reportSlips } from './json-findin
 import { isConcrete } from './rules/structure/check-resource-type.js'
 import { convertUnit } from '../ucum/index.js'
 import { requestedRules } from './rules/profile/requested-profiles.js'
+import { specificationOf } from './facts/specification.js'
+import { isFlawless } from './structure/is-flawless.js'
+import { shapesOf } from './structure/shape.js'
 import type { Checks, Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
 
@@ -76,10 +79,17 @@ async function findingsOf(
   if (checks === 'all') anticipate(facts, source.value)
   await facts.settle()
   for (let walks = 0; walks < MAX_WALKS; walks++) {
-    const findings = await walk(ctx, source, { model, facts, places, profiles, checks })
+    if (checks === 'structure' && hasFlawlessStructure(ctx, source, { model, facts })) return []
+    const findings = await walk(ctx, source, { model, facts, places, profiles: checks === 'all' ? profiles : [], checks })
     if (!(await facts.settle())) return findings
   }
   throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
+}
+
+function hasFlawlessStructure(ctx: OperationContext, source: JsonSource, { model, facts }: Pick<WalkParts, 'model' | 'facts'>): boolean {
+  if (source.slips.length > 0 || !isObject(source.value)) return false
+  const shapes = shapesOf(model, facts, specificationOf(ctx).shapes)
+  return isFlawless({ model, shapes, numberText: source.numberText, now: ctx.now() }, source.value)
 }
 
 interface WalkParts {

@@ -2,6 +2,7 @@ import type { Cache, OperationContext } from '../../context/index.js'
 import type { ContentView } from '../../content/index.js'
 import type { CodeList } from './codes.js'
 import type { Profile } from '../profile/element-rule.js'
+import type { Shape } from '../structure/shape.js'
 
 const KEY = 'validate specification'
 
@@ -11,6 +12,8 @@ export interface Specification {
   readonly types: Map<string, Profile>
   /** The value sets that FHIR's own types are bound to, by canonical. */
   readonly valueSets: Map<string, CodeList | undefined>
+  /** By name of the type. */
+  readonly shapes: Map<string, Shape>
 }
 
 /** What is known so far of the specification as the context's content shows it. A request that brings definitions has a view of its own. */
@@ -18,7 +21,7 @@ export function specificationOf(ctx: OperationContext): Specification {
   const views = viewsIn(ctx.cache)
   const known = views.get(ctx.content)
   if (known !== undefined) return known
-  const made = { types: new Map(), valueSets: new Map() }
+  const made = { types: new Map(), valueSets: new Map(), shapes: new Map() }
   views.set(ctx.content, made)
   return made
 }

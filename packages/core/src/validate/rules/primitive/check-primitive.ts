@@ -42,20 +42,22 @@ const NUMBER_CHECKS: ReadonlyMap<string, NumberCheck> = new Map<string, NumberCh
 export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const { value, type } = node
   const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
-  const problem = problemOf(type.name, { value, source, now: run.now })
+  const problem = primitiveProblem(type.name, { value, source, now: run.now })
   if (problem === undefined) return true
   run.sink.report(problem.kind, node, { ...problem, fix: fixOf(node, source, run.now) })
   return problem.severity === 'warning'
 }
 
-interface Primitive {
+/** A value with what its check needs. */
+export interface Primitive {
   readonly value: unknown
   /** A number as it was written. */
   readonly source: string
   readonly now: Date
 }
 
-function problemOf(type: string, { value, source, now }: Primitive): PrimitiveProblem | undefined {
+/** What is wrong with a value of a primitive type; `undefined` when it is right. */
+export function primitiveProblem(type: string, { value, source, now }: Primitive): PrimitiveProblem | undefined {
   const numberCheck = NUMBER_CHECKS.get(type)
   if (numberCheck !== undefined) return typeof value === 'number' ? numberCheck(source) : wrongType(value, 'a number')
   if (type === 'boolean') return typeof value === 'boolean' ? undefined : wrongType(value, 'true or false')
@@ -74,7 +76,7 @@ function fixOf(node: FhirNode, source: string, now: Date): JsonPatch | undefined
   const { value, type } = node
   if (typeof value === 'string' && value.trim() === '') return emptyRemoval(node)
   const right = repairsOf(type.name, value, source).find(
-    (repair) => problemOf(type.name, { value: repair, source: String(repair), now }) === undefined,
+    (repair) => primitiveProblem(type.name, { value: repair, source: String(repair), now }) === undefined,
   )
   return right === undefined ? undefined : replacement(node, right)
 }

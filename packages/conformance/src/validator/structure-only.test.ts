@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createContext } from 'fhir-ops/context'
+import { isObject, type JsonObject } from 'fhir-ops/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate, type FindingKind } from 'fhir-ops/validate'
+import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
+import { sharedFolder } from '../shared-folder.js'
+
+const FOLDER = join(sharedFolder(), 'r4-examples')
+
+/** The kinds that are about structure alone, when no profile says them. */
+const STRUCTURE: ReadonlySet<FindingKind> = new Set([
+  'unknown-property',
+  'unknown-resource-type',
+  'array-expected',
+  'array-not-allowed',
+  'object-expected',
+  'null-not-allowed',
+  'empty-array',
+  'empty-object',
+  'several-choices',
+  'too-few',
+  'too-many',
+  'primitive-type',
+  'primitive-form',
+  'primitive-empty',
+  'primitive-range',
+  'primitive-space',
+  'primitive-too-long',
+])
+
+const ODD = [null, [], {}, '', ' ', 'x', 0, 1.5, true, [null], [[]], [{}], { foo: 1 }, ['a', null], 'oid:1', '2020-13-01']
+
+describe.skipIf(!existsSync(FOLDER))('checks of the structure alone', () => {
+  const ctx = createContext({
+    storage: memoryStorage(),
+    definitions: [r4Definitions()],
+    types: r4TypeModel(),
+    limits: { maxIssues: 10_000 },
+  })
+
+  async function found(resource: JsonObject, checks: 'all' | 'structure'): Promise<readonly string[]> {
+    const { findings } = await validate(ctx, { resource, checks })
+    const about = findings.filter(({ kind, profile }) => profile === undefined && STRUCTURE.has(kind))
+    return about.map(({ kind, expression }) => `${kind} ${expression}`)
+  }
+
+  test('find in the examples, whole and damaged, what all checks find about structure', async () => {
+    const examples = exampleTexts().filter((text) => text.length < 20_000)
+    const damaged = fc.tuple(fc.constantFrom(...examples), fc.array(fc.tuple(fc.nat(), fc.constantFrom(...ODD)), { maxLength: 2 }))
+    await fc.assert(
+      fc.asyncProperty(damaged, async ([text, damages]) => {
+        const resource: unknown = JSON.parse(text)
+        if (!isObject(resource)) return
+        for (const [place, odd] of damages) damage(resource, place, odd)
+        expect(await found(resource, 'structure')).toEqual(await found(resource, 'all'))
+      }),
+      { numRuns: 400, seed: 4 },
+    )
+  }, 60_000)
+})
+
+/** Puts something odd in the place of a member, chosen among all of the resource but its type. */
+function damage(resource: JsonObject, place: number, odd: unknown): void {
+  const members = membersOf(resource)
+  const member = members[place % Math.max(1, members.length)]
+  if (member !== undefined) Reflect.set(member.holder, member.key, structuredClone(odd))
+}
+
+function membersOf(holder: object): readonly { readonly holder: object; readonly key: string }[] {
+  return Object.entries(holder).flatMap(([key, value]: [string, unknown]) => [
+    ...(key === 'resourceType' ? [] : [{ holder, key }]),
+    ...(typeof value === 'object' && value !== null ? membersOf(value) : []),
+  ])
+}
+
+function exampleTexts(): readonly string[] {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ndjson'))
+  return files.flatMap((file) => readFileSync(join(FOLDER, file), 'utf8').split('\n')).filter((line) => line !== '')
+}
