@@ -33,7 +33,7 @@ describe('validate', () => {
     [patient('"_birthDate":{"id":"a"}'), 'empty-object Patient.birthDate'],
     [patient('"gender":null'), 'null-not-allowed Patient.gender'],
     [patient('"name":[{"given":["a",null]}]'), 'null-not-allowed Patient.name[0].given[1]'],
-    [patient('"deceasedBoolean":true,"deceasedDateTime":"2020"'), 'several-choices Patient.deceasedDateTime'],
+    [patient('"deceasedBoolean":true,"deceasedDateTime":"2020"'), 'several-choices Patient.deceased.ofType(dateTime)'],
     [patient('"deceasedString":"x"'), 'unknown-property Patient.deceasedString'],
     ['{"resourceType":"Observation","code":{"text":"x"}}', 'too-few Observation'],
     [observation('"referenceRange":[{"foo":1}]'), 'unknown-property Observation.referenceRange[0].foo'],

@@ -40,13 +40,18 @@ function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }
   const places = element.nodes.map((node) => placesOf(run, node, { group, others, slicing }))
   for (const slice of group.slices) {
     const nodes = element.nodes.filter((_, index) => places[index]?.includes(slice))
-    // What may be in the slice for all that is known here is not missed.
-    if (nodes.length >= slice.min || !needsUnknownCodes(run, slice)) checkCount(run, element.parent, { rule: slice, count: nodes.length })
+    checkSize(run, element.parent, { slice, size: nodes.length })
     for (const node of nodes) addTo(assigned, node, slice)
     if (slice.slices.length > 0) assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })
   }
   for (const [index, node] of element.nodes.entries()) reportPlace(run, node, { group, slicing, slices: places[index] ?? [] })
   checkOrder(run, element.nodes, { group, slicing, places })
+}
+
+/** What may be in a slice for all that is known here is not missed. */
+function checkSize(run: Run, parent: FhirNode, { slice, size }: { slice: ElementRule; size: number }): void {
+  if (size < slice.min && needsUnknownCodes(run, slice)) return
+  checkCount(run, parent, { rule: slice, count: size })
 }
 
 function addTo(assigned: SliceRules, node: FhirNode, slice: ElementRule): void {
