@@ -9,7 +9,7 @@ export type CsvRow = ReadonlyMap<string, string>
  * Reads a CSV file row by row: commas, values in double quotes where needed, which may hold line breaks and doubled quotes. The first row names
  * the columns.
  *
- * @throws {OperationError} `definition-invalid` for quotes that do not end.
+ * @throws {OperationError} `definition-invalid` for quotes that do not end, or not within `MAX_RECORD` characters.
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export async function* csvRows(file: ReleaseFile): AsyncGenerator<CsvRow> {
@@ -32,12 +32,19 @@ async function* records(stream: Readable, name: string): AsyncGenerator<readonly
       const end = lastRecordEnd(rest)
       yield* recordsIn(rest.slice(0, end))
       rest = rest.slice(end)
+      if (rest.length > MAX_RECORD) throw unended(name)
     }
   } finally {
     stream.destroy()
   }
-  if (rest.split('"').length % 2 === 0) throw new OperationError('definition-invalid', `${name} has quotes that do not end.`)
+  if (rest.split('"').length % 2 === 0) throw unended(name)
   yield* recordsIn(rest)
+}
+
+const MAX_RECORD = 1 << 20
+
+function unended(name: string): OperationError {
+  return new OperationError('definition-invalid', `${name} has quotes that do not end.`)
 }
 
 /** The place behind the last line break that is in no quotes. */

@@ -1,10 +1,18 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
-import { storeConcepts } from 'fhir-ops/terminology/listed'
-import type { CsvRow } from './csv.js'
-import { answerConcepts, codeConcept, groupConcept, LOINC, partConcept, PART_PROPERTIES, TEXT_PROPERTIES } from './loinc-concepts.js'
-import { loincFile, loincRows, readLoincTables, type LoincTables } from './loinc-tables.js'
+import { storeConcepts, type ConceptSequence } from 'fhir-ops/terminology/listed'
+import {
+  answerConcept,
+  codeConcept,
+  groupConcept,
+  listConcept,
+  LOINC,
+  partConcept,
+  PART_PROPERTIES,
+  TEXT_PROPERTIES,
+} from './loinc-concepts.js'
+import { loincFile, loincRows, openLoincTables, readLoincTables, type ListedAnswer, type LoincTables } from './loinc-tables.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
 
 /** Which version is made of a release. */
@@ -26,7 +34,7 @@ const PROGRESS_ROWS = 50_000
 
 /**
  * Imports a release of LOINC in CSV into a concept store: codes, parts, lists of answers, answers, the hierarchy. Linguistic variants,
- * panels and the document ontology are not imported.
+ * panels and the document ontology are not imported. The tables of the release are joined on disk, so memory does not grow with it.
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
@@ -38,31 +46,49 @@ export async function importLoinc(concepts: ConceptStore, path: string, { releas
     throw new OperationError('parameter-required', `The name ${path} does not tell --release: a version such as 2.82.`)
   const files = await releaseFiles(path)
   if (loincFile(files, 'Loinc.csv') === undefined) throw new OperationError('definition-invalid', `${path} has no Loinc.csv.`)
-  progress(`LOINC ${version}: tables`)
-  const tables = await readLoincTables(files)
-  const list = await readConcepts(files, tables, progress)
-  const system = await storeConcepts(concepts, codeSystem(version), list)
-  progress(`published ${system.concepts} concepts`)
-  return { system, ...(tables.mapTo.size > 0 && { mapTo: mapToResource(version, tables) }) }
+  const tables = openLoincTables()
+  try {
+    progress(`LOINC ${version}: tables`)
+    await readLoincTables(files, tables)
+    await makeConcepts(files, tables, progress)
+    const system = await storeConcepts(concepts, codeSystem(version), madeConcepts(tables))
+    progress(`published ${system.concepts} concepts`)
+    return { system, ...(tables.size('map-to') > 0 && { mapTo: mapToResource(version, tables) }) }
+  } finally {
+    tables.close()
+  }
 }
 
-async function readConcepts(
-  files: readonly ReleaseFile[],
-  tables: LoincTables,
-  progress: LoincImportOptions['progress'],
-): Promise<readonly JsonObject[]> {
-  const concepts = new Map<string, JsonObject>()
+async function makeConcepts(files: readonly ReleaseFile[], tables: LoincTables, progress: LoincImportOptions['progress']): Promise<void> {
+  let made = 0
   const add = (concept: JsonObject): void => {
-    concepts.set(String(concept['code']), concept)
-    if (concepts.size % PROGRESS_ROWS === 0) progress(`… ${concepts.size} concepts`)
+    tables.add('concept', '', JSON.stringify(concept))
+    if (++made % PROGRESS_ROWS === 0) progress(`… ${made} concepts`)
   }
-  for await (const row of loincRows(files, 'Loinc.csv')) add(codeConcept(row, tables))
-  for await (const row of loincRows(files, 'Part.csv')) add(partConcept(row, tables))
-  for (const code of tables.names.keys()) if (!concepts.has(code)) add(groupConcept(code, tables))
-  const answers: CsvRow[] = []
-  for await (const row of loincRows(files, 'AnswerList.csv')) answers.push(row)
-  answerConcepts(answers, tables).forEach(add)
-  return [...concepts.values()]
+  for await (const row of loincRows(files, 'Loinc.csv')) add(noted(codeConcept(row, tables), tables))
+  for await (const row of loincRows(files, 'Part.csv')) add(noted(partConcept(row, tables), tables))
+  for (const [code, [name]] of tables.rows('name')) if (tables.values('code', code).length === 0) add(groupConcept(code, name, tables))
+  for (const [code, rows] of tables.rows('list')) add(listConcept(code, rows.map(readAnswer)))
+  for (const [code, rows] of tables.rows('answer')) add(answerConcept(code, rows.map(readAnswer), tables))
+}
+
+/** Notes that there is such a code. */
+function noted(concept: JsonObject, tables: LoincTables): JsonObject {
+  tables.add('code', String(concept['code']), '')
+  return concept
+}
+
+function readAnswer(text: string): ListedAnswer {
+  return JSON.parse(text)
+}
+
+function madeConcepts(tables: LoincTables): ConceptSequence {
+  return {
+    length: tables.size('concept'),
+    *[Symbol.iterator]() {
+      for (const text of tables.all('concept')) yield JSON.parse(text)
+    },
+  }
 }
 
 function codeSystem(version: string): JsonObject {
@@ -87,8 +113,8 @@ function codeSystem(version: string): JsonObject {
 }
 
 /** The map says that one code takes the place of another, not that they are equivalent. */
-function mapToResource(version: string, { mapTo }: LoincTables): JsonObject {
-  const element = Array.from(mapTo, ([code, targets]) => ({
+function mapToResource(version: string, tables: LoincTables): JsonObject {
+  const element = Array.from(tables.rows('map-to'), ([code, targets]) => ({
     code,
     target: targets.map((target) => ({ code: target, equivalence: 'relatedto' })),
   }))

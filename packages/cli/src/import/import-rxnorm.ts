@@ -2,9 +2,10 @@ import { createInterface } from 'node:readline'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
-import { storeConcepts } from 'fhir-ops/terminology/listed'
+import { storeConcepts, type ConceptSequence } from 'fhir-ops/terminology/listed'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
-import { rxnormConcept, type RxnormAtom, type RxnormParts } from './rxnorm-concept.js'
+import { rxnormConcept, type RxnormAtom, type RxnormRelation } from './rxnorm-concept.js'
+import { openScratch, type Scratch } from './scratch.js'
 
 /** Which version is made of a release. */
 export interface RxnormImportOptions {
@@ -22,7 +23,8 @@ const STY = { concept: 0, name: 3, columns: 6 } as const
 
 /**
  * Imports a release of RxNorm in RRF into a concept store: the concepts of RxNorm itself with their names, term types, semantic types and
- * relationships. Names and codes of other sources, attributes and archived concepts are not imported.
+ * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, so memory does not grow
+ * with the release.
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
@@ -37,17 +39,49 @@ export async function importRxnorm(
   if (version === undefined) throw new OperationError('parameter-required', `The name ${path} does not tell --release: a date as MMDDYYYY.`)
   const files = await releaseFiles(path)
   const told = (rows: number): void => progress(`… ${rows} rows`)
-  const atoms = await gathered(files, 'RXNCONSO.RRF', { read: readAtom, columns: CONSO.columns, told })
-  if (atoms.size === 0) throw new OperationError('definition-invalid', `${path} has no RXNCONSO.RRF with concepts of RxNorm.`)
-  const parts: RxnormParts = {
-    relations: await gathered(files, 'RXNREL.RRF', { read: readRelation, columns: REL.columns, told }),
-    semanticTypes: await gathered(files, 'RXNSTY.RRF', { read: readSemanticType, columns: STY.columns, told }),
+  const tables = openScratch(TABLES)
+  try {
+    const relations = await readTables(files, tables, told)
+    if (tables.size('atom') === 0) throw new OperationError('definition-invalid', `${path} has no RXNCONSO.RRF with concepts of RxNorm.`)
+    const system = await storeConcepts(concepts, codeSystem(version, relations), madeConcepts(tables))
+    progress(`published ${system.concepts} concepts`)
+    return system
+  } finally {
+    tables.close()
   }
-  const list = Array.from(atoms, ([code, own]) => rxnormConcept(code, own, parts))
-  const relationNames = new Set(Array.from(parts.relations.values(), (own) => own.map(({ name }) => name)).flat())
-  const system = await storeConcepts(concepts, codeSystem(version, relationNames), list)
-  progress(`published ${system.concepts} concepts`)
-  return system
+}
+
+/** By concept: its names, its relationships, its semantic types. */
+const TABLES = ['atom', 'relation', 'semantic-type'] as const
+type RxnormTables = Scratch<(typeof TABLES)[number]>
+
+/** @returns The names of the relationships. */
+async function readTables(files: readonly ReleaseFile[], tables: RxnormTables, told: (rows: number) => void): Promise<ReadonlySet<string>> {
+  const relations = new Set<string>()
+  for await (const [code, atom] of readings(files, 'RXNCONSO.RRF', { read: readAtom, columns: CONSO.columns, told })) {
+    tables.add('atom', code, JSON.stringify(atom))
+  }
+  for await (const [code, relation] of readings(files, 'RXNREL.RRF', { read: readRelation, columns: REL.columns, told })) {
+    relations.add(relation.name)
+    tables.add('relation', code, JSON.stringify(relation))
+  }
+  for await (const [code, type] of readings(files, 'RXNSTY.RRF', { read: readSemanticType, columns: STY.columns, told })) {
+    tables.add('semantic-type', code, type)
+  }
+  return relations
+}
+
+function madeConcepts(tables: RxnormTables): ConceptSequence {
+  return {
+    length: tables.keys('atom'),
+    *[Symbol.iterator]() {
+      for (const [code, texts] of tables.rows('atom')) {
+        const atoms = texts.map((text): RxnormAtom => JSON.parse(text))
+        const relations = tables.values('relation', code).map((text): RxnormRelation => JSON.parse(text))
+        yield rxnormConcept(code, { atoms, relations, semanticTypes: tables.values('semantic-type', code) })
+      }
+    },
+  }
 }
 
 interface Reading<T> {
@@ -57,20 +91,20 @@ interface Reading<T> {
   readonly told: (rows: number) => void
 }
 
-async function gathered<T>(files: readonly ReleaseFile[], name: string, reading: Reading<T>): Promise<ReadonlyMap<string, readonly T[]>> {
-  const found = new Map<string, T[]>()
+/** What the rows of a file say; nothing when the release has not got it. */
+async function* readings<T>(
+  files: readonly ReleaseFile[],
+  name: string,
+  { read, columns, told }: Reading<T>,
+): AsyncGenerator<readonly [string, T]> {
   const file = files.find((one) => one.name.split(/[/\\]/).at(-1) === name && !/prescribe/i.test(one.name))
   let rows = 0
   for await (const row of file === undefined ? [] : rowsOf(file)) {
-    if (row.length < reading.columns) throw new OperationError('definition-invalid', `A row of ${name} has ${row.length} columns.`)
-    if (++rows % PROGRESS_ROWS === 0) reading.told(rows)
-    const [concept, value] = reading.read(row) ?? []
-    if (concept === undefined || value === undefined) continue
-    const list = found.get(concept)
-    if (list === undefined) found.set(concept, [value])
-    else list.push(value)
+    if (row.length < columns) throw new OperationError('definition-invalid', `A row of ${name} has ${row.length} columns.`)
+    if (++rows % PROGRESS_ROWS === 0) told(rows)
+    const reading = read(row)
+    if (reading !== undefined) yield reading
   }
-  return found
 }
 
 async function* rowsOf(file: ReleaseFile): AsyncGenerator<readonly string[]> {
@@ -88,7 +122,7 @@ function readAtom(row: readonly string[]): readonly [string, RxnormAtom] | undef
 }
 
 /** A row says what the second concept is to the first. Rows between names, not concepts, have no concepts. */
-function readRelation(row: readonly string[]): readonly [string, { name: string; to: string }] | undefined {
+function readRelation(row: readonly string[]): readonly [string, RxnormRelation] | undefined {
   const [first, second, name] = [at(row, REL.first), at(row, REL.second), at(row, REL.name)]
   return row[REL.source] !== 'RXNORM' || first === '' || second === '' || name === '' ? undefined : [second, { name, to: first }]
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from 'fhir-ops/json'
 import type { CsvRow } from './csv.js'
-import { column, type LoincTables } from './loinc-tables.js'
+import { column, type ListedAnswer, type LoincTables, type PartLink } from './loinc-tables.js'
 
 /** Url of LOINC. */
 export const LOINC = 'http://loinc.org'
@@ -34,25 +34,26 @@ const PART_KINDS: ReadonlyMap<string, string> = new Map([
 export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
   const code = column(row, 'LOINC_NUM')
   const definition = row.get('DefinitionDescription')
+  const parts = tables.values('part', code).map((text): PartLink => JSON.parse(text))
   const names = [...named('SHORTNAME', row.get('SHORTNAME')), ...named('DisplayName', row.get('DisplayName'))]
-  const consumer = (tables.consumerNames.get(code) ?? []).flatMap((name) => named('ConsumerName', name))
+  const consumer = tables.values('consumer-name', code).flatMap((name) => named('ConsumerName', name))
   return {
     code,
     display: row.get('LONG_COMMON_NAME') ?? column(row, 'COMPONENT'),
     ...(definition !== undefined && { definition }),
     designation: [...names, ...consumer],
     property: [
-      ...PART_PROPERTIES.flatMap((property) => partProperty(property, row, tables)),
+      ...PART_PROPERTIES.flatMap((property) => partProperty(property, row, parts)),
       ...TEXT_PROPERTIES.flatMap((property) => textProperty(property, row.get(property))),
-      ...codes('MAP_TO', tables.mapTo.get(code)),
-      ...codes('parent', tables.parents.get(code)),
+      ...codes('MAP_TO', tables.values('map-to', code)),
+      ...codes('parent', tables.values('parent', code)),
       ...(row.get('STATUS') === 'DEPRECATED' ? [{ code: 'inactive', valueBoolean: true }] : []),
     ],
   }
 }
 
 /** The concept of a row of `Part.csv`. */
-export function partConcept(row: CsvRow, { parents }: LoincTables): JsonObject {
+export function partConcept(row: CsvRow, tables: LoincTables): JsonObject {
   const code = column(row, 'PartNumber')
   const status = row.get('Status')
   return {
@@ -61,51 +62,38 @@ export function partConcept(row: CsvRow, { parents }: LoincTables): JsonObject {
     property: [
       ...textProperty('PartTypeName', row.get('PartTypeName')),
       ...textProperty('STATUS', status),
-      ...codes('parent', parents.get(code)),
+      ...codes('parent', tables.values('parent', code)),
       ...(status === 'DEPRECATED' ? [{ code: 'inactive', valueBoolean: true }] : []),
     ],
   }
 }
 
 /** The concept of a part that stands in the hierarchy alone. */
-export function groupConcept(code: string, { names, parents }: LoincTables): JsonObject {
-  const display = names.get(code)
-  return { code, ...(display !== undefined && { display }), property: codes('parent', parents.get(code)) }
+export function groupConcept(code: string, display: string | undefined, tables: LoincTables): JsonObject {
+  return { code, ...(display !== undefined && { display }), property: codes('parent', tables.values('parent', code)) }
 }
 
-/** The concepts of lists of answers and of the answers in them, from the rows of `AnswerList.csv`. */
-export function answerConcepts(rows: readonly CsvRow[], { listFor }: LoincTables): readonly JsonObject[] {
-  const answerRows = rows.filter((row) => row.has('AnswerStringId'))
-  const lists = Array.from(
-    Map.groupBy(rows, (row) => column(row, 'AnswerListId')),
-    ([code, own]) => ({
-      code,
-      display: own[0]?.get('AnswerListName') ?? code,
-      property: codes(
-        'Answer',
-        own.flatMap((row) => row.get('AnswerStringId') ?? []),
-      ),
-    }),
-  )
-  const answers = Array.from(
-    Map.groupBy(answerRows, (row) => column(row, 'AnswerStringId')),
-    ([code, own]) => {
-      const inLists = [...new Set(own.map((row) => column(row, 'AnswerListId')))]
-      const questions = new Set(inLists.flatMap((list) => listFor.get(list) ?? []))
-      const display = own[0]?.get('DisplayText')
-      return {
-        code,
-        ...(display !== undefined && { display }),
-        property: [...codes('AnswerList', inLists), ...codes('answers-for', [...inLists, ...questions])],
-      }
-    },
-  )
-  return [...lists, ...answers]
+/** The concept of a list of answers, by its rows of `AnswerList.csv`. */
+export function listConcept(code: string, rows: readonly ListedAnswer[]): JsonObject {
+  const answers = rows.flatMap(({ answer }) => answer ?? [])
+  return { code, display: rows[0]?.listName ?? code, property: codes('Answer', answers) }
 }
 
-function partProperty(property: string, row: CsvRow, { parts }: LoincTables): readonly JsonObject[] {
+/** The concept of an answer, by its rows of `AnswerList.csv`. */
+export function answerConcept(code: string, rows: readonly ListedAnswer[], tables: LoincTables): JsonObject {
+  const lists = [...new Set(rows.map(({ list }) => list))]
+  const questions = lists.flatMap((list) => tables.values('list-for', list))
+  const display = rows[0]?.text
+  return {
+    code,
+    ...(display !== undefined && { display }),
+    property: [...codes('AnswerList', lists), ...codes('answers-for', [...lists, ...questions])],
+  }
+}
+
+function partProperty(property: string, row: CsvRow, parts: readonly PartLink[]): readonly JsonObject[] {
   const kind = PART_KINDS.get(property) ?? property
-  const links = (parts.get(column(row, 'LOINC_NUM')) ?? []).filter((link) => link.kind === kind)
+  const links = parts.filter((link) => link.kind === kind)
   if (links.length === 0) return textProperty(property, row.get(property))
   return links.map(({ code, name }) => ({ code: property, valueCoding: { system: LOINC, code, display: name } }))
 }

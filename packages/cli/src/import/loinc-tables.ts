@@ -1,26 +1,51 @@
 import { OperationError } from 'fhir-ops/errors'
 import { csvRows, type CsvRow } from './csv.js'
 import type { ReleaseFile } from './release-file.js'
+import { openScratch, type Scratch } from './scratch.js'
 
-/** What stands beside the codes of a release, by code. */
-export interface LoincTables {
-  /** Of each code: the part of each kind. */
-  readonly parts: ReadonlyMap<string, readonly PartLink[]>
-  readonly parents: ReadonlyMap<string, readonly string[]>
+/** What stands beside the codes of a release, by code, and the concepts that were made. */
+export type LoincTables = Scratch<(typeof TABLES)[number]>
+
+const TABLES = [
+  /** The parts of each code. */
+  'part',
+  'parent',
   /** Names of what stands in the hierarchy. */
-  readonly names: ReadonlyMap<string, string>
-  readonly consumerNames: ReadonlyMap<string, readonly string[]>
+  'name',
+  'consumer-name',
   /** Codes that take the place of a code. */
-  readonly mapTo: ReadonlyMap<string, readonly string[]>
+  'map-to',
   /** The codes that a list of answers is for. */
-  readonly listFor: ReadonlyMap<string, readonly string[]>
-}
+  'list-for',
+  /** By list: its name and its answers. */
+  'list',
+  /** By answer: its text and the lists that it is in. */
+  'answer',
+  /** Codes and parts that have a concept. */
+  'code',
+  /** Concepts in their order. */
+  'concept',
+] as const
 
-/** The part of a code: `COMPONENT` and so on. */
+/** A part of a code: `COMPONENT` and so on. */
 export interface PartLink {
   readonly kind: string
   readonly code: string
   readonly name: string
+}
+
+/** An answer in a list of answers. */
+export interface ListedAnswer {
+  readonly list: string
+  readonly listName: string | undefined
+  /** Absent for a list whose answers are kept elsewhere. */
+  readonly answer: string | undefined
+  readonly text: string | undefined
+}
+
+/** Makes empty tables; they must be closed. */
+export function openLoincTables(): LoincTables {
+  return openScratch(TABLES)
 }
 
 /** Finds files of a release by their names, wherever they stand in it. */
@@ -35,45 +60,32 @@ export async function* loincRows(files: readonly ReleaseFile[], name: string): A
 }
 
 /** Reads the tables that are joined to the codes. @throws {OperationError} `definition-invalid` when a row lacks a column. */
-export async function readLoincTables(files: readonly ReleaseFile[]): Promise<LoincTables> {
-  const parents = new Map<string, string[]>()
-  const names = new Map<string, string>()
+export async function readLoincTables(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
   for await (const row of loincRows(files, 'ComponentHierarchyBySystem.csv')) {
     const [code, parent, text] = [column(row, 'CODE'), row.get('IMMEDIATE_PARENT'), row.get('CODE_TEXT')]
-    if (parent !== undefined) add(parents, code, parent)
-    if (text !== undefined) names.set(code, text)
+    if (parent !== undefined) tables.add('parent', code, parent)
+    if (text !== undefined) tables.add('name', code, text)
   }
-  return {
-    parents,
-    names,
-    parts: await grouped(files, 'LoincPartLink_Primary.csv', (row) => [column(row, 'LoincNumber'), partLink(row)]),
-    consumerNames: await grouped(files, 'ConsumerName.csv', (row) => [column(row, 'LoincNumber'), column(row, 'ConsumerName')]),
-    mapTo: await grouped(files, 'MapTo.csv', (row) => [column(row, 'LOINC'), column(row, 'MAP_TO')]),
-    listFor: await grouped(files, 'LoincAnswerListLink.csv', (row) => [column(row, 'AnswerListId'), column(row, 'LoincNumber')]),
+  for await (const row of loincRows(files, 'LoincPartLink_Primary.csv')) {
+    const link = { kind: column(row, 'PartTypeName'), code: column(row, 'PartNumber'), name: column(row, 'PartName') }
+    tables.add('part', column(row, 'LoincNumber'), JSON.stringify(link))
   }
+  for await (const row of loincRows(files, 'ConsumerName.csv')) {
+    tables.add('consumer-name', column(row, 'LoincNumber'), column(row, 'ConsumerName'))
+  }
+  for await (const row of loincRows(files, 'MapTo.csv')) tables.add('map-to', column(row, 'LOINC'), column(row, 'MAP_TO'))
+  for await (const row of loincRows(files, 'LoincAnswerListLink.csv')) {
+    tables.add('list-for', column(row, 'AnswerListId'), column(row, 'LoincNumber'))
+  }
+  for await (const row of loincRows(files, 'AnswerList.csv')) addAnswer(tables, row)
 }
 
-function partLink(row: CsvRow): PartLink {
-  return { kind: column(row, 'PartTypeName'), code: column(row, 'PartNumber'), name: column(row, 'PartName') }
-}
-
-async function grouped<T>(
-  files: readonly ReleaseFile[],
-  name: string,
-  read: (row: CsvRow) => readonly [string, T],
-): Promise<ReadonlyMap<string, readonly T[]>> {
-  const found = new Map<string, T[]>()
-  for await (const row of loincRows(files, name)) {
-    const [key, value] = read(row)
-    add(found, key, value)
-  }
-  return found
-}
-
-function add<T>(lists: Map<string, T[]>, key: string, value: T): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [value])
-  else list.push(value)
+function addAnswer(tables: LoincTables, row: CsvRow): void {
+  const list = column(row, 'AnswerListId')
+  const answer = row.get('AnswerStringId')
+  const listed = JSON.stringify({ list, listName: row.get('AnswerListName'), answer, text: row.get('DisplayText') })
+  tables.add('list', list, listed)
+  if (answer !== undefined) tables.add('answer', answer, listed)
 }
 
 /** A value that a row must have. */

@@ -9,10 +9,17 @@ export interface RxnormAtom {
   readonly inUse: boolean
 }
 
-/** What stands beside the names, by concept. */
+/** What a concept is to another one: `has_ingredient`. */
+export interface RxnormRelation {
+  readonly name: string
+  readonly to: string
+}
+
+/** What a release says about a concept. */
 export interface RxnormParts {
-  readonly relations: ReadonlyMap<string, readonly { readonly name: string; readonly to: string }[]>
-  readonly semanticTypes: ReadonlyMap<string, readonly string[]>
+  readonly atoms: readonly RxnormAtom[]
+  readonly relations: readonly RxnormRelation[]
+  readonly semanticTypes: readonly string[]
 }
 
 const URL = 'http://www.nlm.nih.gov/research/umls/rxnorm'
@@ -20,7 +27,7 @@ const URL = 'http://www.nlm.nih.gov/research/umls/rxnorm'
 const OTHER_NAMES: ReadonlySet<string> = new Set(['SY', 'TMSY', 'PSN', 'ET'])
 
 /** A concept by its names: the display is the name of the type that the concept has, in use before suppressed. */
-export function rxnormConcept(code: string, atoms: readonly RxnormAtom[], { relations, semanticTypes }: RxnormParts): JsonObject {
+export function rxnormConcept(code: string, { atoms, relations, semanticTypes }: RxnormParts): JsonObject {
   const main = atoms.toSorted((a, b) => rank(a) - rank(b))[0]
   const types = new Set(atoms.filter(({ type }) => !OTHER_NAMES.has(type)).map(({ type }) => type))
   return {
@@ -31,8 +38,8 @@ export function rxnormConcept(code: string, atoms: readonly RxnormAtom[], { rela
       .map(({ type, text }) => ({ language: 'en', use: { system: URL, code: type }, value: text })),
     property: [
       ...Array.from(types, (valueCode) => ({ code: 'TTY', valueCode })),
-      ...(semanticTypes.get(code) ?? []).map((valueString) => ({ code: 'STY', valueString })),
-      ...(relations.get(code) ?? []).map(({ name, to }) => ({ code: name, valueCode: to })),
+      ...semanticTypes.map((valueString) => ({ code: 'STY', valueString })),
+      ...relations.map(({ name, to }) => ({ code: name, valueCode: to })),
       ...(atoms.some(({ inUse }) => inUse) ? [] : [{ code: 'inactive', valueBoolean: true }]),
     ],
   }

@@ -1,1 +1,1 @@
-export { storeConcepts } from './store-concepts.js'
+export { storeConcepts, type ConceptSequence } from './store-concepts.js'
