@@ -1,1 +1,2 @@
-export { didYouMean, distanceOf, nearest, otherCase } from './nearest.js'
+export { distancesFrom } from './distances.js'
+export { didYouMean, nearest, otherCase } from './nearest.js'

@@ -1,4 +1,5 @@
 import { quoted } from '../errors/index.js'
+import { distancesFrom } from './distances.js'
 
 const MAX_WORD = 64
 const MAX_CANDIDATES = 1_000
@@ -13,12 +14,13 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
   if (word === '' || word.length > MAX_WORD) return []
   const wanted = word.toLowerCase()
   const most = Math.min(3, Math.ceil(wanted.length / 3))
+  const distanceTo = distancesFrom(wanted, most)
   const near: { readonly candidate: string; readonly distance: number }[] = []
   let compared = 0
   for (const candidate of candidates) {
     if (++compared > MAX_CANDIDATES) break
     if (candidate === word || Math.abs(candidate.length - wanted.length) > most) continue
-    const distance = distanceOf(wanted, candidate.toLowerCase(), most)
+    const distance = distanceTo(candidate.toLowerCase())
     if (distance <= most && distance < Math.max(wanted.length, candidate.length)) near.push({ candidate, distance })
   }
   return near
@@ -36,27 +38,4 @@ export function otherCase(word: string, suggestions: readonly string[]): string 
 /** `Did you mean 'a' or 'b'?`; `undefined` when there is nothing to suggest. */
 export function didYouMean(suggestions: readonly string[]): string | undefined {
   return suggestions.length === 0 ? undefined : `Did you mean ${suggestions.map(quoted).join(' or ')}?`
-}
-
-/** Least number of letters to insert, drop, replace or swap with their neighbour (optimal string alignment); something above `most` when it is above. */
-export function distanceOf(a: string, b: string, most: number): number {
-  let before: readonly number[] = []
-  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1]
-      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      const least = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + Number(!same))
-      current.push(swapped ? Math.min(least, at(before, column - 2) + 1) : least)
-    }
-    if (Math.min(...last, ...current) > most) return most + 1
-    before = last
-    last = current
-  }
-  return at(last, b.length)
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY
 }

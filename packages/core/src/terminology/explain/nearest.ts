@@ -1,4 +1,4 @@
-import { distanceOf } from '../../nearest/index.js'
+import { distancesFrom } from '../../nearest/index.js'
 import { fold } from '../words.js'
 import type { Work } from '../work.js'
 
@@ -29,12 +29,13 @@ export function* nearestOf<T>(written: string, candidates: Iterable<Candidate<T>
   const wanted = fold(written.slice(0, LONGEST))
   const most = Math.min(MOST_ERRORS, Math.max(1, Math.floor(wanted.length / 3)))
   const byDistance = Array.from({ length: most + 1 }, (): NearItem<T>[] => [])
+  const distanceTo = distancesFrom(wanted, most)
   let seen = 0
   for (const { text, item } of candidates) {
     if (++seen > BUDGET) break
     if (seen % STEPS === 0) yield
     if (Math.abs(text.length - wanted.length) > most) continue
-    const distance = distanceOf(wanted, fold(text), most)
+    const distance = distanceTo(fold(text))
     const alike = byDistance[distance]
     if (alike !== undefined && alike.length < MOST_ITEMS) alike.push({ item, distance })
   }
