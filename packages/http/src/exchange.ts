@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import { readText, type Answer } from './answer.js'
-import { timedOut, unavailable } from './failure.js'
+import { callerRefused, timedOut, unavailable } from './failure.js'
 import type { HttpSettings } from './options.js'
 
 /** One request to the upstream. */
@@ -21,13 +21,28 @@ const MAX_RETRY_AFTER_SECONDS = 120
  * other methods are never repeated, as nobody can know what they have done.
  *
  * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a connection that fails, a redirection, a server error, an answer
- *   that is too large, and credentials that are refused.
+ *   that is too large, and credentials of this service that are refused; `forbidden` for those of the caller.
  */
 export async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer> {
+  const { kept } = settings
+  const token = await settings.token()
+  const known = ask.method === 'GET' ? kept.get(ask.url, token) : undefined
+  const headers = {
+    ...ask.headers,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(known !== undefined && { 'if-none-match': known.etag }),
+  }
+  const answer = await patiently(settings, { ...ask, headers })
+  if (answer.status === 304 && known !== undefined) return known.answer
+  if (ask.method === 'GET') kept.set(ask.url, token, answer)
+  return checked(answer, settings)
+}
+
+async function patiently(settings: HttpSettings, ask: Ask): Promise<Answer> {
   const deadline = performance.now() + settings.timeoutMs
   for (let tries = 1; ; tries++) {
     const answer = await once(settings, ask, deadline - performance.now())
-    if (!isBusy(answer)) return checked(answer)
+    if (!isBusy(answer)) return answer
     const pause = pauseBefore(tries, answer)
     const isLast = ask.method !== 'GET' || tries === MAX_TRIES || performance.now() + pause >= deadline
     if (isLast) throw unavailable('is too busy', retryAfterSeconds(answer))
@@ -35,14 +50,13 @@ export async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer
   }
 }
 
-async function once({ fetch, token, maxAnswerBytes }: HttpSettings, ask: Ask, timeoutMs: number): Promise<Answer> {
-  const bearer = await token()
+async function once({ fetch, maxAnswerBytes }: HttpSettings, ask: Ask, timeoutMs: number): Promise<Answer> {
   const stop = new AbortController()
   const timer = setTimeout(() => stop.abort(), Math.max(0, timeoutMs))
   try {
     const response = await fetch(ask.url, {
       method: ask.method,
-      headers: { ...ask.headers, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
+      headers: ask.headers,
       ...(ask.body !== undefined && { body: ask.body }),
       redirect: 'manual',
       signal: stop.signal,
@@ -62,9 +76,9 @@ function isBusy({ status }: Answer): boolean {
   return status === 429 || status === 503
 }
 
-function checked(answer: Answer): Answer {
+function checked(answer: Answer, { forwardsToken }: HttpSettings): Answer {
   const { status } = answer
-  if (status === 401 || status === 403) throw unavailable('refuses the credentials of this service')
+  if (status === 401 || status === 403) throw forwardsToken ? callerRefused() : unavailable('refuses the credentials of this service')
   if (status >= 500) throw unavailable('failed')
   if (status < 200 || (status >= 300 && status < 400)) throw unavailable('sent an answer that is not followed')
   return answer

@@ -72,6 +72,21 @@ storageContract(
   },
 )
 
+storageContract(
+  'HTTP before our own server, with transactions and kept answers',
+  async ({ now }) => {
+    const server = await startOwnServer(now)
+    const open = () => httpStorage({ ...server, transactions: true, keptBytes: 1_000_000 })
+    return { storage: open(), reopen: async () => open(), dispose: server.stop }
+  },
+  {
+    ...Object.fromEntries(ENTRY_PROMISES.map((promise) => [promise, ENTRIES])),
+    ...Object.fromEntries(HISTORY_PROMISES.map((promise) => [promise, HISTORY])),
+    'an entry of a write sees what the entries before it did': 'a FHIR transaction takes each resource once',
+    'versions rise across deletion and re-creation': DELETED_VERSION,
+  },
+)
+
 describe('definitions of an upstream', () => {
   let server: OwnServer
   beforeAll(async () => {

@@ -6,15 +6,16 @@ import { unavailable } from './failure.js'
 import { settingsOf, type HttpStorageOptions } from './options.js'
 import { countUpstream, searchUpstream } from './search.js'
 import { resourceFrom } from './stored-from.js'
+import { writeTogether } from './transaction.js'
 import { createUpstream, type Upstream } from './upstream.js'
 import { writeUpstream } from './write.js'
 
-const CAPABILITIES: Capabilities = { atomic: false, counts: true, preconditions: true, sorts: true }
+const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions: true, sorts: true }
 
 /**
  * Another FHIR R4 server as storage. Searches are sent as the FHIR search parameters that they were made from (`SearchQuery.parameters`);
  * the upstream is told to refuse what it does not understand, and an answer that passed over a parameter is an error. Several entries of
- * a write are sent one after the other: when one is refused, those before it stay.
+ * a write are sent one after the other, so that when one is refused, those before it stay; with `transactions`, together.
  *
  * @throws {TypeError} when `baseUrl` is no http or https address, or has credentials, a query or a fragment.
  */
@@ -22,13 +23,14 @@ export function httpStorage(options: HttpStorageOptions): Storage {
   const settings = settingsOf(options)
   const upstream = createUpstream(settings)
   const reach = { upstream, settings }
+  const writeIn = settings.transactions ? writeTogether : writeUpstream
   const guarded = createGuard()
   return {
-    capabilities: CAPABILITIES,
+    capabilities: { ...CAPABILITIES, atomic: settings.transactions },
     read: async (type, id) => guarded.run(async () => readResource(upstream, type, id)),
     search: async (query) => guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach, query) : { items: [] })),
     count: async (query) => guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach, query) : 0)),
-    write: async (entries) => guarded.run(async () => writeUpstream(upstream, entries)),
+    write: async (entries) => guarded.run(async () => writeIn(upstream, entries)),
     close: async () => guarded.close(),
   }
 }

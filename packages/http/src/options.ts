@@ -1,9 +1,17 @@
+import { callerToken } from './caller-token.js'
+import { keptAnswers, type KeptAnswers } from './kept-answers.js'
+
 /** How an upstream FHIR server is reached. */
 export interface HttpStorageOptions {
   /** Base of the FHIR server, for example `https://fhir.example.org/fhir/R4`. Nothing else is ever connected to. */
   readonly baseUrl: string
-  /** Bearer token for the upstream, or what gives the current one before each request. */
+  /** Bearer token for the upstream, or what gives the current one before each call. */
   readonly token?: string | (() => string | Promise<string>) | undefined
+  /**
+   * Asks the upstream with the token of the caller whose request is served (`withCallerToken`), and without credentials where there is
+   * none; for upstreams that trust the same issuer. Default false: the caller's token goes nowhere. Not together with `token`.
+   */
+  readonly forwardToken?: boolean | undefined
   /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** Time for a call with all its tries, in milliseconds. Default 4,500. */
@@ -12,6 +20,13 @@ export interface HttpStorageOptions {
   readonly maxAnswerBytes?: number
   /** Most pages of one search. Default 1,000. */
   readonly maxPages?: number
+  /**
+   * Most bytes of answers with an ETag that are kept, to ask the upstream next time whether they still hold (`If-None-Match`), whatever
+   * it says of caching: nothing is answered from them unasked. Default 0: none.
+   */
+  readonly keptBytes?: number
+  /** Sends the entries of one write as a FHIR transaction, so that `atomic` is kept; the upstream must know transactions. Default false. */
+  readonly transactions?: boolean
   /** Secret that cursors are signed with; instances that share callers need the same. Default: random, for this storage only. */
   readonly cursorSecret?: string
 }
@@ -25,20 +40,32 @@ export interface HttpSettings {
   readonly maxAnswerBytes: number
   readonly maxPages: number
   readonly cursorSecret: string
+  readonly kept: KeptAnswers
+  /** Whether tokens are those of callers, whom the upstream may refuse. */
+  readonly forwardsToken: boolean
+  readonly transactions: boolean
 }
 
-/** @throws {TypeError} when `baseUrl` is no http or https address, or has credentials, a query or a fragment. */
+/** @throws {TypeError} when `baseUrl` is no http or https address, or has credentials, a query or a fragment; for both kinds of token. */
 export function settingsOf(options: HttpStorageOptions): HttpSettings {
-  const { token } = options
   return {
     base: baseOf(options.baseUrl),
-    token: async () => (typeof token === 'function' ? token() : token),
+    token: tokenOf(options),
+    forwardsToken: options.forwardToken ?? false,
+    kept: keptAnswers(options.keptBytes ?? 0),
+    transactions: options.transactions ?? false,
     fetch: options.fetch ?? globalThis.fetch,
     timeoutMs: options.timeoutMs ?? 4_500,
     maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
     maxPages: options.maxPages ?? 1_000,
     cursorSecret: options.cursorSecret ?? crypto.randomUUID(),
   }
+}
+
+function tokenOf({ token, forwardToken = false }: HttpStorageOptions): HttpSettings['token'] {
+  if (!forwardToken) return async () => (typeof token === 'function' ? token() : token)
+  if (token !== undefined) throw new TypeError('Either token or forwardToken can be given.')
+  return async () => callerToken()
 }
 
 /** Whether a link of the upstream stays below its base: the same origin, and a path under the base's. */

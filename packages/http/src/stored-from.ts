@@ -32,9 +32,14 @@ function stampOf(resource: JsonObject, headers: Headers | undefined): { readonly
   }
 }
 
-/** The version of an `ETag`, as FHIR writes it: `W/"3"`. */
+/** The version of the `ETag` among headers. */
 export function versionOf(headers: Headers | undefined): string | undefined {
-  return /^(?:W\/)?"([A-Za-z0-9.-]{1,64})"$/.exec(headers?.get('etag') ?? '')?.[1]
+  return versionIn(headers?.get('etag') ?? undefined)
+}
+
+/** The version of an entity tag, as FHIR writes it: `W/"3"`. */
+export function versionIn(etag: string | undefined): string | undefined {
+  return /^(?:W\/)?"([A-Za-z0-9.-]{1,64})"$/.exec(etag ?? '')?.[1]
 }
 
 /** UTC with milliseconds; the beginning of 1970 where the upstream keeps no time. */

@@ -18,8 +18,24 @@ export interface Upstream {
   page(url: URL): Promise<Answer>
   update(address: string, text: string, ifVersion: Precondition): Promise<Answer>
   remove(address: string, ifVersion: Precondition): Promise<Answer>
+  /** @param text Of the Bundle. */
+  transaction(text: string): Promise<Answer>
+  operation(call: OperationCall): Promise<Answer>
 }
 
+/** A call of an operation. */
+export interface OperationCall {
+  /** Below the base, with the dollar sign. */
+  readonly address: string
+  readonly pairs: readonly Pair[]
+  /** Of the Parameters of a POST; a GET when absent. */
+  readonly text?: string | undefined
+  readonly acceptLanguage?: string | undefined
+}
+
+const FHIR_BODY = { 'content-type': 'application/fhir+json' }
+/** The answer is to have what was stored, with its time to the millisecond. */
+const TRANSACTION = { ...FHIR_BODY, prefer: 'handling=strict, return=representation' }
 const ACCEPT = { accept: 'application/fhir+json', prefer: 'handling=strict' }
 
 /**
@@ -50,9 +66,21 @@ export function createUpstream(settings: HttpSettings): Upstream {
     search: async (resourceType, pairs) => answerTo(client.search({ resourceType, searchParams: searchParams(pairs) })),
     page: async (url) => answerTo(client.request(url.href)),
     update: async (address, text, ifVersion) =>
-      answerTo(client.request(address, { method: 'PUT', body: text, options: { headers: { 'content-type': 'application/fhir+json', ...conditionOf(ifVersion) } } })),
-    remove: async (address, ifVersion) => answerTo(client.request(address, { method: 'DELETE', options: { headers: conditionOf(ifVersion) } })),
+      answerTo(client.request(address, { method: 'PUT', body: text, options: { headers: { ...FHIR_BODY, ...conditionOf(ifVersion) } } })),
+    transaction: async (text) => answerTo(client.request('', { method: 'POST', body: text, options: { headers: TRANSACTION } })),
+    operation: async (call) => answerTo(client.request(...operationRequest(call))),
+    remove: async (address, ifVersion) =>
+      answerTo(client.request(address, { method: 'DELETE', options: { headers: conditionOf(ifVersion) } })),
   }
+}
+
+function operationRequest({ address, pairs, text, acceptLanguage }: OperationCall): Parameters<Client['request']> {
+  const query = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString()
+  const path = query === '' ? address : `${address}?${query}`
+  const headers = { ...(acceptLanguage !== undefined && { 'accept-language': acceptLanguage }) }
+  return text === undefined
+    ? [path, { options: { headers } }]
+    : [path, { method: 'POST', body: text, options: { headers: { ...headers, ...FHIR_BODY } } }]
 }
 
 function searchParams(pairs: readonly Pair[]): Record<string, string[]> {

@@ -1,6 +1,14 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { objectAt, stringAt } from 'fhir-ops/json'
-import { checkAddress, checkLaidOut, isResourceId, type DeleteEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import {
+  checkAddress,
+  checkLaidOut,
+  isResourceId,
+  type DeleteEntry,
+  type PutEntry,
+  type WriteEntry,
+  type WriteResult,
+} from 'fhir-ops/storage'
 import { jsonOf, type Answer } from './answer.js'
 import { unavailable } from './failure.js'
 import { instantOf, versionOf } from './stored-from.js'
@@ -14,7 +22,8 @@ export async function writeUpstream(upstream: Upstream, entries: readonly WriteE
   return results
 }
 
-function checkEntry(entry: WriteEntry): void {
+/** @throws {OperationError} for an entry that must not be sent. */
+export function checkEntry(entry: WriteEntry): void {
   checkAddress(entry.type, entry.id)
   if (entry.op === 'put') checkLaidOut(entry)
   // Versions have the form of ids; what has not cannot be current, and does not go into a header.
@@ -24,7 +33,8 @@ function checkEntry(entry: WriteEntry): void {
 async function put(upstream: Upstream, entry: PutEntry): Promise<WriteResult> {
   const { type, id, text, ifVersion } = entry
   const answer = await upstream.update(`${type}/${id}`, text, ifVersion)
-  if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, entry)
+  if (isGone(answer)) throw conflict(entry)
+  if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, quoted(`${type}/${id}`))
   const meta = answer.text === '' ? undefined : objectAt(jsonOf(answer), 'meta')
   const versionId = versionOf(answer.headers) ?? stringAt(meta, 'versionId')
   if (versionId === undefined) throw unavailable('does not tell the version that it wrote')
@@ -35,19 +45,24 @@ async function put(upstream: Upstream, entry: PutEntry): Promise<WriteResult> {
 async function remove(upstream: Upstream, entry: DeleteEntry): Promise<WriteResult> {
   const { type, id, ifVersion } = entry
   const answer = await upstream.remove(`${type}/${id}`, ifVersion)
-  const isGone = answer.status === 404 || answer.status === 410
-  if (isGone ? ifVersion !== undefined : answer.status >= 300) throw refusal(answer, entry)
-  const versionId = isGone ? undefined : versionOf(answer.headers)
+  if (isGone(answer) && ifVersion !== undefined) throw conflict(entry)
+  if (!isGone(answer) && answer.status >= 300) throw refusal(answer, quoted(`${type}/${id}`))
+  const versionId = isGone(answer) ? undefined : versionOf(answer.headers)
   const lastUpdated = instantOf(answer.headers.get('last-modified') ?? answer.headers.get('date') ?? undefined)
   return { type, id, lastUpdated, created: false, ...(versionId !== undefined && { versionId }) }
 }
 
-function refusal({ status }: Answer, entry: WriteEntry): OperationError {
-  const address = quoted(`${entry.type}/${entry.id}`)
-  if (status === 412 || status === 404 || status === 410) return conflict(entry)
-  if (status === 409) return new OperationError('conflict', `The upstream FHIR server sees a conflict in ${address}.`)
-  if (status === 405) return new OperationError('not-supported', `The upstream FHIR server does not take ${address}.`)
-  return new OperationError('resource-invalid', `The upstream FHIR server refuses ${address}.`)
+/** The error for what the upstream did not take. @param what In the words of a sentence. */
+export function refusal({ status }: Answer, what: string): OperationError {
+  if (status === 412) return new OperationError('version-conflict', `The current version of ${what} is not the expected one.`)
+  if (status === 409) return new OperationError('conflict', `The upstream FHIR server sees a conflict in ${what}.`)
+  if (status === 404 || status === 405) return new OperationError('not-supported', `The upstream FHIR server does not take ${what}.`)
+  return new OperationError('resource-invalid', `The upstream FHIR server refuses ${what}.`)
+}
+
+/** The upstream has no version of it. */
+function isGone({ status }: Answer): boolean {
+  return status === 404 || status === 410
 }
 
 function conflict({ type, id }: WriteEntry): OperationError {

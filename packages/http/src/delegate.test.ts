@@ -1,0 +1,122 @@
+import { createContext, forRequest } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import type { OperationRequest } from 'fhir-ops/operation'
+import { parametersFromQuery, parametersOf } from 'fhir-ops/parameters'
+import { OPERATIONS } from '@fhir-ops/handler'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startOwnServer, type OwnServer } from '../test/own-server.js'
+import { json, startScriptedServer, type ScriptedServer } from '../test/scripted-server.js'
+import { delegated, httpStorage, type DelegateOptions } from './index.js'
+
+const SYSTEM = 'http://example.org/colours'
+
+function colours(code: string): object[] {
+  return [
+    { resourceType: 'CodeSystem', id: 'colours', url: SYSTEM, status: 'active', content: 'complete', concept: [{ code, display: code }] },
+    { resourceType: 'ValueSet', id: code, url: `http://example.org/${code}`, status: 'active', compose: { include: [{ system: SYSTEM }] } },
+  ]
+}
+
+const ctx = forRequest(createContext({ storage: memoryStorage(colours('here')) }), {})
+
+function get(query: Record<string, string>): OperationRequest {
+  return { type: 'ValueSet', method: 'GET', parameters: parametersFromQuery(Object.entries(query)), strict: true }
+}
+
+function post(...parameter: readonly object[]): OperationRequest {
+  const body = { resourceType: 'Parameters', parameter }
+  return { type: 'ValueSet', method: 'POST', parameters: parametersOf(body), body, strict: true }
+}
+
+async function expand(request: OperationRequest, options: DelegateOptions): Promise<unknown> {
+  const operation = delegated(OPERATIONS, options).find(({ name }) => name === '$expand')
+  const answer = await operation?.run(ctx, request)
+  return JSON.parse(JSON.stringify(answer?.resource)).expansion.contains[0].code
+}
+
+describe('$expand before a server of ours', () => {
+  let server: OwnServer
+  beforeAll(async () => {
+    server = await startOwnServer()
+    const storage = httpStorage(server)
+    for (const resource of colours('there')) {
+      const { resourceType: type, id } = resource as { resourceType: string; id: string }
+      const text = JSON.stringify({ ...resource, resourceType: type, id }).replace(`"id":"${id}"`, `"id":"${id}","meta":{}`)
+      await storage.write([{ op: 'put', type, id, text, entries: [] }])
+    }
+  })
+  afterAll(async () => server.stop())
+
+  const cases: readonly (readonly [name: string, request: OperationRequest, remote: readonly string[], code: string])[] = [
+    ['what is here is answered here', get({ url: 'http://example.org/here' }), [], 'here'],
+    ['what is not here is answered there', get({ url: 'http://example.org/there' }), [], 'there'],
+    ['the same by POST', post({ name: 'url', valueUri: 'http://example.org/there' }), [], 'there'],
+    [
+      'a system that is remote goes there, also inside a value set',
+      post({ name: 'valueSet', resource: { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SYSTEM }] } } }),
+      [SYSTEM],
+      'there',
+    ],
+    [
+      'one that is not remote stays',
+      post({ name: 'valueSet', resource: { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SYSTEM }] } } }),
+      ['http://example.org/other'],
+      'here',
+    ],
+  ]
+  it.each(cases)('%s', async (_, request, remote, code) => {
+    expect(await expand(request, { ...server, delegate: ['expand'], remote })).toBe(code)
+  })
+
+  it('what neither has is not found, in the words of here', async () => {
+    await expect(expand(get({ url: 'http://example.org/none' }), { ...server, delegate: ['expand'] })).rejects.toMatchObject({
+      code: 'not-found',
+      message: expect.stringContaining('http://example.org/none'),
+    })
+  })
+})
+
+describe('an upstream that operations are handed to', () => {
+  let server: ScriptedServer
+  beforeAll(async () => {
+    server = await startScriptedServer()
+  })
+  beforeEach(() => void (server.requests.length = 0))
+  afterAll(async () => server.stop())
+  const there = get({ url: 'http://example.org/there', filter: 'a&b' })
+  const options = (): DelegateOptions => ({ baseUrl: server.baseUrl, delegate: ['expand'] })
+
+  it('gets the request as it came', async () => {
+    server.behave = json({ resourceType: 'ValueSet', expansion: { contains: [{ code: 'x' }] } })
+    expect(await expand(there, options())).toBe('x')
+    expect(server.requests).toEqual([
+      `GET /fhir/ValueSet/$expand?${new URLSearchParams({ url: 'http://example.org/there', filter: 'a&b' })}`,
+    ])
+  })
+
+  it('is not asked for other operations, nor for faults of the request', async () => {
+    const [lookup] = delegated(OPERATIONS, options()).filter(({ name }) => name === '$lookup')
+    await expect(lookup?.run(ctx, { ...get({ system: SYSTEM, code: 'none' }), type: 'CodeSystem' })).rejects.toMatchObject({
+      code: 'not-found',
+    })
+    await expect(expand(get({ url: 'http://example.org/here', count: 'x' }), options())).rejects.toMatchObject({ code: 'parameter-value' })
+    expect(server.requests).toEqual([])
+  })
+
+  it.each([
+    ['fails', json({ secret: 'words' }, 500), 'storage-unavailable'],
+    ['refuses', json({ secret: 'words' }, 422), 'unprocessable'],
+    ['sends an outcome', json({ resourceType: 'OperationOutcome' }), 'storage-unavailable'],
+    ['sends no resource', json({ secret: 'words' }), 'storage-unavailable'],
+    ['redirects', json({}, 302, { location: '/elsewhere' }), 'storage-unavailable'],
+  ])('and that %s fails the call and shows nothing of itself', async (_, behave, code) => {
+    server.behave = behave
+    const error: unknown = await expand(there, options()).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code })
+    expect(`${error}`).not.toContain('words')
+  })
+
+  it.each([['expnd'], ['validate']])('cannot be handed %s', (name) => {
+    expect(() => delegated(OPERATIONS, { ...options(), delegate: [name] })).toThrow(TypeError)
+  })
+})

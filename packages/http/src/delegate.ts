@@ -1,0 +1,105 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import { stringAt, type JsonObject } from 'fhir-ops/json'
+import type { OperationContext } from 'fhir-ops/context'
+import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
+import { isResourceType } from 'fhir-ops/storage'
+import { jsonOf, type Answer } from './answer.js'
+import { createBreaker } from './breaker.js'
+import { unavailable } from './failure.js'
+import { settingsOf, type HttpStorageOptions } from './options.js'
+import { createUpstream, type Pair, type Upstream } from './upstream.js'
+
+/** Which operations are handed to the upstream, and when. */
+export interface DelegateOptions extends HttpStorageOptions {
+  /** Names without the dollar sign, such as `expand`. */
+  readonly delegate: readonly string[]
+  /**
+   * Code systems and canonicals, without versions, that the upstream knows: a request that names one of them goes to it at once. Every
+   * other is answered here, and goes to the upstream only when what it names cannot be found here. Default: none.
+   */
+  readonly remote?: readonly string[]
+}
+
+/**
+ * The operations, of which those named in `delegate` ask another FHIR server for what is not here.
+ *
+ * @throws {TypeError} for a name that none of the operations has, for one whose input is no Parameters resource, and as `httpStorage`.
+ */
+export function delegated(operations: readonly Operation[], options: DelegateOptions): readonly Operation[] {
+  const names = new Set(options.delegate)
+  for (const name of names) checkName(name, operations)
+  const upstream = createUpstream(settingsOf(options))
+  const breaker = createBreaker(() => performance.now())
+  const remote = new Set(options.remote)
+  return operations.map((operation) => {
+    const { name, run, stream: _inPieces, ...described } = operation
+    if (!names.has(name.slice(1))) return operation
+    const ask = async (request: OperationRequest): Promise<OperationResponse> =>
+      breaker.run(async () => askUpstream(upstream, name, request))
+    return {
+      ...described,
+      name,
+      run: async (ctx, request) => (namesOneOf(remote, request) ? ask(request) : hereFirst(ctx, request, { run, ask })),
+    }
+  })
+}
+
+function checkName(name: string, operations: readonly Operation[]): void {
+  const named = operations.filter((operation) => operation.name === `$${name}`)
+  if (named.length === 0) throw new TypeError(`There is no operation ${name} to delegate.`)
+  if (named.some(({ body }) => body === 'text')) throw new TypeError(`The operation ${name} cannot be delegated.`)
+}
+
+/** Whether any text of the request is one of the names, with or without a version behind it. */
+function namesOneOf(names: ReadonlySet<string>, { parameters, body }: OperationRequest): boolean {
+  const isNamed = (value: unknown): boolean => {
+    if (typeof value === 'string') return names.has(value.split('|')[0] ?? '')
+    return typeof value === 'object' && value !== null && Object.values(value).some(isNamed)
+  }
+  return names.size > 0 && (parameters.some(({ value }) => isNamed(value)) || isNamed(body))
+}
+
+interface TwoWays {
+  readonly run: Operation['run']
+  readonly ask: (request: OperationRequest) => Promise<OperationResponse>
+}
+
+const NOT_HERE: ReadonlySet<string> = new Set(['not-found', 'definition-not-found', 'content-not-found'])
+
+/** What neither has is told as it is told here. */
+async function hereFirst(ctx: OperationContext, request: OperationRequest, { run, ask }: TwoWays): Promise<OperationResponse> {
+  try {
+    return await run(ctx, request)
+  } catch (missing) {
+    if (!(missing instanceof OperationError) || !NOT_HERE.has(missing.code)) throw missing
+    try {
+      return await ask(request)
+    } catch (error) {
+      throw error instanceof OperationError && error.code === 'not-found' ? missing : error
+    }
+  }
+}
+
+async function askUpstream(upstream: Upstream, name: string, request: OperationRequest): Promise<OperationResponse> {
+  const { type, id, method, parameters, body, acceptLanguage } = request
+  const address = [type, id, name].filter((part) => part !== undefined && part !== '').join('/')
+  const pairs = parameters.flatMap(({ name: parameter, value, type: valueType }): Pair[] =>
+    valueType === undefined && typeof value === 'string' ? [[parameter, value]] : [],
+  )
+  const text = method === 'POST' ? JSON.stringify(body ?? { resourceType: 'Parameters' }) : undefined
+  return responseOf(name, await upstream.operation({ address, pairs, text, acceptLanguage }))
+}
+
+/** Nothing of a refusal is shown. */
+function responseOf(name: string, answer: Answer): OperationResponse {
+  if (answer.status === 404) throw new OperationError('not-found', 'Neither this server nor the one behind it has what the request names.')
+  if (answer.status !== 200) throw new OperationError('unprocessable', `The upstream FHIR server refuses ${quoted(name)} for this request.`)
+  const resource = jsonOf(answer)
+  if (!isResource(resource)) throw unavailable('sent no resource')
+  return { status: 200, resource }
+}
+
+function isResource(resource: JsonObject): boolean {
+  const type = stringAt(resource, 'resourceType')
+  return type !== undefined && isResourceType(type) && type !== 'OperationOutcome'
+}
