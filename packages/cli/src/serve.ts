@@ -5,7 +5,7 @@ import { configureServer, startingListener, toNodeListener } from '@fhir-ops/han
 import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
-import { createSessions, type AuditSink, type Sessions } from 'fhir-ops/sessions'
+import { auditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
 import { devTokenVerifier } from './dev-token.js'
 import { openEngine, type Engine } from './engine.js'
 import type { Io } from './io.js'
@@ -25,6 +25,8 @@ export interface ServeOptions {
   readonly maxExpansion?: number
   /** What is written to `io.err` as JSON lines: failures (default), or also every request and every audit event. */
   readonly log?: 'failures' | 'all'
+  /** Stores audit events as AuditEvents. */
+  readonly audit?: boolean
 }
 
 /** A server that listens. */
@@ -74,7 +76,8 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const limits = maxExpansion === undefined ? {} : { limits: { maxExpansion } }
   const engine = await openEngine({ storage, load, base: `${url}/fhir/R4`, ...limits }, io)
   const runtime = botSandbox()
-  const sessions = createSessions({ store: engine.sessionStore, ...auditLog(options, io) })
+  const audit = auditing(options, engine, io)
+  const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   const handler = createHandler(handlerOptions({ options, engine, io, url, runtime, sessions }))
   server.removeAllListeners('request')
@@ -90,6 +93,7 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
       await ended
       clearTimeout(linger)
       await sessions.close()
+      await audit.close()
       await runtime.close()
       await engine.close()
     },
@@ -122,8 +126,17 @@ function handlerOptions({ options, engine, io, url, runtime, sessions }: Parts):
   }
 }
 
-function auditLog({ log }: ServeOptions, io: Io): { onAudit?: AuditSink } {
-  return log === 'all' ? { onAudit: (event) => io.err(JSON.stringify({ audit: event })) } : {}
+/** Where audit events go: to the log, to the storage, to both or nowhere. */
+function auditing({ log, audit }: ServeOptions, { ctx, indexer }: Engine, io: Io): AuditStore {
+  const onFailure = (_error: unknown, lost: number): void => io.err(JSON.stringify({ level: 'error', lostAuditEvents: lost }))
+  const store = audit === true ? auditStore({ storage: ctx.storage, indexer, onFailure }) : undefined
+  return {
+    onAudit(event) {
+      if (log === 'all') io.err(JSON.stringify({ audit: event }))
+      return store?.onAudit(event)
+    },
+    close: async () => store?.close(),
+  }
 }
 
 /** Forgets old sessions. A failure is told and tried again the next day. */

@@ -13,6 +13,7 @@ interface ServeCommandOptions {
   readonly botTimeout?: number
   readonly maxExpansion?: number
   readonly log: 'failures' | 'all'
+  readonly audit?: true
 }
 
 /** `fhir-ops serve`. */
@@ -28,6 +29,7 @@ export function serveCommand(io: Io): Command {
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
     .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))
+    .option('--audit', 'store audit events as AuditEvent resources')
     .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
       const server = await serve({ ...options, open: !auth }, io)

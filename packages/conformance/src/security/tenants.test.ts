@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHandler, type Handler } from '@fhir-ops/handler'
+import { openPostgres } from '@fhir-ops/postgres'
 import { r4 } from '@fhir-ops/r4'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { storageLayer } from 'fhir-ops/content'
@@ -13,6 +14,7 @@ import { createSessions, type Sessions } from 'fhir-ops/sessions'
 import { putResource, type SessionStore, type Storage } from 'fhir-ops/storage'
 import { tenantSessionStore, tenantStorage } from 'fhir-ops/tenants'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testDatabase } from '../../../postgres/test/test-database.js'
 
 const release = r4()
 const SCOPES = ['openid', 'system/*.cruds', 'system/Bot.cruds']
@@ -152,17 +154,33 @@ const OF_B: readonly object[] = [
   MEASURE,
 ]
 
-async function sqliteFile(): Promise<{ readonly storage: Storage; readonly sessions: SessionStore; close(): Promise<void> }> {
+interface Parts {
+  readonly storage: Storage
+  readonly sessions: SessionStore
+  close(): Promise<void>
+}
+
+async function sqliteFile(): Promise<Parts> {
   const file = join(tmpdir(), `fhir-ops-tenants-${crypto.randomUUID()}.db`)
   const { storage, sessions, close } = await openSqlite(file)
   return { storage, sessions, close: async () => (await close(), rm(file, { force: true })) }
 }
 
-describe.each([
+const database = await testDatabase({ fsync: 'off' })
+afterAll(() => database.remove())
+
+async function postgresSchema(): Promise<Parts> {
+  const schema = await database.schema()
+  const { storage, sessions, close } = await openPostgres(schema.pool(), { allowLossyCommits: true })
+  return { storage, sessions, close: async () => (await close(), schema.drop()) }
+}
+
+describe.each<readonly [string, () => Promise<Parts>]>([
   ['memory', async () => ({ storage: memoryStorage(), sessions: memorySessionStore(), close: async () => {} })],
   ['SQLite', sqliteFile],
-] as const)('tenants of one storage: %s', (_name, open) => {
-  let shared: Awaited<ReturnType<typeof open>>
+  ['PostgreSQL', postgresSchema],
+])('tenants of one storage: %s', (_name, open) => {
+  let shared: Parts
   let a: Tenant
   let b: Tenant
   beforeAll(async () => {

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { createSessions } from 'fhir-ops/sessions'
+import { expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../test/temporary-folder.js'
+import { openSqlite } from './index.js'
+
+const shell = promisify(execFile)
+
+/** Calls a method of sessions over the file in another process, which ends then. */
+async function elsewhere(file: string, call: string): Promise<void> {
+  const program = `
+    import { openSqlite } from '@fhir-ops/sqlite'
+    import { createSessions } from 'fhir-ops/sessions'
+    const file = await openSqlite(${JSON.stringify(file)})
+    await createSessions({ store: file.sessions }).${call}
+    await file.close()`
+  await shell(process.execPath, ['--input-type=module', '-e', program], { cwd: resolve(import.meta.dirname, '..') })
+}
+
+it.each([
+  ['a global sign-out', () => "signOutEverywhere('ann')"],
+  ['disabling the user', () => "disableUser('ann')"],
+  ['deleting the user', () => "deleteUser('ann')"],
+  ['disabling the session', (loginId: string) => `disable('${loginId}')`],
+  ['deleting the session', (loginId: string) => `delete('${loginId}')`],
+])('TK-20: %s by another process is seen by the next request', async (_name, call) => {
+  const folder = await temporaryFolder()
+  onTestFinished(() => folder.remove())
+  const file = folder.file('sessions.db')
+  const { sessions: store, close } = await openSqlite(file)
+  const sessions = createSessions({ store })
+  const { token, loginId } = await sessions.create({ user: 'ann' })
+  await sessions.verify(token)
+  await elsewhere(file, call(loginId))
+  await expect(sessions.verify(token)).rejects.toMatchObject({ code: 'token-invalid' })
+  await close()
+})
