@@ -34,6 +34,15 @@ export function* countingOrder(numbers: Column, limit: number, before: Uint32Arr
   return { order, starts }
 }
 
+/** Puts the numbers of rows into an array, in the order of the rows. */
+export function* inOrder<T extends Uint32Array | Uint16Array>(order: Uint32Array, numbers: Pick<Column, 'at'>, into: T): Work<T> {
+  for (let i = 0; i < order.length; i++) {
+    into[i] = numbers.at(order[i] ?? 0)
+    if (i % STEPS === 0) yield
+  }
+  return into
+}
+
 function* startsOf(numbers: Column, limit: number): Work<Uint32Array> {
   const starts = new Uint32Array(limit + 1)
   for (let row = 0; row < numbers.length(); row++) {

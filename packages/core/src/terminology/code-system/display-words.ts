@@ -1,5 +1,5 @@
 import type { Work } from '../work.js'
-import { countingOrder } from './counting-order.js'
+import { countingOrder, inOrder } from './counting-order.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
 /** The words of displays by concept: for each concept a stretch of the other lists. */
@@ -26,8 +26,8 @@ export function* displayWords(
   yield
   return {
     starts: byConcept.starts,
-    words: rows.map((row) => words[row] ?? 0),
-    places: Uint16Array.from(rows, (row) => places[row] ?? FAR),
+    words: yield* inOrder(rows, { at: (row) => words[row] ?? 0 }, new Uint32Array(rows.length)),
+    places: yield* inOrder(rows, { at: (row) => places[row] ?? FAR }, new Uint16Array(rows.length)),
   }
 }
 

@@ -32,8 +32,7 @@ const STEPS = 1024
  * @param parents For each concept the numbers of its parents, best first.
  */
 export function* depthFirst(parents: readonly (readonly number[])[]): Work<DepthFirst> {
-  const children = childrenOf(parents)
-  yield
+  const children = yield* childrenOf(parents)
   const walk = yield* numbered(parents, children)
   const up = yield* renumbered(parents, walk)
   const down = yield* renumbered(children, walk)
@@ -53,9 +52,16 @@ interface Walk {
 
 const NONE: readonly number[] = []
 
-function childrenOf(parents: readonly (readonly number[])[]): readonly (readonly number[])[] {
-  const children: number[][] = parents.map(() => [])
-  parents.forEach((list, concept) => list.forEach((parent) => children[parent]?.push(concept)))
+function* childrenOf(parents: readonly (readonly number[])[]): Work<readonly (readonly number[])[]> {
+  const children: number[][] = []
+  while (children.length < parents.length) {
+    children.push([])
+    if (children.length % STEPS === 0) yield
+  }
+  for (const [concept, list] of parents.entries()) {
+    for (const parent of list) children[parent]?.push(concept)
+    if (concept % STEPS === 0) yield
+  }
   return children
 }
 

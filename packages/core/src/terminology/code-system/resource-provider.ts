@@ -8,7 +8,8 @@ import { depthFirst } from './hierarchy.js'
 import { standardsStatusOf, statusReader, type ConceptStatus } from './concept-status.js'
 import type { CodeSystemProvider, ConceptSource, SystemHeader } from './provider.js'
 
-const BYTES_PER_CONCEPT = 400
+/** Measured over 350,000 concepts (bench `terminology`): codes, hierarchy and text index; what was parsed stays with the storage. */
+const BYTES_PER_CONCEPT = 1_000
 const KIND = 'code-system'
 
 /**
@@ -47,13 +48,16 @@ export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
   const header = headerOf(resource)
   const list = yield* collectConcepts(resource, header.caseSensitive)
   const { order, hierarchy } = yield* depthFirst(list.parents)
-  const sources = Array.from(order, (old) => [{ concept: list.concepts[old] ?? {} }])
-  yield
-  const codes = sources.map(([source]) => stringAt(source?.concept, 'code') ?? '')
+  const sources: (readonly ConceptSource[])[] = []
+  const codes: string[] = []
   const places = new Map<string, number>()
-  for (const [place, code] of codes.entries()) {
-    places.set(list.keyOf(code), place)
-    if (place % STEPS === 0) yield
+  for (const old of order) {
+    const concept = list.concepts[old] ?? {}
+    const code = stringAt(concept, 'code') ?? ''
+    places.set(list.keyOf(code), sources.length)
+    codes.push(code)
+    sources.push([{ concept }])
+    if (sources.length % STEPS === 0) yield
   }
   const readStatus = statusReader(resource)
   const status = (concept: number): ConceptStatus => readStatus(sources[concept]?.[0]?.concept ?? {})

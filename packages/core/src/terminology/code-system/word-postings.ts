@@ -1,7 +1,7 @@
 import { firstWhere } from '../first-where.js'
 import { wordsOf } from '../words.js'
 import type { Work } from '../work.js'
-import { countingOrder, type Column } from './counting-order.js'
+import { countingOrder, inOrder, type Column } from './counting-order.js'
 import { sortedPlaces } from './sorted-places.js'
 
 /** The place of a word that does not stand in the display, or too far behind to count. */
@@ -30,7 +30,6 @@ export interface FoldedTexts {
 }
 
 const STEPS = 128
-const FILL_STEPS = 16_384
 
 /** Collects the words of concepts. @param byLength All concepts, those with the shortest display first. */
 export function* wordPostings(byLength: Uint32Array, texts: (concept: number) => FoldedTexts): Work<WordPostings> {
@@ -98,31 +97,22 @@ function rangeIn(sorted: readonly string[]): WordPostings['range'] {
   ]
 }
 
-function* inOrder<T extends Uint32Array | Uint16Array>(order: Uint32Array, values: Column, into: T): Work<T> {
-  for (let i = 0; i < order.length; i++) {
-    into[i] = values.at(order[i] ?? 0)
-    if (i % FILL_STEPS === 0) yield
-  }
-  return into
-}
-
 interface Growing extends Column {
   push(value: number): void
 }
 
+const CHUNK = 16
+
+/** In chunks, as a long column that is copied to grow would keep everything waiting. */
 function growing(): Growing {
-  let values = new Uint32Array(1_024)
+  const chunks: Uint32Array[] = []
   let length = 0
   return {
     push(value) {
-      if (length === values.length) {
-        const longer = new Uint32Array(length * 2)
-        longer.set(values)
-        values = longer
-      }
-      values[length++] = value
+      const chunk = (chunks[length >>> CHUNK] ??= new Uint32Array(2 ** CHUNK))
+      chunk[length++ & (2 ** CHUNK - 1)] = value
     },
-    at: (i) => values[i] ?? 0,
+    at: (i) => chunks[i >>> CHUNK]?.[i & (2 ** CHUNK - 1)] ?? 0,
     length: () => length,
   }
 }
