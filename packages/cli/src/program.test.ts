@@ -89,6 +89,15 @@ describe('operations over loaded content', () => {
     expect(err).toContain('1 codes in all')
   })
 
+  test('expand and translate say how they came to their answer', async () => {
+    const expanded = await command(['expand', 'http://example.org/fhir/ValueSet/visit-priority', '--explain', '--load', SAMPLE])
+    expect(expanded.err).toContain("'http://example.org/fhir/ValueSet/visit-priority")
+    expect(expanded.err).toMatch(/Includes codes of 'http:\/\/example\.org\/fhir\/CodeSystem\/visit-priority[^']*': \d+ codes\./)
+    const [name, , ...options] = translate
+    const translated = await command([name ?? '', 'urgnet', ...options, '--url', map, '--explain'])
+    expect(translated.err).toContain('Near: urgent')
+  })
+
   test('evaluate prints a count for each population', async () => {
     const { out } = await command(['evaluate', 'heart-rate-count', '--period-start', '2026', '--period-end', '2026', '--load', SAMPLE])
     expect(out).toBe('group 1  measure-population  3\ngroup 2  measure-population  3')

@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import { expandOperation } from 'fhir-ops/expand'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import type { Io } from '../io.js'
-import { jsonOption, loadOption, storageOption } from './options.js'
+import { explanationLines } from './explanation-lines.js'
+import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { asJson, runOperation } from './run-operation.js'
 import { table } from './table.js'
 
@@ -14,6 +15,7 @@ interface ExpandOptions {
   readonly offset?: string
   readonly displayLanguage?: string
   readonly activeOnly?: true
+  readonly explain?: true
   readonly json?: true
 }
 
@@ -29,6 +31,7 @@ export function expandCommand(io: Io): Command {
     .option('--active-only', 'leave out inactive codes')
     .addOption(storageOption())
     .addOption(loadOption())
+    .addOption(explainOption())
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -39,9 +42,18 @@ export function expandCommand(io: Io): Command {
 
 async function expand(url: string, options: ExpandOptions, io: Io): Promise<void> {
   const { filter, count, offset, displayLanguage } = options
-  const values = { url, filter, count, offset, displayLanguage, activeOnly: options.activeOnly && 'true' }
+  const values = {
+    url,
+    filter,
+    count,
+    offset,
+    displayLanguage,
+    activeOnly: options.activeOnly && 'true',
+    _explain: options.explain && 'true',
+  }
   const valueSet = await runOperation({ operation: expandOperation, type: 'ValueSet', values }, options, io)
   if (options.json) return io.out(asJson(valueSet))
+  for (const line of explanationLines(valueSet)) io.err(line)
   const expansion = objectAt(valueSet, 'expansion')
   for (const line of table(cells(expansion, 0))) io.out(line)
   const total = expansion?.['total']

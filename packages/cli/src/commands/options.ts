@@ -12,6 +12,11 @@ export function loadOption(): Option {
     .default([], 'nothing')
 }
 
+/** `--explain`. */
+export function explainOption(): Option {
+  return new Option('--explain', 'say on standard error how the answer came about')
+}
+
 /** `--json`. */
 export function jsonOption(): Option {
   return new Option('--json', 'print the FHIR resource instead of text')

@@ -3,7 +3,8 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import { translateOperation } from 'fhir-ops/translate'
 import type { Io } from '../io.js'
 import { Exit } from '../exit.js'
-import { jsonOption, loadOption, storageOption } from './options.js'
+import { explanationLines } from './explanation-lines.js'
+import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { asJson, idOf, runOperation } from './run-operation.js'
 import { table } from './table.js'
 
@@ -16,6 +17,7 @@ interface TranslateOptions {
   readonly map?: string
   readonly targetSystem?: string
   readonly reverse?: true
+  readonly explain?: true
   readonly json?: true
 }
 
@@ -32,6 +34,7 @@ export function translateCommand(io: Io): Command {
     .option('--reverse', 'go from target to source')
     .addOption(storageOption())
     .addOption(loadOption())
+    .addOption(explainOption())
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -45,9 +48,18 @@ Example:
 
 async function translate(code: string, options: TranslateOptions, io: Io): Promise<void> {
   const { system, url, source, targetSystem } = options
-  const values = { code, system, url, source, targetsystem: targetSystem, reverse: options.reverse && 'true' }
+  const values = {
+    code,
+    system,
+    url,
+    source,
+    targetsystem: targetSystem,
+    reverse: options.reverse && 'true',
+    _explain: options.explain && 'true',
+  }
   const id = options.map === undefined ? undefined : idOf('ConceptMap', options.map)
   const answer = await runOperation({ operation: translateOperation, type: 'ConceptMap', id, values }, options, io)
+  if (!options.json) for (const line of explanationLines(answer)) io.err(line)
   for (const line of options.json ? [asJson(answer)] : lines(answer)) io.out(line)
   const result = objectsAt(answer, 'parameter').find((parameter) => stringAt(parameter, 'name') === 'result')
   if (result?.['valueBoolean'] !== true) throw new Exit(1)

@@ -5,7 +5,7 @@ import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
 /** Most concepts that can be ordered without looking at every match. */
-export const MOST_CONCEPTS = 2 ** 21
+export const MOST_CONCEPTS: number = 2 ** 21
 
 /** Concepts in the orders that matches of a text filter come in. Texts are folded. */
 export interface DisplayOrder {
