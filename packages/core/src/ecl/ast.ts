@@ -96,9 +96,9 @@ export type ComponentFilter =
 /** How a dialect takes a description. */
 export type Acceptability = 'acceptable' | 'preferred'
 
-/** A language reference set by its id or the alias of its dialect; without `acceptability` any that it accepts. */
+/** Language reference sets by an id, the alias of a dialect or a constraint; without `acceptability` any that they accept. */
 export interface Dialect {
-  readonly refset: ConceptReference | { readonly alias: string; readonly at: number }
+  readonly refset: ConceptReference | { readonly alias: string; readonly at: number } | { readonly constraint: Constraint }
   readonly acceptability: readonly Acceptability[]
 }
 

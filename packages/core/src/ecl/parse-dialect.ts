@@ -1,4 +1,5 @@
 import type { Acceptability, ConceptReference, Dialect } from './ast.js'
+import type { SubParser } from './parse-refinement.js'
 import { EclError } from './ecl-error.js'
 import { parseConcept, parseSet } from './parse-concept.js'
 import { isDigit, isLetter, type EclReader } from './reader.js'
@@ -8,9 +9,25 @@ export function parseDialects(reader: EclReader): readonly Dialect[] {
   return dialects(reader, alias)
 }
 
-/** Reads language reference sets by their ids, each perhaps with acceptabilities. */
-export function parseDialectIds(reader: EclReader): readonly Dialect[] {
-  return dialects(reader, parseConcept)
+/** Reads language reference sets by their ids, each perhaps with acceptabilities, or by a constraint. */
+export function parseDialectIds(reader: EclReader, sub: SubParser): readonly Dialect[] {
+  if (holdsIds(reader)) return dialects(reader, parseConcept)
+  return [{ refset: { constraint: sub(reader) }, acceptability: acceptability(reader) }]
+}
+
+/** Brackets with an id, or an id with acceptabilities, are a set; anything else in brackets is a constraint. */
+function holdsIds(reader: EclReader): boolean {
+  const { at } = reader
+  const isBracket = reader.take('(')
+  reader.blanks()
+  const id = reader.run(isDigit)
+  reader.blanks()
+  if (reader.take('|')) reader.run((character) => character !== '|')
+  reader.take('|')
+  reader.blanks()
+  const isSet = isBracket && id !== '' && (reader.sees('(') || reader.sees(')') || reader.run(isDigit) !== '')
+  reader.back(at)
+  return isSet
 }
 
 /** Acceptabilities behind a set hold for those in it that have none of their own. */

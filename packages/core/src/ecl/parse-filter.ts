@@ -18,7 +18,7 @@ const DESCRIPTION: readonly (readonly [string, FilterParser<DescriptionFilter>])
   ['language', (reader) => ({ kind: 'language', comparison: parseEquality(reader), languages: tokens(reader, languageCode) })],
   ['typeid', (reader, sub) => ({ kind: 'type', comparison: parseEquality(reader), types: conceptList(reader, sub) })],
   ['type', (reader) => ({ kind: 'type', comparison: parseEquality(reader), types: tokenList(reader, TYPES) })],
-  ['dialectid', (reader) => ({ kind: 'dialect', comparison: parseEquality(reader), dialects: parseDialectIds(reader) })],
+  ['dialectid', (reader, sub) => ({ kind: 'dialect', comparison: parseEquality(reader), dialects: parseDialectIds(reader, sub) })],
   ['dialect', (reader) => ({ kind: 'dialect', comparison: parseEquality(reader), dialects: parseDialects(reader) })],
   ['id', (reader) => ({ kind: 'id', comparison: parseEquality(reader), ids: tokens(reader, parseId).map(({ id }) => id) })],
   ...COMPONENT,

@@ -70,6 +70,9 @@ describe('ECL', () => {
     ['< @disorder: [0..0] { @site = @limb }', 'both organDisorder swelling'],
     ['< @disorder: @site = @limb OR @site = @lobe', 'both twin'],
     ['* : R @site = @twin', 'limb organ'],
+    ['* : R @site != @twin', 'lobe organ'],
+    ['* : [0..0] R @site = *, R @form = *', 'lump'],
+    ['* : [4..4] R @site = *', 'organ'],
     ['(< @disorder) . @site', 'limb lobe organ'],
     ['@both . @site . @form', ''],
     ['* : @dose > #2', 'both'],
@@ -87,6 +90,11 @@ describe('ECL', () => {
     ['<< @organ {{ term = "organ", type = syn }}', 'organ'],
     ['<< @body {{ term = "inner", dialect = en-gb (prefer) }}', 'organ'],
     ['<< @body {{ term = "inner", dialect = en-us (prefer) }}', ''],
+    ['<< @body {{ term = "inner", dialectId = 900000000000508004 (prefer) }}', 'organ'],
+    ['<< @body {{ term = "inner", dialectId = (900000000000509007 900000000000508004 (prefer)) }}', 'organ'],
+    ['<< @body {{ term = "inner", dialectId = (900000000000509007 OR 900000000000508004) (900000000000548007) }}', 'organ'],
+    ['<< @body {{ term = "inner", dialectId != << 900000000000508004 (prefer) }}', ''],
+    ['^ @map {{ M referencedComponentId = @both }}', 'both'],
     ['* {{ C definitionStatus = defined }}', 'organDisorder'],
     ['* {{ C active = 0 }}', 'old'],
     ['* {{ C effectiveTime < "20210101", active = false }}', 'old'],
@@ -120,7 +128,7 @@ describe('implicit value sets', () => {
 
   test('of all concepts holds the inactive ones too, and is open for expressions', async () => {
     const { total, unclosed } = await expand(ctx, { url: `${SNOMED}?fhir_vs`, count: 0 })
-    expect([total, unclosed.length]).toEqual([25, 1])
+    expect([total, unclosed.length]).toEqual([27, 1])
   })
 
   test.each([['=isa/123456789'], ['=refset/@organ'], ['=other/@organ'], ['x']])('?fhir_vs%s is unknown', async (url) => {
@@ -132,6 +140,16 @@ describe('implicit value sets', () => {
     expect(await members('', 'swelled')).toEqual([])
     expect(await members('', ID.lump)).toEqual(['lump'])
   })
+})
+
+test.each([
+  ['moduleId', SCT.core, 27],
+  ['moduleId', ID.organ, 0],
+  ['sufficientlyDefined', 'true', 1],
+  ['inactive', 'true', 1],
+])('concepts are filtered by %s = %s', async (property, value, total) => {
+  const include = [{ system: SNOMED, filter: [{ property, op: '=', value }] }]
+  expect((await expand(ctx, { valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } } })).total).toBe(total)
 })
 
 test('the implicit map of an association translates inactive concepts', async () => {
@@ -216,7 +234,24 @@ test.each([
 ])('%s is an identifier: %s', (id, expected) => expect(isSctid(id)).toBe(expected))
 
 describe('the order of matches', () => {
-  const FILTERS = ['o', 'or', 'organ', 'o of', 'of o', 'body', 'organ b', 'swell', 'disorder o', 'œd', 'm a', 'a', '1', ID.organ, 'disorders', 'lob or']
+  const FILTERS = [
+    'o',
+    'or',
+    'organ',
+    'o of',
+    'of o',
+    'body',
+    'organ b',
+    'swell',
+    'disorder o',
+    'œd',
+    'm a',
+    'a',
+    '1',
+    ID.organ,
+    'disorders',
+    'lob or',
+  ]
 
   test.each(FILTERS)('that is kept with a version is that of all compared, for %j', async (filter) => {
     const concepts = await importSynthetic(VERSION)

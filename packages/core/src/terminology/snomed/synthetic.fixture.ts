@@ -66,6 +66,8 @@ const CONCEPTS: readonly (readonly [string, readonly string[], string, readonly 
   [REPLACED_BY, [SCT.historicalAssociation], 'Replaced by (foundation)', ['Replaced by']],
   [MODULE, [SCT.root], 'Core (module)', ['Core']],
   [SCT.defined, [SCT.root], 'Defined (status)', ['Defined']],
+  [US, [SCT.root], 'American (foundation)', ['American']],
+  [GB, [SCT.root], 'British (foundation)', ['British']],
   [ID.site, [SCT.conceptModelAttribute], 'Site (attribute)', ['Site']],
   [ID.form, [SCT.conceptModelAttribute], 'Form (attribute)', ['Form']],
   [ID.dose, [SCT.conceptModelAttribute], 'Dose (attribute)', ['Dose']],

@@ -78,17 +78,26 @@ function typeTest(scope: EclScope, { comparison, types }: Extract<DescriptionFil
   return (row) => (accepted[descriptions.kind(row)] ?? false) === (comparison === '=')
 }
 
-function dialectTest({ index }: EclScope, { comparison, dialects }: Extract<DescriptionFilter, { kind: 'dialect' }>): RowTest {
-  const wanted = dialects.map((dialect) => ({ number: index.header.dialects.indexOf(refsetOf(dialect)), accepted: acceptedOf(dialect) }))
+function dialectTest(scope: EclScope, { comparison, dialects }: Extract<DescriptionFilter, { kind: 'dialect' }>): RowTest {
+  const { index } = scope
+  const wanted = dialects.flatMap((dialect) => {
+    const isMeant = refsetTest(scope, dialect)
+    const accepted = acceptedOf(dialect)
+    return index.header.dialects.flatMap((id, number) => (isMeant(id) ? [{ number, accepted }] : []))
+  })
   return (row) =>
     wanted.some(({ number, accepted }) => accepted.has(index.descriptions.acceptability(row, number))) === (comparison === '=')
 }
 
-function refsetOf({ refset }: Dialect): string {
-  if ('id' in refset) return refset.id
-  const id = DIALECTS.get(refset.alias)
-  if (id === undefined) throw new EclError(`The dialect ${refset.alias} is not known`, refset.at)
-  return id
+/** True for the ids of the language reference sets that are meant. */
+function refsetTest({ index, evaluate }: EclScope, { refset }: Dialect): (id: string) => boolean {
+  if ('constraint' in refset) {
+    const meant = evaluate(refset.constraint)
+    return (id) => meant.has(index.ids.find(id) ?? index.size)
+  }
+  const wanted = 'id' in refset ? refset.id : DIALECTS.get(refset.alias)
+  if (wanted === undefined) throw new EclError(`The dialect ${'alias' in refset ? refset.alias : ''} is not known`, refset.at)
+  return (id) => id === wanted
 }
 
 function acceptedOf({ acceptability }: Dialect): ReadonlySet<number> {

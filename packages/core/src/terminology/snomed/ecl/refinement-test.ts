@@ -1,5 +1,5 @@
 import type { Attribute, Cardinality, Refinement } from '../../../ecl/index.js'
-import { bitmapOf, members, newWords, or, setBit, and, type Bitmap } from '../../bitmap.js'
+import { andNot, bitmapOf, members, newWords, or, setBit, and, type Bitmap } from '../../bitmap.js'
 import { isConcrete } from '../index/attributes.js'
 import { attributeTest, countRows, type AttributeTest } from './attribute-test.js'
 import type { EclScope } from './ecl-scope.js'
@@ -61,18 +61,25 @@ function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<Refi
 }
 
 /** A reversed attribute counts the concepts, among those that the value selects, of which this one is a value. */
-function reverseRefinement(scope: EclScope, { cardinality, value }: Attribute, { types, values }: AttributeTest): RefinementTest {
-  if (value.kind !== 'concepts' || values === undefined) return { holds: () => false }
+function reverseRefinement(scope: EclScope, { cardinality, value }: Attribute, { types }: AttributeTest): RefinementTest {
+  if (value.kind !== 'concepts') return { holds: () => false }
   const { index } = scope
+  const selected = scope.evaluate(value.constraint)
   const counts = new Uint32Array(index.size)
-  for (const source of members(values)) {
-    const { rows, from, to } = rowsOf(index, source)
-    for (let row = from; row < to; row++) {
-      const found = rows.values[row] ?? 0
-      if (types.has(rows.types[row] ?? 0) && !isConcrete(found)) counts[found] = (counts[found] ?? 0) + 1
-    }
+  for (const source of members(value.comparison === '=' ? selected : andNot(index.all(), selected))) {
+    for (const target of targetsOf(rowsOf(index, source), types)) counts[target] = (counts[target] ?? 0) + 1
   }
   return { holds: ({ concept }) => fits(concept === undefined ? 0 : (counts[concept] ?? 0), cardinality) }
+}
+
+/** The value concepts of relationships of these types, each once. */
+function targetsOf({ rows, from, to }: RowRange, types: Bitmap): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (let row = from; row < to; row++) {
+    const target = rows.values[row] ?? 0
+    if (types.has(rows.types[row] ?? 0) && !isConcrete(target)) found.add(target)
+  }
+  return found
 }
 
 /** Counts the role groups in which the attributes hold; a relationship outside of groups stands for itself. */

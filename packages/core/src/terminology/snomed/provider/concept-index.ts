@@ -40,6 +40,7 @@ function withCode(index: SnomedIndex, { text }: FilterWord, found: Bitmap): Bitm
 const COLUMNS: ReadonlyMap<string, (index: SnomedIndex, concept: number) => string> = new Map([
   ['inactive', (index, concept) => String(!index.isActive(concept))],
   ['module', (index, concept) => index.module(concept)],
+  ['moduleId', (index, concept) => index.module(concept)],
   ['sufficientlyDefined', (index, concept) => String(index.isDefined(concept))],
 ])
 

@@ -60,6 +60,8 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
     properties: new Map([
       ['inactive', `${CONCEPT_PROPERTIES}#inactive`],
       ['module', undefined],
+      ['moduleId', undefined],
+      ['sufficientlyDefined', undefined],
       ['effectiveTime', undefined],
     ]),
     ...(language !== undefined && { language }),
