@@ -99,5 +99,7 @@ export interface Explanation {
 /** Where engines write down what decides, when somebody asks for it. */
 export interface Explain {
   step(step: ExplanationStep): void
+  /** True when it is worth to look for codes that are like one that does not exist; only the first few of a call are, as it takes time. */
+  wantsNearest(): boolean
   nearest(codes: readonly NearestCode[]): void
 }

@@ -3,6 +3,9 @@ import type { Explain, Explanation, ExplanationStep, NearestCode } from './expla
 /** Steps that are kept; a value set may have any number of parts. */
 const MAX_STEPS = 1_000
 
+/** Unknown codes for which others are looked for: half a second each in a code system of 350,000. */
+const MAX_SEARCHES = 3
+
 /** Collects an explanation. */
 export interface Recorder {
   readonly explain: Explain
@@ -15,12 +18,14 @@ export function createRecorder(): Recorder {
   const steps: ExplanationStep[] = []
   const nearest: NearestCode[] = []
   let omitted = 0
+  let searches = 0
   return {
     explain: {
       step(step) {
         if (steps.length < MAX_STEPS) steps.push(step)
         else omitted++
       },
+      wantsNearest: () => ++searches <= MAX_SEARCHES,
       nearest: (codes) => void nearest.push(...codes),
     },
     explanation: () => ({ steps: [...steps], omitted, nearest: [...nearest] }),

@@ -53,7 +53,9 @@ async function keptFamily(ctx: OperationContext, url: string, kept: Kept): Promi
   const known = kept.get(name)
   if (known !== undefined && isFamily(known) && known.lasts()) return known
   // It outlives the request.
-  const made = await systemFamily({ ...ctx, signal: undefined, deadline: undefined, authorize: undefined }, url, { supplements: [] })
+  const made = await systemFamily({ ...ctx, signal: undefined, deadline: undefined, authorize: undefined, explain: undefined }, url, {
+    supplements: [],
+  })
   if (!made.unknown) kept.set(name, made)
   return made
 }

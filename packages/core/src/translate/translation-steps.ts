@@ -91,6 +91,7 @@ export async function explainGroup(explain: Explain, pace: Pace, { code, found, 
     coding: code,
     text: `The group does not map ${quoted(code.code)}.`,
   })
+  if (!explain.wantsNearest()) return
   const near = await paced(nearestOf(code.code, candidatesIn(group.direction)), pace)
   explain.nearest(near.map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })))
 }

@@ -166,6 +166,16 @@ describe('the nearest codes', () => {
     expect(await nearest(code)).toEqual(expected)
   })
 
+  it('are looked for only for the first few unknown codes of a call', async () => {
+    const codings = Array.from({ length: 10 }, (_, i) => ({ system: cs('living'), code: `cat${i}`, path: `CodeableConcept.coding[${i}]` }))
+    const { explanation } = await validateInCodeSystem(ctx, {
+      url: cs('living'),
+      value: { kind: 'codeableConcept', codings },
+      explain: true,
+    })
+    expect([explanation?.nearest.length, lines(explanation).filter((line) => line.startsWith('code fails')).length]).toEqual([3, 10])
+  })
+
   it('of a giant are none', async () => {
     expect(await nearest('x'.repeat(100_000))).toEqual([])
   })

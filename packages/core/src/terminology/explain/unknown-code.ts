@@ -29,6 +29,7 @@ export async function explainUnknownCode(explain: Explain | undefined, pace: Pac
     coding: { system: url, code },
     text: `${quoted(code)} is no code of ${quoted(definition)}${why === undefined ? '' : `: ${why}`}.`,
   })
+  if (!explain.wantsNearest()) return
   const found = await paced(nearestOf(code, candidatesIn(provider)), pace)
   explain.nearest(eachOnce(found).map((near) => nearestCode(provider, near)))
 }
