@@ -66,22 +66,24 @@ interface Asked {
   readonly checks?: Checks | undefined
 }
 
-async function findingsOf(
-  ctx: OperationContext,
-  source: JsonSource,
-  { profiles = [], places, checks = 'all' }: Asked,
-): Promise<readonly Finding[]> {
+async function findingsOf(ctx: OperationContext, source: JsonSource, { profiles, places, checks }: Asked): Promise<readonly Finding[]> {
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
   if (type === undefined) return [noResource(source, places)]
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places })]
   const facts = createFacts(ctx, model)
-  if (checks === 'all') anticipate(facts, source.value)
+  if (checks === 'structure') return walks(ctx, source, { model, facts, places, profiles: [], checks })
+  anticipate(facts, source.value)
   await facts.settle()
-  for (let walks = 0; walks < MAX_WALKS; walks++) {
-    if (checks === 'structure' && hasFlawlessStructure(ctx, source, { model, facts })) return []
-    const findings = await walk(ctx, source, { model, facts, places, profiles: checks === 'all' ? profiles : [], checks })
-    if (!(await facts.settle())) return findings
+  return walks(ctx, source, { model, facts, places, profiles: profiles ?? [], checks: 'all' })
+}
+
+/** Walks until there is an answer to all that the walk asks. */
+async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
+  for (let count = 0; count < MAX_WALKS; count++) {
+    if (parts.checks === 'structure' && hasFlawlessStructure(ctx, source, parts)) return []
+    const findings = await walk(ctx, source, parts)
+    if (!(await parts.facts.settle())) return findings
   }
   throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
 }

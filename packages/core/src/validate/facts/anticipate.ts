@@ -21,15 +21,17 @@ function askForCode(facts: Facts, coding: JsonObject): void {
   if (typeof system === 'string' && typeof code === 'string') facts.codeSystem(formatCanonical(system, stringAt(coding, 'version')))
 }
 
-function askForProfiles(facts: Facts, object: JsonObject): void {
-  const { extension, modifierExtension, meta } = object
-  const claims: unknown = isObject(meta) ? meta['profile'] : undefined
-  const urls = [...listOf(extension), ...listOf(modifierExtension)].map((item) => (isObject(item) ? item['url'] : undefined))
-  for (const url of [...urls, ...listOf(claims)]) if (typeof url === 'string' && url.includes(':')) facts.profile(url)
+function askForProfiles(facts: Facts, { extension, modifierExtension, meta }: JsonObject): void {
+  if (Array.isArray(extension)) askForAll(facts, extension.map(urlOf))
+  if (Array.isArray(modifierExtension)) askForAll(facts, modifierExtension.map(urlOf))
+  const claims = isObject(meta) ? meta['profile'] : undefined
+  if (Array.isArray(claims)) askForAll(facts, claims)
 }
 
-const NONE: readonly unknown[] = []
+function urlOf(extension: unknown): unknown {
+  return isObject(extension) ? extension['url'] : undefined
+}
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : NONE
+function askForAll(facts: Facts, canonicals: readonly unknown[]): void {
+  for (const canonical of canonicals) if (typeof canonical === 'string' && canonical.includes(':')) facts.profile(canonical)
 }

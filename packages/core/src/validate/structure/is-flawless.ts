@@ -23,7 +23,7 @@ export function isFlawless(by: Flawless, resource: JsonObject): boolean {
 }
 
 function fits(by: Flawless, object: JsonObject, shape: Shape): boolean {
-  let choices: string[] | undefined
+  const choices: string[] = []
   let isEmpty = true
   for (const name of Object.keys(object)) {
     const member = shape.members.get(name)
@@ -32,14 +32,18 @@ function fits(by: Flawless, object: JsonObject, shape: Shape): boolean {
       if (name === 'resourceType' && shape.isResource) continue
       return false
     }
-    if (member.slot.isChoice) {
-      choices ??= []
-      if (choices.includes(member.slot.name)) return false
-      choices.push(member.slot.name)
-    }
+    if (member.slot.isChoice) choices.push(member.slot.name)
     if (!memberFits(by, object, { name, member })) return false
   }
-  return !isEmpty && shape.required.every((names) => names.some((name) => Object.hasOwn(object, name)))
+  return !isEmpty && areDistinct(choices) && hasRequired(object, shape)
+}
+
+function areDistinct(names: readonly string[]): boolean {
+  return names.length < 2 || new Set(names).size === names.length
+}
+
+function hasRequired(object: JsonObject, { required }: Shape): boolean {
+  return required.every((names) => names.some((name) => Object.hasOwn(object, name)))
 }
 
 function memberFits(by: Flawless, object: JsonObject, { name, member }: { name: string; member: ShapeMember }): boolean {

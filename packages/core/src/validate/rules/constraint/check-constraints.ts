@@ -7,15 +7,19 @@ import { expressionContext } from './expression-context.js'
 
 /** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
 export function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  const constrained = rules.filter(({ constraints }) => constraints.length > 0)
-  const done = new Set<string>()
-  for (const rule of constrained) {
+  for (const [index, rule] of rules.entries()) {
     for (const constraint of rule.constraints) {
-      if (constrained.length > 1 && done.has(constraint.expression)) continue
-      if (constrained.length > 1) done.add(constraint.expression)
-      checkConstraint(run, node, { constraint, rule })
+      if (!isRepeated(rules, index, constraint)) checkConstraint(run, node, { constraint, rule })
     }
   }
+}
+
+/** Whether a rule before has the same invariant. */
+function isRepeated(rules: readonly ElementRule[], index: number, { expression }: ConstraintRule): boolean {
+  for (let before = 0; before < index; before++) {
+    if (rules[before]?.constraints.some((constraint) => constraint.expression === expression) === true) return true
+  }
+  return false
 }
 
 interface Invariant {

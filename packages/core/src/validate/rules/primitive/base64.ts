@@ -6,7 +6,10 @@ const PLAIN = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** base64Binary: groups of four from the alphabet, at most two `=` at the end. White space is allowed with a warning. A loop, because the published expression backtracks. */
 export function base64Problem(text: string): PrimitiveProblem | undefined {
-  if (text.length % 4 === 0 && PLAIN.test(text)) return undefined
+  return text.length % 4 === 0 && PLAIN.test(text) ? undefined : problemByCharacter(text)
+}
+
+function problemByCharacter(text: string): PrimitiveProblem | undefined {
   let digits = 0
   let padding = 0
   let spaces = 0
