@@ -8,6 +8,7 @@ import { importLoinc } from '../import/import-loinc.js'
 import { importRxnorm } from '../import/import-rxnorm.js'
 import { importSnomed, type SnomedImportOptions } from '../import/import-snomed.js'
 import type { Io } from '../io.js'
+import { repeated } from './options.js'
 
 interface ImportOptions extends Omit<SnomedImportOptions, 'progress'> {
   readonly storage: string
@@ -46,14 +47,23 @@ function loincCommand(io: Io): Command {
     .argument('<path>', 'folder or ZIP archive of the release')
     .requiredOption('--storage <storage>', 'sqlite:FILE')
     .option('--release <version>', 'such as 2.82; told by the name Loinc_2.82')
+    .option('--language <tag>', 'names in this language too, such as de-DE, or all; repeatable', repeated)
     .addHelpText('after', '\nExample:\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db')
-    .action((path: string, options: ReleaseOptions) => loincIntoStorage(path, options, io))
+    .action((path: string, options: LoincOptions) => loincIntoStorage(path, options, io))
 }
 
-async function loincIntoStorage(path: string, { storage, release }: ReleaseOptions, io: Io): Promise<void> {
+interface LoincOptions extends ReleaseOptions {
+  readonly language?: readonly string[]
+}
+
+async function loincIntoStorage(path: string, { storage, release, language }: LoincOptions, io: Io): Promise<void> {
   const file = await openFile(storage)
   try {
-    const { system, mapTo } = await importLoinc(file.concepts, path, { release, progress: (message) => io.err(message) })
+    const { system, mapTo } = await importLoinc(file.concepts, path, {
+      release,
+      languages: language,
+      progress: (message) => io.err(message),
+    })
     if (mapTo !== undefined) await keepResource(file.storage, mapTo)
     io.out(system.version)
   } finally {

@@ -44,6 +44,12 @@ in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea",""
   'AccessoryFiles/ConsumerName/ConsumerName.csv': `"LoincNumber","ConsumerName"
 "1-1","Sweetness"
 `,
+  'AccessoryFiles/LinguisticVariants/LinguisticVariants.csv': '"ID","ISO_LANGUAGE","ISO_COUNTRY","LANGUAGE_NAME","PRODUCER"\n',
+  'AccessoryFiles/LinguisticVariants/deAT24LinguisticVariant.csv': `"LOINC_NUM","LONG_COMMON_NAME","LinguisticVariantDisplayName"
+"1-1","Zucker [Masse/Volumen] im Tee","Zucker im Tee"
+"2-2","","Zuckerbrief"
+`,
+  'AccessoryFiles/LinguisticVariants/frFR18LinguisticVariant.csv': '"LOINC_NUM","LONG_COMMON_NAME"\n"1-1","Sucre dans le thé"\n',
   'LoincTable/MapTo.csv': `"LOINC","MAP_TO","COMMENT"
 "3-3","1-1",""
 `,
@@ -60,7 +66,7 @@ beforeAll(async () => {
     mkdirSync(dirname(join(release, name)), { recursive: true })
     writeFileSync(join(release, name), text)
   }
-  await importLoinc(store, release, { progress })
+  await importLoinc(store, release, { languages: ['de-AT'], progress })
 })
 
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -88,6 +94,14 @@ describe('an imported release of LOINC', () => {
     expect(properties).toContainEqual(['COMPONENT', { system: LOINC, code: 'LP1-1', display: 'Sugar' }])
     expect(properties).toContainEqual(['CLASS', 'CHEM'])
     expect(properties).toContainEqual(['parent', 'LP1-1'])
+  })
+
+  it.each([
+    ['1-1', 'de', 'Zucker im Tee'],
+    ['2-2', 'de-AT', 'Zuckerbrief'],
+    ['1-1', 'fr', 'Sugar [Mass/volume] in Tea'],
+  ])('calls %s in %s: %s', async (code, displayLanguage, display) => {
+    expect(await lookup(ctx, { system: LOINC, code, displayLanguage })).toMatchObject({ display })
   })
 
   it.each([
@@ -161,6 +175,11 @@ describe('what is no release', () => {
   ])('%s is refused', async (_, name, version, code) => {
     if (name === 'Loinc_1.0') mkdirSync(join(folder, name))
     await expect(importLoinc(memoryConceptStore(), join(folder, name), { release: version, progress })).rejects.toMatchObject({ code })
+  })
+
+  it('a language that it has not is refused', async () => {
+    const importing = importLoinc(memoryConceptStore(), release, { languages: ['sv-SE'], progress })
+    await expect(importing).rejects.toMatchObject({ code: 'parameter-value', message: expect.stringContaining('de-AT, fr-FR') })
   })
 
   it('nothing of it is kept when a file is damaged', async () => {

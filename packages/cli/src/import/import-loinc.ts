@@ -13,12 +13,15 @@ import {
   TEXT_PROPERTIES,
 } from './loinc-concepts.js'
 import { loincFile, loincRows, openLoincTables, readLoincTables, type ListedAnswer, type LoincTables } from './loinc-tables.js'
+import { readVariants } from './loinc-variants.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
 
 /** Which version is made of a release. */
 export interface LoincImportOptions {
   /** `2.82`. Default: that in the name of the folder or archive (`Loinc_2.82.zip`). */
   readonly release?: string | undefined
+  /** Languages whose names are imported too, such as `de-DE`; `all` for every one that the release has. Default: none. */
+  readonly languages?: readonly string[] | undefined
   /** Is told what goes on. */
   readonly progress: (message: string) => void
 }
@@ -33,14 +36,15 @@ export interface LoincImport {
 const PROGRESS_ROWS = 50_000
 
 /**
- * Imports a release of LOINC in CSV into a concept store: codes, parts, lists of answers, answers, the hierarchy. Linguistic variants,
- * panels and the document ontology are not imported. The tables of the release are joined on disk, so memory does not grow with it.
+ * Imports a release of LOINC in CSV into a concept store: codes, parts, lists of answers, answers, the hierarchy, and
+ * names in the languages that are asked for. Panels and the document ontology are not imported. The tables of the release are joined on disk, so memory does not grow with it.
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be told from its name.
+ *   cannot be told from its name; `parameter-value` for a language that it has not.
  */
-export async function importLoinc(concepts: ConceptStore, path: string, { release, progress }: LoincImportOptions): Promise<LoincImport> {
+export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
+  const { release, languages = [], progress } = options
   const version = release ?? /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
   if (version === undefined)
     throw new OperationError('parameter-required', `The name ${path} does not tell --release: a version such as 2.82.`)
@@ -50,6 +54,7 @@ export async function importLoinc(concepts: ConceptStore, path: string, { releas
   try {
     progress(`LOINC ${version}: tables`)
     await readLoincTables(files, tables)
+    await readVariants(files, tables, languages)
     await makeConcepts(files, tables, progress)
     const system = await storeConcepts(concepts, codeSystem(version), madeConcepts(tables))
     progress(`published ${system.concepts} concepts`)

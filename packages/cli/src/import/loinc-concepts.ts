@@ -37,11 +37,12 @@ export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
   const parts = tables.values('part', code).map((text): PartLink => JSON.parse(text))
   const names = [...named('SHORTNAME', row.get('SHORTNAME')), ...named('DisplayName', row.get('DisplayName'))]
   const consumer = tables.values('consumer-name', code).flatMap((name) => named('ConsumerName', name))
+  const variants = tables.values('variant', code).map((text): JsonObject => JSON.parse(text))
   return {
     code,
     display: row.get('LONG_COMMON_NAME') ?? column(row, 'COMPONENT'),
     ...(definition !== undefined && { definition }),
-    designation: [...names, ...consumer],
+    designation: [...names, ...consumer, ...variants],
     property: [
       ...PART_PROPERTIES.flatMap((property) => partProperty(property, row, parts)),
       ...TEXT_PROPERTIES.flatMap((property) => textProperty(property, row.get(property))),

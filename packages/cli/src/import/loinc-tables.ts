@@ -13,6 +13,8 @@ const TABLES = [
   /** Names of what stands in the hierarchy. */
   'name',
   'consumer-name',
+  /** Designations in other languages. */
+  'variant',
   /** Codes that take the place of a code. */
   'map-to',
   /** The codes that a list of answers is for. */
