@@ -116,7 +116,7 @@ async function selected(ctx: OperationContext, input: ExpandInput): Promise<Sele
   const segments = filtered ? await matchingSegments(scope, wanted, input) : wanted
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
   const style = entryStyle(input, plan, languages)
-  if (ctx.explain !== undefined) explainSelection(ctx.explain, { input, languages, total })
+  if (ctx.explain !== undefined) explainSelection(ctx.explain, { input, languages, segments, total })
   return { scope, input, plan, members, segments, total, style, filtered }
 }
 

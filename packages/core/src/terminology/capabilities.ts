@@ -16,6 +16,7 @@ export interface CapabilitiesOptions {
 /** Inputs of `$expand`; those that R4 does not define are known from the terminology ecosystem. */
 const EXPANSION_PARAMETERS = [
   '_explain',
+  '_tolerateTypo',
   'activeOnly',
   'check-system-version',
   'count',

@@ -210,6 +210,11 @@ describe('how an answer came about', () => {
     )
   })
 
+  it('expand tells what a filter with a typing error was taken for', async () => {
+    const { explanation } = await expand(ctx, { url: vs('cats'), filter: 'Katez', tolerateTypo: true, explain: true })
+    expect(explanation?.steps.at(-1)?.text).toBe("1 code with words that begin like those of 'Katez', which was taken for 'katze'.")
+  })
+
   it('lookup tells the text that is shown', async () => {
     const { explanation } = await lookup(ctx, { system: cs('living'), code: 'cat', displayLanguage: 'de', explain: true })
     expect(explanation?.steps.at(-1)).toMatchObject({ kind: 'text', text: "'Katze' is shown, a designation in 'de': 'de' was asked for." })
