@@ -19,3 +19,30 @@ export async function paced<T>(work: Work<T>, pace: Pace): Promise<T> {
     if (pace.due()) await pace.pause()
   }
 }
+
+/**
+ * Work that is done once, however many need its result at the same time: whoever goes on with it does the next piece. Work that failed is
+ * begun anew by the next one.
+ */
+export function sharedWork<T>(make: () => Work<T>): () => Work<T> {
+  let work: Work<T> | undefined
+  let done: { readonly result: T } | undefined
+  return function* shared() {
+    while (done === undefined) {
+      work ??= make()
+      const step = nextOf(work, () => (work = undefined))
+      if (step.done === true) done = { result: step.value }
+      else yield
+    }
+    return done.result
+  }
+}
+
+function nextOf<T>(work: Work<T>, onFailure: () => void): IteratorResult<void, T> {
+  try {
+    return work.next()
+  } catch (error) {
+    onFailure()
+    throw error
+  }
+}

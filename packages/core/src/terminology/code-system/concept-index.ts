@@ -1,10 +1,10 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { bitmapFrom, rangeBitmap, type Bitmap } from '../bitmap.js'
-import { finished, type Work } from '../work.js'
+import { finished, sharedWork } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
 import { propertyText } from './property-value.js'
 import type { ConceptIndex, ConceptSource } from './provider.js'
-import { textIndex, type TextIndex } from './text-index.js'
+import { textIndex } from './text-index.js'
 
 /** What an index is made over. */
 export interface Indexed {
@@ -19,7 +19,7 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   const columns = new Map<string, ReadonlyMap<string, Bitmap>>()
   let inactive: Bitmap | undefined
   const own = (concept: number): JsonObject => sources(concept)[0]?.concept ?? {}
-  const texts = sharedTexts(() =>
+  const texts = sharedWork(() =>
     textIndex({
       size,
       display: (concept) => stringAt(own(concept), 'display'),
@@ -44,21 +44,6 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
     withWord: (word) => finished(texts()).find(word),
     words: (start) => finished(texts()).words(start),
     displayOrder: () => finished(texts()).order,
-  }
-}
-
-/** Whoever needs the text index does the next piece of the work, so it is made once however many need it at the same time. */
-function sharedTexts(make: () => Work<TextIndex>): () => Work<TextIndex> {
-  let work: Work<TextIndex> | undefined
-  let made: TextIndex | undefined
-  return function* texts() {
-    while (made === undefined) {
-      work ??= make()
-      const step = work.next()
-      if (step.done === true) made = step.value
-      else yield
-    }
-    return made
   }
 }
 

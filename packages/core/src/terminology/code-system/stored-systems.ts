@@ -1,4 +1,4 @@
-import type { OperationContext } from '../../context/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
 import type { StoredSystem, SystemSections } from '../../storage/index.js'
 import { openListed, pickListedVersion } from '../listed/open-listed.js'
 import { LISTED_FORMAT } from '../listed/store-concepts.js'
@@ -6,12 +6,13 @@ import { pickSnomedVersion } from '../snomed/edition.js'
 import { SNOMED_FORMAT } from '../snomed/index/header.js'
 import { openSnomed } from '../snomed/open-snomed.js'
 import { snomedProvider } from '../snomed/provider/snomed-provider.js'
+import { paced } from '../work.js'
+import type { OpenedSystem } from './opened-system.js'
 import type { CodeSystemProvider } from './provider.js'
 
 /** How versions of one format are opened and chosen. */
 interface StoredFormat {
-  /** Opens a version; what it gives makes a provider for each request. */
-  readonly open: (sections: SystemSections, header: string) => () => CodeSystemProvider
+  readonly open: (sections: SystemSections, header: string) => OpenedSystem
   readonly pick: (versions: readonly string[], asked: string | undefined) => string | undefined
   /** What an opened version comes to take in memory, for each of its concepts. */
   readonly bytesPerConcept: number
@@ -24,7 +25,7 @@ const FORMATS: ReadonlyMap<string, StoredFormat> = new Map<string, StoredFormat>
     {
       open: (sections: SystemSections, header: string) => {
         const system = openSnomed(sections, header)
-        return () => snomedProvider(system)
+        return { provider: () => snomedProvider(system) }
       },
       pick: pickSnomedVersion,
       bytesPerConcept: 200,
@@ -36,6 +37,10 @@ const FORMATS: ReadonlyMap<string, StoredFormat> = new Map<string, StoredFormat>
 /** The imported versions of one code system. */
 export interface StoredVersions {
   readonly versions: readonly string[]
+  /** True when the version, or one that is meant by it, was imported. */
+  has(version: string): boolean
+  /** Makes what `provider` gives for the version, while other work runs in between. */
+  prepare(version?: string): Promise<void>
   /** The version that is asked for, or the one that is meant when none is. */
   provider(version?: string): CodeSystemProvider | undefined
   /** False once a provider has met a code that is not listed. */
@@ -45,7 +50,7 @@ export interface StoredVersions {
 /** Opens every imported version of a code system. */
 export async function storedVersions(ctx: OperationContext, url: string): Promise<StoredVersions> {
   const systems = (await ctx.concepts?.systems()) ?? []
-  const opened = new Map<string, () => CodeSystemProvider>()
+  const opened = new Map<string, OpenedSystem>()
   let pick: StoredFormat['pick'] = () => undefined
   for (const system of systems) {
     const format = FORMATS.get(system.format)
@@ -57,9 +62,14 @@ export async function storedVersions(ctx: OperationContext, url: string): Promis
   const versions = [...opened.keys()]
   return {
     versions,
+    has: (version) => pick(versions, version) !== undefined,
+    async prepare(version) {
+      const build = opened.get(pick(versions, version) ?? '')?.build
+      if (build !== undefined) await paced(build(), createPace(ctx))
+    },
     provider(version) {
       const picked = pick(versions, version)
-      const provider = picked === undefined ? undefined : (made.get(picked) ?? opened.get(picked)?.())
+      const provider = picked === undefined ? undefined : (made.get(picked) ?? opened.get(picked)?.provider())
       if (picked !== undefined && provider !== undefined) made.set(picked, provider)
       return provider
     },
@@ -67,21 +77,21 @@ export async function storedVersions(ctx: OperationContext, url: string): Promis
   }
 }
 
-interface OpenedVersion {
-  readonly provider: () => CodeSystemProvider
+interface KeptVersion {
+  readonly opened: OpenedSystem
 }
 
-async function openedVersion(ctx: OperationContext, system: StoredSystem, format: StoredFormat): Promise<() => CodeSystemProvider> {
+async function openedVersion(ctx: OperationContext, system: StoredSystem, format: StoredFormat): Promise<OpenedSystem> {
   const key = `stored-system ${system.key}`
   const known = ctx.cache.get(key)
-  if (known !== undefined && isOpened(known)) return known.provider
+  if (known !== undefined && isKeptVersion(known)) return known.opened
   const sections = await ctx.concepts?.open(system.key)
-  const provider = sections === undefined ? undefined : format.open(sections, system.header)
-  if (provider === undefined) throw new TypeError('A stored system has no store.')
-  ctx.cache.set(key, { provider }, system.concepts * format.bytesPerConcept)
-  return provider
+  if (sections === undefined) throw new TypeError('A stored system has no store.')
+  const opened = format.open(sections, system.header)
+  ctx.cache.set(key, { opened } satisfies KeptVersion, system.concepts * format.bytesPerConcept)
+  return opened
 }
 
-function isOpened(value: object): value is OpenedVersion {
-  return 'provider' in value
+function isKeptVersion(value: object): value is KeptVersion {
+  return 'opened' in value
 }

@@ -56,10 +56,11 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     url,
     versions: [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions),
     unknown: systems.length === 0 && stored.versions.length === 0 && computed === undefined,
-    has: (version) => bestVersion(systems, version) !== undefined || otherwise(version) !== undefined,
+    has: (version) => bestVersion(systems, version) !== undefined || stored.has(version) || computed?.(version) !== undefined,
     async prepare(version) {
       const definition = pick(version)
-      if (definition !== undefined && made.get(definition) === undefined) made.keep(definition, await resourceProvider(ctx, definition))
+      if (definition === undefined) await stored.prepare(version)
+      else if (made.get(definition) === undefined) made.keep(definition, await resourceProvider(ctx, definition))
     },
     provider: (version) => {
       const definition = pick(version)

@@ -33,12 +33,25 @@ describe('a stored list of concepts', () => {
     expect([page.total, page.contains.map(({ code }) => code)]).toEqual([12_000, ['c5000', 'c5001']])
   })
 
+  it('lets other work run while it is read', async () => {
+    const store = memoryConceptStore()
+    const many = Array.from({ length: 60_000 }, (_, i) => ({ code: `c${i}`, display: `Concept ${i}` }))
+    await storeConcepts(store, system, many)
+    const ctx = createContext({ storage: memoryStorage(), concepts: store })
+    let beats = 0
+    const beat = setInterval(() => beats++)
+    await lookup(ctx, { system: system.url, code: 'c59999' })
+    clearInterval(beat)
+    expect(beats).toBeGreaterThan(0)
+  })
+
   it('is refused when its header is damaged', async () => {
     const store = memoryConceptStore()
     const staged = await store.stage({ url: system.url, version: '1', format: 'concepts-1', concepts: 1, header: '{}' })
     await staged.publish()
     const ctx = createContext({ storage: memoryStorage(), concepts: store })
-    await expect(lookup(ctx, { system: system.url, code: 'c1' })).rejects.toMatchObject({ code: 'storage-damaged' })
+    for (const code of ['c1', 'c2'])
+      await expect(lookup(ctx, { system: system.url, code })).rejects.toMatchObject({ code: 'storage-damaged' })
   })
 
   it('needs url and version', async () => {

@@ -15,7 +15,9 @@ const PREFIX = `${LOINC}/vs`
 export async function loincValueSet(ctx: OperationContext, canonical: string): Promise<Definition | undefined> {
   const { url, version } = canonicalOf(canonical)
   if (url !== PREFIX && !/^http:\/\/loinc\.org\/vs\/L[LP][0-9]{1,10}-[0-9]$/.test(url)) return undefined
-  const provider = (await storedVersions(ctx, LOINC)).provider(version)
+  const stored = await storedVersions(ctx, LOINC)
+  await stored.prepare(version)
+  const provider = stored.provider(version)
   const code = url.slice(PREFIX.length + 1)
   if (provider === undefined || (code !== '' && provider.find(code) === undefined)) return undefined
   const found = provider.header.version ?? ''

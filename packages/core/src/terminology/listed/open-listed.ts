@@ -4,18 +4,23 @@ import type { SystemSections } from '../../storage/index.js'
 import { compareVersions } from '../../content/index.js'
 import { makeProvider } from '../code-system/resource-provider.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
-import { finished } from '../work.js'
+import type { OpenedSystem } from '../code-system/opened-system.js'
+import { finished, sharedWork, type Work } from '../work.js'
 import { versionFits } from '../versions.js'
 import { loincFilter, LOINC } from './loinc-filter.js'
 
 /**
- * Opens a code system that is kept as a list of concepts. All of it is read at the first use of its provider.
+ * Opens a code system that is kept as a list of concepts. All of it is read when its provider is first needed.
  *
  * @throws {OperationError} `storage-damaged` when the header or a section cannot be read.
  */
-export function openListed(sections: SystemSections, header: string): () => CodeSystemProvider {
-  let provider: CodeSystemProvider | undefined
-  return () => (provider ??= withOwnFilters(finished(makeProvider(readSystem(sections, header)))))
+export function openListed(sections: SystemSections, header: string): OpenedSystem {
+  const build = sharedWork(() => listedProvider(sections, header))
+  return { build, provider: () => finished(build()) }
+}
+
+function* listedProvider(sections: SystemSections, header: string): Work<CodeSystemProvider> {
+  return withOwnFilters(yield* makeProvider(yield* readSystem(sections, header)))
 }
 
 /** The newest version that is meant by what is asked for, which may have wild cards. */
@@ -30,12 +35,16 @@ function inOrder(version: string): string {
   return year === undefined ? version : `${year}${month}${day}`
 }
 
-function readSystem(sections: SystemSections, header: string): JsonObject {
+function* readSystem(sections: SystemSections, header: string): Work<JsonObject> {
   const described: unknown = JSON.parse(header)
   const codeSystem = isObject(described) ? objectAt(described, 'codeSystem') : undefined
   const count = isObject(described) ? Number(described['sections']) : 0
   if (codeSystem === undefined) throw new OperationError('storage-damaged', 'The header of a stored code system cannot be read.')
-  const concept = Array.from({ length: count }, (_, section) => readSection(sections.section(`concepts-${section}`))).flat()
+  const concept: unknown[] = []
+  for (let section = 0; section < count; section++) {
+    concept.push(...readSection(sections.section(`concepts-${section}`)))
+    yield
+  }
   return { ...codeSystem, concept }
 }
 
