@@ -28,8 +28,7 @@ interface Cut {
 
 /** One row more than the limit, where there are so many. */
 function firstRows(table: ResourceTable, rows: Bits, cut: Cut): readonly Row[] {
-  const isId = cut.sort.length === 0
-  return isId || isLargePart(table, rows) ? firstInOrder(table, rows, cut) : firstOfFew(table, rows, cut)
+  return isLargePart(table, rows) ? firstInOrder(table, rows, cut) : firstOfFew(table, rows, cut)
 }
 
 /** Of how many rows one must match, so that the first matches come soon when all rows are gone through in order. */
