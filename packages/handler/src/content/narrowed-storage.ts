@@ -3,7 +3,6 @@ import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
 import { searchTypesOf } from 'fhir-ops/search'
 import {
-  putResource,
   type Condition,
   type DeleteEntry,
   type Indexer,
@@ -25,8 +24,8 @@ import { narrowed } from './search-reach.js'
  * found, not counted, not gone through by a chain, and not deleted. Nothing can be stored that the rights would not cover.
  */
 export function narrowedStorage({ storage, now }: Pick<OperationContext, 'storage' | 'now'>, caller: Caller, indexer: Indexer): Storage {
-  const view = { storage, caller }
-  const history = storage.history && narrowedHistory(storage.history, caller, indexer)
+  const view = { storage, caller, indexer }
+  const history = storage.history && narrowedHistory(storage.history, view)
   return {
     capabilities: storage.capabilities,
     ...(history !== undefined && { history }),
@@ -49,17 +48,21 @@ export function narrowedStorage({ storage, now }: Pick<OperationContext, 'storag
 interface View {
   readonly storage: Storage
   readonly caller: Caller
+  readonly indexer: Indexer
 }
 
-async function visible(
-  { storage, caller }: View,
+async function visible(view: View, action: Action, { type, id }: Pick<WriteEntry, 'type' | 'id'>): Promise<StoredResource | undefined> {
+  const stored = await view.storage.read(type, id)
+  return stored !== undefined && (await isSeen(view, action, stored)) ? stored : undefined
+}
+
+async function isSeen(
+  { caller, indexer }: View,
   action: Action,
-  { type, id }: Pick<WriteEntry, 'type' | 'id'>,
-): Promise<StoredResource | undefined> {
+  { type, id, text, resource, lastUpdated }: StoredResource,
+): Promise<boolean> {
   const within = caller.within(action, type)
-  if (within === undefined) return storage.read(type, id)
-  const { items } = await storage.search(narrowed({ type, where: { kind: 'id', ids: [id] }, limit: 1 }, within))
-  return items[0]
+  return within === undefined || isWithin({ op: 'put', type, id, text, entries: indexer(resource) }, within, new Date(lastUpdated))
 }
 
 function narrowedQuery(caller: Caller, query: SearchQuery): SearchQuery {
@@ -106,28 +109,25 @@ async function checkContent({ ifVersion: _ofThisStorage, ...entry }: PutEntry, w
 }
 
 /** Whether a content meets a condition, a storage of its own tells: by the same comparisons as searches. */
-async function isWithin(entry: PutEntry, within: Condition): Promise<boolean> {
-  const alone = memoryStorage()
+async function isWithin(entry: PutEntry, within: Condition, written = new Date()): Promise<boolean> {
+  const alone = memoryStorage([], { now: () => written, history: false })
   await alone.write([entry])
   return (await alone.count({ type: entry.type, where: within })) === 1
 }
 
 /** Each version is seen or not by its own content; a deletion, which has none, is not. */
-function narrowedHistory(history: ResourceHistory, caller: Caller, indexer: Indexer): ResourceHistory {
-  const isSeen = async ({ type, id, stored }: ResourceVersion): Promise<boolean> => {
-    const within = caller.within('read', type)
-    if (within === undefined || stored === undefined) return within === undefined
-    return isWithin(putResource({ type, id, source: stored.text }, indexer), within)
-  }
+function narrowedHistory(history: ResourceHistory, view: View): ResourceHistory {
+  const isShown = async ({ type, stored }: ResourceVersion): Promise<boolean> =>
+    stored === undefined ? view.caller.within('read', type) === undefined : isSeen(view, 'read', stored)
   return {
     async version(type, id, versionId) {
       const version = await history.version(type, id, versionId)
-      return version !== undefined && (await isSeen(version)) ? version : undefined
+      return version !== undefined && (await isShown(version)) ? version : undefined
     },
     async page(query) {
       const { items, ...page } = await history.page(query)
-      const seen = await Promise.all(items.map(isSeen))
-      return { ...page, items: items.filter((_item, index) => seen[index]) }
+      const shown = await Promise.all(items.map(isShown))
+      return { ...page, items: items.filter((_item, index) => shown[index]) }
     },
   }
 }
