@@ -1,3 +1,4 @@
+import { quoted } from '../../../errors/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt } from '../../../json/index.js'
@@ -21,14 +22,14 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
   const release = OTHER_RELEASE.exec(claim)?.[1]
   if (profile === undefined && release !== undefined) {
     run.sink.report('profile-other-version', node, {
-      text: `The profile ${claim} is for FHIR ${release}, so nothing of it is checked.`,
+      text: `The profile ${quoted(claim)} is for FHIR ${release}, so nothing of it is checked.`,
       at: `meta.profile[${index}]`,
     })
     return []
   }
   if (profile === undefined) {
     run.sink.report('profile-unknown', node, {
-      text: `The profile ${claim} is not known here, so nothing of it is checked.`,
+      text: `The profile ${quoted(claim)} is not known here, so nothing of it is checked.`,
       at: `meta.profile[${index}]`,
     })
     return []

@@ -1,3 +1,4 @@
+import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { objectAt, stringAt } from '../../../json/index.js'
 import { textOf } from '../../walk/children.js'
@@ -32,13 +33,13 @@ function checkPeriod(run: Run, node: FhirNode, { resource }: Form): void {
   const [start, end] = [stringAt(period, 'start'), stringAt(period, 'end')]
   if (start !== undefined && (compareValues(authored, start) ?? 0) < 0) {
     run.sink.report('questionnaire-period', node, {
-      text: `The response is of ${authored}, but the questionnaire is in use only from ${start}.`,
+      text: `The response is of ${quoted(authored)}, but the questionnaire is in use only from ${start}.`,
       at: 'authored',
     })
   }
   if (end !== undefined && (compareValues(authored, end) ?? 0) > 0) {
     run.sink.report('questionnaire-period', node, {
-      text: `The response is of ${authored}, but the questionnaire was in use only until ${end}.`,
+      text: `The response is of ${quoted(authored)}, but the questionnaire was in use only until ${end}.`,
       at: 'authored',
     })
   }

@@ -1,3 +1,4 @@
+import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { textOf } from '../../walk/children.js'
@@ -36,7 +37,7 @@ export function formOf(run: Run, response: FhirNode): Form | undefined {
   if (resource === PENDING) return undefined
   if (resource !== undefined) return readForm(canonical, resource, containerValue(response))
   run.sink.report('questionnaire-unknown', response, {
-    text: `The questionnaire '${canonical}' is not known here, so the answers are not checked against it.`,
+    text: `The questionnaire ${quoted(canonical)} is not known here, so the answers are not checked against it.`,
   })
   return undefined
 }

@@ -1,3 +1,4 @@
+import { quoted } from '../../../errors/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 
 /** Where two values differ: steps below the node, and what is wrong there. */
@@ -26,7 +27,12 @@ export function differencesOf(actual: unknown, expected: unknown, comparison: Co
   if (Array.isArray(expected)) return Array.isArray(actual) ? listDifferences(actual, expected, comparison) : [missing(comparison.at)]
   if (isObject(expected)) return isObject(actual) ? memberDifferences(actual, expected, comparison) : [missing(comparison.at)]
   if (actual === expected) return []
-  return [{ at: comparison.at, text: `The value must be ${JSON.stringify(expected)}, not ${JSON.stringify(actual)?.slice(0, 100)}.` }]
+  return [
+    {
+      at: comparison.at,
+      text: `The value must be ${JSON.stringify(expected)}, not ${JSON.stringify(actual)?.slice(0, 100).toWellFormed()}.`,
+    },
+  ]
 }
 
 function missing(at: string): Difference {
@@ -46,13 +52,19 @@ function memberDifferences(actual: JsonObject, expected: JsonObject, { at, isPat
   }
   if (isPattern) return found
   const extra = Object.keys(actual).filter((name) => !Object.hasOwn(expected, name))
-  return [...found, ...extra.map((name) => ({ at: at === '' ? name : `${at}.${name}`, text: `'${name}' is not in the fixed value.` }))]
+  return [
+    ...found,
+    ...extra.map((name) => ({ at: at === '' ? name : `${at}.${name}`, text: `${quoted(name)} is not in the fixed value.` })),
+  ]
 }
 
 function listDifferences(actual: readonly unknown[], expected: readonly unknown[], { at, isPattern }: Comparison): readonly Difference[] {
   if (isPattern) {
     const absent = expected.filter((item) => !actual.some((candidate) => contains(candidate, item)))
-    return absent.map((item) => ({ at: parentOf(at), text: `'${at}' has no item with ${JSON.stringify(item).slice(0, 200)}.` }))
+    return absent.map((item) => ({
+      at: parentOf(at),
+      text: `'${at}' has no item with ${JSON.stringify(item).slice(0, 200).toWellFormed()}.`,
+    }))
   }
   if (actual.length !== expected.length) return [{ at: parentOf(at), text: `'${at}' must have ${expected.length} items.` }]
   return expected.flatMap((item, index) => differencesOf(actual[index], item, { at: `${at}[${index}]`, isPattern }))
