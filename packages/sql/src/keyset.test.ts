@@ -20,6 +20,10 @@ test('resources without a key come last in both directions', () => {
   expect(orderTerms({ sort: [DATE, { ...DATE, descending: false }] }).text).toBe('s0 IS NULL, s0 DESC, s1 IS NULL, s1 ASC, id')
 })
 
+test('a key that is never null is ordered by itself', () => {
+  expect(orderTerms({ sort: [DATE, DATE] }, 1).text).toBe('s0 DESC, s1 IS NULL, s1 DESC, id')
+})
+
 test('what comes after a position is bound, key by key', () => {
   expect(isAfter({ sort: [DATE] }, { id: 'a', keys: [7] })).toEqual({
     text: '((s0 < ? OR s0 IS NULL) OR s0 IS NOT DISTINCT FROM ? AND id > ?)',

@@ -16,9 +16,15 @@ export function sortColumn(index: number): Sql<never> {
   return { text: `s${index}`, values: [] }
 }
 
-/** The ORDER BY terms over those names and `id`. */
-export function orderTerms({ sort = [] }: Pick<SearchQuery, 'sort'>): Sql<never> {
-  const terms = sort.map(({ descending }, index) => `s${index} IS NULL, s${index} ${descending ? 'DESC' : 'ASC'}`)
+/**
+ * The ORDER BY terms over those names and `id`.
+ *
+ * @param filled So many of the first keys are never null, and so can be the order of an index.
+ */
+export function orderTerms({ sort = [] }: Pick<SearchQuery, 'sort'>, filled = 0): Sql<never> {
+  const terms = sort.map(
+    ({ descending }, index) => `${index < filled ? '' : `s${index} IS NULL, `}s${index} ${descending ? 'DESC' : 'ASC'}`,
+  )
   return { text: [...terms, 'id'].join(', '), values: [] }
 }
 

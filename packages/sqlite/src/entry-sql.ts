@@ -13,7 +13,12 @@ export function keysOfTest(type: string, { param, all }: EntryTest): Sql {
 
 /** Whether the resource of this key has such an entry, asked of the entries that are stored together for it. */
 export function keyPasses(type: string, { param, all }: EntryTest, key: Sql): Sql {
-  return sql`EXISTS (SELECT 1 FROM entry WHERE resource = ${key} AND param = ${paramKey(type, param)} AND ${comparisonsSql(all)})`
+  return sql`EXISTS (SELECT 1 FROM (${entriesOf(key, paramKey(type, param))}) WHERE ${comparisonsSql(all)})`
+}
+
+/** The entries of one resource. LIMIT keeps SQLite from looking for their values first, which may be anybody's. */
+export function entriesOf(key: Sql, param: Sql): Sql {
+  return sql`SELECT * FROM entry WHERE resource = ${key} AND param = ${param} LIMIT -1`
 }
 
 /** The number of a search parameter; null for one that no resource has an entry of. */

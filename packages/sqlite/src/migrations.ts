@@ -8,8 +8,8 @@ import { sql } from './sql.js'
  * - `resource`: the current version of every resource.
  * - `deleted`: the last version of every id that has none, so that versions go on rising when it comes back.
  * - `param`: search parameters by type, as numbers.
- * - `entry`: what resources are found by, clustered by resource; the three indexes cover every test of a query, so that searches
- *   and counts read no resource that they do not return.
+ * - `entry`: what resources are found by, clustered by resource; three indexes cover every test of a query, so that searches
+ *   and counts read no resource that they do not return. With `entry_high` they keep every order of a sort key, too.
  * - `old_version`: what was replaced or deleted, and deletions of ids that came back (without text).
  * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` holds their content.
  */
@@ -108,6 +108,9 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX old_version_updated ON old_version (type, updated);
   CREATE INDEX deleted_updated ON deleted (type, updated);
+  `,
+  `
+  CREATE INDEX entry_high ON entry (param, high, resource) WHERE high IS NOT NULL;
   `,
 ]
 

@@ -4,13 +4,18 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { writableText, type HistoryQuery, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
 import { query, step, type Step } from '../../core/test/random-queries.js'
+import { sqliteDriver } from './driver.js'
 import { sqliteStorage } from './index.js'
+import { resourceOf } from './resource-row.js'
+import { pageOfMatches } from './search-page.js'
 
 describe('SQLite and memory', () => {
   it('give the same pages and histories, byte for byte, and the same counts', async () => {
     let at = 0
     const clock = { now: () => new Date(at) }
-    const [sqlite, memory] = [sqliteStorage(new DatabaseSync(':memory:'), clock), memoryStorage([], clock)]
+    const connection = new DatabaseSync(':memory:')
+    const [sqlite, memory] = [sqliteStorage(connection, clock), memoryStorage([], clock)]
+    const inTurn = alongTheOrder(connection)
     const queries = fc.array(query, { minLength: 1, maxLength: 6 })
     // Resources stay from run to run: versions and deletions add up.
     await fc.assert(
@@ -18,7 +23,11 @@ describe('SQLite and memory', () => {
         at++
         const entries = steps.map(entryOf)
         expect(versionsOf(await sqlite.write(entries))).toEqual(versionsOf(await memory.write(entries)))
-        for (const each of queried) expect(await answerOf(sqlite, each)).toEqual(await answerOf(memory, each))
+        for (const each of queried) {
+          const expected = await answerOf(memory, each)
+          expect(await answerOf(sqlite, each)).toEqual(expected)
+          expect(await answerOf(inTurn, each)).toEqual(expected)
+        }
         const asked = { types: ['Patient', 'Group'], since: at - 2, limit: 100 }
         expect(await historyOf(sqlite, asked)).toEqual(await historyOf(memory, asked))
       }),
@@ -27,6 +36,19 @@ describe('SQLite and memory', () => {
     await Promise.all([sqlite.close(), memory.close()])
   })
 })
+
+/** The same resources, searched as if there were never few. */
+function alongTheOrder(connection: DatabaseSync): Pick<Storage, 'search' | 'count'> {
+  const storage = sqliteStorage(connection)
+  const db = sqliteDriver(connection)
+  return {
+    async search(query) {
+      const { rows, next } = pageOfMatches(db, query, -1)
+      return { items: rows.map((row) => resourceOf(query.type, row)), ...(next !== undefined && { next }) }
+    },
+    count: (query) => storage.count(query),
+  }
+}
 
 function entryOf({ op, type, id, entries }: Step): WriteEntry {
   return op === 'delete' ? { op, type, id } : { op, type, id, text: writableText(type, id, { resourceType: type }), entries }
@@ -37,7 +59,7 @@ function versionsOf(results: Awaited<ReturnType<Storage['write']>>): readonly un
   return results.map(({ lastUpdated, ...result }) => (result.versionId === undefined ? result : { ...result, lastUpdated }))
 }
 
-async function answerOf(storage: Storage, asked: SearchQuery): Promise<unknown> {
+async function answerOf(storage: Pick<Storage, 'search' | 'count'>, asked: SearchQuery): Promise<unknown> {
   const pages: (readonly string[])[] = []
   let after: string | undefined
   do {

@@ -1,9 +1,10 @@
-import { cursorOf, isAfter, orderTerms, readCursor, type Position } from '@fhir-ops/sql'
+import { cursorOf, isAfter, orderTerms, readCursor } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
-import { keysWhere, matchingKeys, meets } from './condition-sql.js'
+import { keysWhere, matchingKeys } from './condition-sql.js'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
 import { resourceRow, type ResourceRow } from './resource-row.js'
+import { positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
 import { sortColumns } from './sort-sql.js'
 import { sql, type Sql } from './sql.js'
 
@@ -19,6 +20,8 @@ const MAX_PAGE = 10_000
 const MAX_PAGE_TEXT = 8 * 1024 * 1024
 /** With more matches than this a page is looked for along the ids, where it comes soon; with fewer, all matches are put in order. */
 const FEW = 1_000
+/** The same along the order of a sort key, where it takes longer until a page is full. */
+const FEW_TO_SORT = 10_000
 /** With at most so many matches a page is read in the calling thread. */
 const FEW_KEYS = 32
 
@@ -26,7 +29,12 @@ const FEW_KEYS = 32
 export const searchPage: Command<SearchQuery, PageRows> = {
   name: 'search',
   lane: 'long',
-  run: (db, query) => snapshot(db, () => readPage(db, query, { few: hasAtMost(db, query, FEW) })),
+  run: (db, query) => pageOfMatches(db, query, (query.sort ?? []).length > 0 ? FEW_TO_SORT : FEW),
+}
+
+/** @param few At most so many matches are put in order instead of being looked for in order. */
+export function pageOfMatches(db: SqliteDriver, query: SearchQuery, few: number): PageRows {
+  return snapshot(db, () => readPage(db, query, { few: hasAtMost(db, query, few) }))
 }
 
 /** A search that may turn out to be a look-up. */
@@ -57,7 +65,8 @@ interface Reading {
 
 function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageRows {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
-  const found = db.all(pageSql(query, { limit: limit + 1, few: reading.few }))
+  const after = query.after === undefined ? undefined : readCursor(query.after, query)
+  const found = reading.few ? db.all(fewSql(query, { after, limit: limit + 1 })) : rowsInTurn(db, query, { after, limit: limit + 1 })
   const rows = textsOf(db, found.slice(0, limit), reading)
   const last = found[rows.length - 1]
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
@@ -80,22 +89,11 @@ function hasAtMost(db: SqliteDriver, { type, where }: SearchQuery, few: number):
   return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${few + 1})`)?.[0]) <= few
 }
 
-/** Rows of key, id and sort values, in order. */
-function pageSql(query: SearchQuery, { limit, few }: { readonly limit: number; readonly few: boolean }): Sql {
-  const after = query.after === undefined ? sql`1` : isAfter(query, readCursor(query.after, query))
-  const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM ${few ? fewRows(query) : rowsById(query)}`
-  // Without sort keys the order is the index's own, and the condition on the id must reach it.
-  if ((query.sort ?? []).length === 0) return sql`${found} AND ${after} ORDER BY id LIMIT ${limit}`
-  return sql`SELECT * FROM (${found}) WHERE ${after} ORDER BY ${orderTerms(query)} LIMIT ${limit}`
-}
-
-function fewRows(query: SearchQuery): Sql {
-  return sql`resource AS r NOT INDEXED WHERE r.key IN (${matchingKeys(query)})`
-}
-
-function rowsById({ type, where, sort }: SearchQuery): Sql {
-  const each = (sort ?? []).length === 0
-  return sql`resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${meets(type, where, { key: sql`r.key`, each })}`
+/** All matches put in order: rows of key, id and sort values. */
+function fewSql(query: SearchQuery, { after, limit }: Part): Sql {
+  const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM resource AS r NOT INDEXED WHERE r.key IN (${matchingKeys(query)})`
+  const behind = after === undefined ? sql`1` : isAfter(query, after)
+  return sql`SELECT * FROM (${found}) WHERE ${behind} ORDER BY ${orderTerms(query)} LIMIT ${limit}`
 }
 
 /** The resources of the found rows, in their order, until the page is long enough; at least one. */
@@ -110,8 +108,4 @@ function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf }: Reading
     length += row.text?.length ?? 0
   }
   return rows
-}
-
-function positionOf([, id, ...keys]: Row): Position {
-  return { id: textOf(id), keys: keys.map((key) => (typeof key === 'string' || typeof key === 'number' ? key : null)) }
 }

@@ -1,0 +1,59 @@
+import { isAfter, orderTerms, type Position } from '@fhir-ops/sql'
+import type { Condition, SearchQuery, SortKey } from 'fhir-ops/storage'
+import { meets } from './condition-sql.js'
+import { textOf, type Row, type SqliteDriver } from './driver.js'
+import { rowsInOrder, sortColumns } from './sort-sql.js'
+import { sql, type Sql } from './sql.js'
+
+/** The part of a query's matches that is wanted. */
+export interface Part {
+  /** Where the matches before it end. */
+  readonly after: Position | undefined
+  readonly limit: number
+}
+
+type Matching = Pick<SearchQuery, 'type' | 'where' | 'sort'>
+
+/**
+ * The first matches, found along an index that has the order of the first sort key: rows of key, id and sort values. Resources without the
+ * key come last, in the order of the next one.
+ */
+export function rowsInTurn(db: SqliteDriver, query: Matching, { after, limit }: Part): readonly Row[] {
+  const { type, where, sort: [first, ...rest] = [] } = query
+  if (first === undefined) return db.all(byIdSql(query, { after, limit }))
+  const isBehind = after !== undefined && after.keys[0] === null
+  const found = isBehind ? [] : db.all(inOrderSql(query, first, { after, limit }))
+  if (found.length === limit || first.field === 'id' || first.field === 'lastUpdated') return found
+  const without: Matching = { type, where: { kind: 'and', conditions: [where, { kind: 'not', condition: hasKey(first) }] }, sort: rest }
+  const last = rowsInTurn(db, without, {
+    after: isBehind ? { ...after, keys: after.keys.slice(1) } : undefined,
+    limit: limit - found.length,
+  })
+  return [...found, ...last.map(([key = null, id = null, ...keys]) => [key, id, null, ...keys])]
+}
+
+/** Where a row stands. */
+export function positionOf([, id, ...keys]: Row): Position {
+  return { id: textOf(id), keys: keys.map((key) => (typeof key === 'string' || typeof key === 'number' ? key : null)) }
+}
+
+function byIdSql({ type, where }: Matching, { after, limit }: Part): Sql {
+  const behind = after === undefined ? sql`1` : sql`r.id > ${after.id}`
+  return sql`SELECT r.key AS key, r.id AS id FROM resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${behind}
+    AND ${meets(type, where, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
+}
+
+function inOrderSql(query: Matching, first: SortKey, { after, limit }: Part): Sql {
+  const { key, from, where } = rowsInOrder(query.type, first)
+  const value = after?.keys[0] ?? null
+  // The bound on the key is what the index begins with; the rest decides among equal ones.
+  const behind = after === undefined ? sql`1` : sql`${key} ${first.descending ? sql`<=` : sql`>=`} ${value} AND ${isAfter(query, after)}`
+  return sql`SELECT r.key AS key, r.id AS id, ${key} AS s0${sortColumns(query, 1)} FROM ${from} WHERE ${where} AND ${behind}
+    AND ${meets(query.type, query.where, { key: sql`r.key`, each: true })} ORDER BY ${orderTerms(query, 1)} LIMIT ${limit}`
+}
+
+/** Holds for what an entry has a value of the key. */
+function hasKey({ param, field }: SortKey): Condition {
+  if (field === 'low' || field === 'high') return { kind: 'entry', param, all: [{ field, op: 'ge', operand: -Number.MAX_VALUE }] }
+  return { kind: 'entry', param, all: field === 'value' || field === 'text' ? [{ field, op: 'prefix', operand: '' }] : [] }
+}
