@@ -13,6 +13,7 @@ import { load } from './load/loader.js'
 import { prepare } from './load/prepare.js'
 import { reportLoad, reportProgress } from './load/report.js'
 import { openPostgresUrl, postgresUrl } from './postgres.js'
+import { readSuppressions } from './validate/read-suppressions.js'
 
 /** What commands work with: a storage, the R4 definitions below it, and the sessions beside it. */
 export interface Engine {
@@ -28,6 +29,8 @@ export interface EngineOptions {
   readonly limits?: Partial<Limits>
   /** Address that the storage is served at; absolute references on it are local ones. */
   readonly base?: string
+  /** File with findings of validation that are accepted. */
+  readonly suppress?: string
   /** Files and folders to load before anything else. */
   readonly load?: readonly string[]
 }
@@ -44,6 +47,7 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
     storage: opened.storage,
     ...(opened.concepts !== undefined && { concepts: opened.concepts }),
     search: { ...search, codesOf: searchCodes(() => ctx) },
+    ...(options.suppress !== undefined && { validation: { suppress: await readSuppressions(options.suppress, io) } }),
     ...(options.limits !== undefined && { limits: options.limits }),
   })
   if (options.load !== undefined && options.load.length > 0) {

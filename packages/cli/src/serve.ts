@@ -17,6 +17,8 @@ export interface ServeOptions {
   readonly port: number
   readonly storage: string
   readonly load: readonly string[]
+  /** File with findings of validation that are accepted. */
+  readonly suppress?: string
   /** Text that is accepted as a token with every scope. */
   readonly devToken?: string
   /** Opens the FHIR part to everybody. */
@@ -72,9 +74,9 @@ interface Listening {
 }
 
 async function answering({ options, server, url, io }: Listening): Promise<RunningServer> {
-  const { storage, load, maxExpansion } = options
+  const { storage, load, suppress, maxExpansion } = options
   const limits = maxExpansion === undefined ? {} : { limits: { maxExpansion } }
-  const engine = await openEngine({ storage, load, base: `${url}/fhir/R4`, ...limits }, io)
+  const engine = await openEngine({ storage, load, base: `${url}/fhir/R4`, ...limits, ...(suppress !== undefined && { suppress }) }, io)
   const runtime = botSandbox()
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })

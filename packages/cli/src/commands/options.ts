@@ -17,6 +17,11 @@ export function explainOption(): Option {
   return new Option('--explain', 'say on standard error how the answer came about')
 }
 
+/** `--suppress`. */
+export function suppressOption(): Option {
+  return new Option('--suppress <file>', 'JSON file with findings of $validate that are accepted, each with a reason and a last day')
+}
+
 /** `--json`. */
 export function jsonOption(): Option {
   return new Option('--json', 'print the FHIR resource instead of text')

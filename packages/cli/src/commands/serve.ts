@@ -1,13 +1,14 @@
 import { Command, Option } from 'commander'
 import type { Io } from '../io.js'
 import { serve, type RunningServer } from '../serve.js'
-import { loadOption, portNumber, storageOption, tokenText, wholeNumber } from './options.js'
+import { loadOption, portNumber, storageOption, suppressOption, tokenText, wholeNumber } from './options.js'
 
 interface ServeCommandOptions {
   readonly host: string
   readonly port: number
   readonly storage: string
   readonly load: readonly string[]
+  readonly suppress?: string
   readonly devToken?: string
   readonly auth: boolean
   readonly botTimeout?: number
@@ -24,6 +25,7 @@ export function serveCommand(io: Io): Command {
     .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
     .addOption(storageOption())
     .addOption(loadOption())
+    .addOption(suppressOption())
     .option('--dev-token <token>', 'accept this text as a token of a demo user with every scope (loopback only)', tokenText)
     .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))

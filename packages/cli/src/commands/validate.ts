@@ -1,16 +1,19 @@
 import { Command, Option } from 'commander'
-import { forRequest } from 'fhir-ops/context'
-import { validate, type Finding } from 'fhir-ops/validate'
+import { forRequest, type BestPractice, type FindingLevel } from 'fhir-ops/context'
+import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
 import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { sourcesIn, type Source } from '../load/sources.js'
 import { REPORTS, type Checked, type ReportFormat } from '../validate/report.js'
-import { loadOption, repeated, storageOption } from './options.js'
+import { loadOption, repeated, storageOption, suppressOption } from './options.js'
 
 interface ValidateOptions {
   readonly storage: string
   readonly load: readonly string[]
+  readonly suppress?: string
+  readonly bestPractice?: BestPractice
+  readonly level?: FindingLevel
   readonly profile?: readonly string[]
   readonly format: ReportFormat
   readonly json?: true
@@ -26,6 +29,9 @@ export function validateCommand(io: Io): Command {
     .addOption(new Option('--json', 'the same as --format json'))
     .addOption(storageOption())
     .addOption(loadOption())
+    .addOption(suppressOption())
+    .addOption(new Option('--best-practice <severity>', 'check best practices too, and tell them so').choices(LEVELS))
+    .addOption(new Option('--level <severity>', 'the least severity to tell').choices(LEVELS).default('information'))
     .addHelpText(
       'after',
       '\nExample:\n  fhir-ops validate packages/cli/sample/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif',
@@ -33,16 +39,21 @@ export function validateCommand(io: Io): Command {
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
 
+const LEVELS = ['information', 'warning', 'error']
 const PROGRESS_MS = 1_000
 
-async function validateAll(paths: readonly string[], { profile = [], ...options }: ValidateOptions, io: Io): Promise<void> {
+async function validateAll(
+  paths: readonly string[],
+  { profile = [], bestPractice, level, ...options }: ValidateOptions,
+  io: Io,
+): Promise<void> {
   const report = REPORTS[options.json ? 'json' : options.format](io)
   const engine = await openEngine(options, io)
   const progress = progressOn(io)
   let invalid = 0
   try {
     for await (const source of inputs(paths, io)) {
-      const checked = await check(source, engine, profile)
+      const checked = await check(source, engine, { profiles: profile, bestPractice, level })
       report.add(checked)
       invalid += Number(!checked.result.valid)
       progress()
@@ -71,8 +82,8 @@ async function* inputs(paths: readonly string[], io: Io): AsyncGenerator<Source>
   for (const path of paths) yield* sourcesIn(path)
 }
 
-async function check(source: Source, { ctx }: Engine, profiles: readonly string[]): Promise<Checked> {
-  const { valid, findings } = await validate(forRequest(ctx, {}), { resource: source.text, profiles, places: true })
+async function check(source: Source, { ctx }: Engine, asked: Omit<ValidateInput, 'resource'>): Promise<Checked> {
+  const { valid, findings } = await validate(forRequest(ctx, {}), { ...asked, resource: source.text, places: true })
   return { source, result: { valid, findings: findings.map((finding) => inFile(finding, source)) } }
 }
 

@@ -138,6 +138,44 @@ describe('findings for programs', () => {
   })
 })
 
+describe('findings that are accepted', () => {
+  const accepting = async (until: string): Promise<readonly string[]> => {
+    await writeFile(
+      at('accepted.txt'),
+      JSON.stringify([{ id: 'unknown-property', at: 'Patient.birthdate', reason: 'an old sender', until }]),
+    )
+    return ['--suppress', at('accepted.txt')]
+  }
+
+  test('are not told before their last day is over', async () => {
+    expect(await validated([at('a.json'), ...(await accepting('9999-12-31'))])).toMatchObject({ status: 0, out: '' })
+  })
+
+  test('are told again after it, with the suppression that has expired', async () => {
+    const { status, out, err } = await validated([at('a.json'), ...(await accepting('2020-12-31'))])
+    expect(status).toBe(1)
+    expect(out).toContain('[unknown-property]')
+    expect(out).toContain('[suppression-expired]')
+    expect(err).toContain('the suppression of unknown-property held until 2020-12-31')
+  })
+
+  test.each([
+    ['no JSON', '['],
+    ['no list', '{}'],
+    ['an unknown member', '[{"id":"narrative","reason":"x","until":"9999-12-31","because":"x"}]'],
+    ['no reason', '[{"id":"narrative","until":"9999-12-31"}]'],
+  ])('are refused when the file holds %s', async (_, text) => {
+    await writeFile(at('accepted.txt'), text)
+    expect((await validated([at('a.json'), '--suppress', at('accepted.txt')])).out).toBe('')
+  })
+
+  test('of lower levels and best practices are told as asked', async () => {
+    await writeFile(at('good.txt'), '{"resourceType":"Patient"}')
+    expect((await validated([at('good.txt'), '--best-practice', 'warning'])).out).toContain('warning at Patient: dom-6')
+    expect((await validated([at('good.txt'), '--best-practice', 'warning', '--level', 'error'])).out).toBe('')
+  })
+})
+
 describe('wrong use', () => {
   test.each([
     ['an unknown format', ['--format', 'xml'], 2],

@@ -176,10 +176,75 @@ describe('$validate', () => {
   test.each([
     ['VA-13 an unknown profile', 'profile-not-found', VALID, { profile: 'http://example.org/none' }],
     ['VA-13 an unknown mode', 'parameter-value', VALID, { mode: 'dream' }],
+    ['an unknown level', 'parameter-value', VALID, { level: 'fatal' }],
+    ['a profile that is not named', 'parameter-required', VALID, { mode: 'profile' }],
+    ['deleting without an id', 'parameter-required', '', { mode: 'delete' }],
     ['a resource of another type', 'body-structure', { resourceType: 'Group' }, {}],
     ['an unknown parameter', 'parameter-invalid', VALID, { foo: 'bar' }],
   ])('refuses %s', async (_, code, body, query) => {
     expect(await errorOf(call(body, { query }))).toBe(code)
+  })
+
+  describe('with a mode', () => {
+    const kinds = ({ resource }: OperationResponse): readonly unknown[] =>
+      objectsAt(resource, 'issue').flatMap((issue) => objectsAt(issue, 'extension').map(({ valueString }) => valueString))
+    const asked = async (mode: string, id: string | undefined, body: unknown): Promise<readonly unknown[] | string> => {
+      const answer = call(body, { query: { mode }, ...(id !== undefined && { id }) })
+      return answer.then(kinds, () => errorOf(answer))
+    }
+    const patient = (id: string, versionId?: string): JsonObject => ({
+      ...VALID,
+      id,
+      ...(versionId !== undefined && { meta: { versionId } }),
+    })
+
+    test.each<readonly [mode: string, id: string | undefined, body: unknown, said: readonly string[] | string]>([
+      ['create', undefined, VALID, []],
+      ['create', 'stored', VALID, 'parameter-value'],
+      ['update', 'stored', patient('stored'), []],
+      ['update', 'stored', patient('stored', '1'), []],
+      ['update', 'stored', patient('stored', '7'), ['update-version']],
+      ['update', 'stored', patient('other'), ['update-id']],
+      ['update', 'stored', VALID, ['update-id']],
+      ['update', undefined, VALID, ['update-id']],
+      ['update', undefined, patient('stored', '7'), ['update-version']],
+      ['update', 'new', patient('new'), []],
+      ['delete', 'stored', '', []],
+      ['delete', 'stored', { resourceType: 'Patient', foo: 1 }, []],
+      ['delete', 'nothing', '', 'not-found'],
+    ])('%s of %s', async (mode, id, body, said) => {
+      await storage.write([{ op: 'delete', type: 'Patient', id: 'stored' }])
+      const { [0]: written } = await storage.write([putResource({ type: 'Patient', id: 'stored', source: patient('stored') }, () => [])])
+      const version = written !== undefined && 'versionId' in written ? String(written.versionId) : '1'
+      const text = typeof body === 'string' ? body : JSON.stringify(body).replace('"versionId":"1"', `"versionId":"${version}"`)
+      expect(await asked(mode, id, text)).toEqual(said)
+    })
+
+    test('and the rights of the caller', async () => {
+      const forbid = (interaction: string): void => {
+        if (interaction !== 'read') throw new OperationError('forbidden', 'no')
+      }
+      const request = {
+        type: 'Patient',
+        method: 'POST',
+        id: 'stored',
+        parameters: parametersFromQuery([['mode', 'delete']]),
+        strict: false,
+      } as const
+      expect(await errorOf(validateOperation.run(forRequest(ctx, { authorize: forbid }), request))).toBe('forbidden')
+    })
+  })
+
+  test('tells best practices and levels as asked', async () => {
+    const severities = async (query: Readonly<Record<string, string>>): Promise<readonly unknown[]> => {
+      const { resource } = await call({ ...VALID, name: [{ family: ' X' }] }, { query })
+      return objectsAt(resource, 'issue').map(({ severity, code }) => `${String(severity)} ${String(code)}`)
+    }
+    expect(await severities({})).toEqual(['warning invalid'])
+    expect(await severities({ bestPractice: 'information' })).toEqual(['information invariant', 'warning invalid'])
+    expect(await severities({ bestPractice: 'error' })).toEqual(['error invariant', 'warning invalid'])
+    expect(await severities({ bestPractice: 'error', level: 'error' })).toEqual(['error invariant'])
+    expect(await severities({ level: 'error' })).toEqual(['information informational'])
   })
 
   test('VA-02 stores nothing', async () => {

@@ -7,6 +7,7 @@ import type { ConceptStore, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
 import { createTurns, type Turns } from './turns.js'
+import type { ValidationPolicy } from './validation-policy.js'
 
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
 export interface OperationContext {
@@ -24,6 +25,8 @@ export interface OperationContext {
   readonly types?: TypeModel | undefined
   /** Compares quantities of different units; without it, `validate` knows the units of clinical practice. */
   readonly convertUnit?: UnitConversion | undefined
+  /** What holds for every validation, unless a call says otherwise. */
+  readonly validation?: ValidationPolicy | undefined
   readonly limits: Limits
   /** When long work may go on; shared by all requests of a process. */
   readonly turns?: Turns | undefined
@@ -61,6 +64,8 @@ export interface ContextOptions {
   readonly types?: TypeModel
   /** Compares quantities of different units, for example `ucumConversion` of `fhir-ops/ucum`. Default: the units of clinical practice. */
   readonly convertUnit?: UnitConversion
+  /** What holds for every validation, unless a call says otherwise. */
+  readonly validation?: ValidationPolicy
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
   readonly newId?: () => string
@@ -84,6 +89,7 @@ export function createContext(options: ContextOptions): OperationContext {
     search: options.search,
     types: options.types,
     convertUnit: options.convertUnit,
+    validation: options.validation,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     turns: createTurns(),
     now: options.now ?? (() => new Date()),

@@ -11,6 +11,9 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'json-number': 'Write the number as JSON does: digits, one point, no leading zeros or plus sign.',
   'json-string': 'Escape control characters, and use the escapes of JSON only.',
   // The validation itself
+  'suppression-expired': 'Mend what was suppressed, or give the suppression another last day.',
+  'update-id': 'Give the resource the id of the one that is to be updated.',
+  'update-version': 'Start from the current version of the resource.',
   'findings-cut': 'Mend what is told and validate again.',
   // Structure
   'unknown-property': 'Correct the name of the property, or take it out; what FHIR has no place for goes into an extension.',

@@ -9,6 +9,9 @@ export const FINDING_KINDS = {
   'json-number': { severity: 'error', code: 'invalid' },
   'json-string': { severity: 'error', code: 'invalid' },
   // The validation itself
+  'suppression-expired': { severity: 'warning', code: 'business-rule' },
+  'update-id': { severity: 'error', code: 'invalid' },
+  'update-version': { severity: 'warning', code: 'conflict' },
   'findings-cut': { severity: 'warning', code: 'too-costly' },
   // Structure
   'unknown-property': { severity: 'error', code: 'structure' },

@@ -2,6 +2,7 @@ import { pathOf, type FhirNode } from '../fhirpath/index.js'
 import type { PlaceFinder } from './finding-places.js'
 import type { Finding } from './finding.js'
 import type { JsonPatch } from './fix/patch.js'
+import type { Suppressor } from './suppressor.js'
 import { FINDING_KINDS, type FindingKind } from './finding-kinds.js'
 
 /** What a rule says about a node. */
@@ -42,12 +43,18 @@ export interface FindingSink {
 /** Findings in order; a section is a list of its own. */
 type Findings = (Finding | Findings)[]
 
+/** What else a sink works with. */
+export interface SinkOptions {
+  /** Tells line and column, when they are wanted. */
+  readonly places?: PlaceFinder | undefined
+  /** Decides which findings are taken. */
+  readonly suppressor?: Suppressor | undefined
+}
+
 /**
  * Makes a sink that keeps at most `limit` findings.
- *
- * @param places Tells line and column, when they are wanted.
  */
-export function createSink(limit: number, places?: PlaceFinder): FindingSink {
+export function createSink(limit: number, { places, suppressor }: SinkOptions = {}): FindingSink {
   const all: Findings = []
   const seen = new Set<string>()
   let current = all
@@ -56,7 +63,7 @@ export function createSink(limit: number, places?: PlaceFinder): FindingSink {
     report(kind, node, report) {
       const finding = findingOf(kind, node, report)
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
-      if (seen.has(key) || (!isError(finding) && seen.size > limit)) return
+      if (seen.has(key) || (!isError(finding) && seen.size > limit) || suppressor?.hides(finding) === true) return
       seen.add(key)
       current.push({ ...finding, ...(report.offset === undefined ? places?.ofNode(node, report.at) : places?.ofOffset(report.offset)) })
       if (isError(finding)) errors++

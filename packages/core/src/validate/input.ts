@@ -1,3 +1,4 @@
+import type { BestPractice, FindingLevel } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, parseJsonSource, stringAt, type JsonSlip, type JsonSource } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
@@ -11,18 +12,21 @@ export interface ValidateRequest {
   readonly profiles: readonly string[]
   /** Tell line and column of each issue in the body. */
   readonly places: boolean
+  readonly bestPractice?: BestPractice | undefined
+  readonly level?: FindingLevel | undefined
 }
 
 const MODES = ['create', 'update', 'delete', 'profile'] as const
+const LEVELS = ['information', 'warning', 'error'] as const
 
 /** @see https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
 export type ValidateMode = (typeof MODES)[number]
 
 /**
- * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile` and `places`; all but the first may also
- * stand in the query.
+ * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places`, `bestPractice` and `level`; all
+ * but the first may also stand in the query.
  *
- * @throws {OperationError} `parameter-value` for an unknown mode, `body-structure` for a resource of another type than the path's.
+ * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource of another type than the path's.
  */
 export function readRequest(request: OperationRequest): ValidateRequest {
   const { source, parameters } = bodyOf(request, false)
@@ -42,21 +46,25 @@ function bodyOf({ type, bodyText = '' }: OperationRequest, positions: boolean): 
   return unwrapped(body, type) ?? { source: body, parameters: [] }
 }
 
-function readOptions(parameters: readonly Parameter[]): Pick<ValidateRequest, 'mode' | 'profiles' | 'places'> {
+function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 'source'> {
   const reader = parameterReader(parameters)
-  const mode = modeOf(reader.text('mode'))
-  const profiles = reader.texts('profile')
-  const places = reader.boolean('places') ?? false
+  const options = {
+    mode: oneOf(MODES, 'mode', reader.text('mode')),
+    profiles: reader.texts('profile'),
+    places: reader.boolean('places') ?? false,
+    bestPractice: oneOf(['off', ...LEVELS], 'bestPractice', reader.text('bestPractice')),
+    level: oneOf(LEVELS, 'level', reader.text('level')),
+  }
   reader.all('resource', '_format', '_pretty')
   reader.refuseUnknown()
-  return { mode, profiles, places }
+  return options
 }
 
-function modeOf(text: string | undefined): ValidateMode | undefined {
-  const mode = MODES.find((known) => known === text)
-  if (text === undefined || mode !== undefined) return mode
-  throw new OperationError('parameter-value', `Mode ${quoted(text)} is not known; it is one of ${MODES.join(', ')}.`, {
-    expression: ['mode'],
+function oneOf<T extends string>(known: readonly T[], name: string, text: string | undefined): T | undefined {
+  const value = known.find((one) => one === text)
+  if (text === undefined || value !== undefined) return value
+  throw new OperationError('parameter-value', `Parameter ${name} is ${quoted(text)}, but must be one of ${known.join(', ')}.`, {
+    expression: [name],
   })
 }
 

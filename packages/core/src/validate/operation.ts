@@ -1,10 +1,10 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import type { JsonSource } from '../json/index.js'
 import type { Operation, OperationRequest, OperationResponse } from '../operation/index.js'
-import { readRequest, type ValidateRequest } from './input.js'
+import { readRequest } from './input.js'
+import { checkMode } from './modes.js'
 import { outcomeOfResult } from './output.js'
-import { validate } from './validate.js'
+import { validate, type ValidateResult } from './validate.js'
 
 /** `$validate` on types and instances. The answer is 200 whether the resource is valid or not, and 400 when the body is no JSON. */
 export const validateOperation: Operation = {
@@ -19,19 +19,22 @@ export const validateOperation: Operation = {
 
 async function run(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const asked = readRequest(request)
-  const resource = await resourceOf(ctx, request, asked)
-  const result = await validate(ctx, { resource, profiles: asked.profiles, places: asked.places })
+  const findings = await checkMode(ctx, request, asked)
+  if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
+  const { source, profiles, places, bestPractice, level } = asked
+  const resource = source ?? (await storedText(ctx, request))
+  const result = await validate(ctx, { resource, profiles, places, bestPractice, level })
+  const valid = result.valid && findings.every(({ severity }) => severity !== 'error')
+  return answer(ctx, { valid, findings: [...findings, ...result.findings] })
+}
+
+function answer(ctx: OperationContext, result: ValidateResult): OperationResponse {
   const isUnreadable = result.findings.some(({ severity }) => severity === 'fatal')
   return { status: isUnreadable ? 400 : 200, resource: outcomeOfResult(result, ctx.newId) }
 }
 
-/** What came with the call, else what is stored under the id. */
-async function resourceOf(
-  ctx: OperationContext,
-  { type, id }: OperationRequest,
-  { source }: ValidateRequest,
-): Promise<JsonSource | string> {
-  if (source !== undefined) return source
+/** What is stored under the id, when nothing came with the call. */
+async function storedText(ctx: OperationContext, { type, id }: OperationRequest): Promise<string> {
   if (id === undefined) throw new OperationError('parameter-required', 'There is no resource to validate.', { expression: ['resource'] })
   ctx.authorize?.('read', type, id)
   const stored = await ctx.storage.read(type, id)

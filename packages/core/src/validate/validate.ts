@@ -1,4 +1,11 @@
-import { createPace, type OperationContext, type Pace } from '../context/index.js'
+import {
+  createPace,
+  type BestPractice,
+  type FindingLevel,
+  type OperationContext,
+  type Pace,
+  type ValidationPolicy,
+} from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, parseJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
@@ -7,6 +14,7 @@ import { createFacts, type Facts } from './facts/facts.js'
 import type { Finding } from './finding.js'
 import { placeFinder, type PlaceFinder } from './finding-places.js'
 import { createSink } from './finding-sink.js'
+import { createSuppressor, type Suppressor } from './suppressor.js'
 import { faultFinding, noResource, noSuchType, reportSlips } from './json-findings.js'
 import { isConcrete } from './rules/structure/check-resource-type.js'
 import { convertUnit } from '../ucum/index.js'
@@ -17,8 +25,8 @@ import { shapesOf } from './structure/shape.js'
 import type { Checks, Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
 
-/** What `validate` is asked. */
-export interface ValidateInput {
+/** What `validate` is asked. Suppressions add to those of the context; what else it says of findings goes before what the context says. */
+export interface ValidateInput extends ValidationPolicy {
   /**
    * The resource as JSON text, as what `parseJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
    * duplicate names and places.
@@ -55,27 +63,66 @@ const MAX_WALKS = 32
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
   const source = sourceOf(input)
-  const places = input.places === true && source.text !== '' ? placeFinder(source) : undefined
-  const findings = source.fault === undefined ? await findingsOf(ctx, source, { ...input, places }) : [faultFinding(source.fault, places)]
-  return { valid: findings.every(({ severity }) => severity !== 'error' && severity !== 'fatal'), findings }
+  const asked = askedBy(ctx, input, source)
+  const { places, suppressor, level } = asked
+  const told = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source.fault, places)]
+  const findings = [...told, ...(suppressor?.expired() ?? [])]
+  return {
+    valid: findings.every((finding) => !isAtLeast('error', finding)),
+    findings: findings.filter((finding) => isAtLeast(level, finding)),
+  }
 }
 
+/** An input with all that it leaves open. */
 interface Asked {
-  readonly profiles?: readonly string[] | undefined
+  readonly profiles: readonly string[]
   readonly places: PlaceFinder | undefined
-  readonly checks?: Checks | undefined
+  readonly checks: Checks
+  readonly bestPractice: BestPractice
+  readonly level: FindingLevel
+  readonly suppressor: Suppressor | undefined
 }
 
-async function findingsOf(ctx: OperationContext, source: JsonSource, { profiles, places, checks }: Asked): Promise<readonly Finding[]> {
+function askedBy(ctx: OperationContext, input: ValidateInput, source: JsonSource): Asked {
+  const { checks = 'all', profiles = [] } = input
+  return {
+    profiles: checks === 'all' ? profiles : [],
+    places: input.places === true && source.text !== '' ? placeFinder(source) : undefined,
+    checks,
+    ...severitiesOf(input, ctx.validation ?? {}),
+    suppressor: suppressorOf(ctx, input),
+  }
+}
+
+function severitiesOf(
+  input: ValidationPolicy,
+  { bestPractice = 'off', level = 'information' }: ValidationPolicy,
+): Pick<Asked, 'bestPractice' | 'level'> {
+  return { bestPractice: input.bestPractice ?? bestPractice, level: input.level ?? level }
+}
+
+function suppressorOf(ctx: OperationContext, { suppress = [] }: ValidateInput): Suppressor | undefined {
+  const all = [...(ctx.validation?.suppress ?? []), ...suppress]
+  return all.length === 0 ? undefined : createSuppressor(all, ctx.now())
+}
+
+const LEVELS: readonly Finding['severity'][] = ['information', 'warning', 'error', 'fatal']
+
+function isAtLeast(level: FindingLevel, { severity }: Finding): boolean {
+  return LEVELS.indexOf(severity) >= LEVELS.indexOf(level)
+}
+
+async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Asked): Promise<readonly Finding[]> {
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
-  if (type === undefined) return [noResource(source, places)]
-  if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places })]
+  if (type === undefined) return [noResource(source, asked.places)]
+  if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
   const facts = createFacts(ctx, model)
-  if (checks === 'structure') return walks(ctx, source, { model, facts, places, profiles: [], checks })
-  anticipate(facts, source.value)
-  await facts.settle()
-  return walks(ctx, source, { model, facts, places, profiles: profiles ?? [], checks: 'all' })
+  if (asked.checks === 'all') {
+    anticipate(facts, source.value)
+    await facts.settle()
+  }
+  return walks(ctx, source, { ...asked, model, facts })
 }
 
 /** Walks until there is an answer to all that the walk asks. */
@@ -94,12 +141,9 @@ function hasFlawlessStructure(ctx: OperationContext, source: JsonSource, { model
   return isFlawless({ model, shapes, numberText: source.numberText, now: ctx.now() }, source.value)
 }
 
-interface WalkParts {
+interface WalkParts extends Asked {
   readonly model: TypeModel
   readonly facts: Facts
-  readonly places: PlaceFinder | undefined
-  readonly profiles: readonly string[]
-  readonly checks: Checks
 }
 
 async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...parts }: WalkParts): Promise<readonly Finding[]> {
@@ -120,18 +164,18 @@ function typesOf(ctx: OperationContext): TypeModel {
   return ctx.types
 }
 
-interface RunParts {
-  readonly model: TypeModel
-  readonly facts: Facts
-  readonly places: PlaceFinder | undefined
-  readonly checks: Checks
+interface RunParts extends Omit<WalkParts, 'profiles'> {
   readonly pace: Pace
   /** Work that is left for later is added here. */
   readonly tasks: (() => void)[]
 }
 
-function runOf(ctx: OperationContext, source: JsonSource, { model, facts, places, checks, pace, tasks }: RunParts): Run {
-  const sink = createSink(ctx.limits.maxIssues, places)
+function runOf(
+  ctx: OperationContext,
+  source: JsonSource,
+  { model, facts, checks, bestPractice, pace, tasks, ...sinkOptions }: RunParts,
+): Run {
+  const sink = createSink(ctx.limits.maxIssues, sinkOptions)
   let steps = 0
   return {
     model,
@@ -143,6 +187,7 @@ function runOf(ctx: OperationContext, source: JsonSource, { model, facts, places
     numberText: source.numberText,
     isStructural: true,
     checks,
+    bestPractice,
     visit: visitNode,
     trials: new Map(),
     targets: { bundles: new Map(), contained: new Map(), anchors: new Map() },

@@ -173,7 +173,7 @@ function constraintsOf(element: JsonObject, source: ProfileSource): readonly Con
   const isInherited = (origin: string | undefined): boolean =>
     origin !== undefined && origin !== source.url && source.isTypeUrl(origin) && !(source.isBase && isRoot)
   return objectsAt(element, 'constraint')
-    .filter((constraint) => constraint['key'] !== 'ele-1' && !isInherited(stringAt(constraint, 'source')) && !isBestPractice(constraint))
+    .filter((constraint) => constraint['key'] !== 'ele-1' && !isInherited(stringAt(constraint, 'source')))
     .flatMap(constraintOf)
 }
 
@@ -182,7 +182,7 @@ function constraintOf(constraint: JsonObject): readonly ConstraintRule[] {
   if (expression === undefined) return []
   const severity = constraint['severity'] === 'warning' ? 'warning' : 'error'
   const [key = '', human = ''] = [stringAt(constraint, 'key'), stringAt(constraint, 'human')]
-  return [{ key, severity, human, expression: corrected(expression) }]
+  return [{ key, severity, human, expression: corrected(expression), isBestPractice: isBestPractice(constraint) }]
 }
 
 function isBestPractice(constraint: JsonObject): boolean {

@@ -70,12 +70,14 @@ export interface BindingRule {
   readonly valueSet: string
 }
 
-/** An invariant. Best practices are not among them. */
+/** An invariant. */
 export interface ConstraintRule {
   readonly key: string
   readonly severity: IssueSeverity
   readonly human: string
   readonly expression: string
+  /** True for advice, which is checked only when that is asked for. */
+  readonly isBestPractice: boolean
 }
 
 /** How a list is sliced. */

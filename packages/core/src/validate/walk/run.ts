@@ -1,4 +1,5 @@
 import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
+import type { BestPractice } from '../../context/index.js'
 import type { Facts } from '../facts/facts.js'
 import type { FindingSink } from '../finding-sink.js'
 import type { BundleIndex } from '../rules/reference/bundle-index.js'
@@ -19,6 +20,8 @@ export interface Run {
   /** False while it is only tried whether a node fits a profile: what FHIR's own types demand is said elsewhere. */
   readonly isStructural: boolean
   readonly checks: Checks
+  /** Severity of best practices. */
+  readonly bestPractice: BestPractice
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
   /** Results of trials whether a node fits a profile, by place and profile. */

@@ -9,6 +9,7 @@ import { expressionContext } from './expression-context.js'
 export function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   for (const [index, rule] of rules.entries()) {
     for (const constraint of rule.constraints) {
+      if (constraint.isBestPractice && run.bestPractice === 'off') continue
       if (!isRepeated(rules, index, constraint)) checkConstraint(run, node, { constraint, rule })
     }
   }
@@ -32,7 +33,7 @@ function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invaria
   if (problem === undefined) return
   run.sink.report('invariant', node, {
     text: `${constraint.key}: ${constraint.human}${problem}`,
-    severity: constraint.severity,
+    severity: constraint.isBestPractice && run.bestPractice !== 'off' ? run.bestPractice : constraint.severity,
     ...(!rule.isBase && { profile: rule.profile }),
   })
 }

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import type { Suppression } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, stringAt } from 'fhir-ops/json'
+import { checkSuppression } from 'fhir-ops/validate'
+import type { Io } from '../io.js'
+
+/**
+ * Reads what a file says about findings that are accepted: a JSON array of `{"id", "at", "reason", "until"}`. Tells which have expired.
+ *
+ * @throws {OperationError} `parameter-value` when the file cannot be understood.
+ */
+export async function readSuppressions(file: string, io: Io): Promise<readonly Suppression[]> {
+  const items = listIn(await textOf(file), file)
+  const suppressions = items.map((item, index) => suppressionOf(item, `${file}, entry ${index + 1}`))
+  const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
+  for (const { id, until } of suppressions) {
+    if (until < today) io.err(`${file}: the suppression of ${id} held until ${until}`)
+  }
+  return suppressions
+}
+
+function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new OperationError('parameter-value', `The file ${file} cannot be read.`, { cause })
+  })
+}
+
+function listIn(text: string, file: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (Array.isArray(value)) return value
+  } catch (cause) {
+    throw new OperationError('parameter-value', `${file} is no JSON.`, { cause })
+  }
+  throw new OperationError('parameter-value', `${file} holds no JSON array of suppressions.`)
+}
+
+const MEMBERS = new Set(['id', 'at', 'reason', 'until'])
+
+function suppressionOf(item: unknown, place: string): Suppression {
+  const unknown = isObject(item) ? Object.keys(item).find((name) => !MEMBERS.has(name)) : undefined
+  if (!isObject(item) || unknown !== undefined) {
+    throw new OperationError(
+      'parameter-value',
+      `${place} is no suppression with "id", "at", "reason" and "until"${unknown === undefined ? '' : `: it has "${unknown}"`}.`,
+    )
+  }
+  const suppression = {
+    id: stringAt(item, 'id') ?? '',
+    at: stringAt(item, 'at'),
+    reason: stringAt(item, 'reason') ?? '',
+    until: stringAt(item, 'until') ?? '',
+  }
+  checkSuppression(suppression)
+  return suppression
+}

@@ -1,0 +1,75 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, objectAt, stringAt } from '../json/index.js'
+import type { OperationRequest } from '../operation/index.js'
+import type { StoredResource } from '../storage/index.js'
+import { FINDING_KINDS } from './finding-kinds.js'
+import type { Finding } from './finding.js'
+import type { ValidateMode, ValidateRequest } from './input.js'
+
+/**
+ * Refuses what a mode cannot be asked for, by the caller or in this form, and tells what speaks against an update.
+ *
+ * @throws {OperationError} `parameter-value` for creating under an id, `parameter-required` for what a mode needs, `forbidden` for what the caller
+ *   may not do, `not-found` for what is not there to be deleted.
+ * @see https://hl7.org/fhir/R4/valueset-resource-validation-mode.html
+ */
+export async function checkMode(ctx: OperationContext, request: OperationRequest, asked: ValidateRequest): Promise<readonly Finding[]> {
+  return asked.mode === undefined ? [] : MODES[asked.mode](ctx, request, asked)
+}
+
+type ModeCheck = (ctx: OperationContext, request: OperationRequest, asked: ValidateRequest) => Promise<readonly Finding[]>
+
+const MODES: Readonly<Record<ValidateMode, ModeCheck>> = {
+  create: (ctx, { type, id }) => {
+    if (id !== undefined)
+      throw new OperationError('parameter-value', 'Mode create is for a type: the server chooses the id.', { expression: ['mode'] })
+    ctx.authorize?.('create', type)
+    return Promise.resolve([])
+  },
+  update: updateFindings,
+  delete: async (ctx, { type, id }) => {
+    if (id === undefined)
+      throw new OperationError('parameter-required', 'Mode delete needs the id of what is to be deleted in the path.', {
+        expression: ['mode'],
+      })
+    ctx.authorize?.('delete', type, id)
+    if ((await ctx.storage.read(type, id)) === undefined)
+      throw new OperationError('not-found', `There is no ${type} with id ${quoted(id)}.`)
+    return []
+  },
+  profile: (_, __, { profiles }) => {
+    if (profiles.length === 0) throw new OperationError('parameter-required', 'Mode profile needs a profile.', { expression: ['profile'] })
+    return Promise.resolve([])
+  },
+}
+
+/** An update is of the resource in the path or, without one, of that which the resource's id names. */
+async function updateFindings(
+  ctx: OperationContext,
+  { type, id: named }: OperationRequest,
+  { source }: ValidateRequest,
+): Promise<readonly Finding[]> {
+  const resource = isObject(source?.value) ? source.value : undefined
+  const own = stringAt(resource, 'id')
+  const id = named ?? own
+  if (id !== undefined) ctx.authorize?.('update', type, id)
+  if (resource === undefined) return []
+  if (own === undefined || own !== id) return [idFinding(type, { own, id })]
+  return versionFindings(stringAt(objectAt(resource, 'meta'), 'versionId'), await ctx.storage.read(type, id))
+}
+
+function idFinding(type: string, { own, id }: { own: string | undefined; id: string | undefined }): Finding {
+  const found = own === undefined ? 'it has none' : `not ${quoted(own)}`
+  const text =
+    id === undefined
+      ? 'A resource for an update must have an id.'
+      : `The resource for the update of ${quoted(id)} must have that id; ${found}.`
+  return { kind: 'update-id', ...FINDING_KINDS['update-id'], text, expression: own === undefined ? type : `${type}.id` }
+}
+
+function versionFindings(version: string | undefined, stored: StoredResource | undefined): readonly Finding[] {
+  if (version === undefined || stored === undefined || stored.versionId === version) return []
+  const text = `The resource is made from version ${quoted(version)}, but version ${quoted(stored.versionId)} is the current one.`
+  return [{ kind: 'update-version', ...FINDING_KINDS['update-version'], text, expression: `${stored.type}.meta.versionId` }]
+}

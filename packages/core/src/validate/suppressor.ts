@@ -1,0 +1,66 @@
+import type { Suppression } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { FINDING_KINDS } from './finding-kinds.js'
+import type { Finding } from './finding.js'
+
+/** Decides which findings are told. */
+export interface Suppressor {
+  /** Whether a suppression that still holds is about the finding. One that has expired is remembered. */
+  readonly hides: (finding: Finding) => boolean
+  /** A finding for each suppression that would have hidden something, had it not expired. */
+  readonly expired: () => readonly Finding[]
+}
+
+/**
+ * Makes a suppressor of what a host accepts.
+ *
+ * @throws {OperationError} `parameter-value` for a suppression of no kind of finding, without a reason or without a day.
+ */
+export function createSuppressor(suppressions: readonly Suppression[], now: Date): Suppressor {
+  for (const suppression of suppressions) checkSuppression(suppression)
+  const today = now.toISOString().slice(0, 'YYYY-MM-DD'.length)
+  const late = new Set<Suppression>()
+  return {
+    hides(finding) {
+      const about = suppressions.filter((suppression) => isAbout(suppression, finding))
+      for (const suppression of about) if (suppression.until < today) late.add(suppression)
+      return about.some(({ until }) => until >= today)
+    },
+    expired: () => [...late].map(expiry),
+  }
+}
+
+/**
+ * Checks that a suppression can be understood.
+ *
+ * @throws {OperationError} `parameter-value` when it cannot.
+ */
+export function checkSuppression({ id, reason, until }: Suppression): void {
+  const [kind = ''] = id.split(':', 1)
+  if (!Object.hasOwn(FINDING_KINDS, kind)) {
+    throw new OperationError('parameter-value', `A suppression names ${quoted(id)}, which is no kind of finding.`)
+  }
+  if (reason.trim() === '') throw new OperationError('parameter-value', `The suppression of ${quoted(id)} needs a reason.`)
+  if (!/^\d{4}-\d\d-\d\d$/.test(until) || Number.isNaN(Date.parse(until))) {
+    throw new OperationError(
+      'parameter-value',
+      `The suppression of ${quoted(id)} needs a last day such as 2030-12-31, not ${quoted(until)}.`,
+    )
+  }
+}
+
+function isAbout({ id, at }: Suppression, { kind, text, expression = '' }: Finding): boolean {
+  const key = id.slice(kind.length + 1)
+  if (id !== kind && !(id === `${kind}:${key}` && text.startsWith(`${key}: `))) return false
+  const path = expression.replaceAll(/\[\d+\]/g, '')
+  return at === undefined || path === at || path.startsWith(`${at}.`)
+}
+
+function expiry({ id, at, reason, until }: Suppression): Finding {
+  const place = at === undefined ? '' : ` at ${quoted(at)}`
+  return {
+    kind: 'suppression-expired',
+    ...FINDING_KINDS['suppression-expired'],
+    text: `The suppression of ${quoted(id)}${place} (${reason.slice(0, 200)}) held until ${until}.`,
+  }
+}
