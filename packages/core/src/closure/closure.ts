@@ -1,4 +1,4 @@
-import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { checkpoint, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { newEntries } from './new-entries.js'
 import { readClosure, writeClosure, type ClosureConcept, type ClosureEntry, type ClosureState, type KeptState } from './closure-state.js'
@@ -18,7 +18,8 @@ export interface ClosureResult extends Explained {
   readonly entries: readonly ClosureEntry[]
 }
 
-const ATTEMPTS = 5
+/** Of requests that add at the same time one gets through each time. */
+const ATTEMPTS = 100
 
 /**
  * Maintains a closure table: which of the codes that were ever added are below which others. The table is kept in the storage under its
@@ -70,6 +71,7 @@ function replayed({ name, version, madeAt, entries }: ClosureState, since: strin
 /** Tries again when another request has added to the table in between. */
 async function added(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<ClosureResult> {
   for (let attempt = 1; ; attempt++) {
+    checkpoint(ctx)
     try {
       return await addedOnce(ctx, name, concepts)
     } catch (error) {
