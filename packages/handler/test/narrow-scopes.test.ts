@@ -123,6 +123,11 @@ describe('SC-02 patient scopes', () => {
     ['Patient/other/Observation', []],
     ['Patient/me/Observation', ['mine', 'mine-derived', 'mine-social']],
     ['Basic', []],
+    ['?_type=Observation,Patient', ['mine', 'mine-derived', 'mine-social', 'me']],
+    ['?_type=Observation,Basic&_id=theirs', []],
+    ['Patient/other/*', []],
+    ['Patient/me/*', ['mine', 'mine-derived', 'mine-social']],
+    ['Patient/me/*?_type=Observation&subject:Patient.family=Theirs', []],
   ])('%s finds %j', async (path, expected) => {
     const reply = await ask(token, path)
     if (expected === undefined) return expect(reply.status).toBe(400)
@@ -130,7 +135,7 @@ describe('SC-02 patient scopes', () => {
     if (!path.includes('include')) expect(at(reply.json, 'total')).toBe(expected.length)
   })
 
-  it.each(['Practitioner', 'Practitioner/d', 'Organization', 'ConceptMap', 'Observation?performer:Practitioner.name=x'])(
+  it.each(['?_id=d', 'Practitioner', 'Practitioner/d', 'Organization', 'ConceptMap', 'Observation?performer:Practitioner.name=x'])(
     '%s is forbidden: it is in no compartment of patients',
     async (path) => expect((await ask(token, path)).status).toBe(403),
   )

@@ -236,6 +236,8 @@ describe.each<readonly [string, () => Promise<Parts>]>([
     ['Patient?_revinclude=Observation:subject', ['same', 'o']],
     ['Patient/same/Observation', ['o']],
     ['Patient/_history', ['same']],
+    ['?_type=Patient,Organization,StructureDefinition', ['same']],
+    ['Patient/only-a/*', ['hanging']],
   ])('%s finds one’s own: %j', async (path, expected) => {
     const reply = await ask(b, path)
     expect([idsIn(reply), reply.text.includes('Secret'), reply.text.includes('a.Patient')]).toEqual([expected, false, false])
