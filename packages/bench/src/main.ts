@@ -1,7 +1,9 @@
-// Measures and prints Markdown tables. `bench` runs all, `bench NAME...` those.
+// Measures and prints Markdown tables. `bench` runs all but the soak test, `bench NAME...` those.
 import { availableParallelism, cpus } from 'node:os'
+import { cluster } from './cluster/cluster.js'
 import { overHttp } from './http/http.js'
 import { inProcess } from './in-process/in-process.js'
+import { soak } from './soak/soak.js'
 import { storages } from './storage/storage.js'
 import { terminology } from './terminology/terminology.js'
 import { validate } from './validate/validate.js'
@@ -11,15 +13,18 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['http', overHttp],
   ['terminology', terminology],
   ['storage', storages],
+  ['cluster', cluster],
+  ['soak', soak],
   ['validate', validate],
 ])
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find((name) => !BENCHES.has(name))
 if (unknown !== undefined || wanted.includes('--help')) {
-  console.log(`bench [${[...BENCHES.keys()].join('|')}]...   measures and prints tables; all when none is named`)
+  console.log(`bench [${[...BENCHES.keys()].join('|')}]...   measures and prints tables; all but soak when none is named`)
   process.exit(unknown === '--help' || unknown === undefined ? 0 : 2)
 }
 
 console.log(`Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown processor'}\n`)
-for (const name of wanted.length > 0 ? wanted : BENCHES.keys()) console.log(`${await BENCHES.get(name)?.()}\n`)
+const names = wanted.length > 0 ? wanted : [...BENCHES.keys()].filter((name) => name !== 'soak')
+for (const name of names) console.log(`${await BENCHES.get(name)?.()}\n`)

@@ -8,11 +8,15 @@ import { isObject, stringAt } from 'fhir-ops/json'
 export interface ChildServer {
   readonly base: string
   readonly token: string | undefined
+  readonly pid: number | undefined
   readonly close: () => Promise<void>
 }
 
 /** Starts one of the server entries and waits until it listens. */
-export async function childServer(entry: 'handler-server' | 'bare-server', args: readonly string[] = []): Promise<ChildServer> {
+export async function childServer(
+  entry: 'handler-server' | 'bare-server' | 'storage-server',
+  args: readonly string[] = [],
+): Promise<ChildServer> {
   const child = spawn(process.execPath, [fileURLToPath(new URL(`./${entry}.js`, import.meta.url)), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -22,7 +26,7 @@ export async function childServer(entry: 'handler-server' | 'bare-server', args:
   }
   for await (const line of createInterface(child.stdout)) {
     const told: unknown = JSON.parse(line)
-    if (isObject(told)) return { base: `http://127.0.0.1:${String(told['port'])}`, token: stringAt(told, 'token'), close }
+    if (isObject(told)) return { base: `http://127.0.0.1:${String(told['port'])}`, token: stringAt(told, 'token'), pid: child.pid, close }
   }
   throw new Error(`${entry} ended before it listened`)
 }

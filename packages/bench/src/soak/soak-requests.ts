@@ -1,0 +1,34 @@
+import { OBSERVATION, PATIENT } from '../content/content.js'
+
+/** A request of the mix. */
+interface SoakRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly body?: string
+}
+
+const PATIENTS = 500
+const FHIR = '/fhir/R4'
+const GENDERS = encodeURIComponent('http://hl7.org/fhir/ValueSet/administrative-gender')
+
+/** Writes, reads, searches and operations in turn, over so many Patients again and again. */
+export const SOAK_REQUESTS: readonly SoakRequest[] = Array.from({ length: PATIENTS }, (_, n) => [
+  put('Patient', `p${n}`, { ...PATIENT, multipleBirthInteger: n }),
+  put('Observation', `o${n}`, { ...OBSERVATION, subject: { reference: `Patient/p${n}` } }),
+  get(`/Patient/p${n}`),
+  get(`/Observation?subject=Patient/p${n}&_sort=-date&_count=5`),
+  get(`/ValueSet/$expand?url=${GENDERS}&filter=${'mfou'[n % 4]}`),
+  {
+    method: 'POST' as const,
+    path: `${FHIR}/Patient/$validate`,
+    body: JSON.stringify({ ...PATIENT, birthDate: `19${10 + (n % 90)}-01-01` }),
+  },
+]).flat()
+
+function get(path: string): SoakRequest {
+  return { method: 'GET', path: FHIR + path }
+}
+
+function put(type: string, id: string, resource: object): SoakRequest {
+  return { method: 'PUT', path: `${FHIR}/${type}/${id}`, body: JSON.stringify({ ...resource, id }) }
+}

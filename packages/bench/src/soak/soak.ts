@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setInterval } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { childServer, type ChildServer } from '../http/child-server.js'
+import { markdownTable } from '../markdown.js'
+import { SOAK_REQUESTS } from './soak-requests.js'
+
+const CONNECTIONS = 8
+const PROBE_SECONDS = 5
+const SAMPLES = 30
+/** What is left out at the beginning: caches fill, and code is compiled. */
+const WARM_UP = 1 / 6
+
+/**
+ * FT-15: memory of a server over SQLite at half of the load that it can take. `SOAK_MINUTES` (default 5; the promise is about 30). Fails when
+ * the last third holds more than a tenth above the third after the warm-up.
+ */
+export async function soak(): Promise<string> {
+  const minutes = Number(process.env['SOAK_MINUTES'] ?? 5)
+  const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-soak-'))
+  const server = await childServer('storage-server', [`sqlite:${join(folder, 'soak.db')}`])
+  const most = await load(server, { duration: PROBE_SECONDS })
+  const rate = Math.max(1, Math.round(most.requests.average / 2))
+  const loaded = load(server, { duration: minutes * 60, overallRate: rate })
+  const sizes = await residentMb(server, (minutes * 60_000) / SAMPLES)
+  const result = await loaded
+  await server.close()
+  await rm(folder, { recursive: true })
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} answers were no success, ${result.errors} requests failed`)
+  const kept = sizes.slice(Math.ceil(SAMPLES * WARM_UP))
+  const third = Math.floor(kept.length / 3)
+  const [early, late] = [mean(kept.slice(0, third)), mean(kept.slice(-third))]
+  if (late > early * 1.1) throw new Error(`Resident memory grew from ${early.toFixed(0)} to ${late.toFixed(0)} MB.`)
+  const cells = [
+    String(minutes),
+    String(rate),
+    String(result.requests.total),
+    early.toFixed(0),
+    late.toFixed(0),
+    Math.max(...sizes).toFixed(0),
+  ]
+  return markdownTable(['minutes', 'requests/s', 'requests', 'early, resident MB', 'late', 'most'], [cells])
+}
+
+function load({ base, token }: ChildServer, how: { readonly duration: number; readonly overallRate?: number }) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' }
+  return autocannon({ url: base, headers, connections: CONNECTIONS, requests: [...SOAK_REQUESTS], ...how })
+}
+
+async function residentMb({ pid }: ChildServer, everyMs: number): Promise<readonly number[]> {
+  const sizes: number[] = []
+  for await (const _tick of setInterval(everyMs)) {
+    const kib = /^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]
+    sizes.push(Number(kib) / 1_024)
+    if (sizes.length === SAMPLES) break
+  }
+  return sizes
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
