@@ -47,7 +47,8 @@ function foundBy({ url, source }: TranslateInput): string {
 /** Writes down why a group is not asked about any code, or not about some. */
 export function explainPassedCodes(explain: Explain, group: PlacedGroup, { codes, asked }: PassedCodes): void {
   if (codes.length === 0) explain.step(passedGroupStep(group, 'other-system'))
-  for (const code of codes) if (!asked.includes(code)) explain.step(passedGroupStep(group, 'other-version', code))
+  const kept = new Set(asked)
+  for (const code of codes) if (!kept.has(code)) explain.step(passedGroupStep(group, 'other-version', code))
 }
 
 interface PassedCodes {
@@ -81,7 +82,8 @@ export function passedGroupStep(
 
 /** Writes down what a group says about a code; for a code that it has not, the codes that are written much like it. */
 export async function explainGroup(explain: Explain, pace: Pace, { code, found, applied, ...group }: AskedGroup): Promise<void> {
-  for (const mapping of found) explain.step(mappingStep(group, mapping, { code, applies: applied.includes(mapping) }))
+  const kept = new Set(applied)
+  for (const mapping of found) explain.step(mappingStep(group, mapping, { code, applies: kept.has(mapping) }))
   if (found.length > 0) return
   explain.step({
     kind: 'group',

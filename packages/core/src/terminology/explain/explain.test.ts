@@ -259,6 +259,13 @@ describe('how an answer came about', () => {
     expect(lines(explanation)).toEqual(['code-system chosen newest'])
   })
 
+  it('a value set of many parts is explained in the time that its parts take', async () => {
+    const include = Array.from({ length: 5_000 }, (_, i) => ({ system: cs('living'), version: `${i}`, concept: [{ code: 'cat' }] }))
+    const value = coding('cat', { version: '7' })
+    const { explanation } = await validateInValueSet(ctx, { valueSet: valueSet('many', { include }), value, explain: true })
+    expect(explanation?.omitted).toBeGreaterThan(3_900)
+  })
+
   it('no more than 1,000 steps are kept', async () => {
     const include = Array.from({ length: 1_100 }, (_, i) => ({ system: cs('living'), concept: [{ code: `c${i}` }] }))
     const { explanation } = await expand(ctx, { valueSet: valueSet('long', { include }), explain: true })

@@ -39,7 +39,8 @@ export function explainPart(explain: Explain, asked: AskedPart): void {
 
 /** Writes down which includes are not asked, because the code is one of another version of their system. */
 export function explainPassedOver(explain: Explain, plan: ValueSetPlan, asked: readonly ConceptSetPlan[]): void {
-  for (const part of plan.includes.filter((one) => !asked.includes(one))) {
+  const kept = new Set(asked)
+  for (const part of plan.includes.filter((one) => !kept.has(one))) {
     const text = `Includes ${partText(part)}: the code is looked for in another version.`
     explain.step({ kind: 'include', outcome: 'fails', reason: 'other-version', ...placeOf(plan, part), text })
   }

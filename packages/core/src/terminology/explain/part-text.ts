@@ -10,10 +10,17 @@ export function partText({ definition, filters, imports }: ConceptSetPlan): stri
   const codes = concepts === undefined ? 'codes' : `the list of ${codesText(concepts.length)}`
   const parts = [
     ...(system === undefined ? [] : [`${codes} of ${quoted(formatCanonical(system, version))}`]),
-    ...(filters.length === 0 ? [] : [`with ${filters.map(filterText).join(' and ')}`]),
-    ...(imports.length === 0 ? [] : [`in ${imports.map(({ valueSet }) => quoted(nameOf(valueSet))).join(' and ')}`]),
+    ...(filters.length === 0 ? [] : [`with ${joined(filters, filterText)}`]),
+    ...(imports.length === 0 ? [] : [`in ${joined(imports, ({ valueSet }) => quoted(nameOf(valueSet)))}`]),
   ]
   return parts.join(' ')
+}
+
+const MOST_NAMED = 5
+
+function joined<T>(items: readonly T[], text: (item: T) => string): string {
+  const more = items.length > MOST_NAMED ? [`${items.length - MOST_NAMED} more`] : []
+  return [...items.slice(0, MOST_NAMED).map(text), ...more].join(' and ')
 }
 
 /** A number of codes in words. */
