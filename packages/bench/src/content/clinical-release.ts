@@ -13,9 +13,9 @@ const [ROOT, IS_A, MODEL_ATTRIBUTE] = ['138875005', '116680003', '410662002']
 const [PRIMITIVE, SYNONYM, PREFERRED, ACCEPTABLE] = ['900000000000074008', '900000000000013009', '900000000000548007', '900000000000549004']
 const [INFERRED, ANY_CASE] = ['900000000000011006', '900000000000448009']
 
-/** Id of the concept at a place of the synthetic system. */
+/** Id of the concept at a place of the synthetic system; longer than the ids of the frame. */
 export function releaseId(place: number): string {
-  return withCheckDigit(`${place + 1000}00`)
+  return withCheckDigit(`${place + 1_000_000}00`)
 }
 
 /** The attribute that the property `kind` becomes. */

@@ -15,9 +15,9 @@ export async function terminology(): Promise<string> {
   const columns: Column[] = []
   const costs: string[][] = []
   const concepts = objectsAt(clinicalSystem(FULL_SHAPE), 'concept')
-  const peers = await measuredPeers(concepts)
-  await resourceColumn(columns, costs)
   await importedColumns(concepts, columns, costs)
+  await resourceColumn(columns, costs)
+  const peers = await measuredPeers(concepts)
   return [
     `${FULL_SHAPE.concepts} concepts, ${FULL_SHAPE.designations} designations; p50 / p99 in µs`,
     markdownTable(['', ...columns.map(({ name }) => name)], rowsOf(columns)),
