@@ -204,6 +204,12 @@ describe('SC-02 patient scopes', () => {
     expect(idsIn(await ask(some, 'ValueSet'))).toEqual(['v'])
   })
 
+  it('$closure, whose tables belong to nobody, takes no narrow scopes', async () => {
+    const body = { resourceType: 'Parameters', parameter: [{ name: 'name', valueString: 'table' }] }
+    const replies = [token, await tokenFor(['user/ValueSet.r'])].map((one) => ask(one, '$closure', { method: 'POST', body }))
+    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([403, 200])
+  })
+
   it.each([[undefined], ['nobody']])('grant nothing of anybody when the patient is %s', async (patient) => {
     const lost = await tokenFor(['patient/*.cruds'], patient)
     const replies = await Promise.all([ask(lost, 'Observation/mine'), ask(lost, 'Observation')])

@@ -6,6 +6,8 @@ export interface OperationNeeds {
   readonly text: string
   /** Without a type, the type of the path. */
   readonly anyOf: readonly { readonly action: Action; readonly type?: string }[]
+  /** It stores what belongs to no caller in particular, where rights to a part of what is stored do not reach. */
+  readonly keepsState?: boolean
 }
 
 const TERMINOLOGY: OperationNeeds = {
@@ -25,11 +27,14 @@ const NEEDS: ReadonlyMap<string, OperationNeeds> = new Map<string, OperationNeed
   ['$validate-code', TERMINOLOGY],
   ['$batch-validate-code', TERMINOLOGY],
   ['$subsumes', TERMINOLOGY],
-  ['$closure', TERMINOLOGY],
+  ['$closure', { ...TERMINOLOGY, keepsState: true }],
   ['$compare', TERMINOLOGY],
   ['$versions', ANYBODY],
   ['$evaluate-measure', { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] }],
-  ['$validate', { text: 'any right on the type', anyOf: (['read', 'search', 'create', 'update', 'delete'] as const).map((action) => ({ action })) }],
+  [
+    '$validate',
+    { text: 'any right on the type', anyOf: (['read', 'search', 'create', 'update', 'delete'] as const).map((action) => ({ action })) },
+  ],
 ])
 
 /** For an operation of the host's own: reading its type. */

@@ -4,7 +4,7 @@ import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/para
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { fhirAnswer, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { needsOf } from './operation-needs.js'
+import { needsOf, type OperationNeeds } from './operation-needs.js'
 import type { Call, Route } from './route.js'
 
 /** The routes of every operation that is mounted by its descriptor: each method at each level. */
@@ -32,11 +32,7 @@ function operationRoute(service: Service, operation: Operation, { level, method 
     needs: needs.text,
     summary: `The operation ${operation.name}`,
     operation: { name: operation.name, definition: operation.definition },
-    authorize: (call) =>
-      authorizeAny(
-        call.caller,
-        needs.anyOf.map((wish) => wishFor(wish, call)),
-      ),
+    authorize: (call) => authorizeOperation(call, operation.name, needs),
     run: (call) => runOperation(service, operation, { call, method }),
     ...streamOf(operation, method),
   }
@@ -45,6 +41,17 @@ function operationRoute(service: Service, operation: Operation, { level, method 
 function streamOf({ stream, ...operation }: Operation, method: Place['method']): Pick<Route, 'stream'> {
   if (stream === undefined) return {}
   return { stream: async (call) => ndjsonAnswer(await stream(call.ctx, operationRequest(operation, call, method))) }
+}
+
+/** @throws {OperationError} `forbidden`, `not-found` */
+function authorizeOperation(call: Call, name: string, { anyOf, keepsState }: OperationNeeds): void {
+  const wishes = anyOf.map((wish) => wishFor(wish, call))
+  authorizeAny(call.caller, wishes)
+  if (keepsState !== true || !call.caller.isNarrowed) return
+  throw new OperationError(
+    'forbidden',
+    `The operation ${name} keeps state of its own: it takes no token with scopes of a patient or with a query.`,
+  )
 }
 
 /**
