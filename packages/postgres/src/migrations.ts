@@ -9,7 +9,7 @@ import { sql, type Sql } from './sql.js'
  *
  * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising.
  * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
- *   the three indexes cover every test of a query but those for parts of texts.
+ *   three indexes cover every test of a query but those for parts of texts; `fhir_entry_high` keeps an order for sorting.
  * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
  * - `fhir_user`, `fhir_session`: users and sessions.
  * - `fhir_system`: versions of imported code systems, staged, published or replaced; `fhir_section` holds their content.
@@ -94,6 +94,7 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     sql`CREATE INDEX IF NOT EXISTS fhir_version_updated ON fhir_version (type, updated, id)`,
     sql`CREATE INDEX IF NOT EXISTS fhir_resource_deleted ON fhir_resource (type, updated, id) WHERE text IS NULL`,
   ],
+  [sql`CREATE INDEX IF NOT EXISTS fhir_entry_high ON fhir_entry (type, param, high, id) WHERE high IS NOT NULL`],
 ]
 
 /**

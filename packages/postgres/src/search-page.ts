@@ -1,4 +1,4 @@
-import { cursorOf, isAfter, joined, orderTerms, readCursor, sortColumn, type KeyValue } from '@fhir-ops/sql'
+import { cursorOf, isAfter, joined, orderTerms, readCursor, sortColumn, type KeyValue, type Position } from '@fhir-ops/sql'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
 import type { Executor } from './database.js'
@@ -7,7 +7,7 @@ import { meets } from './meets-sql.js'
 import { FEW, narrowest } from './narrowest.js'
 import { resourceOf } from './resource-row.js'
 import { numberAt, textAt, type Row } from './row.js'
-import { sortColumns } from './sort-sql.js'
+import { rowsInOrder, sortColumns } from './sort-sql.js'
 import { sql, type Sql } from './sql.js'
 
 const DEFAULT_PAGE = 500
@@ -16,15 +16,17 @@ const MAX_PAGE = 10_000
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /**
- * One page of the matches of a query, in one statement, so that it shows one state of the database.
+ * One page of the matches of a query. It comes from one statement, so that it shows one state of the database.
  *
  * @param few So many resources are looked at one by one.
  */
 export async function searchPage(db: Executor, query: SearchQuery, few: number = FEW): Promise<SearchPage> {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
-  const after = query.after === undefined ? sql`TRUE` : isAfter(query, readCursor(query.after, query))
-  const page = { after, limit: limit + 1 }
-  const found = await db.rows(pageSql(query, { ...page, matches: matches(query, page, await narrowest(db, query, few)) }))
+  const position = query.after === undefined ? undefined : readCursor(query.after, query)
+  const page = { after: position === undefined ? sql`TRUE` : isAfter(query, position), limit: limit + 1 }
+  const narrow = await narrowest(db, query, few)
+  const inTurn = narrow === undefined ? await rowsInTurn(db, query, { ...page, position, few }) : undefined
+  const found = inTurn ?? (await db.rows(pageSql(query, { ...page, found: matchesSql(query, matches(query, page, narrow)), filled: 0 })))
   const rows = found.slice(0, limit).filter((row) => row['text'] !== null)
   const items = rows.map((row) => resourceOf(query.type, row))
   const last = rows.at(-1)
@@ -74,10 +76,49 @@ function isCurrent(type: string): Sql {
   return sql`r.type = ${type} AND r.text IS NOT NULL`
 }
 
+interface InTurn extends Page {
+  readonly position: Position | undefined
+  readonly few: number
+}
+
+/** With more matches than this times `few` a page is looked for in the order of the first sort key, where it then comes soon. */
+const MANY = 10
+
+/** A whole page along an index that has the order of the first sort key; `undefined` where there is none, or the page is not full by then. */
+async function rowsInTurn(db: Executor, query: SearchQuery, { position, few, ...page }: InTurn): Promise<readonly Row[] | undefined> {
+  const [first] = query.sort ?? []
+  const rows = first && rowsInOrder(query.type, first)
+  if (rows === undefined || position?.keys[0] === null || !(await hasMore(db, query, few * MANY))) return undefined
+  const { key, from, where } = rows
+  // The bound on the key is what the index begins with; `after` decides among equal ones.
+  const bound =
+    position === undefined ? sql`TRUE` : sql`${key} ${first?.descending === true ? sql`<=` : sql`>=`} ${position.keys[0] ?? null}`
+  const found = sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, key)} FROM ${from}
+    WHERE ${where} AND ${bound} AND ${meets(query.type, query.where)}`
+  const inOrder = await db.rows(pageSql(query, { ...page, found, filled: 1 }))
+  return inOrder.length === page.limit ? inOrder : undefined
+}
+
+async function hasMore(db: Executor, query: SearchQuery, than: number): Promise<boolean> {
+  const some = sql`SELECT 1 FROM (${idsWhere(query)}) AS ids LIMIT ${Math.max(0, than) + 1}`
+  const [row] = await db.rows(sql`SELECT count(*) AS count FROM (${some}) AS few`)
+  return numberAt(row ?? {}, 'count') > than
+}
+
+function matchesSql(query: SearchQuery, which: Sql): Sql {
+  return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query)} FROM fhir_resource r WHERE ${which}`
+}
+
+interface Found extends Page {
+  /** Rows with their sort columns. */
+  readonly found: Sql
+  /** So many of the first sort columns are never null. */
+  readonly filled: number
+}
+
 /** Rows in order. Those behind the first that make a long page are there without their text. */
-function pageSql(query: SearchQuery, { after, limit, matches: which }: Page & { readonly matches: Sql }): Sql {
-  const order = orderTerms(query)
-  const found = sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query)} FROM fhir_resource r WHERE ${which}`
+function pageSql(query: SearchQuery, { after, limit, found, filled }: Found): Sql {
+  const order = orderTerms(query, filled)
   const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${limit}`
   const sized = sql`SELECT *, sum(octet_length(text)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - octet_length(text) AS bytes_before FROM (${page}) AS page`
   const keys = joined(

@@ -3,10 +3,14 @@ import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { wholeText } from './entry-sql.js'
 import { sql, type Sql } from './sql.js'
 
-/** The expressions that a query sorts by, for the resource `r`, named as sort columns. */
-export function sortColumns({ type, sort = [] }: SearchQuery): Sql {
+/**
+ * The expressions that a query sorts by, for the resource `r`, named as sort columns.
+ *
+ * @param first What the first of them is where it is at hand.
+ */
+export function sortColumns({ type, sort = [] }: SearchQuery, first?: Sql): Sql {
   return joined(
-    sort.map((key, index) => sql`, ${sortExpression(type, key)} AS ${sortColumn(index)}`),
+    sort.map((key, index) => sql`, ${index === 0 && first !== undefined ? first : sortExpression(type, key)} AS ${sortColumn(index)}`),
     '',
   )
 }
@@ -22,3 +26,29 @@ function sortExpression(type: string, { param, field, descending }: SortKey): Sq
 }
 
 const NUMBERS: Readonly<Record<'low' | 'high', Sql>> = { low: sql`e0.low`, high: sql`e0.high` }
+
+/** Where the current rows `r` of a type come in the order of a sort key, out of an index, but for those without the key. */
+export interface OrderedRows {
+  /** The key's value. */
+  readonly key: Sql
+  readonly from: Sql
+  readonly where: Sql
+}
+
+/** Each resource once: by the entry that counts for it. `undefined` for keys that no index has the order of. */
+export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows | undefined {
+  const where = sql`r.type = ${type} AND r.text IS NOT NULL`
+  if (field === 'lastUpdated') return { key: sql`r.updated`, from: sql`fhir_resource r`, where }
+  if (field !== 'low' && field !== 'high') return undefined
+  const [key, other] = [sql`e.${SPANS[field]}`, sql`o.${SPANS[field]}`]
+  // OFFSET keeps the planner from looking for better entries of anybody.
+  const own = sql`SELECT * FROM fhir_entry WHERE type = e.type AND id = e.id AND param = e.param OFFSET 0`
+  const better = sql`${other} ${descending ? sql`>` : sql`<`} ${key} OR (${other} = ${key} AND o.n < e.n)`
+  return {
+    key,
+    from: sql`fhir_entry e JOIN fhir_resource r ON r.type = e.type AND r.id = e.id`,
+    where: sql`${where} AND e.type = ${type} AND e.param = ${param} AND ${key} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (${own}) AS o WHERE ${better})`,
+  }
+}
+
+const SPANS: Readonly<Record<'low' | 'high', Sql>> = { low: sql`low`, high: sql`high` }
