@@ -20,7 +20,6 @@ import { isConcrete } from './rules/structure/check-resource-type.js'
 import { convertUnit } from '../ucum/index.js'
 import { requestedRules } from './rules/profile/requested-profiles.js'
 import { specificationOf } from './facts/specification.js'
-import { isFlawless } from './structure/is-flawless.js'
 import { shapesOf } from './structure/shape.js'
 import type { Checks, Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
@@ -128,17 +127,10 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Aske
 /** Walks until there is an answer to all that the walk asks. */
 async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
   for (let count = 0; count < MAX_WALKS; count++) {
-    if (parts.checks === 'structure' && hasFlawlessStructure(ctx, source, parts)) return []
     const findings = await walk(ctx, source, parts)
     if (!(await parts.facts.settle())) return findings
   }
   throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
-}
-
-function hasFlawlessStructure(ctx: OperationContext, source: JsonSource, { model, facts }: Pick<WalkParts, 'model' | 'facts'>): boolean {
-  if (source.slips.length > 0 || !isObject(source.value)) return false
-  const shapes = shapesOf(model, facts, specificationOf(ctx).shapes)
-  return isFlawless({ model, shapes, numberText: source.numberText, now: ctx.now() }, source.value)
 }
 
 interface WalkParts extends Asked {
@@ -188,6 +180,7 @@ function runOf(
     isStructural: true,
     checks,
     bestPractice,
+    shapes: shapesOf(model, facts, specificationOf(ctx).shapes),
     visit: visitNode,
     trials: new Map(),
     targets: { bundles: new Map(), contained: new Map(), anchors: new Map() },

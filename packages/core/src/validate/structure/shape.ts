@@ -1,7 +1,6 @@
 import { PENDING, type ElementSlot, type TypeModel } from '../../fhirpath/index.js'
 import type { Facts } from '../facts/facts.js'
 import type { ElementRule } from '../profile/element-rule.js'
-import { isNested } from '../walk/run.js'
 
 /** What FHIR's own types say about the members of a JSON object. */
 export interface Shape {
@@ -35,7 +34,7 @@ export function shapesOf(model: TypeModel, { baseType }: Pick<Facts, 'baseType'>
       const found = known.get(name)
       if (found !== undefined) return found
       const type = model.type(name)
-      const root = type === undefined || isNested(type) ? rule : rootOf(baseType(name))
+      const root = type === undefined || type.name.includes('.') ? rule : rootOf(baseType(name))
       if (type === undefined || root === undefined) return undefined
       const member = (slot: ElementSlot): ShapeMember => memberOf(model, slot, root.children.get(slot.name))
       const shape: Shape = {

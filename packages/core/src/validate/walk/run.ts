@@ -4,6 +4,7 @@ import type { Facts } from '../facts/facts.js'
 import type { FindingSink } from '../finding-sink.js'
 import type { BundleIndex } from '../rules/reference/bundle-index.js'
 import type { ElementRule } from '../profile/element-rule.js'
+import type { Shapes } from '../structure/shape.js'
 
 /** What stays the same while a resource is walked over. */
 export interface Run {
@@ -20,6 +21,7 @@ export interface Run {
   /** False while it is only tried whether a node fits a profile: what FHIR's own types demand is said elsewhere. */
   readonly isStructural: boolean
   readonly checks: Checks
+  readonly shapes: Shapes
   /** Severity of best practices. */
   readonly bestPractice: BestPractice
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
