@@ -100,6 +100,7 @@ describe('media types', () => {
     'text/plain',
     'TEXT/Plain',
     'application/fhir+json; fhirVersion=4.0',
+    'application/fhir+xml;canonicalization=http://hl7.org/fhir/canonicalization/xml#document',
     'text/plain;charset="utf-8; x"',
     'image/vnd.example-1',
     'json',

@@ -25,6 +25,7 @@ function addProfiles(run: Run, node: FhirNode, { all, rules }: { all: ElementRul
 }
 
 function isOfType(node: FhirNode, type: TypeRule): boolean {
+  if (isNested(node.type) && type.code === 'BackboneElement') return true
   return type.code === node.type.name || type.code === node.slot?.type
 }
 

@@ -71,7 +71,17 @@ function isWithin({ type, value }: FhirNode, url: string): boolean {
 /** An element context is a path from a type, or a type; what holds for a type holds for what specialises it. */
 function isElement(run: Run, parent: FhirNode, expression: string): boolean {
   const path = expression.replace(/\[x\]/g, '')
+  if (path === 'CanonicalResource' || path === 'MetadataResource') return isCanonical(parent)
   return path === 'Element' || namesOf(run, parent).has(path)
+}
+
+/** R5 has names for resources with a url and a status, and extensions for R4 use them. */
+function isCanonical({ type }: FhirNode): boolean {
+  return (
+    type.kind === 'resource' &&
+    type.elements.has('status') &&
+    (type.name === 'NamingSystem' || type.elements.get('url')?.[0]?.type === 'uri')
+  )
 }
 
 function namesOf(run: Run, node: FhirNode): ReadonlySet<string> {
@@ -87,6 +97,7 @@ function namesOf(run: Run, node: FhirNode): ReadonlySet<string> {
 /** A type and all that it specialises. */
 function typeNames(run: Run, name: string): readonly string[] {
   const names: string[] = []
-  for (let type = run.model.type(name); type !== undefined; type = type.base === undefined ? undefined : run.model.type(type.base)) names.push(type.name)
+  for (let type = run.model.type(name); type !== undefined; type = type.base === undefined ? undefined : run.model.type(type.base))
+    names.push(type.name)
   return name.includes('.') ? [...names, 'BackboneElement', 'Element'] : names
 }
