@@ -86,17 +86,22 @@ const MANY = 10
 
 /** A whole page along an index that has the order of the first sort key; `undefined` where there is none, or the page is not full by then. */
 async function rowsInTurn(db: Executor, query: SearchQuery, { position, few, ...page }: InTurn): Promise<readonly Row[] | undefined> {
+  const found = inTurnSql(query, position)
+  if (found === undefined || !(await hasMore(db, query, few * MANY))) return undefined
+  const rows = await db.rows(pageSql(query, { ...page, found, filled: 1 }))
+  return rows.length === page.limit ? rows : undefined
+}
+
+/** The matches from a position on; `undefined` where none of them has the first sort key. */
+function inTurnSql(query: SearchQuery, position: Position | undefined): Sql | undefined {
   const [first] = query.sort ?? []
   const rows = first && rowsInOrder(query.type, first)
-  if (rows === undefined || position?.keys[0] === null || !(await hasMore(db, query, few * MANY))) return undefined
-  const { key, from, where } = rows
+  const value = position?.keys[0]
+  if (rows === undefined || value === null) return undefined
   // The bound on the key is what the index begins with; `after` decides among equal ones.
-  const bound =
-    position === undefined ? sql`TRUE` : sql`${key} ${first?.descending === true ? sql`<=` : sql`>=`} ${position.keys[0] ?? null}`
-  const found = sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, key)} FROM ${from}
-    WHERE ${where} AND ${bound} AND ${meets(query.type, query.where)}`
-  const inOrder = await db.rows(pageSql(query, { ...page, found, filled: 1 }))
-  return inOrder.length === page.limit ? inOrder : undefined
+  const bound = value === undefined ? sql`TRUE` : sql`${rows.key} ${rows.onwards} ${value}`
+  return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, rows.key)} FROM ${rows.from}
+    WHERE ${rows.where} AND ${bound} AND ${meets(query.type, query.where)}`
 }
 
 async function hasMore(db: Executor, query: SearchQuery, than: number): Promise<boolean> {

@@ -31,6 +31,8 @@ const NUMBERS: Readonly<Record<'low' | 'high', Sql>> = { low: sql`e0.low`, high:
 export interface OrderedRows {
   /** The key's value. */
   readonly key: Sql
+  /** What compares the key of a row with that of a row before it, or of itself. */
+  readonly onwards: Sql
   readonly from: Sql
   readonly where: Sql
 }
@@ -38,7 +40,8 @@ export interface OrderedRows {
 /** Each resource once: by the entry that counts for it. `undefined` for keys that no index has the order of. */
 export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows | undefined {
   const where = sql`r.type = ${type} AND r.text IS NOT NULL`
-  if (field === 'lastUpdated') return { key: sql`r.updated`, from: sql`fhir_resource r`, where }
+  const onwards = descending ? sql`<=` : sql`>=`
+  if (field === 'lastUpdated') return { key: sql`r.updated`, onwards, from: sql`fhir_resource r`, where }
   if (field !== 'low' && field !== 'high') return undefined
   const [key, other] = [sql`e.${SPANS[field]}`, sql`o.${SPANS[field]}`]
   // OFFSET keeps the planner from looking for better entries of anybody.
@@ -46,6 +49,7 @@ export function rowsInOrder(type: string, { param, field, descending }: SortKey)
   const better = sql`${other} ${descending ? sql`>` : sql`<`} ${key} OR (${other} = ${key} AND o.n < e.n)`
   return {
     key,
+    onwards,
     from: sql`fhir_entry e JOIN fhir_resource r ON r.type = e.type AND r.id = e.id`,
     where: sql`${where} AND e.type = ${type} AND e.param = ${param} AND ${key} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (${own}) AS o WHERE ${better})`,
   }

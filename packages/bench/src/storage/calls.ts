@@ -34,6 +34,8 @@ export function callsOver(
       name: 'page: a code, of female patients',
       run: async () => page('Observation', ['code', code()], ['subject:Patient.gender', 'female']),
     },
+    { name: 'page: all Observations, newest first', run: async () => page('Observation', ['_sort', '-date']) },
+    { name: 'page: a status (90 %), by date', run: async () => page('Observation', ['status', 'final'], ['_sort', 'date']) },
     { name: 'count: all Observations', run: async () => count('Observation') },
     { name: 'count: a code', run: async () => count('Observation', ['code', code()]) },
     { name: 'count: a code and a year', run: async () => count('Observation', ['code', code()], ['date', `${2016 + draws.below(9)}`]) },
