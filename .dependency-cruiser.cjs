@@ -37,7 +37,7 @@ module.exports = {
       name: 'adapters-know-no-engine',
       severity: 'error',
       from: { path: '^packages/(sqlite|postgres|http|storage-contract)/src', pathNot: '\\.test\\.ts$' },
-      to: { path: layer([...engines, 'terminology', 'operation']) },
+      to: { path: layer([...engines, 'terminology']) },
     },
     {
       name: 'adapters-know-no-handler',
