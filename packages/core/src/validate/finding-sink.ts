@@ -19,7 +19,12 @@ export interface Report {
   readonly offset?: number
   readonly hint?: string | undefined
   readonly fix?: JsonPatch | undefined
+  /** Hint and fix where they take some looking: asked only of findings that are kept. */
+  readonly help?: () => Help
 }
+
+/** What leads from a finding to what is right. */
+export type Help = Pick<Report, 'hint' | 'fix'>
 
 /** A place in the order of findings that is kept free for later. */
 export interface FindingSection {
@@ -65,7 +70,11 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
       if (seen.has(key) || (!isError(finding) && seen.size > limit) || suppressor?.hides(finding) === true) return
       seen.add(key)
-      current.push({ ...finding, ...(report.offset === undefined ? places?.ofNode(node, report.at) : places?.ofOffset(report.offset)) })
+      current.push({
+        ...finding,
+        ...helpOf(report),
+        ...(report.offset === undefined ? places?.ofNode(node, report.at) : places?.ofOffset(report.offset)),
+      })
       if (isError(finding)) errors++
     },
     section() {
@@ -91,7 +100,7 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
 }
 
 function findingOf(kind: FindingKind, node: FhirNode, report: Report): Finding {
-  const { text, at, severity, code, profile, hint, fix } = report
+  const { text, at, severity, code, profile } = report
   return {
     kind,
     ...FINDING_KINDS[kind],
@@ -100,9 +109,12 @@ function findingOf(kind: FindingKind, node: FhirNode, report: Report): Finding {
     text,
     expression: pathOf(node) + (at === undefined ? '' : stepsBelow(node, at)),
     ...(profile !== undefined && { profile }),
-    ...(hint !== undefined && { hint }),
-    ...(fix !== undefined && { fix }),
   }
+}
+
+function helpOf(report: Report): Pick<Finding, 'hint' | 'fix'> {
+  const { hint, fix } = report.help?.() ?? report
+  return { ...(hint !== undefined && { hint }), ...(fix !== undefined && { fix }) }
 }
 
 /** Steps in JSON as steps in FHIRPath, which names choices otherwise. */

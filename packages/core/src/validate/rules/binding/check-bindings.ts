@@ -3,7 +3,7 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../nearest/index.js'
 import type { CodeList, GivenCode } from '../../facts/codes.js'
-import type { Report } from '../../finding-sink.js'
+import type { Help } from '../../finding-sink.js'
 import type { Finding } from '../../finding.js'
 import { replacement } from '../../fix/patch.js'
 import type { BindingRule, ElementRule } from '../../profile/element-rule.js'
@@ -56,7 +56,7 @@ function reportOut(
     text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), from which a code ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),
-    ...suggestion(node, codes, list),
+    help: () => suggestion(node, codes, list),
   })
   if (typeof node.value === 'string' && binding.strength === 'required') {
     run.sink.report('code-system-not-inferred', node, {
@@ -78,7 +78,7 @@ function isUnknown(run: Run, system: string): boolean {
 }
 
 /** For the only code: what it may mean, and where only upper and lower case differ, the right one. */
-function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList): Pick<Report, 'hint' | 'fix'> {
+function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList): Help {
   const [code] = codes
   if (code === undefined || codes.length > 1) return {}
   const suggested = list.suggestions(code)

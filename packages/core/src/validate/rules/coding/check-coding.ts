@@ -6,6 +6,7 @@ import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
 import { conceptTexts, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
 import type { ElementRule } from '../../profile/element-rule.js'
 import { codesOfSystem } from '../../facts/suggested-codes.js'
+import type { Help } from '../../finding-sink.js'
 import { pointerOf } from '../../fix/patch.js'
 import type { Run } from '../../walk/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
@@ -75,15 +76,21 @@ function isExample(url: string): boolean {
 
 function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
   const { url, complete } = provider.header
-  const near = nearest(code, codesOfSystem(provider))
-  const right = otherCase(code, near)
   run.sink.report('code-unknown', node, {
     text: `The code system ${quoted(url)} has no code ${quoted(code)}.`,
     severity: complete ? 'error' : 'warning',
     at: 'code',
+    help: () => nearestCode(node, code, provider),
+  })
+}
+
+function nearestCode(node: FhirNode, code: string, provider: CodeSystemProvider): Help {
+  const near = nearest(code, codesOfSystem(provider))
+  const right = otherCase(code, near)
+  return {
     hint: didYouMean(near),
     fix: right === undefined ? undefined : [{ op: 'replace', path: pointerOf(node, 'code'), value: right }],
-  })
+  }
 }
 
 function checkConcept(
