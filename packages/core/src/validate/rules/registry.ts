@@ -7,6 +7,7 @@ import { checkStatus } from './coding/check-status.js'
 import { checkExtension } from './extension/check-extension.js'
 import { checkExtensionContext } from './extension/extension-context.js'
 import { checkNarrative } from './narrative/check-narrative.js'
+import { checkFragment } from './primitive/check-fragment.js'
 import { checkReference } from './reference/check-reference.js'
 import { RESOURCE_RULES } from './resource-rules.js'
 import { checkResource } from './resource/check-resource.js'
@@ -19,6 +20,9 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
   ['Attachment', [checkAttachment]],
   ['CodeableConcept', [checkStatus]],
   ['Coding', [checkCoding, checkStatus]],
+  ['canonical', [checkFragment]],
+  ['uri', [checkFragment]],
+  ['url', [checkFragment]],
   ['Extension', [checkExtension, checkExtensionContext]],
   ['Reference', [checkReference]],
   ['xhtml', [checkNarrative]],

@@ -3,7 +3,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { resourceOf, type Run } from '../../walk/run.js'
 import { containerOf } from '../reference/resolve-locally.js'
-import { elementIds } from './element-ids.js'
+import { anchorsOf } from './element-ids.js'
 import { readNarrative } from './narrative-problems.js'
 
 /** Checks the XHTML of a narrative: markup, links, and that its language is the resource's. */
@@ -31,13 +31,6 @@ function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]):
     if (fragment !== '' && !ids.has(fragment))
       run.sink.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
   }
-}
-
-function anchorsOf(run: Run, { value }: FhirNode): ReadonlySet<string> {
-  if (!isObject(value)) return new Set()
-  const ids = run.targets.anchors.get(value) ?? elementIds(value)
-  run.targets.anchors.set(value, ids)
-  return ids
 }
 
 /** A narrative is in the language of its outermost element, or in those of its sections. */

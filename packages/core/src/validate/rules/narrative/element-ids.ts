@@ -1,7 +1,18 @@
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import type { Run } from '../../walk/run.js'
 import { readNarrative } from './narrative-problems.js'
 
+/** Every id in a resource that a link can mean, gathered once. */
+export function anchorsOf(run: Run, { value }: FhirNode): ReadonlySet<string> {
+  if (!isObject(value)) return new Set()
+  const ids = run.targets.anchors.get(value) ?? elementIds(value)
+  run.targets.anchors.set(value, ids)
+  return ids
+}
+
 /** Every id in a JSON value, also those of contained resources and of anchors in narratives. */
-export function elementIds(value: unknown): ReadonlySet<string> {
+function elementIds(value: unknown): ReadonlySet<string> {
   const ids = new Set<string>()
   collect(value, ids)
   return ids
