@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createContext, type Limits, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { searchCodes } from 'fhir-ops/expand'
@@ -26,6 +27,8 @@ export interface Engine {
 export interface EngineOptions {
   /** `memory`, `sqlite:FILE`, `postgres:URL` or `http:URL`. */
   readonly storage: string
+  /** Refuse a SQLite file that does not exist, instead of making it. */
+  readonly existing?: boolean
   readonly limits?: Partial<Limits>
   /** Address that the storage is served at; absolute references on it are local ones. */
   readonly base?: string
@@ -37,7 +40,7 @@ export interface EngineOptions {
 
 /** Opens the storage, loads what is to be loaded, with progress and refusals on `io.err`. */
 export async function openEngine(options: EngineOptions, io: Io): Promise<Engine> {
-  const opened = await openStorage(options.storage)
+  const opened = await openStorage(options)
   const { indexer, search, ...release } = r4(options.base === undefined ? {} : { base: options.base })
   const ctx: OperationContext = createContext({
     ...release,
@@ -69,14 +72,20 @@ interface OpenedStorage {
   readonly close: () => Promise<void>
 }
 
-async function openStorage(option: string): Promise<OpenedStorage> {
+async function openStorage({ storage: option, existing = false }: EngineOptions): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
-  if (option.startsWith('sqlite:') && option.length > 'sqlite:'.length) return openSqlite(option.slice('sqlite:'.length))
+  const file = sqliteFile(option)
+  if (file !== undefined && existing && !existsSync(file)) throw new OperationError('parameter-value', `There is no file ${file}.`)
+  if (file !== undefined) return openSqlite(file)
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
   if (/^https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option }))
   if (/^http:https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option.slice('http:'.length) }))
   throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL or http:URL, not ${option}.`)
+}
+
+function sqliteFile(option: string): string | undefined {
+  return option.startsWith('sqlite:') && option.length > 'sqlite:'.length ? option.slice('sqlite:'.length) : undefined
 }
 
 /** A storage without sessions of its own: they live as long as the process. */

@@ -49,6 +49,15 @@ describe('wrong use', () => {
     ['a development token that no header can carry', ['serve', '--dev-token', 'a b'], 2, 'ASCII'],
     ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],
     ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 1, 'loopback'],
+    ['more threads than a machine carries', ['load', 'x', '--storage', 'sqlite:x', '--threads', '65'], 2, 'from 0 to 64'],
+    ['an input that does not exist', ['execute', 'bmi', '--input', 'nothing.json'], 1, 'nothing.json cannot be used: no such file'],
+    ['an export of a file that does not exist', ['export', '--storage', 'sqlite:nothing.db'], 1, 'There is no file nothing.db.'],
+    [
+      'a list of tokens of a file that does not exist',
+      ['token', 'list', '--storage', 'sqlite:nothing.db'],
+      1,
+      'There is no file nothing.db.',
+    ],
     ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 1, 'sqlite:FILE'],
   ])('%s is told with what helps', async (_, args, status, hint) => {
     const result = await command(args)

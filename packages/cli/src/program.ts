@@ -1,3 +1,4 @@
+import { getSystemErrorMessage } from 'node:util'
 import { Command, CommanderError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { terminal, type Io } from './io.js'
@@ -43,5 +44,14 @@ function statusOf(error: unknown, io: Io): number {
     io.err(`error: ${error.message} [${error.code}${place}]`)
     return 1
   }
-  throw error
+  const problem = fileProblem(error)
+  if (problem === undefined) throw error
+  io.err(`error: ${problem}`)
+  return 1
+}
+
+/** What the system says of a file or folder that a command was to use. */
+function fileProblem(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'path' in error && 'errno' in error && typeof error.errno === 'number')) return undefined
+  return `${String(error.path)} cannot be used: ${getSystemErrorMessage(error.errno)}.`
 }

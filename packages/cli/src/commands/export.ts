@@ -25,12 +25,12 @@ export function exportCommand(io: Io): Command {
 }
 
 async function exportFrom({ storage, type: types = resourceTypes(), since, out }: ExportCommandOptions, io: Io): Promise<void> {
-  const engine = await openEngine({ storage }, io)
+  const engine = await openEngine({ storage, existing: true }, io)
   try {
     const sink = out === undefined ? lines(io.out) : await folder(out)
     const counts = await exportResources(engine.ctx.storage, { types, since, sink })
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
-    io.err(`exported ${total} resources (${[...counts].map(([type, count]) => `${type} ${count}`).join(', ')})`)
+    io.err(`exported ${total} resources${counts.size > 0 ? ` (${[...counts].map(([type, count]) => `${type} ${count}`).join(', ')})` : ''}`)
   } finally {
     await engine.close()
   }

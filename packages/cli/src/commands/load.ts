@@ -19,14 +19,17 @@ interface LoadCommandOptions {
 /** One core reads, one writes; the others index. */
 const THREADS = Math.max(0, availableParallelism() - 2)
 
+/** Each takes some 20 MB of memory. */
+const MAX_THREADS = 64
+
 /** `fhir-ops load`. */
 export function loadCommand(io: Io): Command {
   return new Command('load')
     .description('Load resources into a storage. Exit status 1 when some were refused; the others are loaded.')
-    .argument('<paths...>', 'JSON, Bundle or NDJSON files (also .gz), or folders of them')
+    .argument('<paths...>', 'JSON, Bundle or NDJSON files (also .gz), FHIR packages (.tgz), or folders of them')
     .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
     .option('--resume', 'leave alone what is stored already with the same content, to go on with a load that was aborted')
-    .option('--threads <n>', 'threads that index, beside the one that reads; with 0 that one does', wholeNumber(0), THREADS)
+    .option('--threads <n>', 'threads that index, beside the one that reads; with 0 that one does', wholeNumber(0, MAX_THREADS), THREADS)
     .addHelpText('after', '\nExample:\n  fhir-ops load packages/cli/sample --storage sqlite:content.db')
     .action((paths: readonly string[], options: LoadCommandOptions) => loadInto(paths, options, io))
 }

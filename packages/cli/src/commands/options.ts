@@ -7,7 +7,7 @@ export function storageOption(standard = 'memory'): Option {
 
 /** `--load`, repeatable. */
 export function loadOption(): Option {
-  return new Option('--load <path>', 'JSON, Bundle or NDJSON file (also .gz) or a folder of them; repeatable')
+  return new Option('--load <path>', 'JSON, Bundle or NDJSON file (also .gz), FHIR package (.tgz) or a folder of them; repeatable')
     .argParser<readonly string[]>((path, before: readonly string[] | undefined) => [...(before ?? []), path])
     .default([], 'nothing')
 }
@@ -40,14 +40,14 @@ export function tokenText(text: string): string {
 
 /** A port to listen on; 0 for a free one. */
 export function portNumber(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
-  return Number(text)
+  return wholeNumber(0, 65_535)(text)
 }
 
-/** A whole number from `least` on. */
-export function wholeNumber(least: number): (text: string) => number {
+/** A whole number from `least` to `most`. */
+export function wholeNumber(least: number, most = 999_999_999): (text: string) => number {
   return (text) => {
-    if (!/^\d{1,9}$/.test(text) || Number(text) < least) throw new InvalidArgumentError(`It must be a whole number from ${least} on.`)
+    if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
     return Number(text)
   }
 }

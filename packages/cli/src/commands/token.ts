@@ -24,6 +24,12 @@ interface ListOptions {
   readonly json?: true
 }
 
+/** A storage, and whether it must be there already. */
+interface Stored {
+  readonly storage: string
+  readonly existing?: boolean
+}
+
 const DAY_SECONDS = 86_400
 
 /** `fhir-ops token`, with its subcommands. */
@@ -50,7 +56,7 @@ function createCommand(io: Io): Command {
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
     .option('--json', 'print {token, loginId, expiresAt}')
     .addHelpText('after', '\nExample:\n  fhir-ops token create --storage sqlite:content.db --json')
-    .action((options: CreateOptions) => withStored(options.storage, io, (engine) => create(engine, options, io)))
+    .action((options: CreateOptions) => withStored(options, io, (engine) => create(engine, options, io)))
 }
 
 function listCommand(io: Io): Command {
@@ -60,7 +66,7 @@ function listCommand(io: Io): Command {
     .option('--user <sub>', 'subject identifier', 'demo')
     .option('--json', 'print an array')
     .addHelpText('after', '\nExample:\n  fhir-ops token list --storage sqlite:content.db --user nurse-1')
-    .action((options: ListOptions) => withStored(options.storage, io, (engine) => list(engine, options, io)))
+    .action((options: ListOptions) => withStored({ ...options, existing: true }, io, (engine) => list(engine, options, io)))
 }
 
 function revokeCommand(io: Io): Command {
@@ -70,7 +76,7 @@ function revokeCommand(io: Io): Command {
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .addHelpText('after', '\nExample:\n  fhir-ops token revoke 6f1c2a0e-3b1d-4c55-9f2e-8d7a90b1c2d3 --storage sqlite:content.db')
     .action((loginId: string, options: { readonly storage: string }) =>
-      withStored(options.storage, io, (engine) => revoke(engine, loginId, io)),
+      withStored({ ...options, existing: true }, io, (engine) => revoke(engine, loginId, io)),
     )
 }
 
@@ -108,10 +114,10 @@ async function revoke(engine: Engine, loginId: string, io: Io): Promise<void> {
   io.err('revoked')
 }
 
-async function withStored(storage: string, io: Io, work: (engine: Engine) => Promise<void>): Promise<void> {
+async function withStored({ storage, existing = false }: Stored, io: Io, work: (engine: Engine) => Promise<void>): Promise<void> {
   if (!storage.startsWith('sqlite:') && postgresUrl(storage) === undefined)
     throw new OperationError('parameter-value', 'Tokens need a storage that outlives this command: --storage sqlite:FILE or postgres:URL.')
-  const engine = await openEngine({ storage }, io)
+  const engine = await openEngine({ storage, existing }, io)
   try {
     await work(engine)
   } finally {

@@ -57,9 +57,20 @@ describe('what is read of a folder', () => {
   })
 
   test('a compressed file that is damaged ends the load with an error', async () => {
-    await writeFile(at('damaged.ndjson.gz'), 'no gzip')
-    await expect(loaded(at('damaged.ndjson.gz'))).rejects.toThrow()
-    await rm(at('damaged.ndjson.gz'))
+    const cut = gzipSync(patient('p9').repeat(9)).subarray(0, 30)
+    for (const [name, bytes] of Object.entries({
+      'no.ndjson.gz': 'no gzip',
+      'no.json.gz': 'no gzip',
+      'cut.ndjson.gz': cut,
+      'cut.json.gz': cut,
+    })) {
+      await writeFile(at(name), bytes)
+      await expect(loaded(at(name))).rejects.toMatchObject({
+        code: 'body-invalid',
+        message: expect.stringContaining(`${name} is no gzip file`),
+      })
+      await rm(at(name))
+    }
   })
 })
 

@@ -33,10 +33,24 @@ const inflate = promisify(gunzip)
  */
 export async function* sourcesIn(path: string): AsyncGenerator<Source> {
   for (const file of await filesBelow(path)) {
-    if (file.endsWith('.tgz')) yield* definitionsIn(file)
-    else if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
-    else yield { text: await textOf(file), place: basename(file), file, line: 1 }
+    try {
+      yield* sourcesOf(file)
+    } catch (error) {
+      throw damageOf(file, error) ?? error
+    }
   }
+}
+
+async function* sourcesOf(file: string): AsyncGenerator<Source> {
+  if (file.endsWith('.tgz')) yield* definitionsIn(file)
+  else if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
+  else yield { text: await textOf(file), place: basename(file), file, line: 1 }
+}
+
+/** What zlib says of a file that is named like a compressed one. */
+function damageOf(file: string, cause: unknown): OperationError | undefined {
+  const isOfZlib = cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_')
+  return isOfZlib ? new OperationError('body-invalid', `${file} is no gzip file, or it is damaged.`, { cause }) : undefined
 }
 
 /** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle. */
