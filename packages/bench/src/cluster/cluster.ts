@@ -33,12 +33,12 @@ export async function cluster(): Promise<string> {
 async function filledSchema(database: TestDatabase): Promise<string> {
   const schema = await database.schema()
   if (schema.url === undefined) throw new TypeError('Two processes need a PostgreSQL server.')
-  const { storage, close } = await openPostgres(schema.pool())
+  const opened = await openPostgres(schema.pool())
   const { indexer } = r4()
   for (const resource of [...largeCodeSystem(CODES), largeMap(CODES)]) {
-    await storage.write([putResource({ ...addressOf(resource), source: resource }, indexer)])
+    await opened.storage.write([putResource({ ...addressOf(resource), source: resource }, indexer)])
   }
-  await close()
+  await opened.close()
   return schema.url
 }
 

@@ -38,11 +38,11 @@ async function openedMemory(): Promise<OpenedStorage> {
 async function openedSqlite(): Promise<OpenedStorage> {
   const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-bench-'))
   const file = join(folder, 'bench.db')
-  const { storage, close } = await openSqlite(file)
+  const opened = await openSqlite(file)
   return {
-    storage,
+    storage: opened.storage,
     bytes: async () => (await sizes([file, `${file}-wal`])).reduce((sum, size) => sum + size),
-    close: async () => close().then(() => rm(folder, { recursive: true })),
+    close: async () => opened.close().then(() => rm(folder, { recursive: true })),
   }
 }
 
@@ -53,12 +53,12 @@ async function sizes(files: readonly string[]): Promise<readonly number[]> {
 async function openedPostgres(): Promise<OpenedStorage> {
   const database = await testDatabase(SERVER_SETTINGS)
   const schema = await database.schema()
-  const { storage, close } = await openPostgres(schema.pool())
+  const opened = await openPostgres(schema.pool())
   return {
-    storage,
+    storage: opened.storage,
     bytes: async () => (schema.url === undefined ? Number.NaN : sizeOf(schema.url)),
     async close() {
-      await close()
+      await opened.close()
       await schema.drop()
       await database.remove()
     },

@@ -24,6 +24,6 @@ it('SC-02 of a history, those versions are seen whose content is granted, and no
   const { history } = narrowedStorage(ctx, caller, release.indexer)
   const page = await history?.page({ types: ['Observation'] })
   expect(page?.items.map(({ versionId }) => versionId)).toEqual(['2'])
-  const seen = await Promise.all(['1', '2', '3', '4'].map((version) => history?.version('Observation', 'o', version)))
+  const seen = await Promise.all(['1', '2', '3', '4'].map(async (version) => history?.version('Observation', 'o', version)))
   expect(seen.map((version) => version !== undefined)).toEqual([false, true, false, false])
 })
