@@ -7,6 +7,7 @@ import { narrowedStorage } from './content/narrowed-storage.js'
 import type { PlanPart } from './content/transaction.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer } from './failure.js'
+import { nothingAt } from './fhir-place.js'
 import { withHeaders, type Answer } from './http/answer.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { prettyJson } from './http/pretty.js'
@@ -39,7 +40,8 @@ export async function planWrite(service: Service, arrival: Arrival): ReturnType<
 async function checkedPlan(service: Service, arrival: Arrival): ReturnType<PlanPart> {
   const { exchange, match, partOf } = arrival
   const route = match && routeFor(match, exchange.request.method)
-  if (match === undefined || route?.plan === undefined) {
+  if (match === undefined) throw nothingAt(service, exchange.target)
+  if (route?.plan === undefined) {
     throw new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates and deletions only.')
   }
   const bytes = await bodyOf(service, { exchange, match, route })
@@ -51,7 +53,7 @@ async function checkedPlan(service: Service, arrival: Arrival): ReturnType<PlanP
 async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer> {
   const { exchange, match, noteRoute } = arrival
   const { request, target } = exchange
-  if (match === undefined) throw new OperationError('not-found', 'There is nothing at this path.')
+  if (match === undefined) throw nothingAt(service, target)
   const found = routeFor(match, request.method)
   if (found === undefined) return methodRefused(service, exchange, match)
   const route = arrival.partOf === undefined ? negotiated(found, exchange) : found

@@ -1,4 +1,4 @@
-import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
+import { ERRORS, outcomeOf, type OperationError } from 'fhir-ops/errors'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { DPOP_CHALLENGE } from './auth/dpop.js'
 import { remoteHostOf } from './auth/remote-host.js'
@@ -6,11 +6,11 @@ import { authenticate } from './authenticate.js'
 import { dispatch } from './dispatch.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer, foreseen, streamWithFailure } from './failure.js'
-import { isBelowFhir } from './fhir-place.js'
+import { isBelowFhir, nothingAt } from './fhir-place.js'
 import { emptyAnswer, finished, withHeaders, type Answer } from './http/answer.js'
 import { withCors } from './http/cors.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
-import { parseTarget } from './http/target.js'
+import { parseTarget, type Target } from './http/target.js'
 import type { LogEntry } from './log-entry.js'
 import { allowOf, routeFor, type Match, type Router } from './routes/router.js'
 import type { Family, Route } from './routes/route.js'
@@ -80,7 +80,7 @@ async function answerTo(service: Service, router: Router, { request, connection,
   const target = parseTarget(request.target, service.limits)
   const match = router(target.segments)
   trace.family = (match?.routes.get('GET') ?? match?.routes.get('POST'))?.family ?? 'fhir'
-  if (request.method === 'OPTIONS') return optionsAnswer(match)
+  if (request.method === 'OPTIONS') return optionsAnswer(service, target, match)
   const exchange: Exchange = {
     request,
     connection,
@@ -108,8 +108,8 @@ function publicRoute(match: Match | undefined, { method }: HttpRequest): Route |
   return route?.access === 'public' ? route : undefined
 }
 
-function optionsAnswer(match: Match | undefined): Answer {
-  if (match === undefined) throw new OperationError('not-found', 'There is nothing at this path.')
+function optionsAnswer(service: Service, target: Target, match: Match | undefined): Answer {
+  if (match === undefined) throw nothingAt(service, target)
   return emptyAnswer(204, [['Allow', allowOf(match)]])
 }
 

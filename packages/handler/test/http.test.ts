@@ -172,6 +172,17 @@ describe('HT-11 paths', () => {
     if (status >= 400) expect(at(reply.json, 'resourceType')).toBe('OperationOutcome')
   })
 
+  it.each([
+    ['/Pateint', "There is no resource type 'Pateint'."],
+    ['/Pateint/p/$validate', "There is no resource type 'Pateint'."],
+    ['/ValueSet/$expnd', "There is no operation '$expnd' at this path."],
+    ['/$expand', "There is no operation '$expand' at this path."],
+    ['/../Patient/p', "There is nothing at this path: FHIR is below '/fhir/R4'."],
+    ['/Patient/p/x/y', 'There is nothing at this path.'],
+  ])('%s is told what it lacks', async (path, text) => {
+    expect((await ask(path)).json).toMatchObject({ issue: [{ code: 'not-found', details: { text } }] })
+  })
+
   it('the Host header builds no link', async () => {
     const reply = await ask('/Patient', { method: 'POST', headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' }, body: '{"resourceType":"Patient"}' })
     expect(reply.headers.location).toMatch(new RegExp(`^${running.base}/fhir/R4/Patient/`))
