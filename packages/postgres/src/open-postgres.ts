@@ -6,7 +6,7 @@ import { migrate } from './migrations.js'
 import type { PostgresPool } from './pool.js'
 import { listeningNews, told } from './session-news.js'
 import { sessionsIn } from './sessions.js'
-import { storageIn } from './storage.js'
+import { storageIn, type StorageOptions } from './storage.js'
 import { usersIn } from './users.js'
 
 /** How a database is used. */
@@ -26,6 +26,11 @@ export interface OpenPostgresOptions {
   readonly notify?: boolean
   /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
   readonly history?: boolean
+  /**
+   * Characters of large texts that are kept with what was parsed of them, so that a large definition is not sent and parsed for every
+   * request. What is kept is used only while the database says that it is current. Default 32 million; 0 keeps nothing.
+   */
+  readonly cacheCharacters?: number
 }
 
 /** A database with everything that is kept in it. */
@@ -48,8 +53,7 @@ export interface PostgresDatabase {
  *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database.
  */
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
-  const { now = () => new Date(), connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false } = options
-  const { notify = true, history = true } = options
+  const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false } = options
   const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits })
   const db = databaseOver(pool, connections)
   await migrate(db)
@@ -58,13 +62,24 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
     await news.close()
     await db.close()
   }
+  const { notify = true } = options
   const asTold = notify ? told : (change: Parameters<typeof told>[0]) => change
   return {
-    storage: storageIn({ ...db, close }, { now, history }),
+    storage: storageIn({ ...db, close }, storageOptionsOf(options)),
     sessions: { ...usersIn(db, asTold), ...sessionsIn(db, asTold), news: notify ? news : DEAF },
     concepts: conceptsIn(db),
     close,
   }
+}
+
+const DEFAULT_CACHE = 32_000_000
+
+function storageOptionsOf({
+  now = () => new Date(),
+  history = true,
+  cacheCharacters = DEFAULT_CACHE,
+}: OpenPostgresOptions): StorageOptions {
+  return { now, history, cacheCharacters }
 }
 
 /** News for processes that cannot listen: none comes, and nobody may rely on it. */

@@ -55,7 +55,7 @@ describe('PostgreSQL, SQLite and memory', () => {
 function throughSets(schema: TestSchema): Pick<Storage, 'search' | 'count' | 'close'> {
   const pool = schema.pool()
   const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }))
-  return { search: (asked) => searchPage(db, asked, -1), count: (asked) => countMatches(db, asked, -1), close: () => db.close() }
+  return { search: (asked) => searchPage(db, asked, { few: -1 }), count: (asked) => countMatches(db, asked, -1), close: () => db.close() }
 }
 
 /** Nothing is promised of the time of a deletion that found nothing. */

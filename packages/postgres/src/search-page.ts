@@ -5,7 +5,7 @@ import type { Executor } from './database.js'
 import { idsWhere } from './ids-sql.js'
 import { meets } from './meets-sql.js'
 import { FEW, narrowest } from './narrowest.js'
-import { resourceOf } from './resource-row.js'
+import { keptResources, LARGE, withLargeTexts, type KeptResources } from './kept-resources.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { rowsInOrder, sortColumns } from './sort-sql.js'
 import { sql, type Sql } from './sql.js'
@@ -14,23 +14,43 @@ const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000
 /** Bytes of text after which a page ends. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
+/** More bytes than a text has. */
+const MAX_TEXT = 2 ** 31 - 1
+const NOTHING = keptResources(0)
 
-/**
- * One page of the matches of a query. It comes from one statement, so that it shows one state of the database.
- *
- * @param few So many resources are looked at one by one.
- */
-export async function searchPage(db: Executor, query: SearchQuery, few: number = FEW): Promise<SearchPage> {
+/** How a page is looked for. */
+export interface Search {
+  /** So many resources are looked at one by one. Default 1,000. */
+  readonly few?: number
+  /** Large resources that need not be read again. */
+  readonly kept?: KeptResources
+}
+
+/** One page of the matches of a query, of one state of the database. */
+export async function searchPage(db: Executor, query: SearchQuery, { few = FEW, kept }: Search = {}): Promise<SearchPage> {
+  const { rows, next } = await pageOf(db, query, { few, textBelow: kept === undefined ? MAX_TEXT : LARGE })
+  const items = await withLargeTexts(db, rows, { type: query.type, kept: kept ?? NOTHING })
+  if (items === undefined) return searchPage(db, query, { few })
+  return { items, ...(next !== undefined && { next }) }
+}
+
+interface Reading {
+  readonly few: number
+  /** Texts of so many bytes or more are left out. */
+  readonly textBelow: number
+}
+
+/** It comes from one statement, so that it shows one state of the database. */
+async function pageOf(db: Executor, query: SearchQuery, { few, textBelow }: Reading): Promise<{ rows: readonly Row[]; next?: string }> {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const position = query.after === undefined ? undefined : readCursor(query.after, query)
-  const page = { after: position === undefined ? sql`TRUE` : isAfter(query, position), limit: limit + 1 }
+  const page = { after: position === undefined ? sql`TRUE` : isAfter(query, position), limit: limit + 1, textBelow }
   const narrow = await narrowest(db, query, few)
   const inTurn = narrow === undefined ? await rowsInTurn(db, query, { ...page, position, few }) : undefined
   const found = inTurn ?? (await db.rows(pageSql(query, { ...page, found: matchesSql(query, matches(query, page, narrow)), filled: 0 })))
-  const rows = found.slice(0, limit).filter((row) => row['text'] !== null)
-  const items = rows.map((row) => resourceOf(query.type, row))
+  const rows = found.slice(0, limit).filter((row) => row['fits'] === true)
   const last = rows.at(-1)
-  return rows.length === found.length || last === undefined ? { items } : { items, next: cursorAt(last, query) }
+  return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorAt(last, query) }
 }
 
 /** The exact number of matches; the text of no resource is read. */
@@ -48,6 +68,8 @@ interface Page {
   /** What comes after the page before. */
   readonly after: Sql
   readonly limit: number
+  /** Texts of so many bytes or more are left out. */
+  readonly textBelow: number
 }
 
 /**
@@ -121,8 +143,8 @@ interface Found extends Page {
   readonly filled: number
 }
 
-/** Rows in order. Those behind the first that make a long page are there without their text. */
-function pageSql(query: SearchQuery, { after, limit, found, filled }: Found): Sql {
+/** Rows in order. Those behind the first that make a long page do not fit. */
+function pageSql(query: SearchQuery, { after, limit, textBelow, found, filled }: Found): Sql {
   const order = orderTerms(query, filled)
   const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${limit}`
   const sized = sql`SELECT *, sum(octet_length(text)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - octet_length(text) AS bytes_before FROM (${page}) AS page`
@@ -130,7 +152,9 @@ function pageSql(query: SearchQuery, { after, limit, found, filled }: Found): Sq
     (query.sort ?? []).map((_, index) => sql`, ${sortColumn(index)}`),
     '',
   )
-  return sql`SELECT id, version, updated, CASE WHEN bytes_before <= ${MAX_PAGE_BYTES} THEN text END AS text${keys} FROM (${sized}) AS sized ORDER BY ${order}`
+  const fits = sql`bytes_before <= ${MAX_PAGE_BYTES}`
+  const text = sql`CASE WHEN ${fits} AND octet_length(text) < ${textBelow} THEN text END AS text`
+  return sql`SELECT id, version, updated, ${fits} AS fits, ${text}${keys} FROM (${sized}) AS sized ORDER BY ${order}`
 }
 
 function cursorAt(row: Row, { sort = [] }: SearchQuery): string {

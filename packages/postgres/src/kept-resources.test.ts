@@ -1,0 +1,86 @@
+import { writableText, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testDatabase, type TestSchema } from '../test/test-database.js'
+import { connectionsOf } from './connections.js'
+import { databaseOver } from './database.js'
+import { openPostgres } from './index.js'
+import { keptResources } from './kept-resources.js'
+import { searchPage } from './search-page.js'
+
+const database = await testDatabase({ fsync: 'off' })
+afterAll(() => database.remove())
+
+const SMALL = 'small'
+const LARGE = 'x'.repeat(100_000)
+const ALL = { type: 'Basic', where: { kind: 'and', conditions: [] } } as const
+
+function basic(id: string, text: string): WriteEntry {
+  return { op: 'put', type: 'Basic', id, text: writableText('Basic', id, { resourceType: 'Basic', code: { text } }), entries: [] }
+}
+
+describe('a large resource that is read again', () => {
+  let schema: TestSchema
+  let storage: Storage
+  let other: Storage
+  beforeEach(async () => {
+    schema = await database.schema()
+    storage = (await openPostgres(schema.pool(), { allowLossyCommits: true })).storage
+    other = (await openPostgres(schema.pool(), { allowLossyCommits: true, cacheCharacters: 0 })).storage
+    await storage.write([basic('a', LARGE), basic('b', SMALL), basic('c', `${LARGE}c`)])
+  })
+  afterEach(async () => {
+    await storage.close()
+    await other.close()
+    await schema.drop()
+  })
+
+  const textsIn = async (from: Storage): Promise<unknown[]> => (await from.search(ALL)).items.map(({ resource }) => resource['code'])
+
+  it('is parsed once, whether it was read or searched', async () => {
+    const first = (await storage.read('Basic', 'a'))?.resource
+    expect((await storage.read('Basic', 'a'))?.resource).toBe(first)
+    expect((await storage.search(ALL)).items[0]?.resource).toBe(first)
+  })
+
+  it('is not kept when nothing is to be kept', async () => {
+    const first = (await other.read('Basic', 'a'))?.resource
+    expect((await other.read('Basic', 'a'))?.resource).not.toBe(first)
+  })
+
+  it('is found together with small ones and such as are not at hand, in order', async () => {
+    await storage.read('Basic', 'c')
+    expect(await textsIn(storage)).toEqual([{ text: LARGE }, { text: SMALL }, { text: `${LARGE}c` }])
+    expect(await textsIn(storage)).toEqual(await textsIn(other))
+  })
+
+  it('is the version that another instance wrote meanwhile', async () => {
+    await textsIn(storage)
+    await other.write([basic('a', `${LARGE}new`)])
+    expect(await storage.read('Basic', 'a')).toMatchObject({ versionId: '2', resource: { code: { text: `${LARGE}new` } } })
+    await other.write([basic('a', SMALL)])
+    expect((await storage.search(ALL)).items[0]).toMatchObject({ versionId: '3', resource: { code: { text: SMALL } } })
+  })
+
+  it('is searched for again when it is changed between the search and the reading of its text', async () => {
+    const limits = { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }
+    const pool = schema.pool()
+    const db = databaseOver(pool, connectionsOf(pool, limits))
+    let statements = 0
+    const rows: typeof db.rows = async (statement) => {
+      statements += 1
+      if (statements === 2) await other.write([basic('a', `${LARGE}new`)])
+      return db.rows(statement)
+    }
+    const { items } = await searchPage({ rows }, ALL, { kept: keptResources(1_000_000) })
+    expect(statements).toBe(3)
+    expect(items[0]).toMatchObject({ versionId: '2', resource: { code: { text: `${LARGE}new` } } })
+    await db.close()
+  })
+
+  it('is gone when another instance deleted it', async () => {
+    await textsIn(storage)
+    await other.write([{ op: 'delete', type: 'Basic', id: 'a' }])
+    expect(await storage.read('Basic', 'a')).toBeUndefined()
+    expect((await storage.search(ALL)).items.map(({ id }) => id)).toEqual(['b', 'c'])
+  })
+})
