@@ -1,5 +1,6 @@
 import { canonicalOf } from '../../content/index.js'
-import { and, andNot, bitmapFrom } from '../bitmap.js'
+import type { Pace } from '../../context/index.js'
+import { and, andNot, bitmapFrom, or } from '../bitmap.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-status.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
@@ -11,7 +12,7 @@ import { unknownSystemValues } from '../unknown-system.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions } from './selection.js'
-import { sameSystem, within, without, type Segment } from './segment.js'
+import { sameSystem, within, withCodes, without, type Segment } from './segment.js'
 import type { ListedCode } from './value-set.js'
 
 /** All codes of a value set, without any object for a code. */
@@ -50,14 +51,15 @@ interface Outcome {
 function evaluated(evaluation: Evaluation, plan: ValueSetPlan): Outcome {
   const known = evaluation.done.get(plan)
   if (known !== undefined) return known
-  evaluation.scope.pace.check()
   const { scope } = evaluation
   const segmentsOf = (kind: 'include' | 'exclude', part: ConceptSetPlan): readonly Segment[] => {
+    scope.pace.check()
     const segments = partSegments(evaluation, part)
     if (scope.ctx.explain !== undefined) explainListedPart(scope.ctx.explain, { kind, scope, plan, part, segments })
     return segments
   }
   const included = union(
+    scope.pace,
     plan.includes.map((part) => segmentsOf('include', part)),
     plan.versionsMatch === true,
   )
@@ -84,17 +86,29 @@ export function selectableCodes(segment: Segment): Segment {
 
 const NOT_SELECTABLE = `${CONCEPT_PROPERTIES}#notSelectable`
 
-function union(parts: readonly (readonly Segment[])[], anyVersion: boolean): Outcome {
+function union(pace: Pace, parts: readonly (readonly Segment[])[], anyVersion: boolean): Outcome {
   const all: Segment[] = []
+  // One segment for each version of a system, however many parts there are.
+  const covered: Segment[] = []
   let merged = false
   for (const segment of parts.flat()) {
-    const [exact] = without([segment], all, false)
-    const [rest] = anyVersion ? without([segment], all, true) : [exact]
+    pace.check()
+    const [exact] = without([segment], covered, false)
+    const [rest] = anyVersion ? without([segment], covered, true) : [exact]
     if (rest === undefined || exact === undefined) continue
     merged ||= rest.codes.count() < exact.codes.count()
-    if (adds(rest, all)) all.push(rest)
+    if (!adds(rest, all)) continue
+    all.push(rest)
+    cover(covered, rest)
   }
   return { segments: all, merged }
+}
+
+function cover(covered: Segment[], segment: Segment): void {
+  const at = covered.findIndex(({ provider }) => sameSystem(provider, segment.provider))
+  const before = covered[at]
+  if (before === undefined) covered.push(segment)
+  else covered[at] = withCodes(before, or(before.codes, segment.codes))
 }
 
 /** False for a segment that has nothing beside the others. Kept, such segments would double at every level of imports. */
