@@ -27,8 +27,8 @@ export interface Engine {
 export interface EngineOptions {
   /** `memory`, `sqlite:FILE`, `postgres:URL` or `http:URL`. */
   readonly storage: string
-  /** Refuse a SQLite file that does not exist, instead of making it. */
-  readonly existing?: boolean
+  /** Make a SQLite file that does not exist; also done when there is something to load into it. Else it is refused. */
+  readonly create?: boolean
   readonly limits?: Partial<Limits>
   /** Address that the storage is served at; absolute references on it are local ones. */
   readonly base?: string
@@ -72,16 +72,20 @@ interface OpenedStorage {
   readonly close: () => Promise<void>
 }
 
-async function openStorage({ storage: option, existing = false }: EngineOptions): Promise<OpenedStorage> {
+async function openStorage({ storage: option, load: toLoad = [], create = toLoad.length > 0 }: EngineOptions): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
   const file = sqliteFile(option)
-  if (file !== undefined && existing && !existsSync(file)) throw new OperationError('parameter-value', `There is no file ${file}.`)
-  if (file !== undefined) return openSqlite(file)
+  if (file !== undefined) return openFile(file, create)
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
   if (/^https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option }))
   if (/^http:https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option.slice('http:'.length) }))
   throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL or http:URL, not ${option}.`)
+}
+
+async function openFile(file: string, create: boolean): Promise<OpenedStorage> {
+  if (!create && !existsSync(file)) throw new OperationError('parameter-value', `There is no file ${file}.`)
+  return openSqlite(file)
 }
 
 function sqliteFile(option: string): string | undefined {

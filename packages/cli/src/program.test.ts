@@ -51,6 +51,7 @@ describe('wrong use', () => {
     ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 1, 'loopback'],
     ['more threads than a machine carries', ['load', 'x', '--storage', 'sqlite:x', '--threads', '65'], 2, 'from 0 to 64'],
     ['an input that does not exist', ['execute', 'bmi', '--input', 'nothing.json'], 1, 'nothing.json cannot be used: no such file'],
+    ['an expansion from a file that does not exist', ['expand', 'u', '--storage', 'sqlite:no.db'], 1, 'There is no file no.db.'],
     ['an export of a file that does not exist', ['export', '--storage', 'sqlite:nothing.db'], 1, 'There is no file nothing.db.'],
     [
       'a list of tokens of a file that does not exist',

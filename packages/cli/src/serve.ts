@@ -76,7 +76,10 @@ interface Listening {
 async function answering({ options, server, url, io }: Listening): Promise<RunningServer> {
   const { storage, load, suppress, maxExpansion } = options
   const limits = maxExpansion === undefined ? {} : { limits: { maxExpansion } }
-  const engine = await openEngine({ storage, load, base: `${url}/fhir/R4`, ...limits, ...(suppress !== undefined && { suppress }) }, io)
+  const engine = await openEngine(
+    { storage, create: true, load, base: `${url}/fhir/R4`, ...limits, ...(suppress !== undefined && { suppress }) },
+    io,
+  )
   const runtime = botSandbox()
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })

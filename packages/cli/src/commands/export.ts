@@ -25,7 +25,7 @@ export function exportCommand(io: Io): Command {
 }
 
 async function exportFrom({ storage, type: types = resourceTypes(), since, out }: ExportCommandOptions, io: Io): Promise<void> {
-  const engine = await openEngine({ storage, existing: true }, io)
+  const engine = await openEngine({ storage }, io)
   try {
     const sink = out === undefined ? lines(io.out) : await folder(out)
     const counts = await exportResources(engine.ctx.storage, { types, since, sink })

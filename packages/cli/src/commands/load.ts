@@ -40,7 +40,7 @@ async function loadInto(paths: readonly string[], options: LoadCommandOptions, i
       'parameter-value',
       'What is loaded into memory is gone when the command ends: name another storage, or use --load of serve.',
     )
-  const engine = await openEngine({ storage: options.storage }, io)
+  const engine = await openEngine({ storage: options.storage, create: true }, io)
   try {
     const summary = await loadWith(paths, options, { engine, io })
     reportLoad(summary, io)

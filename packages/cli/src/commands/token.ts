@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
-import { openEngine, type Engine } from '../engine.js'
+import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../postgres.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
@@ -22,12 +22,6 @@ interface ListOptions {
   readonly storage: string
   readonly user: string
   readonly json?: true
-}
-
-/** A storage, and whether it must be there already. */
-interface Stored {
-  readonly storage: string
-  readonly existing?: boolean
 }
 
 const DAY_SECONDS = 86_400
@@ -56,7 +50,7 @@ function createCommand(io: Io): Command {
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
     .option('--json', 'print {token, loginId, expiresAt}')
     .addHelpText('after', '\nExample:\n  fhir-ops token create --storage sqlite:content.db --json')
-    .action((options: CreateOptions) => withStored(options, io, (engine) => create(engine, options, io)))
+    .action((options: CreateOptions) => withStored({ ...options, create: true }, io, (engine) => create(engine, options, io)))
 }
 
 function listCommand(io: Io): Command {
@@ -66,7 +60,7 @@ function listCommand(io: Io): Command {
     .option('--user <sub>', 'subject identifier', 'demo')
     .option('--json', 'print an array')
     .addHelpText('after', '\nExample:\n  fhir-ops token list --storage sqlite:content.db --user nurse-1')
-    .action((options: ListOptions) => withStored({ ...options, existing: true }, io, (engine) => list(engine, options, io)))
+    .action((options: ListOptions) => withStored(options, io, (engine) => list(engine, options, io)))
 }
 
 function revokeCommand(io: Io): Command {
@@ -75,9 +69,7 @@ function revokeCommand(io: Io): Command {
     .argument('<loginId>', 'login id, as `token list` prints it')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .addHelpText('after', '\nExample:\n  fhir-ops token revoke 6f1c2a0e-3b1d-4c55-9f2e-8d7a90b1c2d3 --storage sqlite:content.db')
-    .action((loginId: string, options: { readonly storage: string }) =>
-      withStored({ ...options, existing: true }, io, (engine) => revoke(engine, loginId, io)),
-    )
+    .action((loginId: string, options: { readonly storage: string }) => withStored(options, io, (engine) => revoke(engine, loginId, io)))
 }
 
 async function create(engine: Engine, options: CreateOptions, io: Io): Promise<void> {
@@ -114,10 +106,11 @@ async function revoke(engine: Engine, loginId: string, io: Io): Promise<void> {
   io.err('revoked')
 }
 
-async function withStored({ storage, existing = false }: Stored, io: Io, work: (engine: Engine) => Promise<void>): Promise<void> {
+async function withStored(options: EngineOptions, io: Io, work: (engine: Engine) => Promise<void>): Promise<void> {
+  const { storage } = options
   if (!storage.startsWith('sqlite:') && postgresUrl(storage) === undefined)
     throw new OperationError('parameter-value', 'Tokens need a storage that outlives this command: --storage sqlite:FILE or postgres:URL.')
-  const engine = await openEngine({ storage, existing }, io)
+  const engine = await openEngine(options, io)
   try {
     await work(engine)
   } finally {
