@@ -11,8 +11,6 @@ import { markdownTable } from '../markdown.js'
 
 const CONNECTIONS = 4
 const SECONDS = 3
-/** Codes of the system and of the map: what is read of the database for each request, as definitions are not kept there. */
-const CODES = 1_000
 
 /** Requests a second of two handler processes over one PostgreSQL, beside one of them alone. Stored bots are left out: they do not read it. */
 export async function cluster(): Promise<string> {
@@ -35,7 +33,7 @@ async function filledSchema(database: TestDatabase): Promise<string> {
   if (schema.url === undefined) throw new TypeError('Two processes need a PostgreSQL server.')
   const opened = await openPostgres(schema.pool())
   const { indexer } = r4()
-  for (const resource of [...largeCodeSystem(CODES), largeMap(CODES)]) {
+  for (const resource of [...largeCodeSystem(), largeMap()]) {
     await opened.storage.write([putResource({ ...addressOf(resource), source: resource }, indexer)])
   }
   await opened.close()
@@ -51,8 +49,7 @@ async function compared(request: BenchRequest, servers: readonly ChildServer[]):
   const token = servers[0]?.token ?? ''
   const alone = await load(request, servers.slice(0, 1), token)
   const together = await load(request, servers, token)
-  const name = request.name.replace('100,000', CODES.toLocaleString('en'))
-  return [name, ...[alone, together].flatMap(({ requests, p99 }) => [requests.toFixed(0), p99.toFixed(1)])]
+  return [request.name, ...[alone, together].flatMap(({ requests, p99 }) => [requests.toFixed(0), p99.toFixed(1)])]
 }
 
 async function load(request: BenchRequest, servers: readonly ChildServer[], token: string): Promise<{ requests: number; p99: number }> {

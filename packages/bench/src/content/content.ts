@@ -21,8 +21,8 @@ const WORDS = [
 const SYSTEM = 'http://example.org/bench/system'
 
 /** A deterministic code system of short clinical-looking displays, with the value set of all its codes. */
-export function largeCodeSystem(size: number = LARGE): readonly JsonObject[] {
-  const concept = Array.from({ length: size }, (_, i) => ({ code: `c${i}`, display: displayOf(i) }))
+export function largeCodeSystem(): readonly JsonObject[] {
+  const concept = Array.from({ length: LARGE }, (_, i) => ({ code: `c${i}`, display: displayOf(i) }))
   return [
     { resourceType: 'CodeSystem', id: 'large', url: SYSTEM, status: 'active', content: 'complete', concept },
     {
@@ -41,8 +41,8 @@ function displayOf(i: number): string {
 }
 
 /** A map from every code of the large system to another one. */
-export function largeMap(size: number = LARGE): JsonObject {
-  const element = Array.from({ length: size }, (_, i) => ({ code: `c${i}`, target: [{ code: `t${i}`, equivalence: 'equivalent' }] }))
+export function largeMap(): JsonObject {
+  const element = Array.from({ length: LARGE }, (_, i) => ({ code: `c${i}`, target: [{ code: `t${i}`, equivalence: 'equivalent' }] }))
   return {
     resourceType: 'ConceptMap',
     id: 'large',
