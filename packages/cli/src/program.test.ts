@@ -45,6 +45,7 @@ describe('wrong use', () => {
     ['a port that is no number', ['serve', '--port', 'x'], 2, 'whole number'],
     ['a port that there is not', ['serve', '--port', '65536'], 2, '65535'],
     ['an unknown storage', ['expand', 'u', '--storage', 'redis'], 1, 'sqlite:FILE'],
+    ['an address of another machine', ['serve', '--host', '192.0.2.1', '--port', '0'], 1, 'address not available'],
     ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 1, 'loopback'],
     ['a development token that no header can carry', ['serve', '--dev-token', 'a b'], 2, 'ASCII'],
     ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { getSystemErrorMessage } from 'node:util'
 import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
@@ -152,7 +153,7 @@ async function purge(sessions: Sessions, io: Io): Promise<void> {
 async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: Error) =>
-      reject(new OperationError('unavailable', `${host}:${port} cannot be listened on: ${codeOf(cause)}.`, { cause })),
+      reject(new OperationError('unavailable', `${host}:${port} cannot be listened on: ${reasonOf(cause)}.`, { cause })),
     )
     server.listen(port, host, resolve)
   })
@@ -164,6 +165,8 @@ function isAddress(address: AddressInfo | string | null): address is AddressInfo
   return typeof address === 'object' && address !== null
 }
 
-function codeOf(error: Error): string {
-  return 'code' in error && error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
+function reasonOf(error: Error): string {
+  if (!('code' in error && 'errno' in error && typeof error.errno === 'number')) return error.message
+  if (error.code === 'EADDRINUSE') return 'the port is in use'
+  return error.code === 'ENOTFOUND' ? 'there is no such host' : getSystemErrorMessage(error.errno)
 }
