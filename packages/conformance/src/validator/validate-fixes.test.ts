@@ -104,6 +104,21 @@ describe('a fix mends what was found and nothing else', () => {
   })
 })
 
+describe('all fixes, applied from the last to the first, leave what was right', () => {
+  const x = '{"extension":[{"url":"http://example.org/x","valueString":"x"}]}'
+  test.each([
+    ['"given":["",null,"a"]', '"given":["a"]'],
+    ['"given":["","a","",null,"b",null]', '"given":["a","b"]'],
+    ['"given":[null,"","a"]', '"given":["a"]'],
+    [`"given":[null,"a"],"_given":[{},${x}]`, `"given":["a"],"_given":[${x}]`],
+    [`"given":["",null,"a",null],"_given":[null,{},${x},null]`, `"given":["a"],"_given":[${x}]`],
+  ])('%s', async (name, expected) => {
+    const resource = patient(`"name":[{${name}}]`)
+    const fixes = (await findingsOf(resource)).flatMap(({ fix }) => (fix === undefined ? [] : [fix]))
+    expect(fixes.toReversed().reduce(applyPatch, JSON.parse(resource))).toEqual(JSON.parse(patient(`"name":[{${expected}}]`)))
+  })
+})
+
 describe('there is no fix where there is a doubt', () => {
   test.each([
     ['a property that is only near', patient('"birthDat":"2020"')],

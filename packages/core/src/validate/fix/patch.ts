@@ -43,11 +43,11 @@ export function itemRemoval(node: FhirNode, names: readonly string[], index: num
   })
 }
 
-/** Takes a node away that has no value; of a primitive there is its sibling. */
+/** Takes a node away that has no value; of a primitive there is its sibling, and in a list a null beside it. */
 export function nodeRemoval({ parent, slot, index, value }: FhirNode): JsonPatch | undefined {
   if (parent === undefined || slot === undefined) return undefined
-  const name = value === undefined ? slot.siblingName : slot.jsonName
-  return index < 0 ? removal(parent, name) : itemRemoval(parent, [name], index)
+  if (index >= 0) return itemRemoval(parent, [slot.jsonName, slot.siblingName], index)
+  return removal(parent, value === undefined ? slot.siblingName : slot.jsonName)
 }
 
 /** Gives a node another value. */

@@ -3,6 +3,7 @@ import type { FhirNode } from '../../fhirpath/index.js'
 import type { ElementRule } from '../profile/element-rule.js'
 import { checkCount } from '../rules/cardinality/count.js'
 import { assignSlices } from '../rules/slicing/assign-slices.js'
+import { reportNullItem } from '../rules/structure/check-shape.js'
 import type { Run } from './run.js'
 
 /** All nodes of one element in one parent. */
@@ -10,11 +11,13 @@ export interface ElementNodes {
   readonly parent: FhirNode
   readonly slot: ElementSlot
   readonly nodes: readonly FhirNode[]
+  /** Places in the list, ascending, where there is no node but a null that must not be. */
+  readonly nulls: readonly number[]
 }
 
 /** Checks an element as a whole, then each of its nodes with the rules of the slices that it is in. */
 export function visitElement(run: Run, element: ElementNodes, parentRules: readonly ElementRule[]): void {
-  const { parent, slot, nodes } = element
+  const { parent, slot, nodes, nulls } = element
   const rules: ElementRule[] = []
   for (const parentRule of parentRules) {
     const rule = parentRule.children.get(slot.name)
@@ -23,10 +26,20 @@ export function visitElement(run: Run, element: ElementNodes, parentRules: reado
   for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
   const slices = assignSlices(run, element, fitting)
+  let told = 0
   for (const node of nodes) {
     const own = slices?.get(node)
+    if (told < nulls.length) told = tellNulls(run, element, { from: told, before: node.index })
     run.visit(run, node, own === undefined ? fitting : withSlices(fitting, own))
   }
+  if (told < nulls.length) tellNulls(run, element, { from: told, before: Infinity })
+}
+
+/** Keeps findings in the order of the list, because fixes are applied from the last to the first. Gives how many were told so far. */
+function tellNulls(run: Run, { parent, slot, nulls }: ElementNodes, { from, before }: { from: number; before: number }): number {
+  let told = from
+  for (let index = nulls[told]; index !== undefined && index < before; index = nulls[++told]) reportNullItem(run, parent, { slot, index })
+  return told
 }
 
 /** The rules for a node in slices: a slice of a snapshot stands in the place of the element that is sliced. */

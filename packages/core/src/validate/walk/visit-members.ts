@@ -3,7 +3,7 @@ import type { ElementSlot } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import type { ElementRule } from '../profile/element-rule.js'
 import { checkMissing } from '../rules/cardinality/check-missing.js'
-import { checkShape } from '../rules/structure/check-shape.js'
+import { checkShape, nullItems } from '../rules/structure/check-shape.js'
 import { reportUnknownProperty } from '../rules/structure/unknown-property.js'
 import type { Run } from './run.js'
 import { visitElement } from './visit-element.js'
@@ -23,7 +23,7 @@ export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRu
     if (run.isStructural && !checkShape(run, node, { slot, holder })) continue
     const nodes: FhirNode[] = []
     pushSlot(run.model, node, { slot, into: nodes })
-    visitElement(run, { parent: node, slot, nodes }, rules)
+    visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, rules)
   }
 }
 
@@ -35,7 +35,8 @@ function slotOf(run: Run, node: FhirNode, { holder, key }: { holder: JsonObject;
   if (key.charCodeAt(0) === UNDERSCORE) {
     const name = key.slice(1)
     const sibling = node.type.members.get(name)
-    if (sibling !== undefined && run.model.type(sibling.type)?.kind === 'primitive') return Object.hasOwn(holder, name) ? undefined : sibling
+    if (sibling !== undefined && run.model.type(sibling.type)?.kind === 'primitive')
+      return Object.hasOwn(holder, name) ? undefined : sibling
   }
   if (run.isStructural) reportUnknownProperty(run, node, key)
   return undefined

@@ -10,15 +10,11 @@ export interface Member {
   readonly holder: JsonObject
 }
 
-/** Whether the member is an array or not as its element wants it, and nothing in it is empty. False when it cannot be looked into. */
+/** Whether the member is an array or not as its element wants it, and not empty. False when it cannot be looked into. */
 export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): boolean {
   const value = own(holder, slot.jsonName)
   const extra = own(holder, slot.siblingName)
-  return (
-    checkOne(run, node, { slot, value, at: slot.jsonName }) &&
-    checkOne(run, node, { slot, value: extra, at: slot.siblingName }) &&
-    checkItems(run, node, { slot, value, extra })
-  )
+  return checkOne(run, node, { slot, value, at: slot.jsonName }) && checkOne(run, node, { slot, value: extra, at: slot.siblingName })
 }
 
 function own(holder: JsonObject, name: string): unknown {
@@ -44,17 +40,28 @@ function checkNotEmpty(run: Run, node: FhirNode, { value, at }: { value: unknown
   return false
 }
 
-/** An item may be null only where its sibling is not. */
-function checkItems(run: Run, node: FhirNode, { slot, value, extra }: { slot: ElementSlot; value: unknown; extra: unknown }): boolean {
-  const values: readonly unknown[] = Array.isArray(value) ? value : []
-  const extras: readonly unknown[] = Array.isArray(extra) ? extra : []
-  for (const [index, item] of (values.length > 0 ? values : extras).entries()) {
-    if (item !== null || (values.length > 0 && (extras[index] ?? null) !== null)) continue
-    run.sink.report('null-not-allowed', node, {
-      text: `Item ${index} of '${slot.jsonName}' has neither a value nor extensions.`,
-      at: `${slot.jsonName}[${index}]`,
-      fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index),
-    })
-  }
-  return true
+/** The places of items that are null, and not for the sake of what stands beside them. */
+export function nullItems(run: Run, { slot, holder }: Member): readonly number[] {
+  if (!run.isStructural || !slot.isCollection) return NONE
+  const values = listOf(holder, slot.jsonName)
+  const extras = listOf(holder, slot.siblingName)
+  const items = values.length > 0 ? values : extras
+  if (!items.includes(null)) return NONE
+  return items.flatMap((item, index) => (item !== null || (values.length > 0 && (extras[index] ?? null) !== null) ? [] : [index]))
+}
+
+function listOf(holder: JsonObject, name: string): readonly unknown[] {
+  const value = own(holder, name)
+  return Array.isArray(value) ? value : NONE
+}
+
+const NONE: readonly never[] = []
+
+/** Says that an item is null. */
+export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot: ElementSlot; index: number }): void {
+  run.sink.report('null-not-allowed', node, {
+    text: `Item ${index} of '${slot.jsonName}' has neither a value nor extensions.`,
+    at: `${slot.jsonName}[${index}]`,
+    fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index),
+  })
 }
