@@ -48,6 +48,7 @@ describe('wrong use', () => {
     ['an address of another machine', ['serve', '--host', '192.0.2.1', '--port', '0'], 1, 'address not available'],
     ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 1, 'loopback'],
     ['a development token that no header can carry', ['serve', '--dev-token', 'a b'], 2, 'ASCII'],
+    ['a misspelt scope', ['token', 'create', '--storage', 'sqlite:nothing.db', '--scope', 'sytem/*.rs'], 2, 'grants nothing'],
     ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],
     ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 1, 'loopback'],
     ['more threads than a machine carries', ['load', 'x', '--storage', 'sqlite:x', '--threads', '65'], 2, 'from 0 to 64'],
@@ -126,6 +127,14 @@ describe('validate', () => {
       1,
       'stdin:1:55: error at Patient.name[0].foo: Invalid additional property "Patient.name[0].foo" [unknown-property]',
     ])
+  })
+
+  test('does not take a folder without resources for one without mistakes', async () => {
+    await writeFile(join(folder, 'empty.ndjson'), '')
+    expect(await command(['validate', join(folder, 'empty.ndjson')])).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('no resource'),
+    })
   })
 
   test('prints one OperationOutcome a line as JSON', async () => {

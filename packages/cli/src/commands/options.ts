@@ -1,3 +1,4 @@
+import { parseScope } from '@fhir-ops/handler'
 import { InvalidArgumentError, Option } from 'commander'
 
 /** `--storage`, the same for every command. */
@@ -30,6 +31,18 @@ export function jsonOption(): Option {
 /** Collects the values of a repeatable option. */
 export function repeated(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value]
+}
+
+/**
+ * Collects scopes. What looks like a SMART scope must be one: a misspelt scope would be kept and grant nothing.
+ *
+ * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
+ */
+export function scopes(value: string, before: readonly string[] | undefined): readonly string[] {
+  const looksSmart = value.includes('/') && !value.startsWith('launch/') && !value.includes('://')
+  if (looksSmart && parseScope(value) === undefined)
+    throw new InvalidArgumentError('It grants nothing. A scope is such as system/*.cruds, user/Observation.rs or patient/*.rs.')
+  return repeated(value, before)
 }
 
 /** A text that fits behind `Bearer` in a header. */

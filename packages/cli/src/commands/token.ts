@@ -5,7 +5,7 @@ import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../postgres.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
-import { repeated, wholeNumber } from './options.js'
+import { scopes, wholeNumber } from './options.js'
 import { table } from './table.js'
 
 interface CreateOptions {
@@ -44,7 +44,7 @@ function createCommand(io: Io): Command {
     .description('Print a new token. It is shown once and cannot be read again.')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .option('--user <sub>', 'subject identifier; a new user gets all standard claims', 'demo')
-    .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, repeated)
+    .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, scopes)
     .option('--project <project>', 'project that the token is bound to')
     .option('--patient <id>', 'patient that scopes of the form patient/... are about')
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)

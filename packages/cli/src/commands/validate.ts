@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { forRequest, type BestPractice, type FindingLevel } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
 import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
 import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
@@ -79,7 +80,15 @@ function progressOn(io: Io): () => void {
 
 async function* inputs(paths: readonly string[], io: Io): AsyncGenerator<Source> {
   if (paths.length === 0) yield { text: await io.stdin(), place: 'stdin', file: 'stdin', line: 1 }
-  for (const path of paths) yield* sourcesIn(path)
+  for (const path of paths) {
+    let isEmpty = true
+    for await (const source of sourcesIn(path)) {
+      isEmpty = false
+      yield source
+    }
+    // A wrong folder must not look like a folder without mistakes.
+    if (isEmpty) throw new OperationError('body-invalid', `There is no resource in ${path}.`)
+  }
 }
 
 async function check(source: Source, { ctx }: Engine, asked: Omit<ValidateInput, 'resource'>): Promise<Checked> {
