@@ -1,4 +1,4 @@
-import { conceptsOf, nameOf, without, type Members, type Segment, type ValueSetPlan } from '../terminology/index.js'
+import { conceptsOf, coverOf, nameOf, without, type Members, type Segment, type ValueSetPlan } from '../terminology/index.js'
 import { overlapOf, type Overlap } from './overlap.js'
 
 /** When codes of different versions of a code system are different: where the system says so (the default), always, or never. */
@@ -8,7 +8,7 @@ export type VersionPolicy = 'as-needed' | 'always' | 'never'
 export function compareMembers(a: Members, b: Members, policy: VersionPolicy): Overlap {
   const missing = difference(a, b, policy)
   const extra = difference(b, a, policy)
-  const common = a.segments.flatMap((segment) => without([segment], missing, false))
+  const common = without(a.segments, coverOf(missing), false)
   return overlapOf({ common: codesOf(common), missing: codesOf(missing), extra: codesOf(extra) })
 }
 
@@ -20,9 +20,10 @@ export function whyOpen({ valueSet }: ValueSetPlan, { segments, systems }: Membe
 }
 
 function difference(a: Members, b: Members, policy: VersionPolicy): readonly Segment[] {
+  const others = coverOf(b.segments)
   return a.segments.flatMap((segment) => {
     const isVersioned = policy === 'always' || (policy === 'as-needed' && segment.provider.header.versionNeeded)
-    return without([segment], b.segments, !isVersioned)
+    return without([segment], others, !isVersioned)
   })
 }
 

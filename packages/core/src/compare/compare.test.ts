@@ -168,3 +168,21 @@ describe('$compare', () => {
     await expect(callByGet(compareOperation, ctx, query)).rejects.toMatchObject({ code })
   })
 })
+
+describe('value sets of very many parts', () => {
+  const many = contextOf(
+    codeSystem(
+      'large',
+      Array.from({ length: 20_000 }, (_, i) => ({ code: `c${i}` })),
+    ),
+    ...['these', 'those'].map((name, shift) =>
+      valueSet(name, { include: Array.from({ length: 3_000 }, (_, i) => isA(`c${i + shift}`, 'large')) }),
+    ),
+  )
+
+  it('cost as much as their parts, and not as every pair of them', async () => {
+    const found = await compare(many, { thisValueSet: { url: vs('these') }, otherValueSet: { url: vs('those') } })
+    expect(found.relationship).toBe('overlapping')
+    expect(found.codes).toMatchObject({ missing: ['c0'], extra: ['c3000'] })
+  })
+})

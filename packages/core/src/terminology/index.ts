@@ -46,7 +46,7 @@ export { namedValueSet, type ValueSetName } from './value-set/named-value-set.js
 export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
 export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'
 export { withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
-export { conceptsOf, standIns, withCodes, without, type Segment } from './value-set/segment.js'
+export { conceptsOf, coverOf, standIns, withCodes, without, type Segment } from './value-set/segment.js'
 export { storedValueSet } from './value-set/stored-value-set.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'

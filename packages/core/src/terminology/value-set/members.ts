@@ -1,6 +1,6 @@
 import { canonicalOf } from '../../content/index.js'
 import type { Pace } from '../../context/index.js'
-import { and, andNot, bitmapFrom, or } from '../bitmap.js'
+import { and, andNot, bitmapFrom } from '../bitmap.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-status.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
@@ -12,7 +12,7 @@ import { unknownSystemValues } from '../unknown-system.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions } from './selection.js'
-import { sameSystem, within, withCodes, without, type Segment } from './segment.js'
+import { cover, sameSystem, within, without, type Segment } from './segment.js'
 import type { ListedCode } from './value-set.js'
 
 /** All codes of a value set, without any object for a code. */
@@ -102,13 +102,6 @@ function union(pace: Pace, parts: readonly (readonly Segment[])[], anyVersion: b
     cover(covered, rest)
   }
   return { segments: all, merged }
-}
-
-function cover(covered: Segment[], segment: Segment): void {
-  const at = covered.findIndex(({ provider }) => sameSystem(provider, segment.provider))
-  const before = covered[at]
-  if (before === undefined) covered.push(segment)
-  else covered[at] = withCodes(before, or(before.codes, segment.codes))
 }
 
 /** False for a segment that has nothing beside the others. Kept, such segments would double at every level of imports. */

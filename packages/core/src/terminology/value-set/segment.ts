@@ -60,6 +60,21 @@ export function without(segments: readonly Segment[], others: readonly Segment[]
   })
 }
 
+/** All codes of segments, in one for each version of a system: what `without` needs of many others. */
+export function coverOf(segments: readonly Segment[]): readonly Segment[] {
+  const covered: Segment[] = []
+  for (const segment of segments) cover(covered, segment)
+  return covered
+}
+
+/** Adds the codes of a segment to those that are covered, which have one segment for each version of a system. */
+export function cover(covered: Segment[], segment: Segment): void {
+  const at = covered.findIndex(({ provider }) => sameSystem(provider, segment.provider))
+  const before = covered[at]
+  if (before === undefined) covered.push(segment)
+  else covered[at] = withCodes(before, or(before.codes, segment.codes))
+}
+
 /** The codes of segments that others have too, whatever their version. */
 export function within(segments: readonly Segment[], others: readonly Segment[]): readonly Segment[] {
   return segments.flatMap((segment) => {
