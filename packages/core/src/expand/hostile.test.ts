@@ -85,6 +85,22 @@ describe('EX-05: circles', () => {
   })
 })
 
+describe('EX-08: a hierarchy that is too deep to be nested', () => {
+  const concepts = Array.from({ length: 5_000 }, (_, i) => ({ code: `c${i}`, property: [{ code: 'parent', valueCode: `c${i - 1}` }] }))
+  const deep = contextOf(codeSystem('deep', concepts), valueSet('deep', { include: [{ system: cs('deep') }] }))
+
+  it('is refused with the advice to take it flat', async () => {
+    await expect(callByGet(expandOperation, deep, `url=${vs('deep')}`)).rejects.toMatchObject({
+      code: 'too-costly',
+      message: expect.stringContaining('excludeNested'),
+    })
+  })
+
+  it('is given flat', async () => {
+    expect(codesIn(await callByGet(expandOperation, deep, `url=${vs('deep')}&excludeNested=true`))).toHaveLength(5_000)
+  })
+})
+
 describe('EX-06: imports', () => {
   it('of a diamond of 40 levels take 40 steps', async () => {
     const levels = Array.from({ length: 40 }, (_, i) => [

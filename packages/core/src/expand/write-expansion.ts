@@ -1,3 +1,4 @@
+import { OperationError } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { ConceptText, Work } from '../terminology/index.js'
@@ -50,11 +51,15 @@ export function* writeExpansion(expansion: Expansion, stamp: Stamp): Work<JsonOb
 }
 
 const STEPS = 256
+/** Of codes in codes. Readers of JSON give up not much deeper, 1,000 levels being a common limit. */
+const MAX_NESTING = 400
 
-function* writeEntries(entries: readonly ExpansionEntry[]): Work<readonly JsonObject[]> {
+function* writeEntries(entries: readonly ExpansionEntry[], level = 1): Work<readonly JsonObject[]> {
+  if (level > MAX_NESTING)
+    throw new OperationError('too-costly', `The hierarchy has more than ${MAX_NESTING} levels: ask with excludeNested=true.`)
   const written: JsonObject[] = []
   for (const entry of entries) {
-    const contains = entry.contains.length === 0 ? [] : yield* writeEntries(entry.contains)
+    const contains = entry.contains.length === 0 ? [] : yield* writeEntries(entry.contains, level + 1)
     written.push({ ...writeEntry(entry), ...(contains.length > 0 && { contains }) })
     if (written.length % STEPS === 0) yield
   }
