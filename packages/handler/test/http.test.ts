@@ -131,6 +131,7 @@ describe('HT-06 what the caller takes', () => {
     ['text/turtle', 406],
     ['', 406],
     ['__proto__', 406],
+    ['json&_format=json', 400],
   ])('_format=%s goes before Accept: %d', async (format, status) => {
     expect((await ask(`/Patient/p?_format=${format}`, { headers: { accept: 'text/html' } })).status).toBe(status)
   })

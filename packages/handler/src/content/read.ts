@@ -68,7 +68,7 @@ export function versionHeaders({ versionId, lastUpdated }: Pick<StoredResource, 
 /** `If-None-Match` goes before `If-Modified-Since`, which knows whole seconds only (RFC 9110 13.2.2). */
 function isKnown({ request }: Call, { versionId, lastUpdated }: StoredResource): boolean {
   const tags = request.header('if-none-match')
-  if (tags !== undefined) return tags.split(',').some((tag) => tag.trim().replace(/^W\//, '') === `"${versionId}"`)
+  if (tags !== undefined) return tags.split(',').some((tag) => ['*', `"${versionId}"`].includes(tag.trim().replace(/^W\//, '')))
   const since = Date.parse(request.header('if-modified-since') ?? '')
   return Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= since
 }

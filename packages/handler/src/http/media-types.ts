@@ -46,19 +46,25 @@ function isUtf8(contentType: string): boolean {
  * Checks that the caller takes JSON, by `_format` or else by `Accept` (HT-06). An `Accept` without any media range counts as absent. The
  * `+` of `_format=application/fhir+json` arrives as a blank unless it was escaped.
  *
- * @throws {OperationError} `not-acceptable`
+ * @throws {OperationError} `not-acceptable`; `parameter-invalid` for a repeated `_format`.
  */
 export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly [string, string])[]): void {
-  const format = query.find(([name]) => name === '_format')?.[1]
+  const format = formatOf(query)
   if (format !== undefined ? JSON_TYPES.has(mediaTypeOf(format).replace(' ', '+')) : acceptsJson(request.header('accept'))) return
   throw new OperationError('not-acceptable', 'Only JSON can be given: application/fhir+json or application/json.')
 }
 
 /** True when the caller asks for NDJSON by name, by `_format` or else by `Accept`. */
 export function asksForNdjson(request: HttpRequest, query: readonly (readonly [string, string])[]): boolean {
-  const format = query.find(([name]) => name === '_format')?.[1]
+  const format = formatOf(query)
   if (format !== undefined) return NDJSON_TYPES.has(mediaTypeOf(format).replace(' ', '+'))
   return (request.header('accept') ?? '').split(',').some((range) => NDJSON_TYPES.has(mediaTypeOf(range)) && !isRefused(range))
+}
+
+function formatOf(query: readonly (readonly [string, string])[]): string | undefined {
+  const [format, another] = query.filter(([name]) => name === '_format')
+  if (another !== undefined) throw new OperationError('parameter-invalid', "Parameter '_format' is given more than once.")
+  return format?.[1]
 }
 
 function acceptsJson(accept: string | undefined): boolean {
