@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The folder of PostgreSQL's programs; where there is none and the tests run as root on a Debian, it is installed first. */
@@ -23,6 +24,6 @@ function installed(): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined
   process.stdout.write('PostgreSQL is installed for the tests (apt-get install postgresql)\n')
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  spawnSync('flock', ['/tmp/fhir-ops-install-postgresql.lock', 'sh', '-c', INSTALL], { env, stdio: 'inherit', timeout: 300_000 })
+  spawnSync('flock', [join(tmpdir(), 'fhir-ops-install-postgresql.lock'), 'sh', '-c', INSTALL], { env, stdio: 'inherit', timeout: 300_000 })
   return found()
 }

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { SearchQuery } from 'fhir-ops/storage'
+import { cursorParts, type SearchQuery } from 'fhir-ops/storage'
 import { joined, sqlTag, type Sql, type SqlTag } from './sql.js'
 
 /** A value that resources are ordered by. */
@@ -61,13 +61,4 @@ function laterThan(column: Sql<never>, key: KeyValue, operator: Sql<KeyValue>): 
 
 function isKey(value: unknown): value is KeyValue {
   return value === null || typeof value === 'string' || typeof value === 'number'
-}
-
-function cursorParts(cursor: string): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(cursor)
-    return Array.isArray(parts) ? parts : []
-  } catch {
-    return []
-  }
 }

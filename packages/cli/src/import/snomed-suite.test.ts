@@ -10,7 +10,7 @@ import { serve, type RunningServer } from '../serve.js'
 const SHARED = process.env['FHIR_OPS_SHARED'] ?? fileURLToPath(new URL('../../../../../shared', import.meta.url))
 const SUITE = join(SHARED, 'tx-tests')
 const VERSION = 'http://snomed.info/xsct/31000003106/version/20250909'
-/** Further arguments of the runner, for example `--dump /tmp/tx`. */
+/** Further arguments of the runner, for example `--dump FOLDER`. */
 const ARGUMENTS = (process.env['TX_SUITE_ARGUMENTS'] ?? '').split(' ').filter((word) => word !== '')
 
 describe.skipIf(!existsSync(join(SUITE, 'run.mjs')))('the SNOMED CT tests of the terminology ecosystem', () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runSuite, TX_RUNNER } from './run-suite.js'
 import { startTxServer, type RunningServer } from './tx-server.js'
 
-/** Further arguments of the runner, for example `--suite version --dump /tmp/tx`. */
+/** Further arguments of the runner, for example `--suite version --dump FOLDER`. */
 const ARGUMENTS = (process.env['TX_SUITE_ARGUMENTS'] ?? '').split(' ').filter((word) => word !== '')
 
 describe.skipIf(!existsSync(TX_RUNNER))('the terminology ecosystem tests', () => {

@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import type { SearchPage, SearchQuery, SortKey } from '../storage/index.js'
+import { cursorParts, type SearchPage, type SearchQuery, type SortKey } from '../storage/index.js'
 import { countBits, hasBit, membersOf, type Bits } from './bits.js'
 import type { ResourceTable, Row } from './resource-table.js'
 import { comparePositions, positionOf, type Position } from './sort-position.js'
@@ -70,13 +70,4 @@ function readCursor(cursor: string, sort: readonly SortKey[]): Position {
 
 function isKey(value: unknown): value is string | number | null {
   return value === null || typeof value === 'string' || typeof value === 'number'
-}
-
-function cursorParts(cursor: string): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(cursor)
-    return Array.isArray(parts) ? parts : []
-  } catch {
-    return []
-  }
 }

@@ -1,4 +1,5 @@
 import { OperationError } from '../errors/index.js'
+import { cursorParts } from './cursor-parts.js'
 
 /** Where a version stands in a history. */
 export interface HistoryPosition {
@@ -46,13 +47,4 @@ function isVersion(version: unknown): version is number {
 
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
-}
-
-function cursorParts(cursor: string): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(cursor)
-    return Array.isArray(parts) ? parts : []
-  } catch {
-    return []
-  }
 }
