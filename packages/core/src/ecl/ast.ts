@@ -17,9 +17,9 @@ export type Focus =
   | { readonly kind: 'any' }
   | { readonly kind: 'nested'; readonly constraint: Constraint }
 
-/** `^`, perhaps with the fields to take instead of the members. */
+/** `^`, perhaps with the fields to take instead of the members; `*` for all of them. */
 export interface MemberOf {
-  readonly fields: readonly string[]
+  readonly fields: readonly string[] | '*'
   readonly at: number
 }
 

@@ -7,7 +7,7 @@ import { isDigit, type EclReader } from './reader.js'
 /** Reads a sub-expression constraint; comes as an argument, as constraints and refinements hold each other. */
 export type SubParser = (reader: EclReader) => Constraint
 
-/** Reads a refinement: attributes, groups and brackets, joined by AND (or commas) or by OR, never by both. */
+/** Reads a refinement: attributes, groups and brackets, joined by AND (or commas) or by OR. */
 export function parseRefinement(reader: EclReader, sub: SubParser): Refinement {
   return joined(reader, (inner) => part(inner, sub))
 }
@@ -67,24 +67,58 @@ function attribute(reader: EclReader, sub: SubParser, cardinality: Cardinality |
   return { kind: 'attribute', reverse, name, value: parseAttributeValue(reader, sub), ...(cardinality !== undefined && { cardinality }) }
 }
 
+interface Junction {
+  readonly kind: 'and' | 'or'
+  readonly at: number
+}
+
 function joined(reader: EclReader, item: (reader: EclReader) => Refinement): Refinement {
-  const operands = [item(reader)]
-  let kind: 'and' | 'or' | undefined
-  for (;;) {
-    const end = reader.at
-    reader.blanks()
-    const found = takeJunction(reader)
-    if (found === undefined) {
-      reader.back(end)
-      break
-    }
-    if (kind !== undefined && kind !== found) throw new EclError('AND and OR stand side by side without brackets', end)
-    kind = found
-    reader.blanks()
-    operands.push(item(reader))
+  const [items, junctions] = [[item(reader)], new Array<Junction>()]
+  for (let next = junction(reader); next !== undefined; next = junction(reader)) {
+    junctions.push(next)
+    items.push(item(reader))
   }
-  const [only] = operands
-  return kind === undefined && only !== undefined ? only : { kind: kind ?? 'and', operands }
+  return nested(items, junctions)
+}
+
+function junction(reader: EclReader): Junction | undefined {
+  const { at } = reader
+  reader.blanks()
+  const kind = takeJunction(reader)
+  if (kind === undefined) reader.back(at)
+  else reader.blanks()
+  return kind && { kind, at }
+}
+
+/** What joins a group joins the whole, so that `a OR b, { c }` means `(a OR b), { c }`. Where no group tells, brackets must. */
+function nested(items: readonly Refinement[], junctions: readonly Junction[]): Refinement {
+  const groupAt = items.map((item) => !isAttributeSet(item))
+  const isBesideGroup = (_: Junction, place: number): boolean => groupAt[place] === true || groupAt[place + 1] === true
+  const outer = junctions.find(isBesideGroup) ?? junctions[0]
+  const mustAgree = groupAt.includes(true) ? isBesideGroup : () => true
+  const other = junctions.find((each, place) => each.kind !== outer?.kind && mustAgree(each, place))
+  if (other !== undefined) throw new EclError('AND and OR stand side by side without brackets', other.at)
+  const sets = new Array<Refinement[]>()
+  items.forEach((item, place) => {
+    const before = junctions[place - 1]
+    if (before === undefined || before.kind === outer?.kind) sets.push([item])
+    else sets.at(-1)?.push(item)
+  })
+  const inner = outer?.kind === 'and' ? 'or' : 'and'
+  return joinedBy(
+    outer?.kind ?? 'and',
+    sets.map((set) => joinedBy(inner, set)),
+  )
+}
+
+function joinedBy(kind: 'and' | 'or', operands: readonly Refinement[]): Refinement {
+  const [first, ...others] = operands
+  return first !== undefined && others.length === 0 ? first : { kind, operands }
+}
+
+function isAttributeSet(refinement: Refinement): boolean {
+  if (refinement.kind === 'attribute') return true
+  return refinement.kind !== 'group' && refinement.operands.every(isAttributeSet)
 }
 
 /** Takes `AND`, `,` or `OR`. */

@@ -42,6 +42,8 @@ describe('joined constraints', () => {
     [`* MINUS ${A}`, { kind: 'minus', left: any, right: concept(A) }],
     [`${A} . ${B} . ${C}`, { kind: 'dotted', focus: concept(A), attributes: [concept(B), concept(C)] }],
     [`^ ${A}`, concept(A, { memberOf: {} })],
+    [`^ [*] ${A}`, concept(A, { memberOf: { fields: '*' } })],
+    [`^[ mapTarget , mapGroup ]${A}`, concept(A, { memberOf: { fields: ['mapTarget', 'mapGroup'] } })],
     [`< ^ [targetComponentId] ${A}`, concept(A, { operator: '<', memberOf: { fields: ['targetComponentId'] } })],
   ])('%s', (text, expected) => expect(shape(parseEcl(text))).toEqual(expected))
 })
@@ -55,6 +57,7 @@ describe('refinements', () => {
     ...more,
   })
   const is = (constraint: object): object => ({ kind: 'concepts', comparison: '=', constraint })
+  const group = (attributes: object): object => ({ kind: 'group', attributes })
   const refined = (refinement: object): object => ({ kind: 'refined', focus: any, refinement })
   test.each([
     [`*: ${A} = ${B}`, refined(attribute(A, is(concept(B))))],
@@ -65,6 +68,24 @@ describe('refinements', () => {
     [
       `*: ${A} = * OR (${B} = * AND ${C} = *)`,
       refined({ kind: 'or', operands: [attribute(A, is(any)), { kind: 'and', operands: [attribute(B, is(any)), attribute(C, is(any))] }] }),
+    ],
+    [
+      `*: ${A} = * OR ${B} = *, { ${C} = * }`,
+      refined({
+        kind: 'and',
+        operands: [{ kind: 'or', operands: [attribute(A, is(any)), attribute(B, is(any))] }, group(attribute(C, is(any)))],
+      }),
+    ],
+    [
+      `*: { ${A} = * } or ${B} = *, ${C} = * OR ${A} = *`,
+      refined({
+        kind: 'or',
+        operands: [
+          group(attribute(A, is(any))),
+          { kind: 'and', operands: [attribute(B, is(any)), attribute(C, is(any))] },
+          attribute(A, is(any)),
+        ],
+      }),
     ],
     [`*: [1..3] { ${A} = * }`, refined({ kind: 'group', cardinality: { min: 1, max: 3 }, attributes: attribute(A, is(any)) })],
     [
@@ -145,6 +166,9 @@ describe('what is no ECL is refused with its place', () => {
     [`${A} AND ${B} OR ${C}`, 23, /brackets/],
     [`${A} MINUS ${B} MINUS ${C}`, 25, /brackets/],
     [`*: ${A} = *, ${B} = * OR ${C} = *`, 31, /brackets/],
+    [`*: { ${A} = *, ${B} = * OR ${C} = * }`, 33, /brackets/],
+    [`*: { ${A} = * }, ${B} = * OR { ${C} = * }`, 35, /brackets/],
+    [`^ [a, *] ${A}`, 6, /field/],
     [`*: ${A}`, 12, /comparison/],
     [`*: ${A} < ${B}`, 13, /numbers only/],
     [`*: [3..1] ${A} = *`, 3, /cardinality/],

@@ -109,17 +109,23 @@ function parseMemberOf(reader: EclReader): MemberOf | undefined {
   const { at } = reader
   if (!reader.take('^')) return undefined
   reader.blanks()
+  const fields = reader.take('[') ? memberFields(reader) : []
+  reader.blanks()
+  return { fields, at }
+}
+
+function memberFields(reader: EclReader): MemberOf['fields'] {
   const fields: string[] = []
-  if (reader.take('[')) {
-    do {
-      reader.blanks()
-      fields.push(reader.take('*') ? '*' : reader.run(isLetter) || reader.fail('A field of the reference set'))
-      reader.blanks()
-    } while (reader.take(','))
-    reader.demand(']')
+  reader.blanks()
+  const isAny = reader.take('*')
+  while (!isAny && (fields.length === 0 || reader.take(','))) {
+    reader.blanks()
+    fields.push(reader.run(isLetter) || reader.fail('A field of the reference set'))
     reader.blanks()
   }
-  return { fields, at }
+  reader.blanks()
+  reader.demand(']')
+  return isAny ? '*' : fields
 }
 
 function parseFocus(reader: EclReader): Focus {

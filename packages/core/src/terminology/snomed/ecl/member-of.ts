@@ -1,10 +1,10 @@
-import { EclError, type SubConstraint } from '../../../ecl/index.js'
+import type { MemberOf, SubConstraint } from '../../../ecl/index.js'
 import { bitmapFrom, members, or, emptyBitmap, type Bitmap } from '../../bitmap.js'
 import type { RefsetHeader } from '../index/header.js'
 import type { EclScope } from './ecl-scope.js'
-import { fieldOf, memberRows } from './member-rows.js'
+import { COMPONENT, fieldOf, memberRows } from './member-rows.js'
 
-/** The members of reference sets, or the concepts in one of their fields. A concept that is no reference set has no members. */
+/** The members of reference sets, or the concepts in any of the fields that are named. A concept that is no reference set has no members. */
 export function membersOfRefsets(scope: EclScope, refsets: Bitmap, sub: SubConstraint): Bitmap {
   const { index } = scope
   const found = Array.from(members(refsets), (concept) => index.refsets.find(index.id(concept)))
@@ -15,16 +15,19 @@ export function membersOfRefsets(scope: EclScope, refsets: Bitmap, sub: SubConst
 
 function membersOf(scope: EclScope, refset: RefsetHeader, { memberOf, memberFilters }: SubConstraint): Bitmap {
   const { ids, refsets, size } = scope.index
-  const { fields, at } = memberOf ?? { fields: [], at: 0 }
-  const [field = 'referencedComponentId', ...more] = fields
-  if (more.length > 0 || field === '*') throw new EclError('More than one field of a reference set gives no set of concepts', at)
-  if (memberFilters.length === 0 && field === 'referencedComponentId') return refsets.members(refset.id)
-  const read = fieldOf(refset, field, at)
+  const fields = fieldsOf(refset, memberOf?.fields ?? [])
+  if (memberFilters.length === 0 && fields.every((field) => field === COMPONENT)) return refsets.members(refset.id)
   const rows = rowsForAny(scope, refset, memberFilters)
-  return bitmapFrom(
-    rows.flatMap((row) => ids.find(read(row)) ?? []),
-    size,
-  )
+  const found = fields.flatMap((field) => {
+    const read = fieldOf(refset, field, memberOf?.at ?? 0)
+    return rows.flatMap((row) => ids.find(read(row)) ?? [])
+  })
+  return bitmapFrom(found, size)
+}
+
+function fieldsOf(refset: RefsetHeader, asked: MemberOf['fields']): readonly string[] {
+  if (asked === '*') return [COMPONENT, ...refset.fields]
+  return asked.length === 0 ? [COMPONENT] : asked
 }
 
 /** Several pairs of braces may be met by different rows of one member. */

@@ -15,10 +15,16 @@ export function memberRows(scope: EclScope, refset: RefsetHeader, filters: reado
   return scope.index.refsets.rows(refset.id).filter((row) => (speaksOfActive || row.active) && tests.every((test) => test(row)))
 }
 
+/** The field that members stand in. */
+export const COMPONENT = 'referencedComponentId'
+
 /** Reads a field of rows by its name. @throws {EclError} when the reference set has no such field. */
 export function fieldOf({ id, fields }: RefsetHeader, name: string, at: number): (row: RefsetRow) => string {
-  if (name === 'referencedComponentId') return (row) => row.referencedComponentId
-  const place = fields.findIndex((field) => field.toLowerCase() === name.toLowerCase())
+  const wanted = name.toLowerCase()
+  if (wanted === COMPONENT.toLowerCase()) return (row) => row.referencedComponentId
+  if (wanted === 'refsetid') return () => id
+  if (wanted === 'moduleid') return (row) => row.moduleId
+  const place = fields.findIndex((field) => field.toLowerCase() === wanted)
   if (place < 0) throw new EclError(`The reference set ${id} has no field ${name}`, at)
   return (row) => row.fields[place] ?? ''
 }
