@@ -23,6 +23,7 @@ const SIGNS: readonly (readonly [Rf2Kind | undefined, readonly string[]])[] = [
   ['relationship', ['sourceId', 'destinationId']],
   ['relationship', ['sourceId', 'value']],
   ['language', ['refsetId', 'acceptabilityId']],
+  ['identifier', ['alternateIdentifier', 'identifierSchemeId']],
   [undefined, ['refsetId', 'owlExpression']],
   ['refset', ['refsetId', 'referencedComponentId']],
 ]

@@ -11,9 +11,18 @@ export interface ConceptReference {
   readonly at: number
 }
 
+/** A concept by its code in another identifier scheme, `LOINC#54486-6`. */
+export interface AlternateIdentifier {
+  /** Alias or name of the scheme. */
+  readonly scheme: string
+  readonly code: string
+  readonly at: number
+}
+
 /** What an expression starts from: a concept, any concept, or an expression in brackets. */
 export type Focus =
   | { readonly kind: 'concept'; readonly concept: ConceptReference }
+  | { readonly kind: 'identifier'; readonly identifier: AlternateIdentifier }
   | { readonly kind: 'any' }
   | { readonly kind: 'nested'; readonly constraint: Constraint }
 

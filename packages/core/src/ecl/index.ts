@@ -1,5 +1,6 @@
 export type {
   Acceptability,
+  AlternateIdentifier,
   Attribute,
   AttributeValue,
   Cardinality,

@@ -34,6 +34,19 @@ describe('operators', () => {
   })
 })
 
+describe('alternate identifiers', () => {
+  const identifier = (scheme: string, code: string, more: object = {}): object => ({
+    kind: 'sub',
+    focus: { kind: 'identifier', identifier: { scheme, code } },
+    ...more,
+  })
+  test.each([
+    ['LOINC#54486-6', identifier('LOINC', '54486-6')],
+    ['<< LOINC#54486-6 | a term |', identifier('LOINC', '54486-6', { operator: '<<' })],
+    ['"a-1#x y" AND LOINC#"54486-6"', { kind: 'and', operands: [identifier('a-1', 'x y'), identifier('LOINC', '54486-6')] }],
+  ])('%s', (text, expected) => expect(shape(parseEcl(text))).toEqual(expected))
+})
+
 describe('joined constraints', () => {
   test.each([
     [`${A} AND ${B} and ${C}`, { kind: 'and', operands: [concept(A), concept(B), concept(C)] }],
@@ -177,8 +190,9 @@ describe('what is no ECL is refused with its place', () => {
     ['12345', 0, /identifier/],
     ['* {{ color = 1 }}', 5, /filter/],
     ['* {{ M active = 1 }}', 2, /behind '\^'/],
-    ['LOINC#54486-6', 0, /not supported/],
-    ['"LOINC#54486-6"', 0, /not supported/],
+    ['LOINC#', 6, /code/],
+    ['"LOINC#54486-6', 14, /'"'/],
+    ['"LOINC"', 0, /concept/],
     ['/* *', 0, /comment/],
     ['* {{ effectiveTime = "20201301" }}', 30, /date/],
   ])('%j at %i', (text, at, message) => {

@@ -2,14 +2,15 @@ import type { Constraint, Focus, HierarchyOperator, History, MemberOf, SubConstr
 import { refuseDeepBrackets } from './brackets.js'
 import { EclError } from './ecl-error.js'
 import { parseConcept } from './parse-concept.js'
+import { parseIdentifier } from './parse-identifier.js'
 import { parseConceptFilter, parseDescriptionFilter, parseMemberFilter } from './parse-filter.js'
 import { parseRefinement, takeJunction } from './parse-refinement.js'
-import { eclReader, isDigit, isLetter, type EclReader } from './reader.js'
+import { eclReader, isLetter, type EclReader } from './reader.js'
 
 /**
  * Reads an expression constraint, version 2.2 of the language.
  *
- * @throws {EclError} saying what was expected and where; also for alternate identifiers, which are not supported.
+ * @throws {EclError} saying what was expected and where.
  * @see https://confluence.ihtsdotools.org/display/DOCECL/5.3+Brief+Syntax
  */
 export function parseEcl(text: string): Constraint {
@@ -136,16 +137,9 @@ function parseFocus(reader: EclReader): Focus {
     reader.demand(')')
     return { kind: 'nested', constraint }
   }
-  refuseAlternateIdentifier(reader)
+  const identifier = parseIdentifier(reader)
+  if (identifier !== undefined) return { kind: 'identifier', identifier }
   return { kind: 'concept', concept: parseConcept(reader) }
-}
-
-function refuseAlternateIdentifier(reader: EclReader): void {
-  const { at } = reader
-  reader.take('"')
-  const scheme = reader.run((character) => character === '-' || isLetter(character) || isDigit(character))
-  if (/^[a-zA-Z]/.test(scheme) && reader.sees('#')) throw new EclError('Alternate identifiers are not supported', at)
-  reader.back(at)
 }
 
 type Filters = Pick<SubConstraint, 'memberFilters' | 'filters' | 'history'>

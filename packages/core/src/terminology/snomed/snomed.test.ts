@@ -57,6 +57,9 @@ describe('ECL', () => {
     ['^ [referencedComponentId, targetComponentId] 900000000000526001', 'old swelling'],
     ['^ [*] 900000000000526001', 'old swelling'],
     ['^ [refsetId, mapTarget] @map {{ M mapTarget = "X10.2" }}', 'map'],
+    ['catalogue#O-1', 'organ'],
+    ['<< "CATALOGUE#O-1" |Organ| OR LOINC#100-8', 'body lobe organ'],
+    ['< @disorder: @site = catalogue#O-1', 'both organDisorder swelling twin'],
     ['^ [moduleId] @map', '900000000000207008'],
     ['^ (@map OR @picks) {{ M refsetId = @map }}', 'both twin'],
     ['^ @map {{ M mapTarget = "X10.2" }}', 'both'],
@@ -116,7 +119,8 @@ describe('ECL', () => {
     ['^ [mapTarget, b] @map', 'no field b'],
     ['^ @map {{ M nothing = "x" }}', 'no field nothing'],
     ['* {{ dialect = xx-yy }}', 'xx-yy is not known'],
-    ['SCHEME#12', 'not supported'],
+    ['SCHEME#12', 'scheme SCHEME is not known'],
+    ['catalogue#O-2', 'No concept has the identifier catalogue#O-2'],
   ])('%s is refused with a reason', async (ecl, reason) => {
     await expect(selected(ecl)).rejects.toMatchObject({
       code: 'definition-invalid',
@@ -135,7 +139,7 @@ describe('implicit value sets', () => {
 
   test('of all concepts holds the inactive ones too, and is open for expressions', async () => {
     const { total, unclosed } = await expand(ctx, { url: `${SNOMED}?fhir_vs`, count: 0 })
-    expect([total, unclosed.length]).toEqual([27, 1])
+    expect([total, unclosed.length]).toEqual([28, 1])
   })
 
   test.each([['=isa/123456789'], ['=refset/@organ'], ['=other/@organ'], ['x']])('?fhir_vs%s is unknown', async (url) => {
@@ -150,7 +154,7 @@ describe('implicit value sets', () => {
 })
 
 test.each([
-  ['moduleId', SCT.core, 27],
+  ['moduleId', SCT.core, 28],
   ['moduleId', ID.organ, 0],
   ['sufficientlyDefined', 'true', 1],
   ['inactive', 'true', 1],

@@ -1,6 +1,6 @@
 import { memoryConceptStore } from '../../memory/index.js'
 import type { ConceptStore } from '../../storage/index.js'
-import { snomedBuilder } from './build/snomed-builder.js'
+import { RF2_KINDS, snomedBuilder, type Rf2Kind } from './build/snomed-builder.js'
 import { SCT, withCheckDigit } from './sctid.js'
 
 const DATE = '20240101'
@@ -32,6 +32,7 @@ type SyntheticName =
   | 'brand'
   | 'picks'
   | 'map'
+  | 'scheme'
 
 /** Ids of the invented concepts: body structures, disorders, shapes, attributes, reference sets. */
 export const ID: Readonly<Record<SyntheticName, string>> = {
@@ -53,6 +54,7 @@ export const ID: Readonly<Record<SyntheticName, string>> = {
   brand: conceptId(16),
   picks: conceptId(17),
   map: conceptId(18),
+  scheme: conceptId(19),
 }
 
 const REPLACED_BY = '900000000000526001'
@@ -85,6 +87,7 @@ const CONCEPTS: readonly (readonly [string, readonly string[], string, readonly 
   [ID.organDisorder, [ID.disorder], 'Disorder of organ (disorder)', ['Organ disorder'], true],
   [ID.picks, [SCT.root], 'Picks (reference set)', ['Picks']],
   [ID.map, [SCT.root], 'Map (reference set)', ['Map']],
+  [ID.scheme, [SCT.root], 'Catalogue identifier (scheme)', ['CATALOGUE']],
 ]
 
 /** Source, attribute, value, role group. */
@@ -101,11 +104,7 @@ const ATTRIBUTES: readonly (readonly [string, string, string, number])[] = [
   [ID.both, ID.brand, '"Acme Forte"', 0],
 ]
 
-type Row = readonly [
-  kind: 'concept' | 'description' | 'relationship' | 'language' | 'refset',
-  row: readonly string[],
-  columns: readonly string[],
-]
+type Row = readonly [kind: Rf2Kind, row: readonly string[], columns: readonly string[]]
 
 interface Named {
   readonly concept: string
@@ -116,12 +115,10 @@ interface Named {
   readonly acceptability?: readonly [string, string]
 }
 
-const ORDER = ['concept', 'description', 'relationship', 'language', 'refset']
-
 /** The rows of a small release with invented concepts. */
 export function syntheticRows(): readonly Row[] {
-  const rows = [...conceptRows(), ...named().flatMap(nameRows), ...relationshipRows(), ...refsetRows()]
-  return rows.toSorted((a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]))
+  const rows = [...conceptRows(), ...named().flatMap(nameRows), ...relationshipRows(), ...refsetRows(), ...identifierRows()]
+  return rows.toSorted((a, b) => RF2_KINDS.indexOf(a[0]) - RF2_KINDS.indexOf(b[0]))
 }
 
 function conceptRows(): readonly Row[] {
@@ -176,6 +173,15 @@ function refsetRows(): readonly Row[] {
     ['refset', ['m3', DATE, '1', MODULE, REPLACED_BY, ID.old, ID.swelling], [...simple, 'targetComponentId']],
     ['refset', ['m4', DATE, '1', MODULE, ID.map, ID.both, '1', 'X10.2'], [...simple, 'mapPriority', 'mapTarget']],
     ['refset', ['m5', DATE, '1', MODULE, ID.map, ID.twin, '2', 'Y20'], [...simple, 'mapPriority', 'mapTarget']],
+  ]
+}
+
+function identifierRows(): readonly Row[] {
+  const columns = ['alternateIdentifier', 'effectiveTime', 'active', 'moduleId', 'identifierSchemeId', 'referencedComponentId']
+  return [
+    ['identifier', ['O-1', DATE, '1', MODULE, ID.scheme, ID.organ], columns],
+    ['identifier', ['O-2', DATE, '0', MODULE, ID.scheme, ID.limb], columns],
+    ['identifier', ['100-8', DATE, '1', MODULE, '30051010000102', ID.body], columns],
   ]
 }
 

@@ -6,12 +6,13 @@ import type { IdTable } from '../index/id-table.js'
 import { numbering, type Numbering } from './column.js'
 import { conceptBuilder } from './concept-builder.js'
 import { descriptionBuilder, type DescriptionBuilder } from './description-builder.js'
+import { identifierBuilder, type IdentifierBuilder } from './identifier-builder.js'
 import { refsetBuilder, type RefsetBuilder } from './refset-builder.js'
 import { relationshipBuilder, type RelationshipBuilder } from './relationship-builder.js'
 import type { Section } from './section.js'
 
 /** Kinds of RF2 files, in the order in which they must come. */
-export const RF2_KINDS = ['concept', 'description', 'relationship', 'language', 'refset'] as const
+export const RF2_KINDS = ['concept', 'description', 'relationship', 'language', 'refset', 'identifier'] as const
 
 /** A kind of RF2 file. */
 export type Rf2Kind = (typeof RF2_KINDS)[number]
@@ -56,11 +57,12 @@ export function snomedBuilder(version: string): SnomedBuilder {
     relationship: (_, row) => others().relationships.add(row),
     language: (_, row) => others().descriptions.addAcceptability(row),
     refset: (_, row, columns) => others().refsets.add(row, columns.slice(REFSET_COLUMNS)),
+    identifier: (_, row, columns) => others().identifiers.add(row, columns),
   }
   return {
     add: (kind, row, columns) => takers[kind](kind, row, columns),
     finish() {
-      const { descriptions, relationships, refsets, size } = others()
+      const { descriptions, relationships, refsets, identifiers, size } = others()
       rest = undefined
       const header: SnomedHeader = {
         version,
@@ -69,11 +71,12 @@ export function snomedBuilder(version: string): SnomedBuilder {
         dialects: descriptions.dialects,
         refsets: refsets.refsets,
         values: values.texts,
+        schemes: identifiers.schemes,
         displays: size <= MOST_CONCEPTS,
       }
       return {
         system: { url: SNOMED, version, format: SNOMED_FORMAT, concepts: size, header: JSON.stringify(header) },
-        sections: chained([concepts, descriptions, relationships, refsets]),
+        sections: chained([concepts, descriptions, relationships, refsets, identifiers]),
         dangling: relationships.dangling,
       }
     },
@@ -85,6 +88,7 @@ interface Rest {
   readonly descriptions: DescriptionBuilder
   readonly relationships: RelationshipBuilder
   readonly refsets: RefsetBuilder
+  readonly identifiers: IdentifierBuilder
 }
 
 function restOver(ids: IdTable, modules: Numbering, values: Numbering): Rest {
@@ -93,6 +97,7 @@ function restOver(ids: IdTable, modules: Numbering, values: Numbering): Rest {
     descriptions: descriptionBuilder(ids, modules),
     relationships: relationshipBuilder(ids, values),
     refsets: refsetBuilder(ids),
+    identifiers: identifierBuilder(ids),
   }
 }
 

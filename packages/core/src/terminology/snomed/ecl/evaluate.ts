@@ -6,6 +6,7 @@ import { SCT } from '../sctid.js'
 import { componentTest } from './component-filter.js'
 import { withDescription } from './description-filter.js'
 import { conceptOf, conceptsIn, tested, type EclScope } from './ecl-scope.js'
+import { identifiedConcept } from './identified-concept.js'
 import { withHistory } from './history.js'
 import { membersOfRefsets } from './member-of.js'
 import { refinementTest } from './refinement-test.js'
@@ -83,6 +84,7 @@ function focusOf(scope: EclScope, { focus, filters }: SubConstraint): Bitmap {
   const { index } = scope
   if (focus.kind === 'nested') return scope.evaluate(focus.constraint)
   if (focus.kind === 'concept') return bitmapFrom([conceptOf(index, focus.concept)], index.size)
+  if (focus.kind === 'identifier') return bitmapFrom([identifiedConcept(index, focus.identifier)], index.size)
   const asksActive = filters.some((each) => each.kind === 'concept' && each.filters.some(({ kind }) => kind === 'active'))
   return asksActive ? index.all() : index.current()
 }

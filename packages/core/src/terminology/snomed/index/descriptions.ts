@@ -34,7 +34,10 @@ export const TERM_CHUNK = 262_144
 export const FLAG_ACTIVE = 1
 
 /** Opens the table; columns are read when they are first needed. */
-export function descriptionTable(reader: SectionReader, header: Pick<SnomedHeader, 'languages' | 'dialects' | 'modules'>): DescriptionTable {
+export function descriptionTable(
+  reader: SectionReader,
+  header: Pick<SnomedHeader, 'languages' | 'dialects' | 'modules'>,
+): DescriptionTable {
   const start = once(() => reader.numbers('description.start'))
   const ids = once((): IdColumns => ({ high: reader.numbers('description.high'), low: reader.numbers('description.low') }))
   const flags = once(() => reader.bytes('description.flags'))

@@ -20,6 +20,8 @@ export interface SnomedHeader {
   readonly refsets: readonly RefsetHeader[]
   /** Concrete values of attributes without their `#`, strings with theirs in quotes, by number. */
   readonly values: readonly string[]
+  /** Ids of the schemes that have codes for concepts; imports of before they were kept have none. */
+  readonly schemes?: readonly string[]
   /** True when the order of displays is kept; imports of before the format had it have none. */
   readonly displays?: boolean
 }

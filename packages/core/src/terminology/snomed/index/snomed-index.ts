@@ -4,6 +4,7 @@ import type { AttributeTable } from './attributes.js'
 import { descriptionTable, KINDS, once, type DescriptionTable } from './descriptions.js'
 import { readHeader, type SnomedHeader } from './header.js'
 import { idAt, idTable, type IdTable } from './id-table.js'
+import { identifierTable, type IdentifierTable } from './identifier-table.js'
 import { holds, listOf, type Lists } from './lists.js'
 import { refsetTable, type RefsetTable } from './refset-table.js'
 import { sectionReader, type SectionReader } from './section-reader.js'
@@ -43,6 +44,7 @@ export interface SnomedIndex {
   attributes(): AttributeTable
   readonly descriptions: DescriptionTable
   readonly refsets: RefsetTable
+  readonly identifiers: IdentifierTable
   readonly words: WordTable
   /** The order of these displays, when the version has it. @param display Folded. */
   displayOrder(display: (concept: number) => string): DisplayOrder | undefined
@@ -83,6 +85,7 @@ export function openSnomedIndex(sections: SystemSections, headerText: string): S
     explained,
     descriptions,
     refsets: refsetTable(reader, header, size),
+    identifiers: identifierTable(reader, header),
     words: wordTable(reader, size),
     displayOrder: orderReader(reader, header, ids),
   }
