@@ -42,7 +42,7 @@ function arrivalOf(service: Service, router: Router, { request, call }: Part): A
   const { caller, connection, remoteHost, requestId, ctx } = call
   refuseBatch(match)
   const exchange = { request, connection, remoteHost, requestId, target, family: 'fhir', isFhir: true } as const
-  return { exchange, match, caller, noteRoute: () => {}, partOf: ctx }
+  return { exchange, match, caller, partOf: ctx }
 }
 
 /** @throws {OperationError} `body-structure` for a url that is not relative to the FHIR base. */

@@ -51,13 +51,12 @@ async function checkedPlan(service: Service, arrival: Arrival): ReturnType<PlanP
 }
 
 async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer> {
-  const { exchange, match, noteRoute } = arrival
+  const { exchange, match } = arrival
   const { request, target } = exchange
   if (match === undefined) throw nothingAt(service, target)
   const found = routeFor(match, request.method)
   if (found === undefined) return methodRefused(service, exchange, match)
   const route = arrival.partOf === undefined ? negotiated(found, exchange) : found
-  noteRoute(route)
   if (exchange.isFhir && route.negotiates !== true) checkAcceptsJson(request, target.query)
   const bytes = await bodyOf(service, { exchange, match, route })
   const answer = await execute(service, { ...arrival, match, route, bytes })

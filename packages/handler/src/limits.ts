@@ -12,6 +12,8 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly queue: number
   /** How long `close` waits for the work under way before it cancels it. */
   readonly closeMs: number
+  /** How long the readiness check may take before `GET /readyz` answers 503. */
+  readonly readinessMs: number
 }
 
 /** What holds where `createHandler` is told nothing else. */
@@ -26,4 +28,5 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   concurrency: 256,
   queue: 256,
   closeMs: 8_000,
+  readinessMs: 2_000,
 }

@@ -79,7 +79,9 @@ async function answerOrFailure(service: Service, router: Router, incoming: Incom
 async function answerTo(service: Service, router: Router, { request, connection, requestId, trace }: Incoming): Promise<Answer> {
   const target = parseTarget(request.target, service.limits)
   const match = router(target.segments)
-  trace.family = (match?.routes.get('GET') ?? match?.routes.get('POST'))?.family ?? 'fhir'
+  const [route] = match?.routes.values() ?? []
+  trace.route = route?.path ?? trace.route
+  trace.family = route?.family ?? 'fhir'
   if (request.method === 'OPTIONS') return optionsAnswer(service, target, match)
   const exchange: Exchange = {
     request,
@@ -92,7 +94,7 @@ async function answerTo(service: Service, router: Router, { request, connection,
   }
   const caller = await callerFor(service, exchange, publicRoute(match, request))
   trace.sub = caller.principal?.sub
-  return dispatch(service, { exchange, match, caller, noteRoute: (route) => void (trace.route = route.path) })
+  return dispatch(service, { exchange, match, caller })
 }
 
 async function callerFor(service: Service, exchange: Exchange, open: Route | undefined): Promise<Caller> {

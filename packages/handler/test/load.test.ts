@@ -210,6 +210,12 @@ describe('readiness', () => {
     const reply = await send(`${other.base}/readyz`)
     expect([reply.status, reply.text.includes('secret')]).toEqual([503, false])
   })
+
+  it('has a time limit of its own', async () => {
+    const server = await start({ limits: { readinessMs: 10 }, readiness: () => new Promise(() => {}) })
+    const reply = await send(`${server.base}/readyz`)
+    expect([reply.status, reply.headers['retry-after'], at(reply.json, 'issue', 0, 'code')]).toEqual([503, '1', 'transient'])
+  })
 })
 
 describe('the executor', () => {

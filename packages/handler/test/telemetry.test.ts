@@ -113,7 +113,7 @@ describe('OpenTelemetry', () => {
       expect.arrayContaining([
         [described('GET', 200, '/healthz'), 2],
         [{ ...described('GET', 404, '/fhir/R4/:type/:id'), 'error.type': 'not-found' }, 1],
-        [expect.objectContaining({ 'http.request.method': '_OTHER', 'http.route': 'none' }), 1],
+        [expect.objectContaining({ 'http.request.method': '_OTHER', 'http.route': '/healthz' }), 1],
       ]),
     )
     expect(await pointsOf('fhir_ops.request.active')).toEqual([[{}, 0]])

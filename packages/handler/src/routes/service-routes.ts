@@ -29,17 +29,22 @@ interface Statements {
 function metadata(statements: Statements, { target }: Call): Answer {
   const mode = target.query.find(([name]) => name === 'mode')?.[1] ?? 'full'
   if (mode === 'terminology') return fhirText(200, statements.terminology())
-  if (mode !== 'full' && mode !== 'normative') throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
+  if (mode !== 'full' && mode !== 'normative')
+    throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
   return fhirText(200, statements.full())
 }
 
-/** @throws {OperationError} `unavailable` while the service is closing or its readiness check fails. */
-async function ready({ executor, readiness }: Service): Promise<Answer> {
+/** @throws {OperationError} `unavailable` while the service is closing, and when its readiness check fails or is late. */
+async function ready({ executor, readiness, limits }: Service): Promise<Answer> {
   if (executor.isClosed()) throw new OperationError('unavailable', 'The server is shutting down.')
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('The readiness check is late.')), limits.readinessMs)
   try {
-    await readiness()
+    await Promise.race([readiness(), late.promise])
   } catch (cause) {
     throw new OperationError('unavailable', 'The service is not ready.', { cause })
+  } finally {
+    clearTimeout(timer)
   }
   return jsonAnswer(200, { status: 'ready' })
 }
