@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from 'fhir-ops/storage'
 import type { Database, Executor } from './database.js'
+import { revise } from './revision.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { prepared, sql } from './sql.js'
 
@@ -83,6 +84,7 @@ async function publish(executor: Executor, { key, url, version }: SystemToStore 
   await executor.rows(sql`UPDATE fhir_system SET state = 'replaced' WHERE url = ${url} AND version = ${version} AND state = 'published'`)
   const published = await executor.rows(sql`UPDATE fhir_system SET state = 'published' WHERE key = ${key} AND state = 'staged' RETURNING 1`)
   if (published.length === 0) throw overtakenError()
+  await revise(executor)
 }
 
 function overtakenError(): OperationError {
@@ -93,6 +95,7 @@ async function removeSystem(db: Database, key: string): Promise<void> {
   await db.transaction(async (executor) => {
     await executor.rows(sql`DELETE FROM fhir_section WHERE system = ${key}`)
     await executor.rows(sql`DELETE FROM fhir_system WHERE key = ${key}`)
+    await revise(executor)
   })
 }
 

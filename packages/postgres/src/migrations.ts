@@ -12,6 +12,7 @@ import { sql, type Sql } from './sql.js'
  *   three indexes cover every test of a query but those for parts of texts; `fhir_entry_high` keeps an order for sorting.
  * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
  * - `fhir_user`, `fhir_session`: users and sessions.
+ * - `fhir_revision`: one row, which changes with the definitions.
  * - `fhir_system`: versions of imported code systems, staged, published or replaced; `fhir_section` holds their content.
  *
  * Keys are made of what callers give: there is no sequence, so that a distributed engine needs no point in common.
@@ -95,6 +96,10 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     sql`CREATE INDEX IF NOT EXISTS fhir_resource_deleted ON fhir_resource (type, updated, id) WHERE text IS NULL`,
   ],
   [sql`CREATE INDEX IF NOT EXISTS fhir_entry_high ON fhir_entry (type, param, high, id) WHERE high IS NOT NULL`],
+  [
+    sql`CREATE TABLE IF NOT EXISTS fhir_revision (one integer PRIMARY KEY, state text NOT NULL)`,
+    sql`INSERT INTO fhir_revision (one, state) VALUES (1, '') ON CONFLICT DO NOTHING`,
+  ],
 ]
 
 /**

@@ -4,6 +4,7 @@ import { connectionsOf } from './connections.js'
 import { databaseOver } from './database.js'
 import { migrate } from './migrations.js'
 import type { PostgresPool } from './pool.js'
+import { revisionOf } from './revision.js'
 import { listeningNews, told } from './session-news.js'
 import { sessionsIn } from './sessions.js'
 import { storageIn, type StorageOptions } from './storage.js'
@@ -63,11 +64,12 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
     await db.close()
   }
   const { notify = true } = options
+  const revision = revisionOf(db)
   const asTold = notify ? told : (change: Parameters<typeof told>[0]) => change
   return {
-    storage: storageIn({ ...db, close }, storageOptionsOf(options)),
+    storage: { ...storageIn({ ...db, close }, storageOptionsOf(options)), revision },
     sessions: { ...usersIn(db, asTold), ...sessionsIn(db, asTold), news: notify ? news : DEAF },
-    concepts: conceptsIn(db),
+    concepts: { ...conceptsIn(db), revision },
     close,
   }
 }

@@ -1,6 +1,7 @@
-import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
+import { DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Database, Executor } from './database.js'
 import { addEntriesSql } from './entry-rows.js'
+import { revise } from './revision.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { prepared, sql, type Sql } from './sql.js'
 import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore, type WritePlan } from './write-plan.js'
@@ -25,7 +26,8 @@ export async function writeEntries(
   return db.transaction(async (executor) => {
     const { results, changes, passed } = writePlan(entries, await lockedVersions(executor, addresses), now)
     if (history) await keepVersions(executor, { changes, passed })
-    await applyChanges(executor, changes)
+    const replacesDefinitions = await applyChanges(executor, changes)
+    if (replacesDefinitions || changes.some(({ entries: made }) => made.some(isDefinitionEntry))) await revise(executor)
     return results
   })
 }
@@ -46,22 +48,25 @@ async function keepVersions(executor: Executor, { changes, passed }: Pick<WriteP
     await executor.rows(prepared('pass', sql`INSERT INTO fhir_version (${COLUMNS}) SELECT * FROM ${versionRows(passed)}`))
 }
 
-async function applyChanges(executor: Executor, changes: readonly Change[]): Promise<void> {
+/** True when definitions were replaced or deleted. */
+async function applyChanges(executor: Executor, changes: readonly Change[]): Promise<boolean> {
   const known = changes.filter((change) => change.known)
   const added = changes.filter((change) => !change.known)
   if (added.length > 0)
     await executor.rows(prepared('add', sql`INSERT INTO fhir_resource (${COLUMNS}) SELECT * FROM ${versionRows(added)}`))
-  if (known.length > 0) await changeVersions(executor, known)
+  const replacesDefinitions = known.length > 0 && (await changeVersions(executor, known))
   const entries = addEntriesSql(changes)
   if (entries !== undefined) await executor.rows(prepared('index', entries))
+  return replacesDefinitions
 }
 
-async function changeVersions(executor: Executor, changes: readonly Change[]): Promise<void> {
+async function changeVersions(executor: Executor, changes: readonly Change[]): Promise<boolean> {
   const update = sql`UPDATE fhir_resource r SET version = w.version, updated = w.updated, text = w.text
     FROM ${versionRows(changes)} WHERE r.type = w.type AND r.id = w.id`
   await executor.rows(prepared('change', update))
-  const clear = sql`DELETE FROM fhir_entry e USING ${addressRows(changes)} WHERE e.type = w.type AND e.id = w.id`
-  await executor.rows(prepared('clear', clear))
+  const clear = sql`DELETE FROM fhir_entry e USING ${addressRows(changes)} WHERE e.type = w.type AND e.id = w.id RETURNING e.param`
+  const definitions = sql`WITH cleared AS (${clear}) SELECT 1 FROM cleared WHERE starts_with(param, ${DEFINITION_PARAM}) LIMIT 1`
+  return (await executor.rows(prepared('clear', definitions))).length > 0
 }
 
 const COLUMNS = sql`type, id, version, updated, text`

@@ -70,13 +70,13 @@ describe('a database file', () => {
 
   it('tells by its revision what other connections changed, imported code systems too', async () => {
     const other = await openSqlite(file)
-    const before = db.storage.revision?.()
+    const before = await db.storage.revision?.()
     await other.storage.write([basic('one')])
-    const written = db.storage.revision?.()
+    const written = await db.storage.revision?.()
     const staged = await other.concepts.stage({ url: 'u', version: '1', format: 'f', concepts: 0, header: '{}' })
     await staged.publish()
     expect(written).toBeGreaterThan(before ?? Infinity)
-    expect(db.concepts.revision?.()).toBeGreaterThan(written ?? Infinity)
+    expect(await db.concepts.revision?.()).toBeGreaterThan(written ?? Infinity)
     await other.close()
   })
 

@@ -195,14 +195,14 @@ const PROMISES: readonly ConceptStorePromise[] = [
     promise: 'a revision rises with what is published and removed, and stays otherwise',
     async check({ store }) {
       if (store.revision === undefined) return
-      const seen: number[] = [store.revision()]
+      const seen: number[] = [await store.revision()]
       const { key } = await stored(store, SYSTEM)
-      seen.push(store.revision())
+      seen.push(await store.revision())
       await store.open(key)
       await store.systems()
-      expect(store.revision()).toBe(seen[1])
+      expect(await store.revision()).toBe(seen[1])
       await store.remove(key)
-      seen.push(store.revision())
+      seen.push(await store.revision())
       expect(new Set(seen).size).toBe(3)
       expect(seen.toSorted((a, b) => a - b)).toEqual(seen)
     },

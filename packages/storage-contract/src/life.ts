@@ -1,5 +1,6 @@
+import { DEFINITION_PARAM } from 'fhir-ops/storage'
 import { expect } from 'vitest'
-import { ALL_PATIENTS, idsOf, patient } from './fixtures.js'
+import { ALL_PATIENTS, idsOf, indexed, patient } from './fixtures.js'
 import type { StoragePromise } from './storage-promise.js'
 
 export const lifePromises: readonly StoragePromise[] = [
@@ -25,21 +26,22 @@ export const lifePromises: readonly StoragePromise[] = [
     },
   },
   {
-    promise: 'a revision, where there is one, rises with every write, stays over reads and is refused after close',
+    promise: 'a revision, where there is one, rises with every write of a definition, stays over reads and is refused after close',
     check: async ({ storage }) => {
       const { revision } = storage
       if (revision === undefined) return
-      const seen = [revision()]
-      await storage.write([patient('a')])
-      seen.push(revision())
-      await storage.read('Patient', 'a')
+      const definition = indexed('a', { param: `${DEFINITION_PARAM}url`, value: 'http://example.org/a' })
+      const seen = [await revision()]
+      for (const entry of [definition, definition, indexed('a'), definition, { op: 'delete', type: 'Basic', id: 'a' } as const]) {
+        await storage.write([entry])
+        seen.push(await revision())
+      }
+      await storage.read('Basic', 'a')
       await storage.search(ALL_PATIENTS)
-      expect(revision()).toBe(seen[1])
-      await storage.write([{ op: 'delete', type: 'Patient', id: 'a' }])
-      seen.push(revision())
+      expect(await revision()).toBe(seen.at(-1))
       expect([...new Set(seen)].toSorted((a, b) => a - b)).toEqual(seen)
       await storage.close()
-      expect(revision).toThrow(expect.objectContaining({ code: 'storage-unavailable' }))
+      await expect((async () => revision())()).rejects.toMatchObject({ code: 'storage-unavailable' })
     },
   },
   {

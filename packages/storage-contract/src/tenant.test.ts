@@ -8,7 +8,7 @@ const SHARED = 'the storage belongs to all tenants: whoever opened it closes it'
 storageContract('a tenant', ({ now }) => ({ storage: tenantStorage(memoryStorage([], { now }), 'acme') }), {
   'what was written is there after reopening': 'memory storage keeps nothing by design',
   'after close every method rejects with storage-unavailable': SHARED,
-  'a revision, where there is one, rises with every write, stays over reads and is refused after close': SHARED,
+  'a revision, where there is one, rises with every write of a definition, stays over reads and is refused after close': SHARED,
 })
 
 sessionStoreContract('a tenant', () => ({ store: tenantSessionStore(memorySessionStore(), 'acme') }))

@@ -1,5 +1,5 @@
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import type { IndexEntry } from '../storage/index.js'
+import { DEFINITION_PARAM, type IndexEntry } from '../storage/index.js'
 import { canonicalOf } from './canonical.js'
 
 /** What definitions are looked up by: their own url, or a canonical that they refer to. */
@@ -50,7 +50,7 @@ export function definitionEntries(resource: unknown): readonly IndexEntry[] {
   return definitionKeys(resource).map(([key, value]) => ({ param: definitionParam(key), value }))
 }
 
-/** Name of the index entries that hold a key; it cannot be the code of a search parameter. */
+/** Name of the index entries that hold a key. */
 export function definitionParam(key: DefinitionKey): string {
-  return `definition:${key}`
+  return DEFINITION_PARAM + key
 }

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache'
 /** Something that others write to. */
 export interface Revised {
   /**
-   * A number that has risen whenever what a read would find may have changed, by a write of another process too. It must be told at once
-   * and cheaply; absent where that cannot be done.
+   * A number that has risen whenever what a read would find may have changed, by a write of another process too. It costs one question at
+   * most; absent where that cannot be done.
    *
    * @throws {OperationError} as a read would.
    */
-  readonly revision?: (() => number) | undefined
+  readonly revision?: (() => number | Promise<number>) | undefined
 }
 
 /** What was made of definitions, by names that say how. */
@@ -26,19 +26,22 @@ const MOST = 1_000
  * @returns Gives what is kept at present: another, empty one after a change, so that what is made meanwhile is kept where nobody looks for
  *   it. `undefined` when one of the watched has no `revision`.
  */
-export function keptWhile(watched: readonly Revised[]): () => Kept | undefined {
+export function keptWhile(watched: readonly Revised[]): () => Kept | undefined | Promise<Kept> {
   // Things of one database tell the same.
-  const revisions = new Set(watched.map(({ revision }) => revision))
+  const revisions = [...new Set(watched.map(({ revision }) => revision))]
+  const telling = revisions.filter((revision) => revision !== undefined)
   let kept: Kept = new LRUCache<string, object>({ max: MOST })
-  let seen: number | undefined
-  return () => {
-    let now = 0
-    for (const revision of revisions) {
-      if (revision === undefined) return undefined
-      now += revision()
-    }
+  let seen = ''
+  const keptAt = (numbers: readonly number[]): Kept => {
+    const now = numbers.join(' ')
     if (now !== seen) kept = new LRUCache<string, object>({ max: MOST })
     seen = now
     return kept
+  }
+  return () => {
+    if (telling.length < revisions.length) return undefined
+    const told = telling.map((revision) => revision())
+    const numbers = told.filter((one) => typeof one === 'number')
+    return numbers.length === told.length ? keptAt(numbers) : Promise.all(told.map(async (one) => one)).then(keptAt)
   }
 }

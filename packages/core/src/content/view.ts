@@ -12,7 +12,7 @@ export interface ContentView {
   /** The same view with further definitions on top. */
   with(layer: ContentLayer): ContentView
   /** What was made of the definitions as they are now; `undefined` where changes of them cannot be told. */
-  readonly kept?: () => Kept | undefined
+  readonly kept?: () => Kept | undefined | Promise<Kept>
 }
 
 /**

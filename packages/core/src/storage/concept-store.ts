@@ -53,5 +53,5 @@ export interface ConceptStore {
   /** Removes a published version; removing what does not exist succeeds. */
   remove(key: string): Promise<void>
   /** As that of `Storage`, for the published versions. */
-  readonly revision?: (() => number) | undefined
+  readonly revision?: (() => number | Promise<number>) | undefined
 }

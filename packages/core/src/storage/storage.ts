@@ -103,10 +103,11 @@ export interface Storage {
    */
   write(entries: readonly WriteEntry[]): Promise<readonly WriteResult[]>
   /**
-   * A number that has risen whenever a write was acknowledged since, also one of another process that this one must see. It is told at once,
-   * in microseconds; absent where that cannot be done. Engines keep what they looked up while it stays.
+   * A number that has risen whenever a write was acknowledged since that put, replaced or deleted a definition: a resource with an entry
+   * whose parameter begins with `DEFINITION_PARAM`. A write of another process that this one must see counts too. Other writes may raise
+   * it. Telling it costs one question at most, and is left out where it would cost more. Engines keep what they looked up while it stays.
    */
-  readonly revision?: (() => number) | undefined
+  readonly revision?: (() => number | Promise<number>) | undefined
   /**
    * Releases connections, files and timers after the writes under way. Calling it again does nothing; every other method rejects with
    * `storage-unavailable` afterwards.

@@ -34,7 +34,7 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
   await Promise.all(supplements.map((canonical) => demandSupplement(ctx, canonical)))
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const families = new Map<string, Promise<SystemFamily>>()
-  const kept = supplements.length > 0 ? undefined : (options.kept ?? ctx.content.kept?.())
+  const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
   return {
     ctx,
     rules: options.rules ?? NO_RULES,

@@ -43,7 +43,7 @@ async function namedMap(ctx: OperationContext, input: TranslateInput): Promise<M
 
 /** Looked up once while definitions stay as they are. */
 async function canonicalMap(ctx: OperationContext, url: string, version: string | undefined): Promise<MapIndex> {
-  const kept = ctx.content.kept?.()
+  const kept = await ctx.content.kept?.()
   const name = `concept-map ${version ?? ''} ${url}`
   const known = kept?.get(name)
   if (known !== undefined && isMapIndex(known)) return known

@@ -116,7 +116,7 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Aske
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
   if (type === undefined) return [noResource(source, asked.places)]
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
-  const facts = createFacts(ctx, model)
+  const facts = await createFacts(ctx, model)
   if (asked.checks === 'all') {
     anticipate(facts, source.value)
     await facts.settle()

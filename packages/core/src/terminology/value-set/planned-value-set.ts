@@ -29,7 +29,7 @@ export interface PlannedValueSet {
  * @throws {OperationError} as `namedValueSet`, `terminologyScope` and `makePlan`.
  */
 export async function plannedValueSet(ctx: OperationContext, question: ValueSetQuestion): Promise<PlannedValueSet> {
-  const kept = keptFor(ctx, question)
+  const kept = await keptFor(ctx, question)
   const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
   const known = usable(kept?.get(name))
   if (known !== undefined) return planned(await terminologyScope(ctx, { kept }), known)
@@ -42,7 +42,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
 }
 
 /** Nothing when not only definitions decide, or when it is to be told how they do. */
-function keptFor({ content, explain }: OperationContext, question: ValueSetQuestion): Kept | undefined {
+async function keptFor({ content, explain }: OperationContext, question: ValueSetQuestion): Promise<Kept | undefined> {
   return explain !== undefined || hasOwnRules(question) ? undefined : content.kept?.()
 }
 

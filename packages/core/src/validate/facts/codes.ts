@@ -19,7 +19,7 @@ import {
   type TerminologyScope,
   type ValueSetPlan,
 } from '../../terminology/index.js'
-import { keptAnswers, lastingContext } from './kept-answers.js'
+import { lastingContext, type KeptAnswers } from './kept-answers.js'
 import { answers, keptOrFetched, type Questions } from './questions.js'
 import { specificationOf } from './specification.js'
 import { suggestedCodes } from './suggested-codes.js'
@@ -61,10 +61,9 @@ export interface CodeFacts {
 }
 
 /** Looks value sets and code systems up with the terminology engine. */
-export function codeFinder(ctx: OperationContext, questions: Questions): CodeFacts {
+export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeFacts {
   const { valueSets } = specificationOf(ctx)
-  const kept = keptAnswers(ctx)
-  const opened = lazily(() => terminologyScope(ctx.content.kept?.() === undefined ? ctx : lastingContext(ctx)))
+  const opened = lazily(() => terminologyScope(kept.place === undefined ? ctx : lastingContext(ctx), { kept: kept.place }))
   const find = async (canonical: string): Promise<CodeList | undefined> => {
     const definition = (await findValueSet(ctx, canonical)) ?? (await findUnstamped(ctx, canonical))
     if (definition === undefined) return undefined

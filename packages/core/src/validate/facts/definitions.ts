@@ -2,7 +2,7 @@ import { canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import type { Pending } from '../../fhirpath/index.js'
 import type { JsonObject } from '../../json/index.js'
-import { keptAnswers } from './kept-answers.js'
+import type { KeptAnswers } from './kept-answers.js'
 import { keptOrFetched, type Questions } from './questions.js'
 
 /** What the walk knows of definitions that are read as they are. */
@@ -12,8 +12,8 @@ export interface DefinitionFacts {
 }
 
 /** Finds definitions such as Questionnaires and Measures. */
-export function definitionFinder(ctx: OperationContext, questions: Questions): DefinitionFacts {
-  const find = keptOrFetched(questions, keptAnswers(ctx).definitions, async (key) => {
+export function definitionFinder(ctx: OperationContext, questions: Questions, { definitions }: KeptAnswers): DefinitionFacts {
+  const find = keptOrFetched(questions, definitions, async (key) => {
     const end = key.indexOf(' ')
     const { url, version } = canonicalOf(key.slice(end + 1))
     return (await ctx.content.resolve(key.slice(0, end), url, version))?.resource

@@ -4,6 +4,7 @@ import type { Profile } from '../profile/element-rule.js'
 import { codeFinder, type CodeFacts } from './codes.js'
 import { definitionFinder, type DefinitionFacts } from './definitions.js'
 import { expressionCompiler } from './expressions.js'
+import { keptAnswers } from './kept-answers.js'
 import { profileFinder } from './profiles.js'
 import { createQuestions } from './questions.js'
 
@@ -24,12 +25,13 @@ export interface Facts extends CodeFacts, DefinitionFacts {
 }
 
 /** Makes the facts of one validation. */
-export function createFacts(ctx: OperationContext, model: TypeModel): Facts {
+export async function createFacts(ctx: OperationContext, model: TypeModel): Promise<Facts> {
+  const kept = await keptAnswers(ctx)
   const questions = createQuestions()
   return {
-    ...codeFinder(ctx, questions),
-    ...definitionFinder(ctx, questions),
-    ...profileFinder(ctx, model, questions),
+    ...codeFinder(ctx, questions, kept),
+    ...definitionFinder(ctx, questions, kept),
+    ...profileFinder(ctx, questions, { kept, model }),
     expression: expressionCompiler(ctx.cache, model),
     settle: () => questions.settle(),
   }

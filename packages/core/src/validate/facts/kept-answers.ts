@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Kept } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { SystemFamily } from '../../terminology/index.js'
@@ -11,10 +12,16 @@ const MOST = 1_000
 
 /** Answers that hold for one validation after another for as long as no definition changes. A class, so that they can be recognised. */
 class KeptAnswers {
+  /** Where they are kept, beside what the terminology engine keeps. */
+  readonly place: Kept | undefined
   readonly profiles: AnswerStore<Profile | undefined> = new LRUCache<string, Answer<Profile | undefined>>({ max: MOST })
   readonly definitions: AnswerStore<JsonObject | undefined> = new LRUCache<string, Answer<JsonObject | undefined>>({ max: MOST })
   readonly valueSets: AnswerStore<CodeList | undefined> = lasting<CodeList | undefined>((list) => list?.lasts() !== false)
   readonly codeSystems: AnswerStore<SystemFamily> = lasting<SystemFamily>((family) => family.lasts())
+
+  constructor(place: Kept | undefined) {
+    this.place = place
+  }
 }
 
 /** Code systems that become those of a single request, and what is made of them, are looked up again. */
@@ -32,12 +39,12 @@ function lasting<T>(lasts: (answer: T) => boolean): AnswerStore<T> {
 export type { KeptAnswers }
 
 /** What is known of the content as it is now; new, and kept by nobody, where changes of content cannot be told. */
-export function keptAnswers({ content }: OperationContext): KeptAnswers {
-  const kept = content.kept?.()
-  const known = kept?.get(NAME)
+export async function keptAnswers({ content }: OperationContext): Promise<KeptAnswers> {
+  const place = await content.kept?.()
+  const known = place?.get(NAME)
   if (known instanceof KeptAnswers) return known
-  const made = new KeptAnswers()
-  kept?.set(NAME, made)
+  const made = new KeptAnswers(place)
+  place?.set(NAME, made)
   return made
 }
 

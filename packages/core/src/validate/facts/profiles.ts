@@ -4,14 +4,24 @@ import type { TypeModel } from '../../fhirpath/index.js'
 import { compileProfile } from '../profile/compile-profile.js'
 import type { Profile } from '../profile/element-rule.js'
 import type { Facts } from './facts.js'
-import { keptAnswers } from './kept-answers.js'
+import type { KeptAnswers } from './kept-answers.js'
 import { answers, keptOrFetched, type Questions } from './questions.js'
 import { specificationOf } from './specification.js'
+
+/** What profiles are compiled with, and where they are kept. */
+interface Compiling {
+  readonly kept: KeptAnswers
+  readonly model: TypeModel
+}
 
 const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** Finds and compiles StructureDefinitions. */
-export function profileFinder(ctx: OperationContext, model: TypeModel, questions: Questions): Pick<Facts, 'baseType' | 'profile'> {
+export function profileFinder(
+  ctx: OperationContext,
+  questions: Questions,
+  { kept, model }: Compiling,
+): Pick<Facts, 'baseType' | 'profile'> {
   const kind = compiledKind(model)
   const { types } = specificationOf(ctx)
   const find = async (canonical: string): Promise<Profile | undefined> => {
@@ -27,7 +37,7 @@ export function profileFinder(ctx: OperationContext, model: TypeModel, questions
   })
   return {
     baseType: (type) => types.get(type) ?? fetchBase(type),
-    profile: keptOrFetched(questions, keptAnswers(ctx).profiles, find),
+    profile: keptOrFetched(questions, kept.profiles, find),
   }
 }
 

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import type { Executor } from './database.js'
+import { textAt } from './row.js'
+import { prepared, sql } from './sql.js'
+
+/**
+ * Makes every process look up again what it has kept. It is the last statement of a transaction, as transactions wait here for each other.
+ * The state is never one that there was before, so that a database that was set back tells, too.
+ */
+export async function revise(executor: Executor): Promise<void> {
+  await executor.rows(prepared('revise', sql`UPDATE fhir_revision SET state = ${randomUUID()}`))
+}
+
+/**
+ * Counts the states of the definitions that were noticed. The database is asked every time, so that nothing that any process has
+ * acknowledged is missed; those who ask while a question is under way share the next one.
+ */
+export function revisionOf(db: Executor): () => Promise<number> {
+  let last: string | undefined
+  let changes = 0
+  return shared(async () => {
+    const [row] = await db.rows(prepared('revision', sql`SELECT state FROM fhir_revision`))
+    const state = textAt(row ?? {}, 'state')
+    if (state !== last) changes++
+    last = state
+    return changes
+  })
+}
+
+/** Asks one question at a time. The answer to one that began before a call may be older than the call. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined
+  let next: Promise<T> | undefined
+  const begin = async (): Promise<T> => {
+    next = undefined
+    underWay = ask()
+    try {
+      return await underWay
+    } finally {
+      underWay = undefined
+    }
+  }
+  return async () => (underWay === undefined ? begin() : (next ??= underWay.then(begin, begin)))
+}
