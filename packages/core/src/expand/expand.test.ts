@@ -134,6 +134,11 @@ describe('an entry', () => {
     expect(found?.designations.map(({ value }) => value).sort()).toEqual([...others].sort())
   })
 
+  it('in no language in particular is shown in that of the value set', async () => {
+    const french = valueSet('french', { include: [{ system: cs('living') }] }, { language: 'fr' })
+    expect((await expand(ctx, { valueSet: french, acceptLanguage: '*', filter: 'cat' })).contains[0]?.display).toBe('Chat')
+  })
+
   it('gives designations and properties that were asked for only', async () => {
     const found = await entry({ url: vs('cats'), designations: ['urn:ietf:bcp:47|fr'], properties: ['legs', 'definition', 'wings'] }, 'cat')
     expect(found?.designations.map(({ value }) => value)).toEqual(['Chat'])

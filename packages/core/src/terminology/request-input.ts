@@ -69,8 +69,10 @@ function languagesOf(text: string): LanguageList {
   return list
 }
 
+/** A list of nothing but `*`, which some clients send unasked, states no language. */
 function optionalList(text: string | undefined): LanguageList | undefined {
-  return text === undefined ? undefined : languageList(text)
+  const list = text === undefined ? undefined : languageList(text)
+  return list === undefined || (list.tags.length === 0 && !list.only) ? undefined : list
 }
 
 /** Inputs that nobody knows are passed over, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid`. */

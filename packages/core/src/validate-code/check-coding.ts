@@ -45,10 +45,12 @@ export async function checkCoding(check: CodingCheck, coding: GivenCoding): Prom
   await preparedChoice(family, { value: coding.version, rules: scope.rules })
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
   const membership = membershipIn({ scope, code: { ...coding, system }, options }, plan)
-  if (input.membershipOnly === true) return { coding, state: membership.state === 'in' ? 'in' : 'out', issues: [], unknown: [] }
-  const versions = await systemFindings(check, coding, { membership, family })
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
   const about = codeFindings(check, coding, { provider, membership })
+  if (input.membershipOnly === true) {
+    return { coding, state: membership.state === 'in' ? 'in' : 'out', issues: [], unknown: [], provider, findings: about.findings }
+  }
+  const versions = await systemFindings(check, coding, { membership, family })
   if (scope.ctx.explain !== undefined) await explainCode(check, coding, { provider, membership })
   return {
     coding,

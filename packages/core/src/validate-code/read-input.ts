@@ -6,7 +6,11 @@ import type { ParameterReader } from '../parameters/index.js'
 import { readLanguages, readVersionRules } from '../terminology/index.js'
 import type { GivenCoding, GivenValue, ValidateInCodeSystemInput, ValidateInValueSetInput, ValidateOptions } from './validate-input.js'
 
-/** Reads the inputs of `ValueSet/$validate-code`. @throws {OperationError} as `readOptions`; `not-found` for an unknown id. */
+/**
+ * Reads the inputs of `ValueSet/$validate-code`.
+ *
+ * @throws {OperationError} as `readOptions`; `parameter-required` for a code without system that is not to be inferred; `not-found` for an unknown id.
+ */
 export async function readValueSetInput(
   ctx: OperationContext,
   request: OperationRequest,
@@ -20,6 +24,7 @@ export async function readValueSetInput(
     inferSystem: reader.boolean('inferSystem', 'implySystem'),
     membershipOnly: reader.boolean('valueset-membership-only'),
   }
+  if (input.inferSystem !== true) refuseBareCode(input.value)
   if (input.url !== undefined || input.valueSet !== undefined) return input
   throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set.', { expression: ['url'] })
 }
@@ -63,11 +68,17 @@ function readValue(reader: ParameterReader): GivenValue {
   const [value, other] = given
   if (other !== undefined) throw new OperationError('source-ambiguous', 'Only one of code, coding and codeableConcept may be given.')
   if (value !== undefined && value.codings.length > 0) return value
-  throw new OperationError(
-    'parameter-required',
-    'Unable to find code to validate (looked for coding | codeableConcept | code+system | code+inferSystem in parameters)',
-    { issue: 'invalid' },
-  )
+  throw nothingToValidate()
+}
+
+/** A code alone has no meaning. A Coding without system has none either, but it is a Coding, of which that can be told. */
+function refuseBareCode({ kind, codings }: GivenValue): void {
+  if (kind === 'code' && codings.some(({ system }) => system === undefined)) throw nothingToValidate()
+}
+
+function nothingToValidate(): OperationError {
+  const message = 'Unable to find code to validate (looked for coding | codeableConcept | code+system | code+inferSystem in parameters)'
+  return new OperationError('parameter-required', message, { issue: 'invalid' })
 }
 
 function readConcept(reader: ParameterReader): GivenValue | undefined {

@@ -14,6 +14,12 @@ export function shownCoding({ coding, provider, findings }: CodingResult): Parti
   }
 }
 
+/** What an answer tells when no coding is good: the status of the first one that should no longer be used. */
+export function shownWithoutGood(results: readonly CodingResult[]): Partial<Validation> {
+  const all = results.flatMap(({ findings }) => (findings === undefined ? [] : [shownStatus(findings.status)]))
+  return all.find(({ inactive, status }) => inactive === true || status !== undefined) ?? {}
+}
+
 /** A status that says no more than `inactive` is not repeated. */
 function shownStatus({ inactive, status }: ConceptStatus): Partial<Validation> {
   if (inactive) return { inactive: true, status: status === 'inactive' ? undefined : status }

@@ -2,7 +2,7 @@ import { explained, type OperationContext } from '../context/index.js'
 import { escaped, languagesFor, nameOf, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
-import { shownCoding } from './shown-coding.js'
+import { shownCoding, shownWithoutGood } from './shown-coding.js'
 import { statusMessage } from './status-issue.js'
 import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
 import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
@@ -48,7 +48,8 @@ function answer(check: CodingCheck, results: readonly CodingResult[]): Validatio
   const result = ok === 'in' && !issues.some(({ severity }) => severity === 'error')
   const shown = kind === 'codeableConcept' ? results.find(({ state }) => state === 'in') : results[0]
   const unknownSystems = result ? [] : [...new Set(results.flatMap(({ unknown }) => unknown))]
-  return { result, issues, ...(shown !== undefined && shownCoding(shown)), concept, unknownSystems, causedByUnknown: ok !== 'out' }
+  const about = shown === undefined ? shownWithoutGood(results) : shownCoding(shown)
+  return { result, issues, ...about, concept, unknownSystems, causedByUnknown: ok !== 'out' }
 }
 
 function notInSet({ input, plan }: CodingCheck, { coding, state }: CodingResult): readonly ValidationIssue[] {

@@ -71,36 +71,59 @@ interface Asking extends MembershipQuestion {
 function asked(asking: Asking, plan: ValueSetPlan): Membership {
   const known = asking.done.get(plan)
   if (known !== undefined) return known
-  const included = inIncludes(asking, plan)
-  const result = included.state === 'in' ? afterExcludes(asking, plan, included) : included
+  const { code, scope } = asking
+  const { tried, anyVersion } = triedIncludes(asking, plan)
+  const decisive = decisiveOf(tried, code) ?? OUT
+  const result = anyVersion ? decisive : { ...decisive, choices: choicesOf(tried.map(({ answer }) => answer)) }
   asking.done.set(plan, result)
-  const { explain } = asking.scope.ctx
-  if (explain !== undefined) explainMember(explain, plan, { code: asking.code, answer: result, included: included.state === 'in' })
+  const { explain } = scope.ctx
+  if (explain !== undefined) explainMember(explain, plan, { code, answer: result, included: tried.some(({ included }) => included) })
   return result
 }
 
-function inIncludes(asking: Asking, plan: ValueSetPlan): Membership {
-  const bars = { ...asking.options, activeOnly: plan.valueSet.activeOnly || asking.options.activeOnly === true }
-  const tried: Membership[] = []
-  const { scope, code } = asking
-  const usable = usableIncludes(asking, plan)
-  if (scope.ctx.explain !== undefined) explainPassedOver(scope.ctx.explain, plan, usable)
-  for (const part of usable) {
-    const one = inPart(asking, part, bars)
-    if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer: one })
-    tried.push(one)
-    if (one.state === 'in') break
-  }
-  return { state: 'out', ...decisiveOf(tried), choices: choicesOf(tried) }
+/** What one include says, after the excludes. */
+interface TriedInclude {
+  readonly included: boolean
+  readonly answer: Membership
 }
 
-function decisiveOf(tried: readonly Membership[]): Membership | undefined {
-  return (
-    tried.find(({ state }) => state === 'in') ??
-    tried.find(({ state }) => state === 'unknown') ??
-    tried.find(({ barred }) => barred !== undefined) ??
-    tried.find(({ provider }) => provider !== undefined)
-  )
+function triedIncludes(asking: Asking, plan: ValueSetPlan): { readonly tried: readonly TriedInclude[]; readonly anyVersion: boolean } {
+  const { parts, anyVersion } = usableIncludes(asking, plan)
+  const { explain } = asking.scope.ctx
+  if (explain !== undefined) explainPassedOver(explain, plan, parts)
+  const tried: TriedInclude[] = []
+  for (const part of parts) {
+    const one = tryInclude(asking, plan, part)
+    tried.push(one)
+    if (anyVersion ? isMeant(one.answer, asking.code) : one.included) break
+  }
+  return { tried, anyVersion }
+}
+
+function tryInclude(asking: Asking, plan: ValueSetPlan, part: ConceptSetPlan): TriedInclude {
+  const { scope, code, options } = asking
+  const answer = inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
+  if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer })
+  const included = answer.state === 'in'
+  return { included, answer: included ? afterExcludes(asking, plan, answer) : answer }
+}
+
+function decisiveOf(tried: readonly TriedInclude[], code: CodeInQuestion): Membership | undefined {
+  const found =
+    tried.find(({ answer }) => isMeant(answer, code)) ??
+    tried.find(({ answer }) => answer.state === 'in') ??
+    tried.find(({ included }) => included) ??
+    tried.find(({ answer }) => answer.state === 'unknown') ??
+    tried.find(({ answer }) => answer.barred !== undefined) ??
+    tried.find(({ answer }) => answer.concept !== undefined) ??
+    tried.find(({ answer }) => answer.provider !== undefined)
+  return found?.answer
+}
+
+/** True for a member that has the display of the code in question. */
+function isMeant({ state, provider, concept, listed }: Membership, { display }: CodeInQuestion): boolean {
+  if (state !== 'in' || display === undefined) return state === 'in'
+  return provider !== undefined && concept !== undefined && conceptTexts(provider, concept, listed).some(({ value }) => value === display)
 }
 
 /** Everything that one include or exclude demands. */
@@ -181,38 +204,31 @@ function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclu
   return sameSystem(provider, included.provider) || !keepsVersions(plan, part) ? 'in' : 'out'
 }
 
+interface UsableIncludes {
+  readonly parts: readonly ConceptSetPlan[]
+  /** True when they come to several versions of the code's system, and the code may be one of any. */
+  readonly anyVersion: boolean
+}
+
 /**
- * The includes to ask. A version in the code chooses the include that states it. Without one, several versions of the system are tried
- * from the newest on, unless only some have the code (and the display).
+ * The includes to ask. Where they state several versions of the code's system, a version in the code chooses those that come to it; a code
+ * without one is looked for in the newest version first.
  */
-function usableIncludes({ scope, code }: Asking, plan: ValueSetPlan): readonly ConceptSetPlan[] {
-  const versions = new Set(
-    plan.includes.filter(({ family }) => family?.url === code.system).flatMap(({ definition }) => definition.version ?? []),
-  )
-  const stated = code.version !== undefined && versions.has(code.version) ? code.version : undefined
-  const chosen = code.version === undefined ? versionWithCode(scope, plan, { code, versions }) : stated
-  if (chosen === undefined) return plan.includes
-  return plan.includes.filter(({ family, definition }) => family?.url !== code.system || definition.version === chosen)
+function usableIncludes({ scope, code }: Asking, { includes }: ValueSetPlan): UsableIncludes {
+  const own = includes.filter(({ family }) => family?.url === code.system)
+  if (new Set(own.map(({ definition }) => definition.version)).size < 2) return { parts: includes, anyVersion: false }
+  const versions = new Map(own.map((part) => [part, versionOf(scope, code, part)]))
+  if (code.version === undefined) {
+    const newestFirst = own.toSorted((a, b) => compareVersions(versions.get(b), versions.get(a)))
+    return { parts: [...newestFirst, ...includes.filter((part) => !versions.has(part))], anyVersion: true }
+  }
+  const isNamed = own.some((part) => versions.get(part) === code.version)
+  const parts = isNamed ? includes.filter((part) => !versions.has(part) || versions.get(part) === code.version) : includes
+  return { parts, anyVersion: false }
 }
 
-interface VersionsOfCode {
-  readonly code: CodeInQuestion
-  readonly versions: ReadonlySet<string>
-}
-
-function versionWithCode(scope: TerminologyScope, plan: ValueSetPlan, { code, versions }: VersionsOfCode): string | undefined {
-  if (versions.size < 2) return undefined
-  const family = plan.includes.find((part) => part.family?.url === code.system)?.family
-  const newestFirst = [...versions].sort((a, b) => compareVersions(b, a))
-  const having = newestFirst.filter((version) => {
-    const provider = family === undefined ? undefined : chooseVersion(family, { include: version, rules: scope.rules }).provider
-    return provider !== undefined && hasCode(provider, code)
-  })
-  return having.length === versions.size ? undefined : (having[0] ?? newestFirst[0])
-}
-
-function hasCode(provider: CodeSystemProvider, { code, display }: CodeInQuestion): boolean {
-  const concept = provider.find(code)
-  if (concept === undefined) return false
-  return display === undefined || conceptTexts(provider, concept).some(({ value }) => value === display)
+/** The version that an include comes to, or that it states when that is not known. */
+function versionOf({ rules }: TerminologyScope, { version }: CodeInQuestion, { family, definition }: ConceptSetPlan): string | undefined {
+  const choice = family === undefined ? undefined : chooseVersion(family, { include: definition.version, value: version, rules })
+  return choice?.provider?.header.version ?? choice?.wished
 }
