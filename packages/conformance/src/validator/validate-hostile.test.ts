@@ -30,12 +30,18 @@ describe('hostile resources', () => {
     const nested = (depth: number): string => `{"resourceType":"Basic","code":{"text":"x"},"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
     expect((await validated(nested(127))).findings).toMatchObject([{ kind: 'unknown-property' }])
     expect((await validated(nested(128))).findings).toMatchObject([{ kind: 'json-fatal' }])
-    const items = (depth: number): object => (depth === 0 ? { linkId: '1', type: 'foo' } : { linkId: '1', type: 'group', item: [items(depth - 1)] })
+    const items = (depth: number): object =>
+      depth === 0 ? { linkId: '1', type: 'foo' } : { linkId: '1', type: 'group', item: [items(depth - 1)] }
     expect((await validated({ resourceType: 'Questionnaire', status: 'draft', item: [items(60)] })).valid).toBe(false)
   })
 
   test('VA-09 contained resources that refer to each other in a circle end', async () => {
-    const contained = ['a', 'b'].map((id) => ({ resourceType: 'Organization', id, name: id, partOf: { reference: id === 'a' ? '#b' : '#a' } }))
+    const contained = ['a', 'b'].map((id) => ({
+      resourceType: 'Organization',
+      id,
+      name: id,
+      partOf: { reference: id === 'a' ? '#b' : '#a' },
+    }))
     expect((await validated({ resourceType: 'Patient', contained, managingOrganization: { reference: '#a' } })).valid).toBe(true)
   })
 
@@ -56,7 +62,13 @@ describe('hostile resources', () => {
   test('VA-10 a Bundle of 5,000 entries is checked in time, and others run in between', async () => {
     const entry = Array.from({ length: 5_000 }, (_, index) => ({
       fullUrl: `http://example.org/Patient/${index}`,
-      resource: { resourceType: 'Patient', id: `${index}`, name: [{ family: 'x' }], gender: 'male', managingOrganization: { reference: 'Organization/1' } },
+      resource: {
+        resourceType: 'Patient',
+        id: `${index}`,
+        name: [{ family: 'x' }],
+        gender: 'male',
+        managingOrganization: { reference: 'Organization/1' },
+      },
     }))
     const bundle = JSON.stringify({ resourceType: 'Bundle', type: 'collection', entry })
     await validated(bundle)
@@ -78,7 +90,26 @@ describe('hostile resources', () => {
   })
 
   test('random JSON is never an accident', async () => {
-    const key = fc.constantFrom('name', 'id', 'extension', 'url', 'contained', '_name', 'meta', 'profile', 'text', 'div', '__proto__', 'constructor', 'coding', 'system', 'code', 'reference', 'value', 'valueString')
+    const key = fc.constantFrom(
+      'name',
+      'id',
+      'extension',
+      'url',
+      'contained',
+      '_name',
+      'meta',
+      'profile',
+      'text',
+      'div',
+      '__proto__',
+      'constructor',
+      'coding',
+      'system',
+      'code',
+      'reference',
+      'value',
+      'valueString',
+    )
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 5 },
@@ -87,7 +118,18 @@ describe('hostile resources', () => {
         fc.dictionary(key, tie('value'), { maxKeys: 4 }),
       ),
     }))
-    const type = fc.constantFrom('Patient', 'Bundle', 'Observation', 'Questionnaire', 'QuestionnaireResponse', 'Parameters', 'ValueSet', 'StructureDefinition', 'Any', 'Element')
+    const type = fc.constantFrom(
+      'Patient',
+      'Bundle',
+      'Observation',
+      'Questionnaire',
+      'QuestionnaireResponse',
+      'Parameters',
+      'ValueSet',
+      'StructureDefinition',
+      'Any',
+      'Element',
+    )
     await fc.assert(
       fc.asyncProperty(type, fc.dictionary(key, value, { maxKeys: 6 }), async (resourceType, members) => {
         const { findings } = await validated({ resourceType, ...members })

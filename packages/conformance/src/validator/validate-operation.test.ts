@@ -247,6 +247,13 @@ describe('$validate', () => {
     expect(await severities({ level: 'error' })).toEqual(['information informational'])
   })
 
+  test('takes a profile that is not for Bundles as one for the first entry', async () => {
+    const entry = [{ fullUrl: 'http://a.org/fhir/Patient/a', resource: { ...VALID, id: 'a' } }]
+    const bundle = { resourceType: 'Bundle', type: 'collection', entry }
+    const { resource } = await call(bundle, { type: 'Bundle', query: { profile: String(PROFILE['url']) } })
+    expect(objectsAt(resource, 'issue')).toMatchObject([{ code: 'structure', expression: ['Bundle.entry[0].resource'] }])
+  })
+
   test('VA-02 stores nothing', async () => {
     await call({ ...VALID, id: 'not-stored' })
     expect(await storage.read('Patient', 'not-stored')).toBeUndefined()

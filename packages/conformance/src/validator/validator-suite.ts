@@ -80,7 +80,13 @@ export async function runTest(suite: { dir: string; runner: SuiteRunner; ctx: Op
 async function answer(ctx: OperationContext, test: SuiteTest, { run, body }: { run: SuiteRun; body: string }): Promise<JsonObject> {
   try {
     const parameters = parametersFromQuery(run.profile === undefined ? [] : [['profile', run.profile]])
-    const response = await validateOperation.run(ctx, { type: test.resourceType, method: 'POST', parameters, bodyText: body, strict: false })
+    const response = await validateOperation.run(ctx, {
+      type: test.resourceType,
+      method: 'POST',
+      parameters,
+      bodyText: body,
+      strict: false,
+    })
     return response.resource
   } catch (error) {
     if (!(error instanceof OperationError)) throw error

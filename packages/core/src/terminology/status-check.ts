@@ -10,7 +10,7 @@ export interface StatusNote {
   readonly type: 'CodeSystem' | 'ValueSet'
   /** `url|version`. */
   readonly canonical: string
-  readonly status: 'draft' | 'experimental' | 'deprecated' | 'withdrawn'
+  readonly status: 'draft' | 'experimental' | 'deprecated' | 'withdrawn' | 'retired'
 }
 
 /** What a definition says about its own use. */
@@ -66,6 +66,7 @@ function valueSetNote(valueSet: ValueSetDefinition, user: ValueSetDefinition): r
 
 function noteOf(used: Stated, user: Stated): readonly StatusNote['status'][] {
   if (used.standardsStatus === 'deprecated' || used.standardsStatus === 'withdrawn') return [used.standardsStatus]
+  if (used.status === 'retired') return ['retired']
   if (used.experimental && !user.experimental) return ['experimental']
   return isDraft(used) && !isDraft(user) ? ['draft'] : []
 }

@@ -6,6 +6,7 @@ const MESSAGES: Readonly<Record<StatusNote['status'], MessageId>> = {
   experimental: 'MSG_EXPERIMENTAL',
   deprecated: 'MSG_DEPRECATED',
   withdrawn: 'MSG_WITHDRAWN',
+  retired: 'MSG_RETIRED',
 }
 
 /** The note that a definition in use is a draft, an experiment, deprecated or withdrawn. */

@@ -77,6 +77,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'narrative-language': 'Make the language of the narrative that of the resource.',
   narrative: 'Use the elements and attributes of XHTML that FHIR allows, in one well-formed div.',
   reference: 'Let the reference lead to a resource that is there and of a type that is allowed.',
+  'reference-target': 'Mend the errors of the resource to which the reference leads.',
   contained: 'Give the contained resource an id and refer to it, and do not nest others in it.',
   attachment: 'Make size and data of the attachment agree.',
   // Bundles

@@ -70,11 +70,12 @@ export const FINDING_KINDS = {
   'extension-context': { severity: 'error', code: 'structure' },
   'extension-modifier': { severity: 'error', code: 'structure' },
   'extension-url-missing': { severity: 'error', code: 'invalid' },
-  'extension-url': { severity: 'error', code: 'structure' },
+  'extension-url': { severity: 'error', code: 'invalid' },
   'narrative-sections': { severity: 'error', code: 'business-rule' },
   'narrative-language': { severity: 'warning', code: 'business-rule' },
   narrative: { severity: 'error', code: 'invalid' },
   reference: { severity: 'error', code: 'structure' },
+  'reference-target': { severity: 'information', code: 'structure' },
   contained: { severity: 'error', code: 'invalid' },
   attachment: { severity: 'error', code: 'structure' },
   // Bundles

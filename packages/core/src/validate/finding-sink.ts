@@ -39,6 +39,8 @@ export interface FindingSink {
   readonly section: () => FindingSection
   /** In the order of the reports and sections; when there were too many, errors are kept before others, and the last finding says so. */
   readonly findings: () => readonly Finding[]
+  /** Whether there are errors so far in a resource, or in what it contains. */
+  readonly hasErrorIn: (resource: FhirNode) => boolean
   /** Number of errors so far. */
   readonly errors: number
   /** True when there are as many errors as may be said. */
@@ -64,18 +66,17 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
   const seen = new Set<string>()
   let current = all
   let errors = 0
+  const faulty = new Set<unknown>()
   return {
     report(kind, node, report) {
       const finding = findingOf(kind, node, report)
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
       if (seen.has(key) || (!isError(finding) && seen.size > limit) || suppressor?.hides(finding) === true) return
       seen.add(key)
-      current.push({
-        ...finding,
-        ...helpOf(report),
-        ...(report.offset === undefined ? places?.ofNode(node, report.at) : places?.ofOffset(report.offset)),
-      })
-      if (isError(finding)) errors++
+      current.push({ ...finding, ...helpOf(report), ...linesOf(node, report, places) })
+      if (!isError(finding)) return
+      errors++
+      addResources(node, faulty)
     },
     section() {
       const own: Findings = []
@@ -89,6 +90,7 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
         },
       }
     },
+    hasErrorIn: ({ value }) => faulty.has(value),
     findings: () => cut(flat(all), limit),
     get errors() {
       return errors
@@ -96,6 +98,13 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
     get isFull() {
       return errors > limit
     },
+  }
+}
+
+/** Adds the resources that a node is in. */
+function addResources(node: FhirNode, into: Set<unknown>): void {
+  for (let around: FhirNode | undefined = node; around !== undefined; around = around.parent) {
+    if (around.type.kind === 'resource') into.add(around.value)
   }
 }
 
@@ -115,6 +124,10 @@ function findingOf(kind: FindingKind, node: FhirNode, report: Report): Finding {
 function helpOf(report: Report): Pick<Finding, 'hint' | 'fix'> {
   const { hint, fix } = report.help?.() ?? report
   return { ...(hint !== undefined && { hint }), ...(fix !== undefined && { fix }) }
+}
+
+function linesOf(node: FhirNode, { offset, at }: Report, places: PlaceFinder | undefined): Pick<Finding, 'line' | 'column'> | undefined {
+  return offset === undefined ? places?.ofNode(node, at) : places?.ofOffset(offset)
 }
 
 /** Steps in JSON as steps in FHIRPath, which names choices otherwise. */

@@ -18,7 +18,7 @@ import { createSuppressor, type Suppressor } from './suppressor.js'
 import { faultFinding, noResource, noSuchType, reportSlips } from './json-findings.js'
 import { isConcrete } from './rules/structure/check-resource-type.js'
 import { convertUnit } from '../ucum/index.js'
-import { requestedRules } from './rules/profile/requested-profiles.js'
+import { requestedRules, visitFirstEntry } from './rules/profile/requested-profiles.js'
 import { specificationOf } from './facts/specification.js'
 import { shapesOf } from './structure/shape.js'
 import type { Checks, Run } from './walk/run.js'
@@ -144,6 +144,7 @@ async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...pa
   const run = runOf(ctx, source, { ...parts, pace, tasks })
   reportSlips(run, source.slips)
   visitNode(run, run.root, requestedRules(run, profiles))
+  visitFirstEntry(run, profiles)
   for (const task of tasks) {
     if (pace.due()) await pace.pause()
     task()

@@ -205,6 +205,19 @@ describe('the entries of a document or message', () => {
   })
 
   test.each<[string, readonly string[]]>([
+    ['#one', []],
+    ['#none', ['error bundle-reference-missing Bundle.entry[1].resource.extension[0].value.ofType(url)']],
+    ['#two', ['error bundle-reference-ambiguous Bundle.entry[1].resource.extension[0].value.ofType(url)']],
+    ['', []],
+  ])('lead with a fragment to one place: %s', async (fragment, expected) => {
+    const section = { id: 'two', title: 'x', entry: [{ reference: 'Patient/a' }] }
+    const narrative = `<div xmlns="http://www.w3.org/1999/xhtml"><p id="one">x</p><p id="two">x</p></div>`
+    const header = at(composition({ section: [{ ...section, text: { status: 'generated', div: narrative } }] }))
+    const link = { url: 'http://example.org/link', valueUrl: `${HOST}Composition/c${fragment}` }
+    expect(await findingsOf(document(header, at(patient('a', { extension: [link] }))), [], KINDS)).toEqual(expected)
+  })
+
+  test.each<[string, readonly string[]]>([
     ['Binary/s', []],
     ['https://hl7.org/fhir/fhir.css', ['error bundle-entry-unreachable Bundle.entry[1]']],
     ['Binary/t', ['error bundle-style-sheet Bundle.link[0].url', 'error bundle-entry-unreachable Bundle.entry[1]']],

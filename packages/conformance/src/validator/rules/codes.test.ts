@@ -37,6 +37,13 @@ describe('codings', () => {
       ['warning code-system-unknown Basic.code.coding[0].system'],
     ],
     [
+      'a system that nobody knows, without a code',
+      basic({ system: 'http://x.test', display: 'a' }),
+      {},
+      ['warning code-system-unknown Basic.code.coding[0].system'],
+    ],
+    ['the code of a retired system', basic(known('a')), { status: 'retired' }, ['information terminology-status Basic.code']],
+    [
       'a system that nobody knows, alone',
       tagged({ system: 'http://x.test', code: 'a' }),
       {},

@@ -20,6 +20,18 @@ const extension = [{ url: URL, valueString: 'x' }]
 const valueSet = { resourceType: 'ValueSet', status: 'draft', extension }
 const patient = { resourceType: 'Patient', extension }
 
+test.each<readonly [what: string, extension: JsonObject, said: readonly string[]]>([
+  ['a value of another type', { url: URL, valueString: 'x' }, ['error type-not-allowed Patient.extension[0]']],
+  ['a value of its type', { url: URL, valueBoolean: true }, []],
+  ['a relative url', { url: 'relative', valueString: 'x' }, ['error extension-url Patient.extension[0]']],
+])('an extension with %s', async (_, one, said) => {
+  const typed = {
+    ...definition('Patient'),
+    differential: { element: [{ path: 'Extension.value[x]', type: [{ code: 'boolean' }] }] },
+  }
+  expect(await findingsOf({ resourceType: 'Patient', extension: [one] }, [typed], /^(extension-|type-)/)).toEqual(said)
+})
+
 test.each<readonly [context: string, resource: JsonObject, said: readonly string[]]>([
   ['CanonicalResource', valueSet, []],
   ['MetadataResource', valueSet, []],

@@ -2,6 +2,13 @@ import { expect, test } from 'vitest'
 import { findingsOf } from './findings-of.js'
 
 test.each<readonly [uri: string, said: readonly string[]]>([
+  ['urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11#name', []],
+  ['urn:uuid:no#name', ['error uri-form Patient.meta.source']],
+])('a URN with a fragment: %s', async (source, said) => {
+  expect(await findingsOf({ resourceType: 'Patient', meta: { source } }, [], /^uri-/)).toEqual(said)
+})
+
+test.each<readonly [uri: string, said: readonly string[]]>([
   ['#name', []],
   ['#other', ['information uri-fragment Patient.meta.source']],
   ['#', []],

@@ -1,5 +1,5 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { corrected } from '../rules/constraint/corrections.js'
+import { corrected, correctedStrength } from '../rules/constraint/corrections.js'
 import type { ProfileSource } from './compile-profile.js'
 import type {
   BindingRule,
@@ -157,7 +157,7 @@ function extensionValues(element: JsonObject, url: string): readonly unknown[] {
 function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
   if (binding === undefined) return []
   const valueSet = stringAt(binding, 'valueSet')
-  const strength = stringAt(binding, 'strength')
+  const strength = correctedStrength(stringAt(binding, 'strength'), valueSet)
   const maximum = extensionValue(binding, 'elementdefinition-maxValueSet')
   const rules: BindingRule[] = []
   if (valueSet !== undefined && (strength === 'required' || strength === 'extensible' || strength === 'preferred')) {

@@ -46,8 +46,8 @@ export interface Targets {
   readonly bundles: Map<object, BundleIndex>
   /** Contained resources by id. */
   readonly contained: Map<object, ReadonlyMap<string, FhirNode>>
-  /** Ids of elements and anchors of narratives. */
-  readonly anchors: Map<object, ReadonlySet<string>>
+  /** Ids of elements and anchors of narratives, with the number of places that have them. */
+  readonly anchors: Map<object, ReadonlyMap<string, number>>
 }
 
 /** Checks one node beyond what its ElementDefinitions, which are at hand as `rules`, say. */

@@ -50,9 +50,14 @@ function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[
 /** Whether a rule allows the type of a choice; when it does not, it has nothing else to say about the value. */
 function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
   if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
-  run.sink.report('type-not-allowed', first, {
+  run.sink.report('type-not-allowed', placeOf(first), {
     text: `The type ${slot.type} is not allowed here; allowed: ${rule.types.map(({ code }) => code).join(', ')}.`,
     profile: rule.profile,
   })
   return false
+}
+
+/** The type of an extension's value is what the extension as a whole is about. */
+function placeOf(node: FhirNode): FhirNode {
+  return node.parent?.type.name === 'Extension' ? node.parent : node
 }

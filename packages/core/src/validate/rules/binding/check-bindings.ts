@@ -66,9 +66,12 @@ function reportOut(
   }
 }
 
+/** FHIRPath's own types, which stand in definitions where the value set has only those of FHIR. */
+const SYSTEM_TYPES = 'http://hl7.org/fhirpath/System.'
+
 /** A preference says nothing about systems that nobody here knows, and a profile that fixes a code does not mean its own binding to forbid it. */
 function isBeyond(run: Run, { binding, rule, codes }: Bound & { codes: readonly GivenCode[] }): boolean {
-  if (rule.children.get('code')?.value.fixed !== undefined) return true
+  if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true
   return binding.strength === 'preferred' && codes.every(({ system }) => system !== undefined && isUnknown(run, system))
 }
 

@@ -31,7 +31,7 @@ export function linksIn(run: Run, { resource }: BundleEntry, { byFullUrl }: Bund
     if (name === 'reference' && path.length > 1) links.push({ target: text, path: path.slice(0, -1), isReference: true })
     else if (name === 'div')
       for (const [, target = ''] of text.matchAll(/(?:href|src)="([^"]{1,2000})"/g)) links.push({ target, path, isReference: false })
-    else if (byFullUrl.has(text)) links.push({ target: text, path, isReference: false })
+    else if (byFullUrl.has(withoutFragment(text))) links.push({ target: text, path, isReference: false })
   }
 }
 
@@ -46,13 +46,18 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
  * @see https://hl7.org/fhir/R4/bundle.html#references
  */
 export function targetsOf(from: BundleEntry, target: string, { byFullUrl }: BundleIndex): readonly BundleEntry[] {
-  const plain = target.split('#', 1)[0] ?? ''
+  const plain = withoutFragment(target)
   const url = SCHEME.test(plain) ? plain : baseOf(from) + plain
   const exact = byFullUrl.get(url)
   if (exact !== undefined) return exact
   const version = VERSION.exec(url)?.[1]
   if (version === undefined) return []
   return (byFullUrl.get(url.replace(VERSION, '')) ?? []).filter(({ resource }) => versionOf(resource.value) === version)
+}
+
+function withoutFragment(url: string): string {
+  const end = url.indexOf('#')
+  return end < 0 ? url : url.slice(0, end)
 }
 
 /** Empty when the fullUrl tells no base. */

@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { nodeAlong, type JsonPath } from '../../walk/node-at.js'
 import type { BundleEntry } from '../reference/bundle-index.js'
+import { anchorsOf } from '../narrative/element-ids.js'
 import { entriesFor } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
 import { addressOf, targetsOf, type EntryLink } from './entry-links.js'
@@ -11,12 +12,38 @@ const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
   ['MessageHeader', ['focus']],
 ])
 
-/** Checks what references in the entries lead to: those of a document's or message's header must be found, URNs should be, and none be ambiguous. */
+/**
+ * Checks what references in the entries lead to: those of a document's or message's header must be found, URNs should be, and none be
+ * ambiguous. A link into an entry's resource must lead to one place there.
+ */
 export function checkEntryReferences(check: BundleCheck): void {
   const { index } = check
   for (const [position, entry] of index.entries.entries()) {
     const needed = position === 0 ? neededIn(check, entry) : []
-    for (const link of check.linksOf(entry)) if (link.isReference) checkLink(check, entry, { link, isNeeded: isIn(needed, link.path) })
+    for (const link of check.linksOf(entry)) {
+      if (link.isReference) checkLink(check, entry, { link, isNeeded: isIn(needed, link.path) })
+      else if (link.target.includes('#')) checkAnchor(check, entry, link)
+    }
+  }
+}
+
+function checkAnchor({ run, index }: BundleCheck, entry: BundleEntry, { target, path }: EntryLink): void {
+  const [found, ...others] = targetsOf(entry, target, index)
+  if (found === undefined || others.length > 0) return
+  const id = target.slice(target.indexOf('#') + 1)
+  const places = anchorsOf(run, found.resource).get(id) ?? 0
+  if (places === 1) return
+  const { node } = nodeAlong(run, entry.resource, path)
+  if (places === 0) {
+    run.sink.report('bundle-reference-missing', node, {
+      text: `The entry that is meant has nothing with the id ${quoted(id)}.`,
+      code: 'not-found',
+    })
+  } else {
+    run.sink.report('bundle-reference-ambiguous', node, {
+      text: `The entry that is meant has ${places} places with the id ${quoted(id)}.`,
+      code: 'invalid',
+    })
   }
 }
 

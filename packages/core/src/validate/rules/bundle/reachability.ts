@@ -54,7 +54,8 @@ function linksBetween({ index, linksOf }: BundleCheck): { targets: Links; source
   const targets = new Map<BundleEntry, (readonly BundleEntry[])[]>()
   const sourcesOf = new Map<readonly BundleEntry[], BundleEntry[]>()
   for (const entry of index.entries) {
-    for (const { target } of linksOf(entry)) {
+    for (const { target, isReference } of linksOf(entry)) {
+      if (!isReference && target.includes('#')) continue
       const group = targetsOf(entry, target, index)
       add(targets, entry, group)
       add(sourcesOf, group, entry)

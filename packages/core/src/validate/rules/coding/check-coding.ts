@@ -14,10 +14,11 @@ import { isAbsoluteUri } from '../primitive/uri.js'
 /** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
 export function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
-  const code = isObject(value) ? stringAt(value, 'code') : undefined
-  if (!isObject(value) || code === undefined) return
+  if (!isObject(value)) return
+  const code = stringAt(value, 'code')
   const system = stringAt(value, 'system')
   if (system === undefined) {
+    if (code === undefined) return
     const text = 'A code without system has no defined meaning and cannot be checked.'
     run.sink.report('coding-system-missing', node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
     return
@@ -31,7 +32,7 @@ export function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRul
 
 interface CodeInSystem {
   readonly coding: JsonObject
-  readonly code: string
+  readonly code: string | undefined
   readonly family: SystemFamily
   readonly rules: readonly ElementRule[]
 }
@@ -43,6 +44,7 @@ function isLone({ parent }: FhirNode): boolean {
 
 function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }: CodeInSystem): void {
   if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
+  if (code === undefined) return
   const version = stringAt(coding, 'version')
   const provider = family.provider(version)
   if (provider === undefined) {

@@ -20,6 +20,7 @@ const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
   experimental: 'an experiment',
   deprecated: 'deprecated',
   withdrawn: 'withdrawn',
+  retired: 'retired',
 }
 
 /** A draft value set may use draft systems, so a binding decides what is worth a note. */

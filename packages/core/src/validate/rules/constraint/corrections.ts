@@ -18,6 +18,8 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
     "clinicalStatus.exists() or verificationStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-ver-status' and code = 'entered-in-error').exists() or category.select($this='problem-list-item').empty()",
     "clinicalStatus.exists() or verificationStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-ver-status' and code = 'entered-in-error').exists() or category.coding.where(code='problem-list-item').empty()",
   ],
+  // vs-1: a period has no day to be precise to.
+  ['($this as dateTime).toString().length() >= 8', '($this is dateTime) implies (($this as dateTime).toString().length() >= 8)'],
   // tim-9: `in` takes one item, and there may be several.
   [
     "offset.empty() or (when.exists() and ((when in ('C' | 'CM' | 'CD' | 'CV')).not()))",
@@ -28,4 +30,15 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
 /** The expression to evaluate in place of a published one. */
 export function corrected(expression: string): string {
   return CORRECTIONS.get(expression) ?? expression
+}
+
+/**
+ * R4 requires the units of vital signs for every component, the flow of oxygen too, which has none of them. HL7's validator lets others be used,
+ * and the profiles fix the units of what they know.
+ */
+const NOT_REQUIRED: ReadonlySet<string> = new Set(['http://hl7.org/fhir/ValueSet/ucum-vitals-common|4.0.1'])
+
+/** The strength to take in place of a published one. */
+export function correctedStrength(strength: string | undefined, valueSet: string | undefined): string | undefined {
+  return valueSet !== undefined && NOT_REQUIRED.has(valueSet) ? 'extensible' : strength
 }

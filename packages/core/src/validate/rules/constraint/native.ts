@@ -10,7 +10,7 @@ const DOM_3 =
 export const NATIVE_CONSTRAINTS: ReadonlyMap<string, (run: Run, node: FhirNode) => boolean> = new Map([
   ["reference.startsWith('#').not() or (reference.substring(1).trace('url') in %rootResource.contained.id.trace('ids'))", leadsToContained],
   ['hasValue() or (children().count() > id.count())', hasContent],
-  // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`.
+  // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`, which says what is wrong.
   [DOM_3, () => true],
   ['htmlChecks()', () => true],
 ])

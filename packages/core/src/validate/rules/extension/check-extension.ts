@@ -24,7 +24,7 @@ function checkUrl(run: Run, node: FhirNode, url: string): void {
   if (!url.includes(':')) {
     run.sink.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
   } else if (url.includes('|')) {
-    run.sink.report('extension-url', node, { text: `The url of an extension has no version: ${quoted(url)}.`, code: 'invalid' })
+    run.sink.report('extension-url', node, { text: `The url of an extension has no version: ${quoted(url)}.` })
   } else if (run.facts.profile(url) === undefined && !FREE.test(url) && !CROSS_VERSION.test(url)) {
     reportUnknown(run, node, url)
   }

@@ -6,10 +6,13 @@ import { containerOf } from '../reference/resolve-locally.js'
 import { anchorsOf } from './element-ids.js'
 import { readNarrative } from './narrative-problems.js'
 
+const TXT_1 = 'txt-1: The narrative may only have the basic elements and attributes of HTML, links, images, and styles that load nothing.'
+
 /** Checks the XHTML of a narrative: markup, links, and that its language is the resource's. */
 export function checkNarrative(run: Run, node: FhirNode): void {
   if (typeof node.value !== 'string') return
   const narrative = readNarrative(node.value)
+  if (narrative.hasForeignMarkup) run.sink.report('invariant', node, { text: TXT_1 })
   for (const text of narrative.problems) run.sink.report('narrative', node, { text })
   if (narrative.hasSpaceAttribute)
     run.sink.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })

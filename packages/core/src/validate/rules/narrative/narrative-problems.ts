@@ -25,6 +25,8 @@ export interface Narrative {
   readonly hasSpaceAttribute: boolean
   /** False when there is nothing to see. */
   readonly hasContent: boolean
+  /** True when there are elements or attributes that narratives do not have. */
+  readonly hasForeignMarkup: boolean
 }
 
 interface Reading {
@@ -36,6 +38,7 @@ interface Reading {
   readonly sectionLanguages: string[]
   root: Extract<XhtmlToken, { kind: 'open' }> | undefined
   hasContent: boolean
+  hasForeignMarkup: boolean
   hasSpaceAttribute: boolean
 }
 
@@ -59,12 +62,14 @@ export function readNarrative(text: string): Narrative {
     sectionLanguages: reading.sectionLanguages,
     hasSpaceAttribute: reading.hasSpaceAttribute,
     hasContent: reading.hasContent || reading.problems.size > 0,
+    hasForeignMarkup: reading.hasForeignMarkup,
   }
 }
 
 function emptyReading(): Reading {
   const lists = { open: [], fragments: [], sources: [], sectionLanguages: [] }
-  return { ...lists, problems: new Set(), ids: new Set(), root: undefined, hasContent: false, hasSpaceAttribute: false }
+  const flags = { hasContent: false, hasForeignMarkup: false, hasSpaceAttribute: false }
+  return { ...lists, ...flags, problems: new Set(), ids: new Set(), root: undefined }
 }
 
 function languageOf(attributes: readonly XhtmlAttribute[] | undefined): string | undefined {
@@ -106,7 +111,7 @@ function readOpening(reading: Reading, token: Extract<XhtmlToken, { kind: 'open'
     if (reading.root !== undefined) reading.problems.add("A narrative must be one 'div' element.")
     reading.root ??= token
   }
-  if (!isAllowedElement(token.name)) reading.problems.add(`The element '${quotedName(token.name)}' is not allowed in a narrative.`)
+  if (!isAllowedElement(token.name)) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
   if (token.name === 'img') reading.hasContent = true
   if (token.name === 'div' && reading.open.length === 1) readSection(reading, token.attributes)
   for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
@@ -121,12 +126,17 @@ function readSection({ sectionLanguages }: Reading, attributes: readonly XhtmlAt
 function readAttribute(reading: Reading, element: string, { name, value }: XhtmlAttribute): void {
   const { problems } = reading
   if (!isAllowedAttribute(element, name))
-    problems.add(`The attribute '${quotedName(name)}' is not allowed on '${quotedName(element)}' in a narrative.`)
+    refuse(reading, `The attribute '${quotedName(name)}' is not allowed on '${quotedName(element)}' in a narrative.`)
   checkEntities(reading, value)
   if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
   if (name === 'xml:space') reading.hasSpaceAttribute = true
   if (name === 'style' && LOADING_STYLE.test(unescaped(value))) problems.add('A style in the narrative loads something.')
   if (LINKS.has(name)) readLink(reading, { name, link: unescaped(value) })
+}
+
+function refuse(reading: Reading, problem: string): void {
+  reading.hasForeignMarkup = true
+  reading.problems.add(problem)
 }
 
 function checkEntities({ problems }: Reading, text: string): void {

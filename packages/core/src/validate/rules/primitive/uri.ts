@@ -14,9 +14,11 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
   return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined
 }
 
+/** A fragment may follow: it names something in what the URN is for. */
 function uuidWarning(text: string): PrimitiveProblem | undefined {
-  if (UUID.test(text)) return undefined
-  if (!UUID.test(text.toLowerCase())) return wrong(text, 'it is no UUID')
+  const [urn = ''] = text.split('#', 1)
+  if (UUID.test(urn)) return undefined
+  if (!UUID.test(urn.toLowerCase())) return wrong(text, 'it is no UUID')
   return { kind: 'uri-form', text: `${quoted(text)} must be in lower case.`, severity: 'warning' }
 }
 

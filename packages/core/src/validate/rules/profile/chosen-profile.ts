@@ -1,8 +1,8 @@
-import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
+import { quoted } from '../../../errors/index.js'
+import { isSubtype, PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import type { ElementRule, Profile } from '../../profile/element-rule.js'
 import { profileRoots } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
-import { fittingProfile } from './fitting-profile.js'
 import { conforms } from './conforms.js'
 
 /**
@@ -27,12 +27,27 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   return fitting[0]?.rules ?? []
 }
 
-function onlyRoots(run: Run, node: FhirNode, { canonical, profile }: { canonical: string; profile: Profile | Pending | undefined }): readonly ElementRule[] {
+function onlyRoots(
+  run: Run,
+  node: FhirNode,
+  { canonical, profile }: { canonical: string; profile: Profile | Pending | undefined },
+): readonly ElementRule[] {
   if (profile === undefined) {
     if (node.type.name === 'Extension') return []
-    run.sink.report('profile-unknown', node, { text: `The profile ${canonical}, to which this must conform, is not known here.`, severity: 'error' })
+    run.sink.report('profile-unknown', node, {
+      text: `The profile ${canonical}, to which this must conform, is not known here.`,
+      severity: 'error',
+    })
     return []
   }
-  const isOfType = profile !== PENDING && (profile.root.path !== profile.type || fittingProfile(run, node, profile).length > 0)
+  if (profile === PENDING) return []
+  const isOfType = profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
+  if (!isOfType) {
+    run.sink.report('profile-type', node, {
+      text: `What stands here must conform to ${quoted(profile.url)}, which is for ${profile.type}, not for ${node.type.name}.`,
+      profile: profile.canonical,
+      ...(node.slot?.name === 'resource' && { code: 'informational' }),
+    })
+  }
   return isOfType ? profileRoots(run, canonical) : []
 }

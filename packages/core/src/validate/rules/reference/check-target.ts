@@ -1,10 +1,11 @@
 import { quoted } from '../../../errors/index.js'
-import { isSubtype, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import type { ElementRule, TypeRule } from '../../profile/element-rule.js'
+import { isSubtype, pathOf, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import type { ElementRule } from '../../profile/element-rule.js'
 import { rootsOf } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
 import { conforms } from '../profile/conforms.js'
-import { referenceOf, resolveLocally } from './resolve-locally.js'
+import { checkAggregation } from './check-aggregation.js'
+import { containerOf, referenceOf, resolveLocally } from './resolve-locally.js'
 
 /** What a reference leads to: the type that its text names, and the resource where that is at hand. */
 interface Target {
@@ -12,32 +13,51 @@ interface Target {
   readonly resource?: FhirNode
 }
 
-/** Checks that what a Reference leads to is of a type that the rules allow and, where it is at hand, of a profile that they allow. */
+/**
+ * Checks that what a Reference leads to is where the rules want it, of a type that they allow and, where it is at hand, of a profile that they
+ * allow, and without errors of its own.
+ */
 export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const reference = node.type.name === 'Reference' ? referenceOf(node) : undefined
-  const target = reference === undefined ? undefined : targetOf(run, node, reference)
+  if (reference === undefined) return
+  const resource = resolveLocally(run, node, reference)
+  checkAggregation(run, node, { rules, reference, resource })
+  const target = targetOf(run, reference, resource)
   if (target === undefined) return
-  for (const rule of rules) {
-    const type = rule.types.find(({ code }) => code === 'Reference')
-    if (
-      type === undefined ||
-      type.targetProfiles.length === 0 ||
-      type.targetProfiles.some((canonical) => isAllowed(run, target, canonical))
-    )
-      continue
+  const narrow = rules.filter((rule) => targetProfilesOf(rule).length > 0)
+  for (const rule of narrow) {
+    const canonicals = targetProfilesOf(rule)
+    if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
     run.sink.report('reference', node, {
-      text: `The reference ${quoted(reference ?? '')} leads to a ${target.type.name} that is none of ${namesOf(type)}.`,
+      text: `The reference ${quoted(reference)} leads to a ${target.type.name} that is none of ${namesOf(canonicals)}.`,
       ...(!rule.isBase && { profile: rule.profile }),
     })
     return
   }
+  if (resource !== undefined && narrow.some((rule) => !targetProfilesOf(rule).includes(ANY))) noteFaults(run, node, resource)
+}
+
+const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
+
+function targetProfilesOf({ types }: ElementRule): readonly string[] {
+  return types.find(({ code }) => code === 'Reference')?.targetProfiles ?? []
+}
+
+/** Said when all has been walked over, because the errors may come after the reference. */
+function noteFaults(run: Run, node: FhirNode, resource: FhirNode): void {
+  if (!run.isStructural || resource === containerOf(node)) return
+  run.later(() => {
+    if (!run.sink.hasErrorIn(resource)) return
+    run.sink.report('reference-target', node, {
+      text: `The ${resource.type.name} at ${pathOf(resource)}, to which this leads, has errors.`,
+    })
+  })
 }
 
 /** A relative reference begins with the type. */
 const RELATIVE = /^([A-Z][A-Za-z]{0,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?(?:#.*)?$/
 
-function targetOf(run: Run, node: FhirNode, reference: string): Target | undefined {
-  const resource = resolveLocally(run, node, reference)
+function targetOf(run: Run, reference: string, resource: FhirNode | undefined): Target | undefined {
   if (resource !== undefined) return { type: resource.type, resource }
   const type = run.model.type(RELATIVE.exec(reference)?.[1] ?? '')
   return type?.kind === 'resource' ? { type } : undefined
@@ -51,6 +71,6 @@ function isAllowed(run: Run, { type, resource }: Target, canonical: string): boo
   return profile.isBase || resource === undefined || conforms(run, resource, { rules: rootsOf(run, profile), key: canonical })
 }
 
-function namesOf({ targetProfiles }: TypeRule): string {
-  return targetProfiles.map((canonical) => canonical.replace('http://hl7.org/fhir/StructureDefinition/', '')).join(', ')
+function namesOf(canonicals: readonly string[]): string {
+  return canonicals.map((canonical) => canonical.replace('http://hl7.org/fhir/StructureDefinition/', '')).join(', ')
 }

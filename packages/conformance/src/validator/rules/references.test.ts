@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition/'
+const PROFILE = 'http://references.test/encounter'
+const HOST = 'http://a.org/fhir/'
+
+const aggregated = (aggregation: readonly string[]): JsonObject => ({
+  resourceType: 'StructureDefinition',
+  url: PROFILE,
+  name: 'P',
+  status: 'active',
+  kind: 'resource',
+  abstract: false,
+  type: 'Encounter',
+  baseDefinition: `${BASE}Encounter`,
+  derivation: 'constraint',
+  differential: { element: [{ path: 'Encounter.subject', type: [{ code: 'Reference', targetProfile: [`${BASE}Patient`], aggregation }] }] },
+})
+const encounter = (reference: string, members: JsonObject = {}): JsonObject => ({
+  resourceType: 'Encounter',
+  id: 'e',
+  meta: { profile: [PROFILE] },
+  status: 'planned',
+  class: { system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'AMB' },
+  subject: { reference },
+  ...members,
+})
+const patient: JsonObject = { resourceType: 'Patient', id: 'p' }
+const contained = { contained: [patient] }
+const bundled = (reference: string, target: JsonObject = patient): JsonObject => ({
+  resourceType: 'Bundle',
+  type: 'collection',
+  entry: [
+    { fullUrl: `${HOST}Encounter/e`, resource: encounter(reference) },
+    { fullUrl: `${HOST}Patient/p`, resource: target },
+  ],
+})
+const IN_BUNDLE = 'error reference Bundle.entry[0].resource.subject'
+
+test.each<readonly [where: string, aggregation: readonly string[], resource: JsonObject, said: readonly string[]]>([
+  ['in the Bundle', ['bundled'], bundled('Patient/p'), []],
+  ['in the Bundle', ['referenced'], bundled('Patient/p'), []],
+  ['in the Bundle', ['contained'], bundled('Patient/p'), [IN_BUNDLE]],
+  ['not in the Bundle', ['bundled'], bundled('Patient/q'), [IN_BUNDLE]],
+  ['not in the Bundle', ['bundled', 'referenced'], bundled('Patient/q'), []],
+  ['contained', ['contained'], encounter('#p', contained), []],
+  ['contained', ['bundled'], encounter('#p', contained), ['error reference Encounter.subject']],
+  ['elsewhere, where there is no Bundle', ['bundled'], encounter('Patient/p'), []],
+])('a target that is %s, where it must be %j', async (_, aggregation, resource, said) => {
+  expect(await findingsOf(resource, [aggregated(aggregation)], /^reference/)).toEqual(said)
+})
+
+test('a reference to what has errors is noted, also when they come later', async () => {
+  const bad = bundled('Patient/p', { ...patient, gender: 1 })
+  expect(await findingsOf(bad, [], /^reference/)).toEqual(['information reference-target Bundle.entry[0].resource.subject'])
+})
+
+test('a reference to what has no errors, or to any resource, is not noted', async () => {
+  const basic = { resourceType: 'Basic', code: { text: 'x' }, subject: { reference: '#p' }, contained: [{ ...patient, gender: 1 }] }
+  expect(await findingsOf(basic, [], /^reference/)).toEqual([])
+  expect(await findingsOf(encounter('#p', contained), [], /^reference/)).toEqual([])
+})
