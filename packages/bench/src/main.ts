@@ -2,6 +2,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { cluster } from './cluster/cluster.js'
 import { overHttp } from './http/http.js'
+import { hostile } from './terminology/hostile.js'
 import { inProcess } from './in-process/in-process.js'
 import { soak } from './soak/soak.js'
 import { storages } from './storage/storage.js'
@@ -12,6 +13,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['in-process', inProcess],
   ['http', overHttp],
   ['terminology', terminology],
+  ['hostile', hostile],
   ['storage', storages],
   ['cluster', cluster],
   ['soak', soak],

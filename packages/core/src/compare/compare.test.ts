@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { call, callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import type { JsonObject } from '../json/index.js'
-import { makePlan, membersOf, namedValueSet, NO_RULES, terminologyScope } from '../terminology/index.js'
+import { finished, makePlan, membersOf, namedValueSet, NO_RULES, terminologyScope } from '../terminology/index.js'
 import { compareDefinitions } from './compare-definitions.js'
 import { compareMembers } from './compare-members.js'
 import { compare, compareOperation, type Relationship } from './index.js'
@@ -123,7 +123,9 @@ describe('two value sets', () => {
         const [a, b] = [await planOf(mine), await planOf(others)]
         const defined = compareDefinitions(a, b, { rules: NO_RULES, policy: 'as-needed' })
         if (defined === undefined) return
-        const { common, missing, extra } = compareMembers(membersOf(scope, a), membersOf(scope, b), 'as-needed')
+        const { common, missing, extra } = finished(
+          compareMembers(finished(membersOf(scope, a)), finished(membersOf(scope, b)), 'as-needed'),
+        )
         const shown = JSON.stringify([mine, others])
         // Equal definitions are the same also when nothing is in them.
         expect({ missing: defined.missing, extra: defined.extra }, shown).toEqual({ missing, extra })

@@ -6,11 +6,13 @@ import {
   membersOf,
   namedValueSet,
   nameOf,
+  paced,
   terminologyScope,
   type TerminologyScope,
   type ValueSetName,
   type ValueSetPlan,
   type VersionRules,
+  type Work,
 } from '../terminology/index.js'
 import { compareDefinitions } from './compare-definitions.js'
 import { compareMembers, whyOpen, type VersionPolicy } from './compare-members.js'
@@ -58,7 +60,7 @@ export async function compare(ctx: OperationContext, input: CompareInput): Promi
     const plans = [await makePlan(scope, valueSets[0]), await makePlan(scope, valueSets[1])] as const
     const defined = compareDefinitions(...plans, { rules: scope.rules, policy })
     performedExpansion = defined === undefined
-    const overlap = defined ?? expandedOverlap(scope, plans, policy)
+    const overlap = defined ?? (await paced(expandedOverlap(scope, plans, policy), scope.pace))
     const relationship = relationshipOf(overlap)
     const codes = performedExpansion && relationship === 'same' ? undefined : overlap.codes
     return { relationship, message: messageOf(relationship, [nameOf(valueSets[0]), nameOf(valueSets[1])]), performedExpansion, codes }
@@ -78,11 +80,11 @@ const UNDECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'unprocessable',
 ])
 
-function expandedOverlap(scope: TerminologyScope, plans: readonly [ValueSetPlan, ValueSetPlan], policy: VersionPolicy): Overlap {
-  const [mine, others] = [membersOf(scope, plans[0]), membersOf(scope, plans[1])]
+function* expandedOverlap(scope: TerminologyScope, plans: readonly [ValueSetPlan, ValueSetPlan], policy: VersionPolicy): Work<Overlap> {
+  const [mine, others] = [yield* membersOf(scope, plans[0]), yield* membersOf(scope, plans[1])]
   const open = whyOpen(plans[0], mine) ?? whyOpen(plans[1], others)
   if (open !== undefined) throw new OperationError('not-supported', `${open}.`)
-  return compareMembers(mine, others, policy)
+  return yield* compareMembers(mine, others, policy)
 }
 
 function relationshipOf({ common, missing, extra }: Overlap): Relationship {

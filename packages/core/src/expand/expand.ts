@@ -5,6 +5,7 @@ import {
   filterWords,
   languagesFor,
   listable,
+  mapped,
   nameOf,
   paced,
   plannedValueSet,
@@ -16,6 +17,7 @@ import {
   type Segment,
   type TerminologyScope,
   type ValueSetPlan,
+  type Work,
 } from '../terminology/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
 import type { ExpandInput } from './expand-input.js'
@@ -109,10 +111,10 @@ async function selected(ctx: OperationContext, input: ExpandInput): Promise<Sele
   refuseLongFilter(ctx, input)
   const planned = await plannedValueSet(ctx, input)
   const { scope, plan } = planned
-  const members = planned.members()
+  const members = await planned.members()
   const languages = languagesFor(input, plan.valueSet.resource)
   const filtered = filterWords(input.filter ?? '').length > 0
-  const wanted = wantedSegments(members, input)
+  const wanted = await paced(wantedSegments(members, input), scope.pace)
   const segments = filtered ? await matchingSegments(scope, wanted, input) : wanted
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
   const style = entryStyle(input, plan, languages)
@@ -120,9 +122,9 @@ async function selected(ctx: OperationContext, input: ExpandInput): Promise<Sele
   return { scope, input, plan, members, segments, total, style, filtered }
 }
 
-function wantedSegments({ segments }: Members, { activeOnly, excludeNotForUI }: ExpandInput): readonly Segment[] {
-  const active = activeOnly === true ? segments.map(activeCodes) : segments
-  return excludeNotForUI === true ? active.map(selectableCodes) : active
+function* wantedSegments({ segments }: Members, { activeOnly, excludeNotForUI }: ExpandInput): Work<readonly Segment[]> {
+  const active = activeOnly === true ? yield* mapped(segments, activeCodes) : segments
+  return excludeNotForUI === true ? yield* mapped(active, selectableCodes) : active
 }
 
 async function matchingSegments(

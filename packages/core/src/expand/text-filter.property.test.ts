@@ -2,15 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
-import {
-  definedValueSet,
-  makePlan,
-  membersOf,
-  terminologyScope,
-  finished,
-  listable,
-  type Segment,
-} from '../terminology/index.js'
+import { definedValueSet, makePlan, membersOf, terminologyScope, finished, listable, type Segment } from '../terminology/index.js'
 import { expand } from './expand.js'
 import { compareKeys } from './rank-key.js'
 import { matching, ranked } from './text-filter.js'
@@ -54,7 +46,7 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
   const ctx = createContext({ storage: memoryStorage([resource]) })
   const scope = await terminologyScope(ctx)
   const definition = { type: 'ValueSet', url: '', status: 'active', resource: valueSet }
-  const { segments } = membersOf(scope, await makePlan(scope, definedValueSet(ctx.cache, definition)))
+  const { segments } = finished(membersOf(scope, await makePlan(scope, definedValueSet(ctx.cache, definition))))
   const [segment] = segments
   if (segment === undefined) throw new TypeError('The system has no codes.')
   finished(listable(segment.provider).buildTexts())

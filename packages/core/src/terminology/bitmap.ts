@@ -1,4 +1,5 @@
 import { firstWhere } from './first-where.js'
+import type { Work } from './work.js'
 
 /** A set of whole numbers from 0 to a fixed limit. Never changed after it was made; the count is kept once known. */
 export interface Bitmap {
@@ -36,6 +37,17 @@ export function fewBitmap(few: Uint32Array, limit: number): Bitmap {
   }
 }
 
+/** The same set, by its members alone where that takes much less memory. */
+export function compacted(bitmap: Bitmap): Bitmap {
+  if (bitmap.few !== undefined || !isFew(bitmap.count(), bitmap.limit)) return bitmap
+  return fewBitmap(Uint32Array.from(members(bitmap)), bitmap.limit)
+}
+
+/** True where a list of members takes at most an eighth of the memory of words. */
+function isFew(count: number, limit: number): boolean {
+  return count <= limit >>> 8
+}
+
 /** A bitmap without members. */
 export function emptyBitmap(limit: number): Bitmap {
   return bitmapOf(newWords(limit), limit)
@@ -43,14 +55,23 @@ export function emptyBitmap(limit: number): Bitmap {
 
 /** The numbers from `start` up to but not including `end`. */
 export function rangeBitmap(start: number, end: number, limit: number): Bitmap {
+  if (end - start <= SHORT_RANGE) return shortRange(start, end, limit)
   const words = newWords(limit)
   const first = start >>> 5
   const last = end >>> 5
-  if (start >= end) return bitmapOf(words, limit)
   words.fill(0xffffffff, first, last)
   if (last < words.length) words[last] = lowBits(end & 31)
   words[first] = (words[first] ?? 0) & ~lowBits(start & 31)
   return bitmapOf(words, limit)
+}
+
+/** Up to this length a range costs less as a list (bench `hostile`: one for each leaf of a hierarchy). */
+const SHORT_RANGE = 32
+
+function shortRange(start: number, end: number, limit: number): Bitmap {
+  const few = new Uint32Array(Math.max(0, Math.min(end, limit) - start))
+  for (let i = 0; i < few.length; i++) few[i] = start + i
+  return fewBitmap(few, limit)
 }
 
 /** The numbers given, in any order; numbers outside the limit are passed over. */
@@ -59,6 +80,23 @@ export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
   for (const position of positions) if (position < limit) setBit(words, position)
   return bitmapOf(words, limit)
 }
+
+/** Numbers below the limit that are in ascending order, each once. */
+export function ascendingBitmap(positions: readonly number[], limit: number): Bitmap {
+  return isFew(positions.length, limit) ? fewBitmap(Uint32Array.from(positions), limit) : bitmapFrom(positions, limit)
+}
+
+/** The numbers below the limit that pass a test. */
+export function* testedBitmap(limit: number, accept: (position: number) => boolean): Work<Bitmap> {
+  const words = newWords(limit)
+  for (let position = 0; position < limit; position++) {
+    if (position % STEPS === 0) yield
+    if (accept(position)) setBit(words, position)
+  }
+  return bitmapOf(words, limit)
+}
+
+const STEPS = 256
 
 /** The members of both. */
 export function and(a: Bitmap, b: Bitmap): Bitmap {
@@ -145,6 +183,12 @@ export function newWords(limit: number): Uint32Array {
 export function setBit(words: Uint32Array, position: number): void {
   const at = position >>> 5
   words[at] = (words[at] ?? 0) | (1 << (position & 31))
+}
+
+/** Adds the members of a set to words that are being filled. */
+export function addMembers(words: Uint32Array, set: Bitmap): void {
+  if (set.few !== undefined) for (const position of set.few) setBit(words, position)
+  else for (let i = 0; i < set.words.length; i++) words[i] = (words[i] ?? 0) | (set.words[i] ?? 0)
 }
 
 function combined(a: Bitmap, b: Bitmap, join: (x: number, y: number) => number): Bitmap {

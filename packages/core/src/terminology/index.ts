@@ -43,10 +43,11 @@ export {
   type MembershipQuestion,
 } from './value-set/membership.js'
 export { namedValueSet, type ValueSetName } from './value-set/named-value-set.js'
-export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
+export { coverageOf, type Coverage } from './value-set/coverage.js'
+export { activeCodes, mapped, membersOf, selectableCodes, type Members } from './value-set/members.js'
 export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'
 export { withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
-export { conceptsOf, coverOf, standIns, withCodes, without, type Segment } from './value-set/segment.js'
+export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
 export { storedValueSet } from './value-set/stored-value-set.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'

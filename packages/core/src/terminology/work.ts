@@ -31,8 +31,10 @@ export function sharedWork<T>(make: () => Work<T>): () => Work<T> {
     while (done === undefined) {
       work ??= make()
       const step = nextOf(work, () => (work = undefined))
-      if (step.done === true) done = { result: step.value }
-      else yield
+      if (step.done === true) {
+        done = { result: step.value }
+        work = undefined
+      } else yield
     }
     return done.result
   }

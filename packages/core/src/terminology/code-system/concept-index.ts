@@ -1,6 +1,6 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { bitmapFrom, rangeBitmap, type Bitmap } from '../bitmap.js'
-import { finished, sharedWork } from '../work.js'
+import { ascendingBitmap, rangeBitmap, testedBitmap, type Bitmap } from '../bitmap.js'
+import { finished, sharedWork, type Work } from '../work.js'
 import type { ConceptStatus } from './concept-status.js'
 import { propertyText } from './property-value.js'
 import type { ConceptIndex, ConceptSource } from './provider.js'
@@ -16,8 +16,13 @@ export interface Indexed {
 /** Makes the index of a code system; its parts are built when they are first asked for. */
 export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   const all = rangeBitmap(0, size, size)
-  const columns = new Map<string, ReadonlyMap<string, Bitmap>>()
-  let inactive: Bitmap | undefined
+  const columns = new Map<string, () => Work<ReadonlyMap<string, Bitmap>>>()
+  const column = (property: string): Work<ReadonlyMap<string, Bitmap>> => {
+    const known = columns.get(property) ?? sharedWork(() => columnOf(property, size, sources))
+    columns.set(property, known)
+    return known()
+  }
+  const inactive = sharedWork(() => testedBitmap(size, (concept) => status(concept).inactive))
   const own = (concept: number): JsonObject => sources(concept)[0]?.concept ?? {}
   const texts = sharedWork(() =>
     textIndex({
@@ -30,16 +35,10 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   return {
     size,
     all: () => all,
-    inactive: () =>
-      (inactive ??= bitmapFrom(
-        numbers(size, (concept) => status(concept).inactive),
-        size,
-      )),
-    values: (property) => {
-      const column = columns.get(property) ?? columnOf(property, size, sources)
-      columns.set(property, column)
-      return column
-    },
+    inactive: () => finished(inactive()),
+    buildInactive: inactive,
+    values: (property) => finished(column(property)),
+    buildValues: column,
     buildTexts: texts,
     withWord: (word) => finished(texts()).find(word),
     words: (start) => finished(texts()).words(start),
@@ -60,16 +59,24 @@ export function searchedTexts(sources: readonly ConceptSource[]): readonly strin
   return texts
 }
 
-function columnOf(property: string, size: number, sources: Indexed['sources']): ReadonlyMap<string, Bitmap> {
+const STEPS = 256
+
+function* columnOf(property: string, size: number, sources: Indexed['sources']): Work<ReadonlyMap<string, Bitmap>> {
   const places = new Map<string, number[]>()
   for (let concept = 0; concept < size; concept++) {
-    for (const value of propertyTexts(sources(concept), property)) {
+    if (concept % STEPS === 0) yield
+    for (const value of new Set(propertyTexts(sources(concept), property))) {
       const list = places.get(value)
       if (list === undefined) places.set(value, [concept])
       else list.push(concept)
     }
   }
-  return new Map(Array.from(places, ([value, list]) => [value, bitmapFrom(list, size)]))
+  const column = new Map<string, Bitmap>()
+  for (const [value, list] of places) {
+    if (column.size % STEPS === 0) yield
+    column.set(value, ascendingBitmap(list, size))
+  }
+  return column
 }
 
 /** The values of a property of a concept as text. */
@@ -83,8 +90,4 @@ export function propertyTexts(sources: readonly ConceptSource[], property: strin
     }
   }
   return texts
-}
-
-function* numbers(size: number, accept: (concept: number) => boolean): Generator<number> {
-  for (let concept = 0; concept < size; concept++) if (accept(concept)) yield concept
 }

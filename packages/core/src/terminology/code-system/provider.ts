@@ -96,9 +96,13 @@ export interface ConceptIndex {
   readonly size: number
   all(): Bitmap
   inactive(): Bitmap
+  /** Builds what `inactive` needs, so that other work can run meanwhile. Absent where that takes no time. */
+  buildInactive?(): Work<unknown>
   /** Concepts by the values of a property, as text. */
   values(property: string): ReadonlyMap<string, Bitmap>
-  /** Builds what `withWord` needs, so that other work can run meanwhile. */
+  /** The same for `values`. */
+  buildValues?(property: string): Work<unknown>
+  /** The same for `withWord`. */
   buildTexts(): Work<unknown>
   withWord(word: FilterWord): Bitmap
   /** The words of texts that begin so, folded; some may come more than once. */

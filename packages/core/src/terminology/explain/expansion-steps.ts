@@ -6,6 +6,7 @@ import { conceptsFor } from '../filter/concepts-for.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
 import type { Segment } from '../value-set/segment.js'
+import type { Work } from '../work.js'
 import { codesText, filterText, partText } from './part-text.js'
 import { versionStep } from './version-step.js'
 
@@ -19,13 +20,13 @@ export interface ListedPart {
 }
 
 /** Writes down how many codes an include or exclude has, and how many each of its filters. */
-export function explainListedPart(explain: Explain, { kind, scope, plan, part, segments }: ListedPart): void {
+export function* explainListedPart(explain: Explain, { kind, scope, plan, part, segments }: ListedPart): Work<void> {
   const { canonical } = plan.valueSet
   const place = { ...(canonical !== undefined && { definition: canonical }), path: part.path }
   if (part.family !== undefined) {
     const choice = chooseVersion(part.family, { include: part.definition.version, rules: scope.rules })
     explain.step(versionStep(choice, 'include'))
-    if (choice.provider !== undefined) explainSelection(explain, { part, place }, choice.provider)
+    if (choice.provider !== undefined) yield* explainSelection(explain, { part, place }, choice.provider)
   }
   const count = sizeOf(segments)
   explain.step({
@@ -57,7 +58,7 @@ interface PlacedPart {
 
 const MOST_MISSING = 5
 
-function explainSelection(explain: Explain, { part, place }: PlacedPart, provider: CodeSystemProvider): void {
+function* explainSelection(explain: Explain, { part, place }: PlacedPart, provider: CodeSystemProvider): Work<void> {
   const missing = (part.definition.concepts ?? []).filter(({ code }) => provider.find(code) === undefined)
   for (const { code } of missing.slice(0, MOST_MISSING)) {
     const text = `${quoted(code)} is listed and is no code of ${quoted(provider.header.url)}; it was left out.`
@@ -72,7 +73,7 @@ function explainSelection(explain: Explain, { part, place }: PlacedPart, provide
     })
   }
   for (const [i, filter] of part.filters.entries()) {
-    const count = conceptsFor(provider, filter, part.owner).all().count()
+    const count = (yield* conceptsFor(provider, filter, part.owner).all()).count()
     const text = `${filterText(filter)} holds for ${codesText(count)}.`
     explain.step({ kind: 'filter', outcome: count > 0 ? 'holds' : 'fails', ...place, path: `${place.path}.filter[${i}]`, count, text })
   }

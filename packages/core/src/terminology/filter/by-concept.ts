@@ -18,10 +18,20 @@ export function hierarchyOperator(rule: HierarchyRule): FilterOperator {
     if (!isConceptProperty(property)) return undefined
     const named = provider.find(value)
     if (named === undefined) return (rule.whenUnknown ?? nothing)(provider)
-    return { has: (concept) => rule.has(provider, concept, named), all: () => rule.all(provider, named) }
+    return {
+      has: (concept) => rule.has(provider, concept, named),
+      *all() {
+        return rule.all(provider, named)
+      },
+    }
   }
 }
 
 function nothing(provider: CodeSystemProvider): ConceptSet {
-  return { has: () => false, all: () => emptyBitmap(listable(provider).size) }
+  return {
+    has: () => false,
+    *all() {
+      return emptyBitmap(listable(provider).size)
+    },
+  }
 }

@@ -1,6 +1,7 @@
-import { emptyBitmap, or, type Bitmap } from '../bitmap.js'
+import { addMembers, bitmapOf, newWords, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { listable, testedSet, type ConceptSet } from './concept-set.js'
+import type { Work } from '../work.js'
 import { filterProperty } from './filter-property.js'
 
 /** The concepts that have a value of the property which the test accepts; `undefined` when there is no such property. */
@@ -13,11 +14,23 @@ export function conceptsWithValue(
   if (found === undefined) return undefined
   const tested = testedSet(provider, (concept) => found.texts(concept).some(accept))
   const { column } = found
-  return column === undefined ? tested : { has: tested.has, all: () => unionOf(column(), accept, listable(provider).size) }
+  if (column === undefined) return tested
+  return {
+    has: tested.has,
+    *all() {
+      return yield* unionOf(yield* column(), accept, listable(provider).size)
+    },
+  }
 }
 
-function unionOf(column: ReadonlyMap<string, Bitmap>, accept: (value: string) => boolean, size: number): Bitmap {
-  return Array.from(column)
-    .filter(([value]) => accept(value))
-    .reduce((union, [, concepts]) => or(union, concepts), emptyBitmap(size))
+const STEPS = 256
+
+function* unionOf(column: ReadonlyMap<string, Bitmap>, accept: (value: string) => boolean, size: number): Work<Bitmap> {
+  const words = newWords(size)
+  let step = 0
+  for (const [value, concepts] of column) {
+    if (step++ % STEPS === 0) yield
+    if (accept(value)) addMembers(words, concepts)
+  }
+  return bitmapOf(words, size)
 }

@@ -1,6 +1,5 @@
-import { andNot } from '../bitmap.js'
 import { conceptsWithValue } from './by-value.js'
-import { listable } from './concept-set.js'
+import { othersThan } from './concept-set.js'
 import type { FilterOperator } from './operator.js'
 
 /** The property has a value (`true`), or none (`false`). */
@@ -8,5 +7,5 @@ export const exists: FilterOperator = (provider, { property, value }) => {
   const present = conceptsWithValue(provider, property, () => true)
   if (present === undefined || value === 'true') return present
   if (value !== 'false') return undefined
-  return { has: (concept) => !present.has(concept), all: () => andNot(listable(provider).all(), present.all()) }
+  return othersThan(provider, present)
 }

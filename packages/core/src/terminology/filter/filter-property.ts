@@ -1,13 +1,14 @@
 import { objectsAt, stringAt } from '../../json/index.js'
 import type { Bitmap } from '../bitmap.js'
+import type { Work } from '../work.js'
 import { propertyTexts } from '../code-system/concept-index.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import type { CodeSystemProvider, ConceptIndex } from '../code-system/provider.js'
 
 /** What the property of a filter stands for: texts of each concept, and where they are known, the concepts of each text. */
 export interface FilterProperty {
   texts(concept: number): readonly string[]
   /** Absent when the texts are not kept by value. */
-  readonly column?: () => ReadonlyMap<string, Bitmap>
+  readonly column?: () => Work<ReadonlyMap<string, Bitmap>>
 }
 
 /** True for the names by which a filter means the concept itself. */
@@ -24,12 +25,17 @@ export function filterProperty(provider: CodeSystemProvider, name: string): Filt
   if (isConceptProperty(name)) return { texts: (concept) => [provider.code(concept)] }
   const standard = STANDARD.get(name)
   if (standard !== undefined && !provider.header.properties.has(name)) return { texts: (concept) => standard(provider, concept) }
-  const column = (): ReadonlyMap<string, Bitmap> => provider.index?.values(name) ?? new Map()
-  if (!provider.header.properties.has(name) && column().size === 0) return undefined
+  const { index } = provider
+  if (!provider.header.properties.has(name) && (index === undefined || index.values(name).size === 0)) return undefined
   return {
     texts: (concept) => propertyTexts(provider.sources(concept), name),
-    ...(provider.index !== undefined && { column }),
+    ...(index !== undefined && { column: () => columnOf(index, name) }),
   }
+}
+
+function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, Bitmap>> {
+  yield* index.buildValues?.(name) ?? []
+  return index.values(name)
 }
 
 /** @see https://hl7.org/fhir/R4/codesystem.html#defined-props */

@@ -7,5 +7,10 @@ import type { FilterOperator } from './operator.js'
 export const isNotA: FilterOperator = hierarchyOperator({
   has: ({ hierarchy }, concept, named) => !hierarchy.isWithin(concept, named),
   all: (provider, named) => andNot(listable(provider).all(), provider.hierarchy.within(named)),
-  whenUnknown: (provider) => ({ has: () => true, all: () => listable(provider).all() }),
+  whenUnknown: (provider) => ({
+    has: () => true,
+    *all() {
+      return listable(provider).all()
+    },
+  }),
 })

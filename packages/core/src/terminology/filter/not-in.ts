@@ -1,5 +1,4 @@
-import { andNot } from '../bitmap.js'
-import { listable } from './concept-set.js'
+import { othersThan } from './concept-set.js'
 import { isIn } from './in.js'
 import type { FilterOperator } from './operator.js'
 
@@ -7,5 +6,5 @@ import type { FilterOperator } from './operator.js'
 export const notIn: FilterOperator = (provider, filter) => {
   const within = isIn(provider, filter)
   if (within === undefined) return undefined
-  return { has: (concept) => !within.has(concept), all: () => andNot(listable(provider).all(), within.all()) }
+  return othersThan(provider, within)
 }

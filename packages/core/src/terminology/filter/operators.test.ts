@@ -16,7 +16,7 @@ const folded = providerOf(codeSystem('folded', [{ code: 'Ab' }, { code: 'cd' }],
 
 function codes(provider: CodeSystemProvider, filter: { property: string; op: string; value: string }): string {
   const set = conceptsFor(provider, filter, 'vs')
-  const listed = [...members(set.all())]
+  const listed = [...members(finished(set.all()))]
   const tested = [...members(provider.index!.all())].filter((concept) => set.has(concept))
   expect(listed).toEqual(tested)
   return listed.map((concept) => provider.code(concept)).join(' ')
@@ -76,13 +76,15 @@ describe('a filter', () => {
 
   it('EX-09: by a pattern that is no regular expression, or too long, is refused', () => {
     for (const value of ['(', '(?=a)', '\\1(a)', 'a'.repeat(1001)]) {
-      expect(() => conceptsFor(living, { property: 'code', op: 'regex', value }, 'vs')).toThrow(expect.objectContaining({ code: 'regex-unsupported' }))
+      expect(() => conceptsFor(living, { property: 'code', op: 'regex', value }, 'vs')).toThrow(
+        expect.objectContaining({ code: 'regex-unsupported' }),
+      )
     }
   })
 
   it('EX-09: by a pattern of nested repetition takes no time to speak of', () => {
     const long = providerOf(codeSystem('long', [{ code: 'a'.repeat(5_000) }, { code: `${'a'.repeat(5_000)}!` }]))
     const set = conceptsFor(long, { property: 'code', op: 'regex', value: '((a+)+)+' }, 'vs')
-    expect([...members(set.all())]).toEqual([0])
+    expect([...members(finished(set.all()))]).toEqual([0])
   })
 })

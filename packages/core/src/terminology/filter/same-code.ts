@@ -5,5 +5,10 @@ import { listable, type ConceptSet } from './concept-set.js'
 /** The concepts with one of these codes. */
 export function sameCode(provider: CodeSystemProvider, codes: readonly string[]): ConceptSet {
   const found = new Set(codes.flatMap((code) => provider.find(code) ?? []))
-  return { has: (concept) => found.has(concept), all: () => bitmapFrom(found, listable(provider).size) }
+  return {
+    has: (concept) => found.has(concept),
+    *all() {
+      return bitmapFrom(found, listable(provider).size)
+    },
+  }
 }

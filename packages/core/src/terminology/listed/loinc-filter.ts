@@ -35,7 +35,12 @@ export function loincFilter(provider: CodeSystemProvider, { property, op, value 
 
 function withValue(provider: CodeSystemProvider, property: string, value: string): ConceptSet {
   const all = listable(provider).values(property).get(value) ?? bitmapFrom([], listable(provider).size)
-  return { has: (concept) => all.has(concept), all: () => all }
+  return {
+    has: (concept) => all.has(concept),
+    *all() {
+      return all
+    },
+  }
 }
 
 function byCopyright(provider: CodeSystemProvider, value: string): ConceptSet | undefined {

@@ -65,10 +65,13 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
 /** Among the includes of one system the newest version comes first, so that it wins over equal codes; the others stay in their places. */
 function inVersionOrder(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
   const bySystem = Map.groupBy(plans, ({ definition }) => definition.system)
-  for (const [system, group] of bySystem) {
-    if (system !== undefined) group.sort((a, b) => compareVersions(b.definition.version, a.definition.version))
-  }
-  return plans.flatMap(({ definition }) => bySystem.get(definition.system)?.shift() ?? [])
+  const sorted = new Map(
+    Array.from(bySystem, ([system, group]) => {
+      if (system !== undefined) group.sort((a, b) => compareVersions(b.definition.version, a.definition.version))
+      return [system, group.values()]
+    }),
+  )
+  return plans.flatMap(({ definition }) => sorted.get(definition.system)?.next().value ?? [])
 }
 
 async function eachPlan(
@@ -78,6 +81,7 @@ async function eachPlan(
 ): Promise<readonly ConceptSetPlan[]> {
   const plans: ConceptSetPlan[] = []
   for (const [place, definition] of definitions.entries()) {
+    if (making.scope.pace.due()) await making.scope.pace.pause()
     plans.push(await conceptSetPlan(making, definition, `ValueSet.compose.${kind}[${place}]`))
   }
   return plans

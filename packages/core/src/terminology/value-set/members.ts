@@ -1,6 +1,5 @@
 import { canonicalOf } from '../../content/index.js'
-import type { Pace } from '../../context/index.js'
-import { and, andNot, bitmapFrom } from '../bitmap.js'
+import { and, andNot, bitmapFrom, compacted } from '../bitmap.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-status.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
@@ -10,9 +9,11 @@ import { conceptsFor } from '../filter/concepts-for.js'
 import { refusal } from '../refusal.js'
 import { unknownSystemValues } from '../unknown-system.js'
 import type { TerminologyScope } from '../scope.js'
+import type { Work } from '../work.js'
+import { coverageOf, createCoverage } from './coverage.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions } from './selection.js'
-import { cover, sameSystem, within, without, type Segment } from './segment.js'
+import { joined, sameSystem, withCodes, type Segment } from './segment.js'
 import type { ListedCode } from './value-set.js'
 
 /** All codes of a value set, without any object for a code. */
@@ -30,10 +31,9 @@ export interface Members {
  * @throws {OperationError} `content-not-found` for an unknown import, code system or version; `unprocessable` for a version that a check forbids;
  *   `not-supported` for a filter that is not understood or a code system whose codes cannot be listed.
  */
-export function membersOf(scope: TerminologyScope, plan: ValueSetPlan): Members {
+export function* membersOf(scope: TerminologyScope, plan: ValueSetPlan): Work<Members> {
   const systems: SystemChoice[] = []
-  const done = new Map<ValueSetPlan, Outcome>()
-  const outcome = evaluated({ scope, systems, done }, plan)
+  const outcome = yield* evaluated({ scope, systems, done: new Map() }, plan)
   return { ...outcome, systems: onceEach(systems) }
 }
 
@@ -48,58 +48,66 @@ interface Outcome {
   readonly merged: boolean
 }
 
-function evaluated(evaluation: Evaluation, plan: ValueSetPlan): Outcome {
+function* evaluated(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   const known = evaluation.done.get(plan)
   if (known !== undefined) return known
-  const { scope } = evaluation
-  const segmentsOf = (kind: 'include' | 'exclude', part: ConceptSetPlan): readonly Segment[] => {
-    scope.pace.check()
-    const segments = partSegments(evaluation, part)
-    if (scope.ctx.explain !== undefined) explainListedPart(scope.ctx.explain, { kind, scope, plan, part, segments })
-    return segments
-  }
-  const included = union(
-    scope.pace,
-    plan.includes.map((part) => segmentsOf('include', part)),
-    plan.versionsMatch === true,
-  )
-  const rest = plan.excludes.reduce((left, part) => excluded(left, segmentsOf('exclude', part), keepsVersions(plan, part)), included)
-  const outcome = plan.valueSet.activeOnly ? { ...rest, segments: rest.segments.map(activeCodes) } : rest
-  if (scope.ctx.explain !== undefined) explainListing(scope.ctx.explain, plan, outcome.segments)
+  const included = yield* union(evaluation, plan)
+  const { segments, merged } = plan.excludes.length === 0 ? included : yield* excluded(evaluation, plan, included)
+  const wanted = plan.valueSet.activeOnly ? yield* mapped(segments, activeCodes) : segments
+  const outcome = { segments: yield* joined(wanted), merged }
+  if (evaluation.scope.ctx.explain !== undefined) explainListing(evaluation.scope.ctx.explain, plan, outcome.segments)
   evaluation.done.set(plan, outcome)
   return outcome
 }
 
+/** What `change` makes of each segment. */
+export function* mapped(segments: readonly Segment[], change: (segment: Segment) => Work<Segment>): Work<readonly Segment[]> {
+  const changed: Segment[] = []
+  for (const segment of segments) {
+    yield
+    changed.push(yield* change(segment))
+  }
+  return changed
+}
+
 /** The segment without inactive codes. */
-export function activeCodes(segment: Segment): Segment {
-  return { ...segment, codes: andNot(segment.codes, listable(segment.provider).inactive()) }
+export function* activeCodes(segment: Segment): Work<Segment> {
+  const index = listable(segment.provider)
+  yield* index.buildInactive?.() ?? []
+  return withCodes(segment, andNot(segment.codes, index.inactive()))
 }
 
 /** The segment without abstract codes. */
-export function selectableCodes(segment: Segment): Segment {
+export function* selectableCodes(segment: Segment): Work<Segment> {
   const { header } = segment.provider
   const index = listable(segment.provider)
   const names = [...header.properties].flatMap(([code, uri]) => (uri === NOT_SELECTABLE ? [code] : []))
-  const abstract = [...new Set([...names, 'notSelectable'])].flatMap((name) => index.values(name).get('true') ?? [])
-  return { ...segment, codes: abstract.reduce(andNot, segment.codes) }
+  let { codes } = segment
+  for (const name of new Set([...names, 'notSelectable'])) {
+    yield* index.buildValues?.(name) ?? []
+    const abstract = index.values(name).get('true')
+    if (abstract !== undefined) codes = andNot(codes, abstract)
+  }
+  return withCodes(segment, codes)
 }
 
 const NOT_SELECTABLE = `${CONCEPT_PROPERTIES}#notSelectable`
 
-function union(pace: Pace, parts: readonly (readonly Segment[])[], anyVersion: boolean): Outcome {
+/** What includes have, each code once. */
+function* union(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   const all: Segment[] = []
-  // One segment for each version of a system, however many parts there are.
-  const covered: Segment[] = []
+  const covered = createCoverage()
   let merged = false
-  for (const segment of parts.flat()) {
-    pace.check()
-    const [exact] = without([segment], covered, false)
-    const [rest] = anyVersion ? without([segment], covered, true) : [exact]
-    if (rest === undefined || exact === undefined) continue
-    merged ||= rest.codes.count() < exact.codes.count()
-    if (!adds(rest, all)) continue
-    all.push(rest)
-    cover(covered, rest)
+  for (const part of plan.includes) {
+    for (const segment of yield* segmentsOf(evaluation, plan, { kind: 'include', part })) {
+      yield
+      const exact = yield* covered.rest(segment, 'same')
+      const rest = plan.versionsMatch === true ? yield* covered.rest(segment, 'any') : exact
+      merged ||= rest.codes.count() < exact.codes.count()
+      if (!adds(rest, all)) continue
+      all.push(withCodes(rest, compacted(rest.codes)))
+      yield* covered.add(rest)
+    }
   }
   return { segments: all, merged }
 }
@@ -112,24 +120,64 @@ function adds({ codes, made, provider }: Segment, others: readonly Segment[]): b
   )
 }
 
-function excluded(left: Outcome, part: readonly Segment[], sameVersionOnly: boolean): Outcome {
-  const exact = without(left.segments, part, false)
-  if (sameVersionOnly) return { ...left, segments: exact }
-  const rest = without(left.segments, part, true)
-  return { segments: rest, merged: left.merged || sizeOf(rest) < sizeOf(exact) }
+/** What is left of the included codes without those of the excludes. */
+function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome): Work<Outcome> {
+  const covered = { same: createCoverage(), any: createCoverage() }
+  for (const part of plan.excludes) {
+    const versions = keepsVersions(plan, part) ? 'same' : 'any'
+    for (const segment of yield* segmentsOf(evaluation, plan, { kind: 'exclude', part })) yield* covered[versions].add(segment)
+  }
+  const left: Segment[] = []
+  let { merged } = included
+  for (const segment of included.segments) {
+    yield
+    const exact = yield* covered.any.rest(yield* covered.same.rest(segment, 'same'), 'same')
+    const rest = yield* covered.any.rest(exact, 'any')
+    merged ||= rest.codes.count() < exact.codes.count()
+    left.push(rest)
+  }
+  return { segments: left, merged }
 }
 
-function partSegments(evaluation: Evaluation, part: ConceptSetPlan): readonly Segment[] {
+interface ListedPart {
+  readonly kind: 'include' | 'exclude'
+  readonly part: ConceptSetPlan
+}
+
+function* segmentsOf(evaluation: Evaluation, plan: ValueSetPlan, { kind, part }: ListedPart): Work<readonly Segment[]> {
+  const { scope } = evaluation
+  const segments = yield* partSegments(evaluation, part)
+  if (scope.ctx.explain !== undefined) yield* explainListedPart(scope.ctx.explain, { kind, scope, plan, part, segments })
+  return segments
+}
+
+function* partSegments(evaluation: Evaluation, part: ConceptSetPlan): Work<readonly Segment[]> {
   refuseMissing(part)
-  const imported = part.imports.map((value) => evaluated(evaluation, value).segments)
+  const imported: (readonly Segment[])[] = []
+  for (const value of part.imports) imported.push((yield* evaluated(evaluation, value)).segments)
   if (part.family === undefined) {
     const [first = [], ...others] = imported
-    return others.reduce(within, first)
+    return yield* inEach(first, others)
   }
   const choice = chooseVersion(part.family, { include: part.definition.version, rules: evaluation.scope.rules })
   const provider = usableProvider(choice)
   evaluation.systems.push(choice)
-  return imported.reduce(within, [systemSegment(provider, part)])
+  return yield* inEach([yield* systemSegment(provider, part)], imported)
+}
+
+/** The codes of segments that each of the others has too. */
+function* inEach(segments: readonly Segment[], others: readonly (readonly Segment[])[]): Work<readonly Segment[]> {
+  let left = segments
+  for (const other of others) {
+    const covered = yield* coverageOf(other)
+    const shared: Segment[] = []
+    for (const segment of left) {
+      const common = yield* covered.common(segment)
+      if (common !== undefined) shared.push(common)
+    }
+    left = shared
+  }
+  return left
 }
 
 function refuseMissing({ missing: [first] }: ConceptSetPlan): void {
@@ -149,14 +197,13 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
   throw refusal('VALUESET_VERSION_CHECK', { system: family.url, version: provider.header.version ?? '', required: violates })
 }
 
-function systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Segment {
+function* systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Work<Segment> {
   const sets = part.filters.map((filter) => conceptsFor(provider, filter, part.owner))
   const { concepts } = part.definition
-  if (concepts === undefined) return { provider, codes: allOf(provider, sets), ...madeCodes(provider, part) }
+  if (concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...madeCodes(provider, part) }
   const listed = new Map(concepts.flatMap((entry) => placed(provider, entry)))
-  const { size } = listable(provider)
-  const codes = sets.reduce((rest, set) => and(rest, set.all()), bitmapFrom(listed.keys(), size))
-  return { provider, codes, order: [...listed.keys()], listed }
+  const codes = bitmapFrom(listed.keys(), listable(provider).size)
+  return { provider, codes: yield* inAll(codes, sets), order: [...listed.keys()], listed }
 }
 
 function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan): Pick<Segment, 'made'> {
@@ -164,21 +211,22 @@ function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan)
   return { made: filters.length === 0 ? 'all' : 'some' }
 }
 
-function allOf(provider: CodeSystemProvider, sets: readonly ConceptSet[]): Segment['codes'] {
+function* allOf(provider: CodeSystemProvider, sets: readonly ConceptSet[]): Work<Segment['codes']> {
   const [first, ...others] = sets
   // A filter is tried on every concept that was met, and those that a grammar made are not listed.
-  if (provider.grammar !== undefined || first === undefined)
-    return sets.reduce((rest, set) => and(rest, set.all()), listable(provider).all())
-  return others.reduce((rest, set) => and(rest, set.all()), first.all())
+  if (provider.grammar !== undefined || first === undefined) return yield* inAll(listable(provider).all(), sets)
+  return yield* inAll(yield* first.all(), others)
+}
+
+function* inAll(codes: Segment['codes'], sets: readonly ConceptSet[]): Work<Segment['codes']> {
+  let left = codes
+  for (const set of sets) left = and(left, yield* set.all())
+  return left
 }
 
 function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
   const concept = provider.find(entry.code)
   return concept === undefined ? [] : [[concept, entry]]
-}
-
-function sizeOf(segments: readonly Segment[]): number {
-  return segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
 }
 
 function onceEach(systems: readonly SystemChoice[]): readonly SystemChoice[] {

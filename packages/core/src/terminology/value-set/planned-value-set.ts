@@ -3,6 +3,7 @@ import type { OperationContext } from '../../context/index.js'
 import { demandedSupplements } from '../request-input.js'
 import { terminologyScope, type TerminologyScope } from '../scope.js'
 import { hasRules, type VersionRules } from '../versions.js'
+import { paced, sharedWork, type Work } from '../work.js'
 import { makePlan } from './make-plan.js'
 import { membersOf, type Members } from './members.js'
 import { namedValueSet, type ValueSetName } from './named-value-set.js'
@@ -20,7 +21,7 @@ export interface PlannedValueSet {
   readonly scope: TerminologyScope
   readonly plan: ValueSetPlan
   /** Its codes, worked out at first use. @throws {OperationError} as `membersOf`. */
-  readonly members: () => Members
+  readonly members: () => Promise<Members>
 }
 
 /**
@@ -36,7 +37,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
-  const made = keptPlan(await makePlan(scope, valueSet))
+  const made = keptPlan(scope, await makePlan(scope, valueSet))
   if (supplements.length === 0) kept?.set(name, made)
   return planned(scope, made)
 }
@@ -53,7 +54,7 @@ function hasOwnRules({ valueSet, rules, useSupplement = [] }: ValueSetQuestion):
 interface KeptPlan {
   readonly kind: 'plan'
   readonly plan: ValueSetPlan
-  members?: Members
+  readonly members: () => Work<Members>
   /** False once a code system of the plan has become one for a single request. */
   readonly lasts: () => boolean
 }
@@ -66,12 +67,12 @@ function isKeptPlan(value: object): value is KeptPlan {
   return 'kind' in value && value.kind === 'plan'
 }
 
-function keptPlan(plan: ValueSetPlan): KeptPlan {
+function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const parts = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])
   const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
-  return { kind: 'plan', plan, lasts: () => families.every((family) => family.lasts()) }
+  return { kind: 'plan', plan, members: sharedWork(() => membersOf(scope, plan)), lasts: () => families.every((family) => family.lasts()) }
 }
 
 function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
-  return { scope, plan: kept.plan, members: () => (kept.members ??= membersOf(scope, kept.plan)) }
+  return { scope, plan: kept.plan, members: () => paced(kept.members(), scope.pace) }
 }

@@ -1,13 +1,14 @@
-import { and, andNot, bitmapFrom, members, or, type Bitmap } from '../bitmap.js'
+import { bitmapFrom, members, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { listable } from '../filter/concept-set.js'
+import type { Work } from '../work.js'
 import type { ListedCode, ValueSetDefinition } from './value-set.js'
 
 /** Codes of one version of one code system, in their order. */
 export interface Segment {
   readonly provider: CodeSystemProvider
   readonly codes: Bitmap
-  /** The order of a list of codes; that of the code system when absent. */
+  /** The order of a list of codes, or of several segments that were joined; that of the code system when absent. */
   readonly order?: readonly number[]
   /** What the value set says about codes that it lists. */
   readonly listed?: ReadonlyMap<number, ListedCode>
@@ -45,51 +46,39 @@ export function sameSystem(a: CodeSystemProvider, b: CodeSystemProvider): boolea
   return a.header.url === b.header.url && a.header.version === b.header.version
 }
 
-/** The codes of another segment as concepts of this provider; by code where the versions differ. */
-export function codesIn(provider: CodeSystemProvider, other: Segment): Bitmap {
-  if (sameSystem(provider, other.provider)) return other.codes
-  const { size } = listable(provider)
-  return bitmapFrom(translated(provider, other), size)
-}
+/** Value sets of more segments than this have those of one version of a system that follow each other joined. */
+const MANY = 64
 
-/** What is left of segments when codes of others go; both sides must be of the same code system, and of the same version unless `anyVersion`. */
-export function without(segments: readonly Segment[], others: readonly Segment[], anyVersion: boolean): readonly Segment[] {
-  return segments.map((segment) => {
-    const against = others.filter((other) => isComparable(segment, other, anyVersion))
-    return against.reduce((rest, other) => withCodes(rest, andNot(rest.codes, codesIn(rest.provider, other))), segment)
-  })
-}
-
-/** All codes of segments, in one for each version of a system: what `without` needs of many others. */
-export function coverOf(segments: readonly Segment[]): readonly Segment[] {
-  const covered: Segment[] = []
-  for (const segment of segments) cover(covered, segment)
-  return covered
-}
-
-/** Adds the codes of a segment to those that are covered, which have one segment for each version of a system. */
-export function cover(covered: Segment[], segment: Segment): void {
-  const at = covered.findIndex(({ provider }) => sameSystem(provider, segment.provider))
-  const before = covered[at]
-  if (before === undefined) covered.push(segment)
-  else covered[at] = withCodes(before, or(before.codes, segment.codes))
-}
-
-/** The codes of segments that others have too, whatever their version. */
-export function within(segments: readonly Segment[], others: readonly Segment[]): readonly Segment[] {
-  return segments.flatMap((segment) => {
-    const [first, ...more] = others.filter((other) => isComparable(segment, other, true)).map((other) => codesIn(segment.provider, other))
-    return first === undefined ? [] : [withCodes(segment, and(segment.codes, more.reduce(or, first)))]
-  })
-}
-
-function isComparable(a: Segment, b: Segment, anyVersion: boolean): boolean {
-  return anyVersion ? a.provider.header.url === b.provider.header.url : sameSystem(a.provider, b.provider)
-}
-
-function* translated(provider: CodeSystemProvider, other: Segment): Generator<number> {
-  for (const concept of members(other.codes)) {
-    const same = provider.find(other.provider.code(concept))
-    if (same !== undefined) yield same
+/** The same codes in the same order in fewer segments, where there are so many that they would be a burden. */
+export function* joined(segments: readonly Segment[]): Work<readonly Segment[]> {
+  if (segments.length <= MANY) return segments
+  const runs: [Segment, ...Segment[]][] = []
+  for (const segment of segments) {
+    const run = runs.at(-1)
+    if (run !== undefined && canFollow(run[0], segment)) run.push(segment)
+    else runs.push([segment])
   }
+  const all: Segment[] = []
+  for (const run of runs) all.push(run.length === 1 ? run[0] : yield* joinedRun(run))
+  return all
+}
+
+function canFollow(first: Segment, next: Segment): boolean {
+  return first.made === undefined && next.made === undefined && sameSystem(first.provider, next.provider)
+}
+
+/** @param run Segments of one version of a system that have no code in common. */
+function* joinedRun(run: readonly [Segment, ...Segment[]]): Work<Segment> {
+  const order: number[] = []
+  const listed = new Map<number, ListedCode>()
+  for (const segment of run) {
+    yield
+    for (const concept of conceptsOf(segment)) {
+      order.push(concept)
+      const entry = segment.listed?.get(concept)
+      if (entry !== undefined) listed.set(concept, entry)
+    }
+  }
+  const { provider } = run[0]
+  return { provider, codes: bitmapFrom(order, listable(provider).size), order, ...(listed.size > 0 && { listed }) }
 }

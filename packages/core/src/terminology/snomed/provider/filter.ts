@@ -1,4 +1,4 @@
-import { bitmapFrom, type Bitmap } from '../../bitmap.js'
+import { bitmapFrom, testedBitmap, type Bitmap } from '../../bitmap.js'
 import type { ConceptSet } from '../../filter/concept-set.js'
 import type { Filter } from '../../filter/operator.js'
 import { rowsOf } from '../ecl/row-range.js'
@@ -35,13 +35,20 @@ function constraintSet({ system, expressions }: FilterScope, text: string): Conc
       const expression = expressions.get(concept)
       return expression === undefined ? query.all().has(concept) : query.admits(expression.form)
     },
-    all: () => query.all(),
+    *all() {
+      return query.all()
+    },
   }
 }
 
 function expressionsSet({ system, expressions }: FilterScope, value: string): ConceptSet | undefined {
   if (value !== 'true' && value !== 'false') return undefined
-  return { has: (concept) => value === 'true' || expressions.get(concept) === undefined, all: () => system.index.all() }
+  return {
+    has: (concept) => value === 'true' || expressions.get(concept) === undefined,
+    *all() {
+      return system.index.all()
+    },
+  }
 }
 
 function refsetSet({ system }: FilterScope, value: string): ConceptSet | undefined {
@@ -83,15 +90,16 @@ function attributeSet({ system, expressions }: FilterScope, type: number, values
     }
     return false
   }
-  return { has, all: () => all(index.size, has) }
-}
-
-function all(size: number, has: (concept: number) => boolean): Bitmap {
-  return bitmapFrom(Array.from({ length: size }, (_, concept) => concept).filter(has), size)
+  return { has, all: () => testedBitmap(index.size, has) }
 }
 
 function plain(make: () => Bitmap): ConceptSet {
   let made: Bitmap | undefined
   const all = (): Bitmap => (made ??= make())
-  return { has: (concept) => all().has(concept), all }
+  return {
+    has: (concept) => all().has(concept),
+    *all() {
+      return all()
+    },
+  }
 }
