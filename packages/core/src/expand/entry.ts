@@ -40,7 +40,11 @@ export function entryOf(segment: Segment, concept: number, style: EntryStyle): E
     abstract,
     inactive,
     designations,
-    properties: [...statusProperty(status), ...askedProperties(provider, concept, style.properties), ...extensionProperties(elements)],
+    properties: [
+      ...statusProperty(status, style.properties),
+      ...askedProperties(provider, concept, style.properties),
+      ...extensionProperties(elements),
+    ],
     extensions: copiedExtensions(elements, listed?.concept),
     contains: [],
   }
@@ -98,8 +102,9 @@ const PREFERRED: JsonObject = {
   display: 'Preferred For Language',
 }
 
-function statusProperty(status: string | undefined): readonly EntryProperty[] {
-  if (status === undefined || status === 'active') return []
+/** That a concept is active is told to those who ask only. */
+function statusProperty(status: string | undefined, asked: readonly string[]): readonly EntryProperty[] {
+  if (status === undefined || (status === 'active' && !asked.includes('status'))) return []
   return [{ code: 'status', uri: `${CONCEPT_PROPERTIES}#status`, value: ['valueCode', status] }]
 }
 

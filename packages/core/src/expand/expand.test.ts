@@ -113,6 +113,17 @@ describe('an entry', () => {
     })
   })
 
+  it('tells that it is active when asked only', async () => {
+    const content = contextOf(
+      codeSystem('s', [{ code: 'x', property: [{ code: 'status', valueCode: 'active' }] }]),
+      valueSet('s', { include: [{ system: cs('s') }] }),
+    )
+    expect((await expand(content, { url: vs('s') })).contains[0]?.properties).toEqual([])
+    expect((await expand(content, { url: vs('s'), properties: ['status'] })).contains[0]?.properties).toMatchObject([
+      { code: 'status', value: ['valueCode', 'active'] },
+    ])
+  })
+
   it('has no display when the concept has none, and never its code', async () => {
     const bare = contextOf(codeSystem('bare', [{ code: 'x' }]), valueSet('bare', { include: [{ system: cs('bare') }] }))
     expect((await expand(bare, { url: vs('bare') })).contains[0]).not.toHaveProperty('display')

@@ -17,7 +17,7 @@ export { versionStep } from './explain/version-step.js'
 export { listable, type ConceptSet } from './filter/concept-set.js'
 export type { Filter, FilterOperator } from './filter/operator.js'
 export { isWanted, languageList, type LanguageList } from './languages.js'
-export { escaped, messageKind, messageText, type MessageId, type MessageValues } from './messages.js'
+export { escaped, escapedWhole, messageKind, messageText, type MessageId, type MessageValues } from './messages.js'
 export { refusal } from './refusal.js'
 export {
   demandedSupplements,

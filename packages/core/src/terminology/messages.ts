@@ -262,3 +262,8 @@ export function messageText(id: MessageId, values: MessageValues): string {
 export function escaped(text: string): string {
   return quoted(text).slice(1, -1)
 }
+
+/** Text that is not the caller's alone, as it may stand in a message: escaped, of any length. */
+export function escapedWhole(text: string): string {
+  return JSON.stringify(text.toWellFormed()).slice(1, -1)
+}

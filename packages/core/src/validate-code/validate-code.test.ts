@@ -180,6 +180,20 @@ describe('a coding', () => {
     ])
   })
 
+  it('is told in full however long it is, unless it does not exist', async () => {
+    const long = 'x'.repeat(150)
+    const content = contextOf(
+      codeSystem('long', [{ code: long }, { code: 'y' }]),
+      valueSet('short', { include: [{ system: cs('long'), concept: [{ code: 'y' }] }] }),
+    )
+    const told = async (code: string): Promise<unknown> =>
+      answerOf(await callByGet(valueSetValidateCodeOperation, content, `url=${vs('short')}&system=${cs('long')}&code=${code}`)).parameter(
+        'message',
+      )
+    expect(await told(long)).toContain(`#${long}'`)
+    expect(await told(`${long}z`)).not.toContain(long)
+  })
+
   it('without system is not in the set', async () => {
     const { ids, parameter } = await inSet('all', { name: 'coding', valueCoding: { code: 'cat' } })
     expect(ids).toEqual([NOT_IN, 'warning Coding_has_no_system__cannot_validate Coding'])

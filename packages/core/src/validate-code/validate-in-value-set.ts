@@ -1,5 +1,5 @@
 import { explained, type OperationContext } from '../context/index.js'
-import { escaped, languagesFor, nameOf, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
+import { escaped, escapedWhole, languagesFor, nameOf, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
 import { shownCoding, shownWithoutGood } from './shown-coding.js'
@@ -52,10 +52,11 @@ function answer(check: CodingCheck, results: readonly CodingResult[]): Validatio
   return { result, issues, ...about, concept, unknownSystems, causedByUnknown: ok !== 'out' }
 }
 
-function notInSet({ input, plan }: CodingCheck, { coding, state }: CodingResult): readonly ValidationIssue[] {
+function notInSet({ input, plan }: CodingCheck, result: CodingResult): readonly ValidationIssue[] {
+  const { coding, state } = result
   if (state !== 'out') return []
   const values = {
-    coding: codingText(input.inferSystem === true ? { ...coding, system: undefined } : coding),
+    coding: codingText(input.inferSystem === true ? { ...coding, system: undefined } : coding, result),
     valueSet: nameOf(plan.valueSet),
   }
   const severity = input.value.kind === 'codeableConcept' ? ({ severity: 'information', type: 'this-code-not-in-vs' } as const) : {}
@@ -66,9 +67,11 @@ function noneInSet({ plan }: CodingCheck): ValidationIssue {
   return issueOf('TX_GENERAL_CC_ERROR_MESSAGE', { valueSet: nameOf(plan.valueSet) })
 }
 
-function codingText({ system = '', version, code, display }: GivenCoding): string {
+/** A code that exists is told in full: an expression that is cut off says something else. */
+function codingText({ system = '', version, code, display }: GivenCoding, { findings }: CodingResult): string {
   const where = version === undefined ? escaped(system) : `${escaped(system)}|${escaped(version)}`
-  return `${where}#${escaped(code)}${display === undefined ? '' : ` ('${escaped(display)}')`}`
+  const what = findings === undefined ? escaped(code) : escapedWhole(code)
+  return `${where}#${what}${display === undefined ? '' : ` ('${escaped(display)}')`}`
 }
 
 function statusIssues({ plan, input }: CodingCheck, results: readonly CodingResult[]): readonly ValidationIssue[] {
