@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
-import type { SearchQuery } from 'fhir-ops/storage'
+import type { HistoryQuery, SearchQuery } from 'fhir-ops/storage'
 
-/** Where a search goes on. */
+/** Where a search or history goes on. */
 export interface SearchPosition {
   /** How many pages came before. */
   readonly pages: number
@@ -10,14 +10,17 @@ export interface SearchPosition {
   readonly from: string
 }
 
+/** What is gone through, page by page. */
+export type PagedQuery = SearchQuery | HistoryQuery
+
 /** Cursors come back from callers, who must not be able to make up links: they are signed, and for one query only. */
-export function writeCursor({ pages, from }: SearchPosition, query: SearchQuery, secret: string): string {
+export function writeCursor({ pages, from }: SearchPosition, query: PagedQuery, secret: string): string {
   const content = Buffer.from(JSON.stringify([pages, from])).toString('base64url')
   return `${content}.${signature(content, query, secret).toString('base64url')}`
 }
 
 /** @throws {OperationError} `search-invalid` when the cursor was not written for this query. */
-export function readCursor(cursor: string, query: SearchQuery, secret: string): SearchPosition {
+export function readCursor(cursor: string, query: PagedQuery, secret: string): SearchPosition {
   const [content = '', signed = ''] = cursor.split('.')
   const expected = signature(content, query, secret)
   const given = Buffer.from(signed, 'base64url')
@@ -28,10 +31,17 @@ export function readCursor(cursor: string, query: SearchQuery, secret: string): 
   return { pages, from }
 }
 
-function signature(content: string, { type, where, sort, parameters }: SearchQuery, secret: string): Buffer {
-  return createHmac('sha256', secret).update(JSON.stringify([content, type, where, sort, parameters])).digest()
+function signature(content: string, { limit: _ofThePage, after: _before, ...query }: PagedQuery, secret: string): Buffer {
+  return createHmac('sha256', secret)
+    .update(JSON.stringify([content, membersOf(query)]))
+    .digest()
+}
+
+/** In one order, whatever order they were given in. */
+function membersOf(query: object): readonly unknown[] {
+  return Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function invalid(): OperationError {
-  return new OperationError('search-invalid', 'The cursor of the search is not valid.')
+  return new OperationError('search-invalid', 'The cursor is not valid.')
 }

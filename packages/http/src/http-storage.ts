@@ -1,8 +1,9 @@
 import { OperationError } from 'fhir-ops/errors'
-import { isResourceId, isResourceType, type Capabilities, type Storage, type StoredResource } from 'fhir-ops/storage'
+import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type StoredResource } from 'fhir-ops/storage'
 import { jsonOf } from './answer.js'
 import { createBreaker } from './breaker.js'
 import { unavailable } from './failure.js'
+import { historyUpstream, versionUpstream } from './history.js'
 import { settingsOf, type HttpStorageOptions } from './options.js'
 import { countUpstream, searchUpstream } from './search.js'
 import { resourceFrom } from './stored-from.js'
@@ -25,8 +26,13 @@ export function httpStorage(options: HttpStorageOptions): Storage {
   const reach = { upstream, settings }
   const writeIn = settings.transactions ? writeTogether : writeUpstream
   const guarded = createGuard()
+  const history: ResourceHistory = {
+    version: async (type, id, versionId) => guarded.run(async () => versionUpstream(reach, { type, id, versionId })),
+    page: async (query) => guarded.run(async () => historyUpstream(reach, query)),
+  }
   return {
     capabilities: { ...CAPABILITIES, atomic: settings.transactions },
+    ...(options.history === true && { history }),
     read: async (type, id) => guarded.run(async () => readResource(upstream, type, id)),
     search: async (query) => guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach, query) : { items: [] })),
     count: async (query) => guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach, query) : 0)),

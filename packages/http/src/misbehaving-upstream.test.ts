@@ -25,11 +25,15 @@ beforeEach(() => {
 })
 
 function storage(options: Partial<HttpStorageOptions> = {}): Storage {
-  return httpStorage({ baseUrl: server.baseUrl, token: 'our-secret', timeoutMs: 3_000, maxAnswerBytes: 100_000, ...options })
+  return httpStorage({ baseUrl: server.baseUrl, token: 'our-secret', timeoutMs: 3_000, maxAnswerBytes: 100_000, history: true, ...options })
 }
 
 function searchset(content: object): object {
   return { resourceType: 'Bundle', type: 'searchset', link: [SELF], ...content }
+}
+
+function historySet(entry: object, link = { relation: 'self', url: 'Patient/a/_history?_since=1970-01-01T00:00:00.000Z' }): object {
+  return { resourceType: 'Bundle', type: 'history', link: [link], entry: [{ request: { method: 'PUT', url: 'Patient/a' }, ...entry }] }
 }
 
 type Call = (storage: Storage) => Promise<unknown>
@@ -37,6 +41,8 @@ type Call = (storage: Storage) => Promise<unknown>
 const read: Call = async (calls) => calls.read('Patient', 'a')
 const search: Call = async (calls) => calls.search(QUERY)
 const count: Call = async (calls) => calls.count(QUERY)
+const version: Call = async (calls) => calls.history?.version('Patient', 'a', '3')
+const history: Call = async (calls) => calls.history?.page({ types: ['Patient'], id: 'a', since: 0, limit: 1 })
 const put: Call = async (calls) =>
   calls.write([{ op: 'put', type: 'Patient', id: 'a', text: '{"resourceType":"Patient","id":"a","meta":{}}', entries: [] }])
 
@@ -96,6 +102,20 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['links above its base', search, linking('../admin?page=2'), UNAVAILABLE],
   ['links to a file', search, linking('file:///etc/passwd'), UNAVAILABLE],
   ['sends a longer page than was asked for', async (calls) => calls.search({ ...QUERY, limit: 1 }), json(searchset({ entry: [{ resource: PATIENT }, { resource: { ...PATIENT, id: 'b' } }] })), UNAVAILABLE],
+  ['fails a version (500)', version, json({ secret: SECRET }, 500), UNAVAILABLE],
+  ['sends another version', version, json({ ...PATIENT, meta: { versionId: '4' } }), UNAVAILABLE],
+  ['sends another id for a version', version, json({ ...PATIENT, id: 'b' }), UNAVAILABLE],
+  ['refuses the history of what it says was deleted', version, (request, response) => json({ secret: SECRET }, request.url?.endsWith('/3') ? 410 : 400)(request, response), UNAVAILABLE],
+  ['refuses a history (400)', history, json({ secret: SECRET }, 400), UNAVAILABLE],
+  ['sends a searchset for a history', history, json(searchset({})), UNAVAILABLE],
+  ['passes over the time since when', history, json(historySet({ resource: PATIENT }, { relation: 'self', url: 'Patient/a/_history' })), UNAVAILABLE],
+  ['sends the history of another resource', history, json(historySet({ resource: { ...PATIENT, id: 'b' } })), UNAVAILABLE],
+  ['sends a version without its resource', history, json(historySet({})), UNAVAILABLE],
+  ['sends a resource without type in a history', history, json(historySet({ resource: { id: 'a' } })), UNAVAILABLE],
+  ['does not tell what was deleted', history, json(historySet({ request: { method: 'DELETE', url: '../a' }, response: { etag: 'W/"3"' } })), UNAVAILABLE],
+  ['does not tell the version of a deletion', history, json(historySet({ request: { method: 'DELETE', url: 'Patient/a' } })), UNAVAILABLE],
+  ['sends a history that is longer than was asked for', history, json({ ...historySet({}), entry: [{ request: { method: 'PUT' }, resource: PATIENT }, { request: { method: 'PUT' }, resource: PATIENT }] }), UNAVAILABLE],
+  ['links from a history to another server', history, (...all) => json({ ...historySet({ resource: PATIENT }), link: [{ relation: 'self', url: '?_since=1' }, { relation: 'next', url: elsewhere.baseUrl }] })(...all), UNAVAILABLE],
   ['writes without telling the version', put, json({ ...PATIENT, meta: {} }), UNAVAILABLE],
   ['refuses a resource (422)', put, json({ secret: SECRET }, 422), 'resource-invalid'],
   ['sees a conflict (409)', put, json({ secret: SECRET }, 409), 'conflict'],

@@ -25,6 +25,11 @@ export interface HttpStorageOptions {
    * it says of caching: nothing is answered from them unasked. Default 0: none.
    */
   readonly keptBytes?: number
+  /**
+   * Whether the upstream keeps old versions and gives them (`vread` and `history` of FHIR); `Storage.history` is left out otherwise.
+   * Default false.
+   */
+  readonly history?: boolean
   /** Sends the entries of one write as a FHIR transaction, so that `atomic` is kept; the upstream must know transactions. Default false. */
   readonly transactions?: boolean
   /** Secret that cursors are signed with; instances that share callers need the same. Default: random, for this storage only. */

@@ -1,6 +1,7 @@
 import type { SearchPage, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import { readCursor, writeCursor } from './cursor.js'
 import { unavailable } from './failure.js'
+import { linkedPage } from './linked-page.js'
 import type { HttpSettings } from './options.js'
 import { searchRequests, sortPairs } from './search-requests.js'
 import { readSearchset, type Searchset } from './searchset.js'
@@ -30,27 +31,12 @@ export async function countUpstream(reach: Reach, query: SearchQuery): Promise<n
   return total
 }
 
-/** The position of a cursor is how many pages came before, and the upstream's link to this one. */
 async function pageOfRequest(reach: Reach, query: SearchQuery, request: readonly Pair[]): Promise<SearchPage> {
-  const { type, sort, limit, after } = query
-  const at = after === undefined ? undefined : readCursor(after, query, reach.settings.cursorSecret)
-  const asked = [...request, ...sortPairs(sort), ...countPair(limit)]
-  const { items, next } = at === undefined ? await firstPage(reach, type, asked) : await pageAt(reach, type, new URL(at.from))
-  if (limit !== undefined && items.length > limit) throw unavailable('sent a longer page than it was asked for')
-  if (next === undefined) return { items }
-  if (next.href === at?.from) throw unavailable('links from a page of results to itself')
-  return { items, next: cursorTo(next, { pages: (at?.pages ?? 0) + 1, query, settings: reach.settings }) }
-}
-
-interface PagesBefore {
-  readonly pages: number
-  readonly query: SearchQuery
-  readonly settings: HttpSettings
-}
-
-function cursorTo(next: URL, { pages, query, settings }: PagesBefore): string {
-  if (pages >= settings.maxPages) throw unavailable('has too many pages of results')
-  return writeCursor({ pages, from: next.href }, query, settings.cursorSecret)
+  const asked = [...request, ...sortPairs(query.sort), ...countPair(query.limit)]
+  return linkedPage(reach.settings, query, {
+    first: async () => firstPage(reach, query.type, asked),
+    at: async (link) => pageAt(reach, query, link),
+  })
 }
 
 /** The position of a cursor is the last id. */
@@ -61,7 +47,9 @@ async function pageOfUnion(reach: Reach, query: SearchQuery): Promise<SearchPage
   const rest = (await unionOf(reach, query)).filter(({ id }) => id > from)
   const items = rest.slice(0, limit)
   const last = items.at(-1)
-  return rest.length === items.length || last === undefined ? { items } : { items, next: writeCursor({ pages: 0, from: last.id }, query, cursorSecret) }
+  return rest.length === items.length || last === undefined
+    ? { items }
+    : { items, next: writeCursor({ pages: 0, from: last.id }, query, cursorSecret) }
 }
 
 /** Everything that one of the query's requests finds, by ascending id. There are few such queries, and few definitions of one key. */
@@ -73,7 +61,7 @@ async function unionOf(reach: Reach, { type, ...query }: SearchQuery): Promise<r
       for (const item of page.items) found.set(item.id, item)
       if (page.next === undefined) break
       if (pages >= reach.settings.maxPages) throw unavailable('has too many pages of results')
-      page = await pageAt(reach, type, page.next)
+      page = await pageAt(reach, { type }, page.next)
     }
   }
   return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -83,8 +71,8 @@ async function firstPage({ upstream, settings }: Reach, type: string, pairs: rea
   return readSearchset(await upstream.search(type, pairs), { base: settings.base, type, pairs })
 }
 
-async function pageAt({ upstream, settings }: Reach, type: string, link: URL): Promise<Searchset> {
-  return readSearchset(await upstream.page(link), { base: settings.base, type })
+async function pageAt({ upstream, settings }: Reach, { type, limit }: Pick<SearchQuery, 'type' | 'limit'>, link: URL): Promise<Searchset> {
+  return readSearchset(await upstream.page(link, limit), { base: settings.base, type })
 }
 
 function countPair(limit: number | undefined): readonly Pair[] {

@@ -8,6 +8,8 @@ export interface Stamp {
   /** The id that was asked for. */
   readonly id?: string
   readonly headers?: Headers
+  /** The version where the resource does not say it. */
+  readonly versionId?: string | undefined
 }
 
 /**
@@ -16,18 +18,22 @@ export interface Stamp {
  * @param text JSON, known to be well-formed.
  * @throws {OperationError} `storage-unavailable` when it is of another type or has another id than was asked for.
  */
-export function resourceFrom(text: string, { type, id: expectedId, headers }: Stamp): StoredResource {
+export function resourceFrom(text: string, { type, id: expectedId, headers, versionId = versionOf(headers) }: Stamp): StoredResource {
   const resource: unknown = JSON.parse(text)
   if (!isObject(resource) || stringAt(resource, 'resourceType') !== type) throw unavailable('sent another type of resource')
   const id = stringAt(resource, 'id')
   if (id === undefined || (expectedId !== undefined && id !== expectedId)) throw unavailable('sent another resource')
-  return storedResource({ type, id, ...stampOf(resource, headers), text: laidOut(type, id, text) })
+  return storedResource({ type, id, ...stampOf(resource, headers, versionId), text: laidOut(type, id, text) })
 }
 
-function stampOf(resource: JsonObject, headers: Headers | undefined): { readonly versionId: string; readonly lastUpdated: string } {
+function stampOf(
+  resource: JsonObject,
+  headers: Headers | undefined,
+  versionId = '0',
+): { readonly versionId: string; readonly lastUpdated: string } {
   const meta = objectAt(resource, 'meta')
   return {
-    versionId: stringAt(meta, 'versionId') ?? versionOf(headers) ?? '0',
+    versionId: stringAt(meta, 'versionId') ?? versionId,
     lastUpdated: instantOf(stringAt(meta, 'lastUpdated') ?? headers?.get('last-modified') ?? undefined),
   }
 }

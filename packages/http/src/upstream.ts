@@ -14,8 +14,11 @@ export type Precondition = string | null | undefined
 export interface Upstream {
   read(type: string, id: string): Promise<Answer>
   search(type: string, pairs: readonly Pair[]): Promise<Answer>
-  /** Follows a link of a search. */
-  page(url: URL): Promise<Answer>
+  version(type: string, id: string, version: string): Promise<Answer>
+  /** @param address Below the base, with `_history`. */
+  history(address: string, pairs: readonly Pair[]): Promise<Answer>
+  /** Follows a link of a search or history, to a page of `limit` entries where the link has a number of entries. */
+  page(url: URL, limit?: number): Promise<Answer>
   update(address: string, text: string, ifVersion: Precondition): Promise<Answer>
   remove(address: string, ifVersion: Precondition): Promise<Answer>
   /** @param text Of the Bundle. */
@@ -64,7 +67,9 @@ export function createUpstream(settings: HttpSettings): Upstream {
   return {
     read: async (resourceType, id) => answerTo(client.read({ resourceType, id })),
     search: async (resourceType, pairs) => answerTo(client.search({ resourceType, searchParams: searchParams(pairs) })),
-    page: async (url) => answerTo(client.request(url.href)),
+    version: async (resourceType, id, version) => answerTo(client.vread({ resourceType, id, version })),
+    history: async (address, pairs) => answerTo(client.request(addressWith(address, pairs))),
+    page: async (url, limit) => answerTo(client.request(sized(url, limit).href)),
     update: async (address, text, ifVersion) =>
       answerTo(client.request(address, { method: 'PUT', body: text, options: { headers: { ...FHIR_BODY, ...conditionOf(ifVersion) } } })),
     transaction: async (text) => answerTo(client.request('', { method: 'POST', body: text, options: { headers: TRANSACTION } })),
@@ -75,12 +80,24 @@ export function createUpstream(settings: HttpSettings): Upstream {
 }
 
 function operationRequest({ address, pairs, text, acceptLanguage }: OperationCall): Parameters<Client['request']> {
-  const query = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString()
-  const path = query === '' ? address : `${address}?${query}`
+  const path = addressWith(address, pairs)
   const headers = { ...(acceptLanguage !== undefined && { 'accept-language': acceptLanguage }) }
   return text === undefined
     ? [path, { options: { headers } }]
     : [path, { method: 'POST', body: text, options: { headers: { ...headers, ...FHIR_BODY } } }]
+}
+
+function sized(url: URL, limit: number | undefined): URL {
+  const count = url.searchParams.get('_count')
+  if (limit === undefined || count === null || count === String(limit)) return url
+  const link = new URL(url)
+  link.searchParams.set('_count', String(limit))
+  return link
+}
+
+function addressWith(address: string, pairs: readonly Pair[]): string {
+  const query = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString()
+  return query === '' ? address : `${address}?${query}`
 }
 
 function searchParams(pairs: readonly Pair[]): Record<string, string[]> {

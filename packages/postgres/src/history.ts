@@ -3,11 +3,11 @@ import {
   historyCursor,
   readHistoryCursor,
   versionNumber,
+  type HistoryItem,
   type HistoryPage,
   type HistoryPosition,
   type HistoryQuery,
   type ResourceHistory,
-  type ResourceVersion,
 } from 'fhir-ops/storage'
 import type { Executor } from './database.js'
 import { instantOf, resourceOf } from './resource-row.js'
@@ -95,7 +95,7 @@ function positionOf(row: Row): HistoryPosition {
   return { type: textAt(row, 'type'), id: textAt(row, 'id'), version: numberAt(row, 'version'), updated: numberAt(row, 'updated') }
 }
 
-function versionOf(row: Row): ResourceVersion {
+function versionOf(row: Row): HistoryItem {
   const { type, id, version, updated } = positionOf(row)
   const stamp = { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: row['created'] === true }
   return row['text'] === null ? stamp : { ...stamp, stored: resourceOf(type, row) }

@@ -7,7 +7,7 @@ import {
   type HistoryPage,
   type HistoryPosition,
   type HistoryQuery,
-  type ResourceVersion,
+  type HistoryItem,
 } from 'fhir-ops/storage'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
@@ -33,7 +33,7 @@ export interface VersionRows {
 }
 
 /** What callers of the storage get for a row. */
-export function versionOf({ type, id, version, updated, created, text }: VersionRow): ResourceVersion {
+export function versionOf({ type, id, version, updated, created, text }: VersionRow): HistoryItem {
   const stamp = { type, id, versionId: String(version), lastUpdated: instantOf(updated) }
   return { ...stamp, created, ...(text !== undefined && { stored: storedResource({ ...stamp, text }) }) }
 }

@@ -6,7 +6,7 @@ import {
   type HistoryPosition,
   type HistoryQuery,
   type ResourceHistory,
-  type ResourceVersion,
+  type HistoryItem,
   type StoredResource,
 } from '../storage/index.js'
 import { firstIndex } from './first-index.js'
@@ -102,7 +102,7 @@ function chainsOf(ends: readonly (MemoryVersion | undefined)[]): readonly Memory
   return versions.sort(historyOrder)
 }
 
-function versionOf({ type, id, version, updated, created, stored }: MemoryVersion): ResourceVersion {
+function versionOf({ type, id, version, updated, created, stored }: MemoryVersion): HistoryItem {
   const lastUpdated = new Date(updated).toISOString()
   return { type, id, versionId: String(version), lastUpdated, created, ...(stored !== undefined && { stored }) }
 }

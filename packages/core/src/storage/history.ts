@@ -6,10 +6,14 @@ export interface ResourceVersion {
   readonly id: string
   readonly versionId: string
   readonly lastUpdated: string
-  /** True when no current version existed before. */
-  readonly created: boolean
   /** Absent for a deletion. */
   readonly stored?: StoredResource
+}
+
+/** A version beside those before it. */
+export interface HistoryItem extends ResourceVersion {
+  /** True when no current version existed before. */
+  readonly created: boolean
 }
 
 /** Which versions are asked for. */
@@ -28,7 +32,7 @@ export interface HistoryQuery {
 
 /** One page of versions. */
 export interface HistoryPage {
-  readonly items: readonly ResourceVersion[]
+  readonly items: readonly HistoryItem[]
   /** Pass it as `after` to get the next page; absent on the last. Opaque to all but the adapter. */
   readonly next?: string
 }

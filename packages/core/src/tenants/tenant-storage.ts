@@ -138,7 +138,7 @@ function tenantHistory(history: ResourceHistory, names: Names): ResourceHistory 
     },
     async page(query) {
       const { items, ...page } = await history.page(inner(query))
-      return { ...page, items: items.map(outer) }
+      return { ...page, items: items.map(({ created, ...version }) => ({ ...outer(version), created })) }
     },
   }
 }

@@ -1,6 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { dateInterval, type SearchPair } from 'fhir-ops/search'
-import type { HistoryPage, HistoryQuery, ResourceVersion } from 'fhir-ops/storage'
+import type { HistoryItem, HistoryPage, HistoryQuery, ResourceVersion } from 'fhir-ops/storage'
 import { authorize, type Caller } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
@@ -113,7 +113,7 @@ function invalid(name: string, value: string, expected: string): OperationError 
 }
 
 /** A version as the request that makes it again: which of POST and PUT created a resource is not kept, and PUT does both. */
-function entryText({ type, id, versionId, lastUpdated, created, stored }: ResourceVersion, base: string): string {
+function entryText({ type, id, versionId, lastUpdated, created, stored }: HistoryItem, base: string): string {
   const address = `${type}/${id}`
   const request = { method: stored === undefined ? 'DELETE' : 'PUT', url: address }
   const status = created ? '201' : stored === undefined ? '204' : '200'

@@ -38,10 +38,7 @@ interface VersionAddress {
   readonly number: string
 }
 
-async function versionOf(
-  { storage }: Call['ctx'],
-  { type, id, number }: VersionAddress,
-): Promise<Omit<ResourceVersion, 'created'> | undefined> {
+async function versionOf({ storage }: Call['ctx'], { type, id, number }: VersionAddress): Promise<ResourceVersion | undefined> {
   if (storage.history !== undefined) return storage.history.version(type, id, number)
   const stored = await storage.read(type, id)
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined

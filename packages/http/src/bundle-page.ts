@@ -1,0 +1,73 @@
+import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+import { jsonOf, type Answer } from './answer.js'
+import { unavailable } from './failure.js'
+import { isBelow } from './options.js'
+import type { Pair } from './upstream.js'
+
+/** A page of a searchset or history, its links checked. */
+export interface BundlePage {
+  readonly bundle: JsonObject
+  /** The text of each entry, in which numbers have their digits. */
+  readonly entries: readonly string[]
+  readonly next?: URL
+}
+
+/** What an answer must fit to be believed. */
+export interface ExpectedPage {
+  readonly base: URL
+  readonly kind: 'searchset' | 'history'
+  /** What was asked for; absent for a page that a link led to. */
+  readonly pairs?: readonly Pair[]
+}
+
+/**
+ * Reads a page.
+ *
+ * @throws {OperationError} `storage-unavailable` when it is none, when its self link shows that a parameter was dropped, or when its next
+ *   link leads elsewhere.
+ */
+export function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPage): BundlePage {
+  const bundle = jsonOf(answer)
+  if (answer.status !== 200) throw unavailable(`refused a ${kind}`)
+  if (stringAt(bundle, 'resourceType') !== 'Bundle' || stringAt(bundle, 'type') !== kind) throw unavailable(`sent no ${kind}`)
+  if (pairs !== undefined) checkSelf(linkOf(bundle, 'self'), pairs)
+  const next = nextOf(bundle, base)
+  return { bundle, entries: jsonItems(memberText(answer.text, 'entry') ?? '[]'), ...(next !== undefined && { next }) }
+}
+
+/** The text of a member of a JSON object. */
+export function memberText(text: string, name: string): string | undefined {
+  return jsonMembers(text).find((member) => member.name === name)?.value
+}
+
+/** Protocol parameters, which a server may leave out of its self link. */
+const UNCHECKED: ReadonlySet<string> = new Set(['_count', '_format', '_summary'])
+
+/** The self link tells which parameters the upstream understood (R4 3.1.1.1). */
+function checkSelf(self: string | undefined, pairs: readonly Pair[]): void {
+  const asked = pairs.filter(([name]) => !UNCHECKED.has(name))
+  const link = URL.parse(self ?? '', 'http://relative.invalid/')
+  if (self === undefined || link === null) throw unavailable('does not tell what it searched for')
+  const understood = [...link.searchParams.keys()]
+  for (const [name] of asked) {
+    const at = understood.indexOf(name)
+    if (at < 0) throw unavailable('passed over a search parameter')
+    understood.splice(at, 1)
+  }
+}
+
+function nextOf(bundle: JsonObject, base: URL): URL | undefined {
+  const next = linkOf(bundle, 'next')
+  if (next === undefined) return undefined
+  const url = URL.parse(next, `${base.href.replace(/\/$/, '')}/`)
+  if (url === null || !isBelow(base, url)) throw unavailable('links to another address')
+  return url
+}
+
+function linkOf(bundle: JsonObject, relation: string): string | undefined {
+  return stringAt(
+    objectsAt(bundle, 'link').find((link) => stringAt(link, 'relation') === relation),
+    'url',
+  )
+}

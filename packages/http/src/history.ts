@@ -1,0 +1,68 @@
+import { isResourceId, isResourceType, type HistoryItem, type HistoryPage, type HistoryQuery, type ResourceVersion } from 'fhir-ops/storage'
+import { jsonOf } from './answer.js'
+import { unavailable } from './failure.js'
+import { readHistoryPage } from './history-page.js'
+import { linkedPage, type UpstreamPage } from './linked-page.js'
+import type { Reach } from './search.js'
+import { resourceFrom } from './stored-from.js'
+import type { Pair } from './upstream.js'
+
+/** A version of a resource. Of a deletion only the history of the resource tells the time. */
+export async function versionUpstream(
+  reach: Reach,
+  { type, id, versionId }: Pick<ResourceVersion, 'type' | 'id' | 'versionId'>,
+): Promise<ResourceVersion | undefined> {
+  if (!isResourceType(type) || !isResourceId(id) || !isResourceId(versionId)) return undefined
+  const answer = await reach.upstream.version(type, id, versionId)
+  if (answer.status === 410) return deletionIn(reach, { types: [type], id }, versionId)
+  if (answer.status === 404) return undefined
+  if (answer.status !== 200) throw unavailable('refused to give a version')
+  jsonOf(answer)
+  const stored = resourceFrom(answer.text, { type, id, headers: answer.headers })
+  if (stored.versionId !== versionId) throw unavailable('sent another version')
+  return { type, id, versionId, lastUpdated: stored.lastUpdated, stored }
+}
+
+async function deletionIn(reach: Reach, query: HistoryQuery, versionId: string): Promise<ResourceVersion | undefined> {
+  let page: HistoryPage = { items: [] }
+  do {
+    page = await historyUpstream(reach, { ...query, ...(page.next !== undefined && { after: page.next }) })
+    const found = page.items.find((item) => item.versionId === versionId)
+    if (found !== undefined) return found
+  } while (page.next !== undefined)
+  return undefined
+}
+
+/**
+ * One page of versions, in the order of the upstream. The history of several types is that of everything, without the others: what comes
+ * of a page of the upstream may be less than was asked for.
+ */
+export async function historyUpstream(reach: Reach, query: HistoryQuery): Promise<HistoryPage> {
+  const { types, id, limit } = query
+  if (!types.some(isResourceType) || (id !== undefined && !isResourceId(id))) return { items: [] }
+  const page = await linkedPage(reach.settings, query, {
+    first: async () => firstPage(reach, query),
+    at: async (link) => pageAt(reach, link, limit),
+  })
+  const items = page.items.filter((item) => types.includes(item.type) && (id === undefined || item.id === id))
+  if (types.length === 1 && items.length < page.items.length) throw unavailable('sent versions of another resource')
+  return { ...page, items }
+}
+
+async function firstPage({ upstream, settings }: Reach, query: HistoryQuery): Promise<UpstreamPage<HistoryItem>> {
+  const since: readonly Pair[] = query.since === undefined ? [] : [['_since', new Date(query.since).toISOString()]]
+  const count: readonly Pair[] = query.limit === undefined ? [] : [['_count', String(query.limit)]]
+  const answer = await upstream.history(addressOf(query), [...since, ...count])
+  // There never was such a resource.
+  if (query.id !== undefined && answer.status === 404) return { items: [] }
+  return readHistoryPage(answer, { base: settings.base, ...(since.length > 0 && { pairs: since }) })
+}
+
+async function pageAt({ upstream, settings }: Reach, link: URL, limit: number | undefined): Promise<UpstreamPage<HistoryItem>> {
+  return readHistoryPage(await upstream.page(link, limit), { base: settings.base })
+}
+
+function addressOf({ types: [type = '', ...others], id }: HistoryQuery): string {
+  if (others.length > 0) return '_history'
+  return id === undefined ? `${type}/_history` : `${type}/${id}/_history`
+}
