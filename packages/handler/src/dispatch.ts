@@ -11,6 +11,7 @@ import { nothingAt } from './fhir-place.js'
 import { withHeaders, type Answer } from './http/answer.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { prettyJson } from './http/pretty.js'
+import { onlyValue } from './http/target.js'
 import type { HandlerLimits } from './limits.js'
 import { checkBodyHead, parseBody, readBody } from './routes/body-kinds.js'
 import { allowOf, routeFor, type Match } from './routes/router.js'
@@ -57,10 +58,11 @@ async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer
   const found = routeFor(match, request.method)
   if (found === undefined) return methodRefused(service, exchange, match)
   const route = arrival.partOf === undefined ? negotiated(found, exchange) : found
+  const pretty = exchange.isFhir && onlyValue(target.query, '_pretty') === 'true'
   if (exchange.isFhir && route.negotiates !== true) checkAcceptsJson(request, target.query)
   const bytes = await bodyOf(service, { exchange, match, route })
   const answer = await execute(service, { ...arrival, match, route, bytes })
-  return isPretty(exchange) ? pretty(answer) : answer
+  return pretty ? prettyAnswer(answer) : answer
 }
 
 /** The route in the form that the caller asks for; an entry of a batch has no choice. */
@@ -148,11 +150,7 @@ function methodRefused(service: Service, { request, family }: Exchange, match: M
   return withHeaders(answer, [['Allow', allowOf(match)]])
 }
 
-function isPretty({ isFhir, target }: Exchange): boolean {
-  return isFhir && target.query.some(([name, value]) => name === '_pretty' && value === 'true')
-}
-
-function pretty(answer: Answer): Answer {
+function prettyAnswer(answer: Answer): Answer {
   const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))
   return isJson && answer.body !== undefined ? { ...answer, body: prettyJson(answer.body) } : answer
 }

@@ -137,6 +137,11 @@ describe('HT-06 what the caller takes', () => {
   })
 })
 
+it.each(['/Patient/p?_pretty=true&_pretty=true', '/Basic/$mirror?_pretty=true&_pretty=false', '/metadata?mode=full&mode=terminology'])(
+  'a parameter that may be given once is refused when it is repeated: %s',
+  async (path) => expect(codeOf(await ask(path))).toEqual([400, 'invalid']),
+)
+
 describe('HT-11 paths', () => {
   it.each([
     ['/Patient/%ff', 400],

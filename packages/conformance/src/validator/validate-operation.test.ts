@@ -14,6 +14,13 @@ const storage = memoryStorage()
 const ctx = createContext({ storage, definitions, types, newId: () => 'new-id' })
 
 const VALID = { resourceType: 'Patient', name: [{ family: 'X' }] }
+const TWICE = {
+  resourceType: 'Parameters',
+  parameter: [
+    { name: 'resource', resource: VALID },
+    { name: 'resource', resource: VALID },
+  ],
+}
 const PROFILE: JsonObject = {
   resourceType: 'StructureDefinition',
   url: 'http://example.org/StructureDefinition/named',
@@ -181,6 +188,7 @@ describe('$validate', () => {
     ['deleting without an id', 'parameter-required', '', { mode: 'delete' }],
     ['a resource of another type', 'body-structure', { resourceType: 'Group' }, {}],
     ['an unknown parameter', 'parameter-invalid', VALID, { foo: 'bar' }],
+    ['two resources', 'parameter-invalid', TWICE, {}],
   ])('refuses %s', async (_, code, body, query) => {
     expect(await errorOf(call(body, { query }))).toBe(code)
   })

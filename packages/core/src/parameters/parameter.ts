@@ -45,15 +45,32 @@ function parameterAt(item: unknown, expression: string): Parameter {
   if (kinds > 1) {
     throw new OperationError('parameter-invalid', `Parameter ${quoted(name)} has more than one value.`, { expression: [expression] })
   }
-  const key = values[0]
   return {
     name,
-    value: key === undefined ? undefined : item[key],
-    ...(key !== undefined && { type: key.slice('value'.length) }),
+    ...valueOf(item, values[0], expression),
     ...resourceOf(item, expression),
     parts: parameterList(item['part'], `${expression}.part`),
     expression,
   }
+}
+
+/** Types whose values are no JSON strings. What the others hold is looked at where it is read. */
+const JSON_TYPES: ReadonlyMap<string, string> = new Map([
+  ['Boolean', 'boolean'],
+  ['Decimal', 'number'],
+  ['Integer', 'number'],
+  ['PositiveInt', 'number'],
+  ['UnsignedInt', 'number'],
+])
+
+function valueOf(item: JsonObject, key: string | undefined, expression: string): Pick<Parameter, 'value' | 'type'> {
+  if (key === undefined) return { value: undefined }
+  const type = key.slice('value'.length)
+  const jsonType = JSON_TYPES.get(type)
+  if (jsonType !== undefined && typeof item[key] !== jsonType) {
+    throw new OperationError('body-structure', `${expression}.${key} must be a ${jsonType}.`, { expression: [`${expression}.${key}`] })
+  }
+  return { value: item[key], type }
 }
 
 function resourceOf(item: JsonObject, expression: string): { resource?: JsonObject } {

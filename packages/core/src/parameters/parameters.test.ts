@@ -21,6 +21,8 @@ describe('parametersOf', () => {
     ['parameter as object', { resourceType: 'Parameters', parameter: {} }, 'body-structure', 'Parameters.parameter'],
     ['a parameter that is text', { resourceType: 'Parameters', parameter: ['x'] }, 'body-structure', 'Parameters.parameter[0]'],
     ['a parameter without name', parametersBody({ valueUri: 'x' }), 'body-structure', 'Parameters.parameter[0].name'],
+    ['a text as boolean', parametersBody({ name: 'a', valueBoolean: 'true' }), 'body-structure', 'Parameters.parameter[0].valueBoolean'],
+    ['a text as integer', parametersBody({ name: 'a', valueInteger: '1' }), 'body-structure', 'Parameters.parameter[0].valueInteger'],
     ['two values', parametersBody({ name: 'a', valueUri: 'x', valueCode: 'y' }), 'parameter-invalid', 'Parameters.parameter[0]'],
     ['value and part', parametersBody({ name: 'a', valueUri: 'x', part: [] }), 'parameter-invalid', 'Parameters.parameter[0]'],
     ['a nested part', parametersBody({ name: 'a', part: [{}] }), 'body-structure', 'Parameters.parameter[0].part[0].name'],

@@ -55,7 +55,8 @@ function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 's
     bestPractice: oneOf(['off', ...LEVELS], 'bestPractice', reader.text('bestPractice')),
     level: oneOf(LEVELS, 'level', reader.text('level')),
   }
-  reader.all('resource', '_format', '_pretty')
+  reader.resource('resource')
+  reader.all('_format', '_pretty')
   reader.refuseUnknown()
   return options
 }

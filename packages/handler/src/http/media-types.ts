@@ -1,5 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import type { HttpRequest } from './http-request.js'
+import { onlyValue } from './target.js'
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json', 'text/json', 'json'])
 const NDJSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson'])
@@ -49,22 +50,16 @@ function isUtf8(contentType: string): boolean {
  * @throws {OperationError} `not-acceptable`; `parameter-invalid` for a repeated `_format`.
  */
 export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly [string, string])[]): void {
-  const format = formatOf(query)
+  const format = onlyValue(query, '_format')
   if (format !== undefined ? JSON_TYPES.has(mediaTypeOf(format).replace(' ', '+')) : acceptsJson(request.header('accept'))) return
   throw new OperationError('not-acceptable', 'Only JSON can be given: application/fhir+json or application/json.')
 }
 
 /** True when the caller asks for NDJSON by name, by `_format` or else by `Accept`. */
 export function asksForNdjson(request: HttpRequest, query: readonly (readonly [string, string])[]): boolean {
-  const format = formatOf(query)
+  const format = onlyValue(query, '_format')
   if (format !== undefined) return NDJSON_TYPES.has(mediaTypeOf(format).replace(' ', '+'))
   return (request.header('accept') ?? '').split(',').some((range) => NDJSON_TYPES.has(mediaTypeOf(range)) && !isRefused(range))
-}
-
-function formatOf(query: readonly (readonly [string, string])[]): string | undefined {
-  const [format, another] = query.filter(([name]) => name === '_format')
-  if (another !== undefined) throw new OperationError('parameter-invalid', "Parameter '_format' is given more than once.")
-  return format?.[1]
 }
 
 function acceptsJson(accept: string | undefined): boolean {

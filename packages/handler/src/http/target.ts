@@ -48,6 +48,13 @@ export function parseQuery(text: string, limits: Pick<TargetLimits, 'queryParame
   })
 }
 
+/** The value of a parameter that may be given once. @throws {OperationError} `parameter-invalid` for a repeated one. */
+export function onlyValue(query: Target['query'], name: string): string | undefined {
+  const [first, another] = query.filter(([given]) => given === name)
+  if (another !== undefined) throw new OperationError('parameter-invalid', `Parameter '${name}' is given more than once.`)
+  return first?.[1]
+}
+
 function formDecoded(text: string): string {
   return decoded(text.replaceAll('+', ' '))
 }

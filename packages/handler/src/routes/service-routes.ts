@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { capabilityStatement, terminologyStatement } from '../capability-statement.js'
 import { fhirText, jsonAnswer, type Answer } from '../http/answer.js'
+import { onlyValue } from '../http/target.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Call, Route } from './route.js'
 
@@ -27,7 +28,7 @@ interface Statements {
 }
 
 function metadata(statements: Statements, { target }: Call): Answer {
-  const mode = target.query.find(([name]) => name === 'mode')?.[1] ?? 'full'
+  const mode = onlyValue(target.query, 'mode') ?? 'full'
   if (mode === 'terminology') return fhirText(200, statements.terminology())
   if (mode !== 'full' && mode !== 'normative')
     throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
