@@ -12,8 +12,8 @@ export interface FileOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
 }
 
-/** Pages that gather before they are moved from the log into the file (32 MB): rarely enough for bulk loads, often enough to restart fast. */
-const CHECKPOINT_PAGES = 8_000
+/** Pages that gather before they are moved from the log into the file (128 MB): rarely enough for bulk loads, often enough to restart fast. */
+const CHECKPOINT_PAGES = 32_000
 const WRITER_CACHE_KIB = 65_536
 
 /** @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` when the file cannot be opened. */
@@ -22,7 +22,9 @@ export function openToWrite(options: FileOptions): SqliteDriver {
   try {
     const mode = db.get(sql`PRAGMA journal_mode = WAL`)?.[0]
     if (mode !== 'wal') throw new OperationError('storage-unavailable', 'The file system of the database has no shared memory for its log.')
-    db.exec(`PRAGMA synchronous = ${options.synchronous}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
+    db.exec(
+      `PRAGMA synchronous = ${options.synchronous}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${WRITER_CACHE_KIB}`,
+    )
     return db
   } catch (error) {
     db.close()

@@ -54,7 +54,7 @@ type ParamNumbers = (type: string, name: string) => number
 function keep(db: SqliteDriver, { op, type, id }: WriteEntry, { key, version, updated }: Before): void {
   if (key !== undefined) {
     db.run(
-      sql`INSERT INTO old_version (type, id, version, updated, text) SELECT type, id, version, updated, text FROM resource WHERE key = ${key}`,
+      sql`INSERT OR FAIL INTO old_version (type, id, version, updated, text) SELECT type, id, version, updated, text FROM resource WHERE key = ${key}`,
     )
   } else if (op === 'put') {
     db.run(sql`INSERT INTO old_version (type, id, version, updated) VALUES (${type}, ${id}, ${version}, ${updated})`)
@@ -105,23 +105,34 @@ function addRow(
   { type, id, text }: PutEntry,
   { version, updated }: { readonly version: number; readonly updated: number },
 ): number {
-  const added = sql`INSERT INTO resource (type, id, version, updated, text) VALUES (${type}, ${id}, ${version}, ${updated}, ${text}) RETURNING key`
+  const added = sql`INSERT OR FAIL INTO resource (type, id, version, updated, text) VALUES (${type}, ${id}, ${version}, ${updated}, ${text}) RETURNING key`
   return numberOf(db.get(added)?.[0])
 }
-
-const ADD_ENTRY = 'INSERT INTO entry (resource, param, n, system, value, text, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
 
 interface EntryKeys {
   readonly resource: number
   readonly paramOf: ParamNumbers
 }
 
+/** Rows of one statement: each statement has costs of its own, which `npm run bench storage` shows. */
+const MAX_ROWS = 32
+
 function addEntries(db: SqliteDriver, { type, entries }: PutEntry, { resource, paramOf }: EntryKeys): void {
-  const add = db.bind(ADD_ENTRY)
-  entries.forEach(({ param, system = null, value = null, text = null, low = null, high = null }, n) => {
-    add(resource, paramOf(type, param), n, system, value, text, low, high)
-  })
+  for (let from = 0; from < entries.length; from += MAX_ROWS) {
+    const rows = entries.slice(from, from + MAX_ROWS)
+    const values = rows.flatMap(({ param, system = null, value = null, text = null, low = null, high = null }, index) => {
+      return [resource, paramOf(type, param), from + index, system, value, text, low, high]
+    })
+    db.bind(addRows(rows.length))(...values)
+  }
 }
+
+/** What fails ends the whole write: told so by OR FAIL, SQLite keeps no journal of the single statement, which costs more than the rows. */
+function addRows(count: number): string {
+  return `INSERT OR FAIL INTO entry (resource, param, n, system, value, text, low, high) VALUES ${ROW}${`, ${ROW}`.repeat(count - 1)}`
+}
+
+const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)'
 
 /** Remembered for one write only, as the numbers that it makes go when it is rolled back. */
 function paramNumbers(db: SqliteDriver): ParamNumbers {

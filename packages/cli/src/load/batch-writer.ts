@@ -17,7 +17,8 @@ interface UnderWay {
   readonly ended: Promise<void>
 }
 
-const MOST_AT_ONCE = 2
+/** SQLite makes one transaction of those that wait, and writes each page once for all of them. */
+const MOST_AT_ONCE = 8
 
 /** Makes a writer of batches. */
 export function batchWriter(storage: Storage): BatchWriter {
