@@ -51,3 +51,17 @@ it.each([
   const told = await validate(createContext({ ...release, storage, convertUnit: unitConversion() }), { resource })
   expect(told.findings.filter(({ severity }) => severity === 'error').length === 0, JSON.stringify(told.findings)).toBe(valid)
 })
+
+it.each([
+  ['mg/dL', []],
+  ['{score}', []],
+  ['mg{protein}', ['warning unit-annotation Observation.value.ofType(Quantity)']],
+  ['zork', ['error code-unknown Observation.value.ofType(Quantity).code']],
+])('knows whether the code of a quantity is a unit: %s', async (code, said) => {
+  const ctx = createContext({ ...release, storage, codeSystems: [unitsOfMeasure()] })
+  const valueQuantity = { value: 1, unit: code, system: 'http://unitsofmeasure.org', code }
+  const { findings } = await validate(ctx, {
+    resource: { resourceType: 'Observation', status: 'final', code: { text: 'x' }, valueQuantity },
+  })
+  expect(findings.map(({ severity, kind, expression }) => `${severity} ${kind} ${expression}`)).toEqual(said)
+})

@@ -31,6 +31,8 @@ describe('validate', () => {
     [patient('"name":[{}]'), 'empty-object Patient.name[0]'],
     [patient('"name":[{"id":"a"}]'), 'empty-object Patient.name[0]'],
     [patient('"_birthDate":{"id":"a"}'), 'empty-object Patient.birthDate'],
+    [patient('"birthDate":"2000","_birthDate":"x"'), 'object-expected Patient._birthDate'],
+    [patient('"name":[{"given":["a"],"_given":["x"]}]'), 'object-expected Patient.name[0]._given'],
     [patient('"gender":null'), 'null-not-allowed Patient.gender'],
     [patient('"name":[{"given":["a",null]}]'), 'null-not-allowed Patient.name[0].given[1]'],
     [patient('"deceasedBoolean":true,"deceasedDateTime":"2020"'), 'several-choices Patient.deceased.ofType(dateTime)'],

@@ -67,6 +67,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'coding-system-missing': 'Say from which code system the code comes.',
   'coding-system-form': 'Name the code system by its absolute canonical URL.',
   'display-wrong': 'Use a display of the code, or leave the display out; check first that the code is the one that is meant.',
+  'unit-annotation': 'Use the code of the unit without braces; what they say belongs into `unit`.',
   // Parts of resources
   'extension-unknown': 'Load the definition of the extension, or correct its url.',
   'extension-context': 'Move the extension to an element that it is for.',

@@ -65,6 +65,7 @@ export const FINDING_KINDS = {
   'concept-inactive': { severity: 'warning', code: 'business-rule' },
   'terminology-status': { severity: 'information', code: 'business-rule' },
   'display-wrong': { severity: 'error', code: 'invalid' },
+  'unit-annotation': { severity: 'warning', code: 'business-rule' },
   // Parts of resources
   'extension-unknown': { severity: 'error', code: 'structure' },
   'extension-context': { severity: 'error', code: 'structure' },

@@ -20,6 +20,18 @@ const deprecated = {
   url: 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status',
   valueCode: 'deprecated',
 }
+const basicProfile = (element: JsonObject): JsonObject => ({
+  resourceType: 'StructureDefinition',
+  url: 'http://codes.test/p',
+  name: 'P',
+  status: 'active',
+  kind: 'resource',
+  abstract: false,
+  type: 'Basic',
+  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Basic',
+  derivation: 'constraint',
+  differential: { element: [element] },
+})
 
 describe('codings', () => {
   test.each<readonly [title: string, resource: JsonObject, system: JsonObject, said: readonly string[]]>([
@@ -51,6 +63,12 @@ describe('codings', () => {
     ],
     ['a system of examples, alone', tagged({ system: 'http://example.org/x', code: 'a' }), {}, []],
     [
+      'the code of a supplement',
+      basic(known('a')),
+      { content: 'supplement', supplements: 'http://hl7.org/fhir/item-type' },
+      ['error code-system-unknown Basic.code.coding[0].system'],
+    ],
+    [
       'a system that nobody knows where a value set is bound',
       encounter({ system: 'http://x.test', code: 'a' }),
       {},
@@ -67,21 +85,35 @@ describe('codings', () => {
     expect(found.toSorted()).toEqual(said)
   })
 
+  test.each([
+    ['required', ['error code-not-in-value-set Basic.code']],
+    ['maximum', ['error code-not-in-value-set Basic.code']],
+    ['minimum', ['warning code-not-in-value-set Basic.code']],
+    ['extensible', ['warning code-not-in-value-set Basic.code']],
+    ['preferred', ['information code-not-in-value-set Basic.code']],
+    ['ui', []],
+  ])('a code beyond an additional binding of purpose %s', async (purpose, said) => {
+    const url = 'http://codes.test/none'
+    const valueSet = {
+      resourceType: 'ValueSet',
+      url,
+      status: 'active',
+      compose: { include: [{ system: 'http://hl7.org/fhir/item-type' }] },
+    }
+    const parts = [
+      { url: 'purpose', valueCode: purpose },
+      { url: 'valueSet', valueCanonical: url },
+    ]
+    const extension = [{ url: 'http://hl7.org/fhir/tools/StructureDefinition/additional-binding', extension: parts }]
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'example', extension } })
+    const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }
+    expect(await findingsOf(resource, [codeSystem({}), valueSet, profile], /^code-/)).toEqual(said)
+  })
+
   test('the code of a draft in a value set that is a draft too', async () => {
     const url = 'http://codes.test/vs'
     const valueSet = { resourceType: 'ValueSet', url, status: 'draft', compose: { include: [{ system: 'http://codes.test/cs' }] } }
-    const profile = {
-      resourceType: 'StructureDefinition',
-      url: 'http://codes.test/p',
-      name: 'P',
-      status: 'active',
-      kind: 'resource',
-      abstract: false,
-      type: 'Basic',
-      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Basic',
-      derivation: 'constraint',
-      differential: { element: [{ path: 'Basic.code', binding: { strength: 'required', valueSet: url } }] },
-    }
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: url } })
     const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }
     expect(await findingsOf(resource, [codeSystem({ status: 'draft' }), valueSet, profile], /^terminology-/)).toEqual([])
   })

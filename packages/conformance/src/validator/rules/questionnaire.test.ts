@@ -119,6 +119,12 @@ describe('the answer to a question', () => {
       { valueReference: { reference: 'Group/1' } },
       [`error answer-target ${at}.value.ofType(Reference)`],
     ],
+    [
+      'does not refer to what is no type of resource',
+      question('reference'),
+      { valueReference: { reference: 'http://a.org/Chicken/1' } },
+      [`error answer-target ${at}.value.ofType(Reference)`],
+    ],
     ['is among the options', question('choice', { answerOption: [{ valueInteger: 1 }] }), { valueInteger: 1 }, []],
     [
       'is not outside the options',
@@ -301,6 +307,15 @@ describe('a condition', () => {
     expect(await findingsOf(response(groups), [form(items)], KINDS)).toEqual(['error item-disabled QuestionnaireResponse.item[1].item[1]'])
   })
 
+  test('looks at the answer that it follows on', async () => {
+    const within = { linkId: 'i', type: 'string', required: true, enableWhen: [{ question: 'q', operator: '=', answerBoolean: true }] }
+    const items = [question('boolean', { item: [within] })]
+    expect(await findingsOf(response([answered({ valueBoolean: true })]), [form(items)], KINDS)).toEqual([
+      'error answer-missing QuestionnaireResponse.item[0].answer[0]',
+    ])
+    expect(await findingsOf(response([answered({ valueBoolean: false })]), [form(items)], KINDS)).toEqual([])
+  })
+
   test('that does not hold asks for nothing', async () => {
     const items = [
       { linkId: 'c', type: 'integer' },
@@ -327,8 +342,36 @@ describe('a questionnaire', () => {
       },
       ['error questionnaire-enable-when Questionnaire.item[0]'],
     ],
+    [
+      'has no condition on a question that comes later',
+      {
+        linkId: 'g',
+        type: 'group',
+        item: [
+          { linkId: 'a', type: 'string', enableWhen: [{ question: 'b', operator: 'exists', answerBoolean: true }] },
+          { linkId: 'b', type: 'string', enableWhen: [{ question: 'a', operator: 'exists', answerBoolean: true }] },
+        ],
+      },
+      ['warning questionnaire-enable-when Questionnaire.item[0].item[0]'],
+    ],
+    [
+      'has initial values of the type of the item',
+      question('integer', { repeats: true, initial: [{ valueInteger: 1 }, { valueString: '1' }] }),
+      ['error answer-type Questionnaire.item[0].initial[1].value.ofType(string)'],
+    ],
   ])('%s', async (_, item, expected) => {
     expect(await findingsOf(form([item]), [], KINDS)).toEqual(expected)
+  })
+
+  test('says in what way it derives from another', async () => {
+    const other = 'http://example.org/Questionnaire/other'
+    const type = { url: `${BASE}questionnaire-derivationType`, valueCoding: { code: 'extends' } }
+    const plain = form([], { derivedFrom: [other] })
+    const typed = { ...plain, _derivedFrom: [{ extension: [type] }] }
+    const said = ['warning questionnaire-derived-from Questionnaire.derivedFrom[0]']
+    expect(await findingsOf(plain, [form([], { url: other })], KINDS)).toEqual(said)
+    expect(await findingsOf(typed, [], KINDS)).toEqual(said)
+    expect(await findingsOf(typed, [form([], { url: other })], KINDS)).toEqual([])
   })
 
   test('that is not known leaves the answers unchecked', async () => {

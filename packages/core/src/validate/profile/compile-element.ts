@@ -15,6 +15,11 @@ import type {
 const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/'
 /** What R5 added to ElementDefinition, as R4 writes it. */
 const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ElementDefinition.'
+const ADDITIONAL_BINDING = [
+  `${EXTENSION}additional-binding`,
+  'http://hl7.org/fhir/tools/StructureDefinition/additional-binding',
+  `${R5_ELEMENT}binding.additional`,
+]
 const LIMITS = ['min', 'max', 'maxLength', 'minLength', 'maxDecimalPlaces'] as const
 
 /** A rule while its tree is being put together. */
@@ -151,7 +156,11 @@ function extensionValue(element: JsonObject, name: string): unknown {
 
 function extensionValues(element: JsonObject, url: string): readonly unknown[] {
   const extensions = objectsAt(element, 'extension').filter((candidate) => candidate['url'] === url)
-  return extensions.map((extension) => Object.entries(extension).find(([name]) => name.startsWith('value'))?.[1])
+  return extensions.map(valueIn)
+}
+
+function valueIn(extension: JsonObject): unknown {
+  return Object.entries(extension).find(([name]) => name.startsWith('value'))?.[1]
 }
 
 function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
@@ -164,7 +173,27 @@ function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
     rules.push({ strength, valueSet })
   }
   if (typeof maximum === 'string') rules.push({ strength: 'required', valueSet: maximum })
-  return rules
+  return [...rules, ...additionalBindings(binding)]
+}
+
+/** What the purpose of an additional binding demands; other purposes are for people and user interfaces. */
+const PURPOSES: ReadonlyMap<unknown, BindingRule['strength']> = new Map([
+  ['maximum', 'required'],
+  ['required', 'required'],
+  ['minimum', 'extensible'],
+  ['extensible', 'extensible'],
+  ['preferred', 'preferred'],
+])
+
+/** One that holds only in some usage is left out, because the usage is not known here. */
+function additionalBindings(binding: JsonObject): readonly BindingRule[] {
+  const additional = objectsAt(binding, 'extension').filter(({ url }) => ADDITIONAL_BINDING.some((known) => known === url))
+  return additional.flatMap((extension) => {
+    const parts = new Map(objectsAt(extension, 'extension').map((part) => [part['url'], valueIn(part)]))
+    const strength = PURPOSES.get(parts.get('purpose'))
+    const valueSet = parts.get('valueSet')
+    return strength === undefined || typeof valueSet !== 'string' || parts.has('usage') ? [] : [{ strength, valueSet }]
+  })
 }
 
 /** Leaves out what is checked for every element of the type anyway; ele-1 is `checkNotEmpty`. */

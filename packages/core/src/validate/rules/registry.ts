@@ -4,6 +4,7 @@ import type { NodeCheck, Run } from '../walk/run.js'
 import { checkAttachment } from './attachment/check-attachment.js'
 import { checkCoding } from './coding/check-coding.js'
 import { checkStatus } from './coding/check-status.js'
+import { checkUnit } from './coding/check-unit.js'
 import { checkExtension } from './extension/check-extension.js'
 import { checkExtensionContext } from './extension/extension-context.js'
 import { checkNarrative } from './narrative/check-narrative.js'
@@ -24,6 +25,7 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
   ['uri', [checkFragment]],
   ['url', [checkFragment]],
   ['Extension', [checkExtension, checkExtensionContext]],
+  ...['Quantity', 'Age', 'Count', 'Distance', 'Duration'].map((type): [string, readonly NodeCheck[]] => [type, [checkUnit]]),
   ['Reference', [checkReference]],
   ['xhtml', [checkNarrative]],
   ...RESOURCE_RULES,

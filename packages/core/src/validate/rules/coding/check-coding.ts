@@ -62,7 +62,13 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }
 function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
   if (EXTERNAL.has(url)) return
   const valueSet = run.facts.valueSet(url)
-  if (valueSet === PENDING) return
+  const definition = run.facts.definition('CodeSystem', url)
+  if (valueSet === PENDING || definition === PENDING) return
+  if (definition?.['content'] === 'supplement') {
+    const text = `${quoted(url)} only supplements a code system, so it has no codes of its own.`
+    run.sink.report('code-system-unknown', node, { text, at: 'system', severity: 'error' })
+    return
+  }
   const [kind, problem] =
     valueSet === undefined
       ? (['code-system-unknown', `The code system ${quoted(url)} is not known here.`] as const)
@@ -76,7 +82,8 @@ function isExample(url: string): boolean {
   return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
 }
 
-function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
+/** Says that a code system lacks the code of a Coding or Quantity. */
+export function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
   const { url, complete } = provider.header
   run.sink.report('code-unknown', node, {
     text: `The code system ${quoted(url)} has no code ${quoted(code)}.`,

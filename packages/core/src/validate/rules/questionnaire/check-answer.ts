@@ -1,3 +1,4 @@
+import type { FhirNode } from '../../../fhirpath/index.js'
 import { checkAttachmentLimits } from './answer-attachment.js'
 import { checkAnswerLimits } from './answer-limits.js'
 import { checkOptions } from './answer-options.js'
@@ -38,16 +39,20 @@ export interface ValuedAnswer {
 export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem): void {
   const { value } = answer
   if (value === undefined || value.value === undefined) return
-  const types = TYPES.get(item.type)
-  if (types !== undefined && !types.includes(value.type.name)) {
-    check.run.sink.report('answer-type', value, {
-      text: `The answer must be of type ${types.join(' or ')}, not ${value.type.name}.`,
-      profile: check.form.canonical,
-    })
+  const text = typeProblem(value, item)
+  if (text !== undefined) {
+    check.run.sink.report('answer-type', value, { text, profile: check.form.canonical })
     return
   }
   const valued = { answer, value, item }
   for (const rule of RULES) rule(check, valued)
+}
+
+/** What is wrong with the type of an answer, or of an initial value, to an item. */
+export function typeProblem({ type }: FhirNode, item: FormItem): string | undefined {
+  const types = TYPES.get(item.type)
+  if (types === undefined || types.includes(type.name)) return undefined
+  return `The answer must be of type ${types.join(' or ')}, not ${type.name}.`
 }
 
 const RULES: readonly ((check: ResponseCheck, valued: ValuedAnswer) => void)[] = [

@@ -3,32 +3,64 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import { extensionValue } from './answer-value.js'
+import { typeProblem } from './check-answer.js'
 import { readForm, type FormItem } from './form.js'
 
-/** Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, and that what it derives from is known. */
+const DERIVATION_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-derivationType'
+
+/**
+ * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, that initial values are of the type
+ * of their item, and that what it derives from is known.
+ */
 export function checkQuestionnaire(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
   const form = readForm('', node.value)
-  checkConditions(run, node, { items: form.items, byLinkId: form.byLinkId })
+  const order = new Map([...form.byLinkId.values()].map((item, position) => [item, position]))
+  checkItems(run, node, { items: form.items, byLinkId: form.byLinkId, order })
   checkDerivedFrom(run, node)
 }
 
 interface Level {
   readonly items: readonly FormItem[]
   readonly byLinkId: ReadonlyMap<string, FormItem>
+  /** The places of the items in the questionnaire. */
+  readonly order: ReadonlyMap<FormItem, number>
 }
 
-function checkConditions(run: Run, parent: FhirNode, { items, byLinkId }: Level): void {
+function checkItems(run: Run, parent: FhirNode, { items, ...level }: Level): void {
   childrenOf(run, parent, 'item').forEach((node, index) => {
     const item = items[index]
     if (item === undefined) return
     run.step()
-    for (const condition of objectsAt(item.json, 'enableWhen')) {
-      const text = conditionProblem(item, stringAt(condition, 'question'), byLinkId)
-      if (text !== undefined) run.sink.report('questionnaire-enable-when', node, { text })
-    }
-    checkConditions(run, node, { items: item.items, byLinkId })
+    checkConditions(run, node, { item, ...level })
+    checkInitial(run, node, item)
+    checkItems(run, node, { items: item.items, ...level })
   })
+}
+
+function checkConditions(run: Run, node: FhirNode, { item, byLinkId, order }: Omit<Level, 'items'> & { item: FormItem }): void {
+  for (const condition of objectsAt(item.json, 'enableWhen')) {
+    const linkId = stringAt(condition, 'question')
+    const text = conditionProblem(item, linkId, byLinkId)
+    if (text !== undefined) run.sink.report('questionnaire-enable-when', node, { text })
+    else if (isAfter(byLinkId.get(linkId ?? ''), { item, order })) {
+      const late = `The condition refers to the question ${quoted(linkId ?? '')}, which comes after the item.`
+      run.sink.report('questionnaire-enable-when', node, { text: late, severity: 'warning' })
+    }
+  }
+}
+
+function isAfter(question: FormItem | undefined, { item, order }: { item: FormItem; order: ReadonlyMap<FormItem, number> }): boolean {
+  return question !== undefined && (order.get(question) ?? 0) > (order.get(item) ?? 0)
+}
+
+function checkInitial(run: Run, node: FhirNode, item: FormItem): void {
+  for (const initial of childrenOf(run, node, 'initial')) {
+    const [value] = childrenOf(run, initial, 'value')
+    const text = value === undefined ? undefined : typeProblem(value, item)
+    if (value !== undefined && text !== undefined) run.sink.report('answer-type', value, { text })
+  }
 }
 
 function conditionProblem(item: FormItem, linkId: string | undefined, byLinkId: ReadonlyMap<string, FormItem>): string | undefined {
@@ -50,9 +82,10 @@ function checkDerivedFrom(run: Run, node: FhirNode): void {
   for (const base of childrenOf(run, node, 'derivedFrom')) {
     if (typeof base.value !== 'string' || base.value.startsWith('#')) continue
     const found = run.facts.definition('Questionnaire', base.value)
-    if (found !== undefined || found === PENDING) continue
+    if (found === PENDING || (found !== undefined && extensionValue(base.extra ?? {}, DERIVATION_TYPE) !== undefined)) continue
+    const fault = found === undefined ? 'is not known here' : 'is given without the type of the derivation'
     run.sink.report('questionnaire-derived-from', base, {
-      text: `The questionnaire ${quoted(base.value)} is not known here, so what derives from it is not checked.`,
+      text: `The questionnaire ${quoted(base.value)} ${fault}, so what derives from it is not checked.`,
     })
   }
 }

@@ -54,7 +54,10 @@ function nearest(run: Run, { form, question }: { form: Form; question: FormItem 
   const path = pathTo(question)
   for (let holder: Holder | undefined = from; holder !== undefined; holder = holder.above) {
     const own = holder.linkId === undefined ? undefined : form.byLinkId.get(holder.linkId)
-    if (own === question && isItem(holder)) return [holder]
+    if (own === question) {
+      if (isItem(holder)) return [holder]
+      continue
+    }
     const depth = own === undefined ? 0 : path.indexOf(own) + 1
     if ((own === undefined && holder.above === undefined) || depth > 0) return below(run, [holder], path.slice(depth))
   }

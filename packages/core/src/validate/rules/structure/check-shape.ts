@@ -1,6 +1,6 @@
 import type { ElementSlot } from '../../../fhirpath/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import type { JsonObject } from '../../../json/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
 import { itemRemoval, listing, removal, unlisting } from '../../fix/patch.js'
 import type { Run } from '../../walk/run.js'
 
@@ -14,7 +14,19 @@ export interface Member {
 export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): boolean {
   const value = own(holder, slot.jsonName)
   const extra = own(holder, slot.siblingName)
-  return checkOne(run, node, { slot, value, at: slot.jsonName }) && checkOne(run, node, { slot, value: extra, at: slot.siblingName })
+  return (
+    checkOne(run, node, { slot, value, at: slot.jsonName }) &&
+    checkOne(run, node, { slot, value: extra, at: slot.siblingName }) &&
+    checkExtra(run, node, { extra, at: slot.siblingName })
+  )
+}
+
+/** What stands beside a primitive value is an object, or in a list null. */
+function checkExtra(run: Run, node: FhirNode, { extra, at }: { extra: unknown; at: string }): boolean {
+  if (extra === undefined || isObject(extra)) return true
+  if (Array.isArray(extra) && extra.every((item) => item === null || isObject(item))) return true
+  run.sink.report('object-expected', node, { text: `'${at}' can only hold objects, with an id or extensions.`, at })
+  return false
 }
 
 function own(holder: JsonObject, name: string): unknown {
