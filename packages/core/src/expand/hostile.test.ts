@@ -204,6 +204,16 @@ describe('EX-10: large expansions', () => {
     expect(codesIn(await callByGet(expandOperation, limited, `url=${vs('big')}&count=2000`))).toHaveLength(2_000)
   })
 
+  it('are refused beyond a lower limit of the call, which cannot raise that of the context', async () => {
+    const limited = forRequest(big, { limits: { maxExpansion: 1_000 } })
+    for (const [ctx, limit] of [
+      [big, 2_999],
+      [limited, 3_000],
+    ] as const)
+      await expect(callByGet(expandOperation, ctx, `url=${vs('big')}&limit=${limit}`)).rejects.toMatchObject({ code: 'too-costly' })
+    expect(codesIn(await callByGet(expandOperation, big, `url=${vs('big')}&limit=3000`))).toHaveLength(3_000)
+  })
+
   it('beyond the bytes of an answer are refused', async () => {
     const limited = forRequest(big, { limits: { maxAnswerBytes: 10_000 } })
     await expect(callByGet(expandOperation, limited, `url=${vs('big')}&count=2000`)).rejects.toMatchObject({ code: 'too-costly' })

@@ -1,7 +1,7 @@
-import { createPace, forRequest, type OperationContext } from '../context/index.js'
+import { createPace, forRequest, type Limits, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Operation, OperationRequest } from '../operation/index.js'
-import { parameterReader } from '../parameters/index.js'
+import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import { finished, ignoreUnknown, paced, readTxResources } from '../terminology/index.js'
 import { expand, openExpansion } from './expand.js'
 import type { ExpandInput } from './expand-input.js'
@@ -34,10 +34,15 @@ interface ExpandCall {
 
 async function readCall(base: OperationContext, request: OperationRequest): Promise<ExpandCall> {
   const reader = parameterReader(request.parameters)
-  const ctx = forRequest(base, { resources: readTxResources(reader) })
+  const ctx = forRequest(base, { resources: readTxResources(reader), limits: readLimits(base, reader) })
   const input = await readExpandInput(ctx, request, reader)
   ignoreUnknown(request, reader)
   return { ctx, input }
+}
+
+/** `limit` of the terminology ecosystem may only lower the bound on expansions. */
+function readLimits({ limits }: OperationContext, reader: ParameterReader): Partial<Limits> {
+  return { maxExpansion: Math.min(limits.maxExpansion, reader.count('limit') ?? Infinity) }
 }
 
 /** The ValueSet with all but its codes, then the codes. */

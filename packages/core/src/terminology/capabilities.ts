@@ -30,6 +30,7 @@ const EXPANSION_PARAMETERS = [
   'force-system-version',
   'includeDefinition',
   'includeDesignations',
+  'limit',
   'offset',
   'property',
   'system-version',

@@ -142,6 +142,17 @@ describe('implicit value sets', () => {
     expect([total, unclosed.length]).toEqual([28, 1])
   })
 
+  test.each([
+    ['', 'SNOMED CT Reference Set (All of SNOMED CT)'],
+    ['=isa/@organ', 'SNOMED CT Concept @organ and descendants'],
+    ['=refset', 'SNOMED CT Reference Sets'],
+    ['=refset/@picks', 'SNOMED CT Reference Set @picks'],
+    ['=ecl/@organ', 'SNOMED CT Concepts matching @organ'],
+  ])('?fhir_vs%s is titled %s', async (url, title) => {
+    const { valueSet } = await expand(ctx, { url: `${SNOMED}?fhir_vs${ids(url)}` })
+    expect(valueSet.resource['title']).toBe(ids(title))
+  })
+
   test.each([['=isa/123456789'], ['=refset/@organ'], ['=other/@organ'], ['x']])('?fhir_vs%s is unknown', async (url) => {
     await expect(members(ids(url))).rejects.toMatchObject({ code: 'not-found' })
   })

@@ -23,29 +23,30 @@ export async function implicitValueSet(ctx: OperationContext, url: string): Prom
   const resource = {
     resourceType: 'ValueSet',
     url,
-    title: `SNOMED CT Reference Set (${content.name})`,
+    title: content.title,
     status: 'active',
     compose: { include: [include] },
   }
   return { type: 'ValueSet', url, status: 'active', resource }
 }
 
+/** Titled as the templates of the specification name them. @see https://hl7.org/fhir/R4/snomedct.html#implicit */
 interface Content {
-  readonly name: string
+  readonly title: string
   readonly part: JsonObject
 }
 
 async function contentOf(ctx: OperationContext, provider: CodeSystemProvider, value: string | undefined): Promise<Content | undefined> {
-  if (value === undefined) return { name: 'All of SNOMED CT', part: {} }
+  if (value === undefined) return { title: 'SNOMED CT Reference Set (All of SNOMED CT)', part: {} }
   if (value === 'refset') return allRefsets(ctx, provider)
   const [kind, ...rest] = value.split('/')
   const named = rest.join('/')
-  if (kind === 'ecl') return { name: `ECL ${named}`, part: filtered('constraint', '=', named) }
+  if (kind === 'ecl') return { title: `SNOMED CT Concepts matching ${named}`, part: filtered('constraint', '=', named) }
   const place = /^[0-9]+$/.test(named) ? provider.find(named) : undefined
   if (place === undefined) return undefined
-  if (kind === 'isa') return { name: `Concept ${named} and descendants`, part: filtered('concept', 'is-a', named) }
+  if (kind === 'isa') return { title: `SNOMED CT Concept ${named} and descendants`, part: filtered('concept', 'is-a', named) }
   const isRefset = provider.filter?.({ property: 'concept', op: 'in', value: named }, provider) !== undefined
-  return kind === 'refset' && isRefset ? { name: `Reference set ${named}`, part: filtered('concept', 'in', named) } : undefined
+  return kind === 'refset' && isRefset ? { title: `SNOMED CT Reference Set ${named}`, part: filtered('concept', 'in', named) } : undefined
 }
 
 function filtered(property: string, op: string, value: string): JsonObject {
@@ -56,5 +57,5 @@ async function allRefsets(ctx: OperationContext, provider: CodeSystemProvider): 
   const stored = ((await ctx.concepts?.systems()) ?? []).find(({ url, version }) => url === SNOMED && version === provider.header.version)
   const refsets = stored === undefined ? [] : readHeader(stored.header).refsets
   const concept = refsets.filter(({ id }) => provider.find(id) !== undefined).map(({ id }) => ({ code: id }))
-  return { name: 'All reference sets', part: { concept } }
+  return { title: 'SNOMED CT Reference Sets', part: { concept } }
 }
