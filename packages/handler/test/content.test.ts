@@ -55,6 +55,23 @@ describe('content', () => {
     expect((await put('/Patient/v', body, { 'if-none-match': '*' })).status).toBe(412)
   })
 
+  it.each([
+    ['put', 'any version', '*', 200],
+    ['delete', 'any version', ' * ', 204],
+    ['put', 'one of several', '"7", W/"1"', 200],
+    ['put', 'none of several', '"7", W/"8"', 412],
+  ])('is %s only if there is %s: If-Match: %s', async (method, what, match, status) => {
+    const changed = (id: string): Promise<Reply> =>
+      send(fhir(`/Patient/${id}`), {
+        method: method.toUpperCase(),
+        headers: { ...fhirHeaders(running.token), 'if-match': match },
+        ...(method === 'put' && { body: JSON.stringify({ resourceType: 'Patient', id }) }),
+      })
+    const id = `${method}-${what.replaceAll(' ', '-')}`
+    await put(`/Patient/${id}`, { resourceType: 'Patient', id })
+    expect([(await changed(id)).status, (await changed('nobody')).status]).toEqual([status, 412])
+  })
+
   it('is not sent again to a caller who has it', async () => {
     await put('/Patient/e', { resourceType: 'Patient', id: 'e' })
     const reply = await get('/Patient/e', { 'if-none-match': 'W/"9", W/"1"' })

@@ -231,6 +231,10 @@ describe('HT-10 malformed wire requests', () => {
     },
   )
 
+  it.each(['GET /healthz HTTP/1.1\r\n\r\n', 'GET /healthz\r\n\r\n'])('a request without Host is too: %j', async (text) => {
+    expect(await exchange(text)).toMatch(/^HTTP\/1.1 400 [^]*X-Content-Type-Options: nosniff\r\n/)
+  })
+
   it('what follows an answer and is no HTTP closes the connection without another answer', async () => {
     const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\0\0\0')
     expect(answer.split('HTTP/1.1 ')).toHaveLength(2)

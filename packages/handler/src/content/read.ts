@@ -4,6 +4,7 @@ import { notFound } from '../auth/caller.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { isReached, isVersionReached } from './reach.js'
+import { namesVersion } from './version-tags.js'
 
 /**
  * The current version of a resource; 304 when the caller has it (`If-None-Match`, `If-Modified-Since`).
@@ -65,7 +66,7 @@ export function versionHeaders({ versionId, lastUpdated }: Pick<StoredResource, 
 /** `If-None-Match` goes before `If-Modified-Since`, which knows whole seconds only (RFC 9110 13.2.2). */
 function isKnown({ request }: Call, { versionId, lastUpdated }: StoredResource): boolean {
   const tags = request.header('if-none-match')
-  if (tags !== undefined) return tags.split(',').some((tag) => ['*', `"${versionId}"`].includes(tag.trim().replace(/^W\//, '')))
+  if (tags !== undefined) return namesVersion(tags, versionId)
   const since = Date.parse(request.header('if-modified-since') ?? '')
   return Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= since
 }

@@ -9,6 +9,7 @@ import { checkBot } from './bot-check.js'
 import { onlyMatch, type Criteria } from './condition.js'
 import { isReached } from './reach.js'
 import { PROTOCOL } from './search.js'
+import { namesVersion } from './version-tags.js'
 import type { WritePlan } from './write-plan.js'
 
 /**
@@ -36,7 +37,7 @@ export async function planUpdate(service: Service, call: Call): Promise<WritePla
   const [type, id] = [param(call, 'type'), param(call, 'id')]
   if (givenId(call) !== id) throw wrongId(type, id)
   await checkReach(call, type, id)
-  const ifVersion = expectedVersion(call)
+  const ifVersion = await expectedVersion(call, { type, id })
   if (ifVersion === null) checkMayName(call, type, id)
   return planPut(service, call, { type, id, ifVersion })
 }
@@ -55,17 +56,17 @@ export async function planConditionalUpdate(service: Service, call: Call): Promi
   const given = givenId(call)
   const match = await onlyMatch(service, call, criteria)
   if (match === undefined && given !== undefined) await checkFree(call, type, given)
-  if (match === undefined) return planPut(service, call, { type, id: given ?? call.ctx.newId(), ifVersion: expectedVersion(call) ?? null })
+  if (match === undefined) return planNew(service, call, { type, id: given ?? call.ctx.newId() })
   if (given !== undefined && given !== match.id) throw wrongId(type, match.id)
   authorize(call.caller, { action: 'update', type, id: match.id })
-  return planPut(service, call, { type, id: match.id, ifVersion: versionOf(call, match) })
+  return planPut(service, call, { type, id: match.id, ifVersion: await versionOf(call, match) })
 }
 
 /** Plans to delete a resource; deleting what does not exist succeeds. */
 export async function planDelete(call: Call): Promise<WritePlan> {
   const [type, id] = [param(call, 'type'), param(call, 'id')]
   await checkReach(call, type, id)
-  const ifVersion = expectedVersion(call)
+  const ifVersion = await expectedVersion(call, { type, id })
   return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) } }
 }
 
@@ -77,12 +78,19 @@ export async function planConditionalDelete(service: Service, call: Call): Promi
   if (match === undefined) return { kind: 'nothing', type }
   const { id } = match
   authorize(call.caller, { action: 'delete', type, id })
-  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ifVersion: expectedVersion(call) ?? match.versionId } }
+  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ifVersion: (await expectedVersion(call, match)) ?? match.versionId } }
 }
 
-interface Place {
+async function planNew(service: Service, call: Call, named: Named): Promise<WritePlan> {
+  return planPut(service, call, { ...named, ifVersion: (await expectedVersion(call, named)) ?? null })
+}
+
+interface Named {
   readonly type: string
   readonly id: string
+}
+
+interface Place extends Named {
   readonly ifVersion: string | null | undefined
 }
 
@@ -116,17 +124,23 @@ async function checkFree(call: Call, type: string, id: string): Promise<void> {
   throw new OperationError('conflict', `No ${type} meets the criteria, but there is one with the id ${quoted(id)}.`)
 }
 
-/** The version that `If-Match` names, or `null` for `If-None-Match: *`. A malformed one matches no version. */
-function expectedVersion({ request }: Call): string | null | undefined {
-  const match = request.header('if-match')
-  if (match !== undefined) return /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(match)?.[1] ?? ''
-  return request.header('if-none-match')?.trim() === '*' ? null : undefined
+/**
+ * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by
+ * `If-None-Match: *`. A malformed one matches no version.
+ */
+async function expectedVersion({ request, ctx }: Call, { type, id }: Named): Promise<string | null | undefined> {
+  const tags = request.header('if-match')
+  if (tags === undefined) return request.header('if-none-match')?.trim() === '*' ? null : undefined
+  const only = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tags)?.[1]
+  if (only !== undefined) return only
+  const current = await ctx.storage.read(type, id)
+  return current !== undefined && namesVersion(tags, current.versionId) ? current.versionId : ''
 }
 
 /** What met the criteria must still be what is replaced. */
-function versionOf(call: Call, { versionId }: StoredResource): string | null {
-  const expected = expectedVersion(call)
-  return expected === undefined ? versionId : expected
+async function versionOf(call: Call, match: StoredResource): Promise<string | null> {
+  const expected = await expectedVersion(call, match)
+  return expected === undefined ? match.versionId : expected
 }
 
 function wrongId(type: string, id: string): OperationError {

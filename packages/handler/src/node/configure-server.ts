@@ -24,6 +24,8 @@ export function configureServer(server: Server, timeouts: ServerTimeouts = {}): 
   server.headersTimeout = timeouts.headersMs ?? 5_000
   server.requestTimeout = timeouts.requestMs ?? 30_000
   server.keepAliveTimeout = timeouts.keepAliveMs ?? 5_000
+  // The listener refuses a request without Host: Node would do it without the headers of every answer.
+  Object.assign(server, { requireHostHeader: false })
   server.on('checkContinue', (message, response) => {
     Object.defineProperty(message, AWAITS_CONTINUE, { value: true })
     server.emit('request', message, response)

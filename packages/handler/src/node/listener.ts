@@ -26,9 +26,12 @@ export function startingListener(): NodeListener {
 /** Serves one request; resolves when the answer is handed to the socket. */
 export async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMessage, response: ServerResponse): Promise<void> {
   const incoming = nodeRequest(message, response)
-  const answer = await handler.respond(incoming.request, {
-    remoteAddress: message.socket.remoteAddress,
-    rawHeaders: message.rawHeaders,
-  })
+  const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
+  const answer = isAddressed(message) ? await handler.respond(incoming.request, connection) : finished(emptyAnswer(400), 'GET')
   await writeAnswer(response, answer, incoming.isBodyUnread() ? message : undefined)
+}
+
+/** HTTP/1.1 demands the header `Host` (RFC 9112 3.2); what came before HTTP/1.0 has no headers at all. */
+function isAddressed({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' ? headers.host !== undefined : httpVersion !== '0.9'
 }
