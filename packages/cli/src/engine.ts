@@ -65,14 +65,16 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
   return { ctx, indexer, sessionStore: opened.sessions, close: opened.close }
 }
 
-interface OpenedStorage {
+/** A storage with what is kept beside its resources. */
+export interface OpenedStorage {
   readonly storage: Storage
   readonly sessions: SessionStore
   readonly concepts?: ConceptStore
   readonly close: () => Promise<void>
 }
 
-async function openStorage({ storage: option, load: toLoad = [], create = toLoad.length > 0 }: EngineOptions): Promise<OpenedStorage> {
+/** Opens the storage that the option names. @throws {OperationError} `parameter-value` when it names none. */
+export async function openStorage({ storage: option, load: toLoad = [], create = toLoad.length > 0 }: EngineOptions): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
   const file = sqliteFile(option)
   if (file !== undefined) return openFile(file, create)
@@ -88,7 +90,8 @@ async function openFile(file: string, create: boolean): Promise<OpenedStorage> {
   return openSqlite(file)
 }
 
-function sqliteFile(option: string): string | undefined {
+/** The file in `sqlite:FILE`. */
+export function sqliteFile(option: string): string | undefined {
   return option.startsWith('sqlite:') && option.length > 'sqlite:'.length ? option.slice('sqlite:'.length) : undefined
 }
 

@@ -1,30 +1,40 @@
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
-import { putResource, type Storage } from 'fhir-ops/storage'
+import { putResource, type ConceptStore, type Storage, type StoredSystem } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
-import { openSqlite, type SqliteFile } from '@fhir-ops/sqlite'
+import { openStorage, sqliteFile } from '../engine.js'
 import { importLoinc } from '../import/import-loinc.js'
 import { importRxnorm } from '../import/import-rxnorm.js'
 import { importSnomed, type SnomedImportOptions } from '../import/import-snomed.js'
+import type { WorkOptions } from '../import/work.js'
 import type { Io } from '../io.js'
 import { repeated } from './options.js'
 
-interface ImportOptions extends Omit<SnomedImportOptions, 'progress'> {
+interface TargetOptions {
   readonly storage: string
+  readonly work?: string
+}
+
+interface ReleaseOptions extends TargetOptions {
+  readonly release?: string
+}
+
+type SnomedOptions = TargetOptions & Omit<SnomedImportOptions, keyof WorkOptions>
+
+interface LoincOptions extends ReleaseOptions {
+  readonly language?: readonly string[]
 }
 
 /** `fhir-ops import`. */
 export function importCommand(io: Io): Command {
-  const snomed = new Command('snomed')
+  const snomed = intoStorage('snomed')
     .description('Import an RF2 snapshot of SNOMED CT. Versions stand side by side; importing one again replaces it.')
-    .argument('<path>', 'folder or ZIP archive of the release')
-    .requiredOption('--storage <storage>', 'sqlite:FILE')
     .option('--edition <module>', 'module of the edition; told by the file names of the international edition')
     .option('--date <YYYYMMDD>', 'date of the release; told by the file names')
     .option('--experimental', 'content that is no official release: its version begins with http://snomed.info/xsct')
     .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')
-    .action((path: string, options: ImportOptions) => intoStorage(path, options, io))
+    .action((path: string, options: SnomedOptions) => snomedIntoStorage(path, options, io))
   return new Command('import')
     .description('Import a code system that is too large to be a resource.')
     .addCommand(snomed)
@@ -36,59 +46,53 @@ export function importCommand(io: Io): Command {
     )
 }
 
-interface ReleaseOptions {
-  readonly storage: string
-  readonly release?: string
+/** A command that imports a path into a storage, and goes on with what an earlier run of it has made. */
+function intoStorage(name: string): Command {
+  return new Command(name)
+    .argument('<path>', 'folder or ZIP archive of the release')
+    .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
+    .option('--work <file>', `keeps the work until it is done, for the next run after an abort (default: FILE-import-${name})`)
+}
+
+async function snomedIntoStorage(path: string, options: SnomedOptions, io: Io): Promise<void> {
+  const run: Import['run'] = async ({ concepts }, work) => {
+    const { system, dangling } = await importSnomed(concepts, path, { ...options, ...work })
+    if (dangling > 0) io.err(`${dangling} relationships name a concept that the release has not; they were left out`)
+    return system
+  }
+  await importInto({ system: 'snomed', run }, options, io)
 }
 
 function loincCommand(io: Io): Command {
-  return new Command('loinc')
+  return intoStorage('loinc')
     .description('Import a release of LOINC in CSV: codes, parts, answer lists, hierarchy, and the map of codes that were replaced.')
-    .argument('<path>', 'folder or ZIP archive of the release')
-    .requiredOption('--storage <storage>', 'sqlite:FILE')
     .option('--release <version>', 'such as 2.82; told by the name Loinc_2.82')
     .option('--language <tag>', 'names in this language too, such as de-DE, or all; repeatable', repeated)
     .addHelpText('after', '\nExample:\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db')
     .action((path: string, options: LoincOptions) => loincIntoStorage(path, options, io))
 }
 
-interface LoincOptions extends ReleaseOptions {
-  readonly language?: readonly string[]
-}
-
-async function loincIntoStorage(path: string, { storage, release, language }: LoincOptions, io: Io): Promise<void> {
-  const file = await openFile(storage)
-  try {
-    const { system, mapTo } = await importLoinc(file.concepts, path, {
-      release,
-      languages: language,
-      progress: (message) => io.err(message),
-    })
-    if (mapTo !== undefined) await keepResource(file.storage, mapTo)
-    io.out(system.version)
-  } finally {
-    await file.close()
+async function loincIntoStorage(path: string, options: LoincOptions, io: Io): Promise<void> {
+  const { release, language: languages } = options
+  const run: Import['run'] = async ({ storage, concepts }, work) => {
+    const { system, mapTo } = await importLoinc(concepts, path, { release, languages, ...work })
+    if (mapTo !== undefined) await keepResource(storage, mapTo)
+    return system
   }
+  await importInto({ system: 'loinc', run }, options, io)
 }
 
 function rxnormCommand(io: Io): Command {
-  return new Command('rxnorm')
+  return intoStorage('rxnorm')
     .description('Import a release of RxNorm in RRF: concepts, names, term types, semantic types, relationships.')
-    .argument('<path>', 'folder or ZIP archive of the release')
-    .requiredOption('--storage <storage>', 'sqlite:FILE')
     .option('--release <MMDDYYYY>', 'date of the release; told by the name RxNorm_full_11032025')
     .addHelpText('after', '\nExample:\n  fhir-ops import rxnorm RxNorm_full_11032025.zip --storage sqlite:content.db')
     .action((path: string, options: ReleaseOptions) => rxnormIntoStorage(path, options, io))
 }
 
-async function rxnormIntoStorage(path: string, { storage, release }: ReleaseOptions, io: Io): Promise<void> {
-  const file = await openFile(storage)
-  try {
-    const { version } = await importRxnorm(file.concepts, path, { release, progress: (message) => io.err(message) })
-    io.out(version)
-  } finally {
-    await file.close()
-  }
+async function rxnormIntoStorage(path: string, options: ReleaseOptions, io: Io): Promise<void> {
+  const { release } = options
+  await importInto({ system: 'rxnorm', run: async ({ concepts }, work) => importRxnorm(concepts, path, { release, ...work }) }, options, io)
 }
 
 async function keepResource(storage: Storage, resource: JsonObject): Promise<void> {
@@ -96,18 +100,26 @@ async function keepResource(storage: Storage, resource: JsonObject): Promise<voi
   await storage.write([putResource({ type, id, source: JSON.stringify(resource) }, r4().indexer)])
 }
 
-function openFile(storage: string): Promise<SqliteFile> {
-  if (!storage.startsWith('sqlite:')) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
-  return openSqlite(storage.slice('sqlite:'.length))
+interface Target {
+  readonly storage: Storage
+  readonly concepts: ConceptStore
 }
 
-async function intoStorage(path: string, options: ImportOptions, io: Io): Promise<void> {
-  const file = await openFile(options.storage)
+interface Import {
+  /** Names the file of the work. */
+  readonly system: string
+  readonly run: (target: Target, work: WorkOptions) => Promise<StoredSystem>
+}
+
+/** Opens the storage for an import, and says which version it came to. */
+async function importInto({ system, run }: Import, options: TargetOptions, io: Io): Promise<void> {
+  const { storage, concepts, close } = await openStorage({ storage: options.storage, create: true })
   try {
-    const { system, dangling } = await importSnomed(file.concepts, path, { ...options, progress: (message) => io.err(message) })
-    if (dangling > 0) io.err(`${dangling} relationships name a concept that the release has not; they were left out`)
-    io.out(system.version)
+    if (concepts === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE or postgres:URL.')
+    const { work = `${sqliteFile(options.storage) ?? 'fhir-ops'}-import-${system}` } = options
+    const { version } = await run({ storage, concepts }, { work, progress: (message) => io.err(message) })
+    io.out(version)
   } finally {
-    await file.close()
+    await close()
   }
 }

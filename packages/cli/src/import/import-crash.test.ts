@@ -1,63 +1,183 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openSqlite } from '@fhir-ops/sqlite'
-import { createContext } from 'fhir-ops/context'
-import { lookup } from 'fhir-ops/lookup'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { importLoinc } from './import-loinc.js'
+import { withCheckDigit } from 'fhir-ops/terminology/snomed'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testDatabase } from '../../../postgres/test/test-database.js'
+import { openStorage } from '../engine.js'
+import { run } from '../program.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-const CODES = 60_000
+const ROWS = 60_000
+const ROOT = '138875005'
+const CORE = '900000000000207008'
 const folder = mkdtempSync(join(tmpdir(), 'import-crash-'))
-const file = join(folder, 'content.db')
-const quiet = { progress: (): void => undefined }
+const database = await testDatabase()
+const schema = await database.schema()
 
-beforeAll(async () => {
-  for (const name of ['Loinc_1.00', 'Loinc_2.00']) writeRelease(name, name === 'Loinc_1.00' ? 1 : CODES)
-  const { concepts, close } = await openSqlite(file)
-  await importLoinc(concepts, join(folder, 'Loinc_1.00'), quiet)
-  await close()
+/** Releases of invented content: the file that is read first, its rows, and other files. */
+const RELEASES = {
+  loinc: {
+    path: 'Loinc_2.00',
+    files: {
+      'Loinc.csv': ['"LOINC_NUM","COMPONENT","STATUS","LONG_COMMON_NAME"', ...rows((i) => `"${i}-0","Sugar ${i}","ACTIVE","Sugar ${i}"`)],
+      'Part.csv': ['"PartNumber","PartTypeName","PartName"', ...rows((i) => `"LP${i}-0","COMPONENT","Sugar ${i}"`)],
+    },
+  },
+  rxnorm: {
+    path: 'RxNorm_full_11032025',
+    files: {
+      'RXNCONSO.RRF': rows((i) => `${i}|ENG||||||1|||1|RXNORM|IN|${i}|sugar ${i}||N|4096|`),
+      'RXNREL.RRF': rows((i) => `${i}||CUI|RO|${i + 1}||CUI|has_ingredient|1||RXNORM|RXNORM||||4096|`),
+    },
+  },
+  snomed: {
+    path: 'SnomedCT',
+    files: {
+      'sct2_Concept_Snapshot_INT_20240101.txt': [
+        'id\teffectiveTime\tactive\tmoduleId\tdefinitionStatusId',
+        ...[ROOT, '116680003', ...rows(conceptId)].map((id) => `${id}\t20240101\t1\t${CORE}\t900000000000074008`),
+      ],
+      'sct2_Description_Snapshot-en_INT_20240101.txt': [
+        'id\teffectiveTime\tactive\tmoduleId\tconceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId',
+        ...rows(
+          (i) =>
+            `${withCheckDigit(`${i + 1}01`)}\t20240101\t1\t${CORE}\t${conceptId(i)}\ten\t900000000000013009\tSugar ${i}\t900000000000448009`,
+        ),
+      ],
+      'sct2_Relationship_Snapshot_INT_20240101.txt': [
+        'id\teffectiveTime\tactive\tmoduleId\tsourceId\tdestinationId\trelationshipGroup\ttypeId\tcharacteristicTypeId\tmodifierId',
+        ...rows((i) => `${i + 1}020\t20240101\t1\t${CORE}\t${conceptId(i)}\t${ROOT}\t0\t116680003\t900000000000011006\t900000000000451002`),
+      ],
+    },
+  },
+} as const
+
+type System = keyof typeof RELEASES
+const SYSTEMS = ['loinc', 'rxnorm', 'snomed'] as const satisfies readonly System[]
+
+beforeAll(() => {
+  for (const { path, files } of Object.values(RELEASES)) {
+    mkdirSync(join(folder, path))
+    for (const [name, lines] of Object.entries(files)) writeFileSync(join(folder, path, name), `${lines.join('\n')}\n`)
+  }
 })
 
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await schema.drop()
+  await database.remove()
+})
 
-/** A release of invented codes that say of which one they are. */
-function writeRelease(name: string, codes: number): void {
-  mkdirSync(join(folder, name))
-  const rows = Array.from({ length: codes }, (_, i) => `"${i}-0","Sugar ${i}","ACTIVE","${name}"`)
-  writeFileSync(join(folder, name, 'Loinc.csv'), ['"LOINC_NUM","COMPONENT","STATUS","LONG_COMMON_NAME"', ...rows, ''].join('\n'))
+function rows<T>(row: (i: number) => T): readonly T[] {
+  return Array.from({ length: ROWS }, (_, i) => row(i))
 }
 
-/** Imports the second release in a process of its own, and kills it when it has said so many lines; never when `lines` is absent. */
-async function importIn(lines?: number): Promise<number | NodeJS.Signals> {
-  const child = spawn(process.execPath, [MAIN, 'import', 'loinc', join(folder, 'Loinc_2.00'), '--storage', `sqlite:${file}`])
-  let said = 0
+function conceptId(number: number): string {
+  return withCheckDigit(`${1000 + number}00`)
+}
+
+/** Imports in a process of its own, which is killed when it tells of something that it has kept, if it is to be. */
+async function importIn(system: System, storage: string, { killed = false, extra = [] as readonly string[] } = {}): Promise<Run> {
+  const path = join(folder, RELEASES[system].path)
+  const child = spawn(process.execPath, [MAIN, 'import', system, path, '--storage', storage, ...extra], { cwd: folder })
+  let said = ''
   child.stderr.on('data', (data) => {
-    said += String(data).split('\n').length - 1
-    if (lines !== undefined && said >= lines) child.kill('SIGKILL')
+    said += String(data)
+    if (killed && kept(said).length > 0) child.kill('SIGKILL')
   })
-  const [code, signal] = await once(child, 'exit')
-  return signal ?? code
+  const [code, signal] = await once(child, 'close')
+  return { said, end: signal ?? code }
 }
 
-async function versions(): Promise<readonly string[]> {
-  const { concepts, storage, close } = await openSqlite(file)
-  const ctx = createContext({ storage, concepts })
-  const known = (await concepts.systems()).map(({ version }) => version)
-  const { display } = await lookup(ctx, { system: 'http://loinc.org', code: '0-0' })
-  await close()
-  return [...known, `newest: ${display}`]
+interface Run {
+  readonly said: string
+  readonly end: unknown
 }
 
-it('an import that is killed leaves what was there, and is done by the next one', { timeout: 120_000 }, async () => {
-  for (const lines of [1, 2]) {
-    expect(await importIn(lines)).toBe('SIGKILL')
-    expect(await versions()).toEqual(['1.00', 'newest: Loinc_1.00'])
+/** Imports in one go. */
+async function importHere(system: System, storage: string): Promise<string> {
+  const said: string[] = []
+  const io = { out: () => undefined, err: (line: string) => void said.push(line), stdin: async () => '' }
+  await run(['import', system, join(folder, RELEASES[system].path), '--storage', storage], io)
+  return said.join('\n')
+}
+
+/** What a run has said to have kept. */
+function kept(said: string): readonly string[] {
+  return said.split('\n').filter((line) => /^… [0-9]+ rows of | are made$/.test(line))
+}
+
+/** What a storage has of a system: its versions, and all bytes of them. */
+async function content(storage: string): Promise<readonly string[]> {
+  const { concepts, close } = await openStorage({ storage, create: true })
+  const found: string[] = []
+  for (const { key, version, header, concepts: size } of (await concepts?.systems()) ?? []) {
+    const hash = createHash('sha256').update(header)
+    const sections = await concepts?.open(key)
+    for (const name of SECTIONS) hash.update(bytesOf(() => sections?.section(name)))
+    found.push(`${version} ${size} ${hash.digest('hex')}`)
   }
-  expect(await importIn()).toBe(0)
-  expect(await versions()).toEqual(['1.00', '2.00', 'newest: Loinc_2.00'])
+  await close()
+  return found
+}
+
+const SECTIONS = ['concepts-0', 'concepts-9', 'concept.low', 'description.term', 'terms.0', 'ancestors', 'display.order']
+
+function bytesOf(read: () => Uint8Array | undefined): Uint8Array {
+  try {
+    return read() ?? new Uint8Array()
+  } catch {
+    return new Uint8Array()
+  }
+}
+
+const CASES = [
+  ...SYSTEMS.map((system) => [system, 'SQLite', `sqlite:${join(folder, system)}.db`] as const),
+  ...(schema.url === undefined ? [] : [['loinc', 'PostgreSQL', `postgres:${schema.url}`] as const]),
+]
+
+describe('an import that is killed', () => {
+  it.each(CASES)('leaves nothing that is seen, and goes on where it was: %s into %s', { timeout: 120_000 }, async (system, _, storage) => {
+    const other = `sqlite:${join(folder, 'other.db')}`
+    const before = await content(storage)
+    const runs: Run[] = []
+    for (const killed of [true, true, false]) {
+      runs.push(await importIn(system, storage, { killed }))
+      if (killed) expect(await content(storage)).toEqual(before)
+    }
+    expect(runs.map(({ end }) => end)).toEqual(['SIGKILL', 'SIGKILL', 0])
+    for (const { said } of runs.slice(1)) expect(said).toContain('going on with the import')
+    expect(runs.flatMap(({ said }) => kept(said))).toEqual(kept(await importHere(system, other)))
+    expect((await content(storage)).filter((line) => !before.includes(line))).toEqual(await content(other))
+    rmSync(join(folder, 'other.db'))
+  })
+})
+
+it('an import begins anew when a file has changed, and says so', { timeout: 120_000 }, async () => {
+  const storage = `sqlite:${join(folder, 'changed.db')}`
+  await importIn('loinc', storage, { killed: true })
+  appendFileSync(join(folder, 'Loinc_2.00', 'Part.csv'), '"LP0-1","COMPONENT","Salt"\n')
+  const said = await importHere('loinc', storage)
+  expect(said).toContain('The file Part.csv has changed')
+  expect(kept(said)).toHaveLength(2)
+  expect(existsSync(join(folder, 'changed.db-import-loinc'))).toBe(false)
+})
+
+it('two imports do not work with one file, and no other file is taken for the work of one', async () => {
+  const storage = `sqlite:${join(folder, 'one.db')}`
+  const work = join(folder, 'work.db')
+  const [first, second] = await Promise.all([1, 2].map(() => importIn('snomed', storage, { extra: ['--work', work] })))
+  expect(new Set([first?.end, second?.end])).toEqual(new Set([0, 1]))
+  expect(`${first?.said}${second?.said}`).toContain(`Another import works with ${work}`)
+  const release = join(folder, 'Loinc_2.00', 'Loinc.csv')
+  for (const file of [release, join(folder, 'one.db')]) {
+    const { said, end } = await importIn('loinc', storage, { extra: ['--work', file] })
+    expect([end, said]).toEqual([1, expect.stringContaining('cannot be used as the work of an import')])
+    expect(existsSync(file)).toBe(true)
+  }
 })

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
-import { storeConcepts, type ConceptSequence } from 'fhir-ops/terminology/listed'
+import { storeConcepts } from 'fhir-ops/terminology/listed'
 import {
   answerConcept,
   codeConcept,
@@ -12,18 +12,19 @@ import {
   PART_PROPERTIES,
   TEXT_PROPERTIES,
 } from './loinc-concepts.js'
-import { loincFile, loincRows, openLoincTables, readLoincTables, type ListedAnswer, type LoincTables } from './loinc-tables.js'
+import { loincFile, loincRows, loincTablesIn, readLoincTables, type ListedAnswer, type LoincTables } from './loinc-tables.js'
 import { readVariants } from './loinc-variants.js'
+import { madeConcepts } from './made-concepts.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
+import { untakenRows } from './untaken-rows.js'
+import { openWork, type WorkOptions } from './work.js'
 
 /** Which version is made of a release. */
-export interface LoincImportOptions {
+export interface LoincImportOptions extends WorkOptions {
   /** `2.82`. Default: that in the name of the folder or archive (`Loinc_2.82.zip`). */
   readonly release?: string | undefined
   /** Languages whose names are imported too, such as `de-DE`; `all` for every one that the release has. Default: none. */
   readonly languages?: readonly string[] | undefined
-  /** Is told what goes on. */
-  readonly progress: (message: string) => void
 }
 
 /** An imported release. */
@@ -33,15 +34,14 @@ export interface LoincImport {
   readonly mapTo?: JsonObject
 }
 
-const PROGRESS_ROWS = 50_000
-
 /**
  * Imports a release of LOINC in CSV into a concept store: codes, parts, lists of answers, answers, the hierarchy, and
- * names in the languages that are asked for. Panels and the document ontology are not imported. The tables of the release are joined on disk, so memory does not grow with it.
+ * names in the languages that are asked for. Panels and the document ontology are not imported. The tables of the release are joined on disk, so
+ * memory does not grow with it, in the file that `work` names; after an abort the next run goes on behind the rows that were taken.
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be told from its name; `parameter-value` for a language that it has not.
+ *   cannot be told from its name; `parameter-value` for a language that it has not; `conflict` when another import works with the same file.
  */
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
   const { release, languages = [], progress } = options
@@ -50,31 +50,35 @@ export async function importLoinc(concepts: ConceptStore, path: string, options:
     throw new OperationError('parameter-required', `The name ${path} does not tell --release: a version such as 2.82.`)
   const files = await releaseFiles(path)
   if (loincFile(files, 'Loinc.csv') === undefined) throw new OperationError('definition-invalid', `${path} has no Loinc.csv.`)
-  const tables = openLoincTables()
+  const csv = files.filter(({ name }) => name.endsWith('.csv'))
+  const work = await openWork(options, { release: `LOINC ${version}`, options: languages, files: csv })
   try {
+    const tables = loincTablesIn(work)
     progress(`LOINC ${version}: tables`)
     await readLoincTables(files, tables)
     await readVariants(files, tables, languages)
-    await makeConcepts(files, tables, progress)
+    await makeConcepts(files, tables)
     const system = await storeConcepts(concepts, codeSystem(version), madeConcepts(tables))
     progress(`published ${system.concepts} concepts`)
-    return { system, ...(tables.size('map-to') > 0 && { mapTo: mapToResource(version, tables) }) }
+    const mapTo = tables.size('map-to') > 0 ? { mapTo: mapToResource(version, tables) } : {}
+    work.remove()
+    return { system, ...mapTo }
   } finally {
-    tables.close()
+    work.close()
   }
 }
 
-async function makeConcepts(files: readonly ReleaseFile[], tables: LoincTables, progress: LoincImportOptions['progress']): Promise<void> {
-  let made = 0
-  const add = (concept: JsonObject): void => {
-    tables.add('concept', '', JSON.stringify(concept))
-    if (++made % PROGRESS_ROWS === 0) progress(`… ${made} concepts`)
+async function makeConcepts(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  const { work } = tables
+  const add = (concept: JsonObject): void => tables.add('concept', '', JSON.stringify(concept))
+  for await (const row of loincRows(tables, files, 'Loinc.csv')) add(noted(codeConcept(row, tables), tables))
+  for await (const row of loincRows(tables, files, 'Part.csv')) add(noted(partConcept(row, tables), tables))
+  for await (const [code, [name]] of untakenRows(work, 'name', tables.rows('name'))) {
+    if (tables.values('code', code).length === 0) add(groupConcept(code, name, tables))
   }
-  for await (const row of loincRows(files, 'Loinc.csv')) add(noted(codeConcept(row, tables), tables))
-  for await (const row of loincRows(files, 'Part.csv')) add(noted(partConcept(row, tables), tables))
-  for (const [code, [name]] of tables.rows('name')) if (tables.values('code', code).length === 0) add(groupConcept(code, name, tables))
-  for (const [code, rows] of tables.rows('list')) add(listConcept(code, rows.map(readAnswer)))
-  for (const [code, rows] of tables.rows('answer')) add(answerConcept(code, rows.map(readAnswer), tables))
+  for await (const [code, rows] of untakenRows(work, 'list', tables.rows('list'))) add(listConcept(code, rows.map(readAnswer)))
+  for await (const [code, rows] of untakenRows(work, 'answer', tables.rows('answer')))
+    add(answerConcept(code, rows.map(readAnswer), tables))
 }
 
 /** Notes that there is such a code. */
@@ -85,15 +89,6 @@ function noted(concept: JsonObject, tables: LoincTables): JsonObject {
 
 function readAnswer(text: string): ListedAnswer {
   return JSON.parse(text)
-}
-
-function madeConcepts(tables: LoincTables): ConceptSequence {
-  return {
-    length: tables.size('concept'),
-    *[Symbol.iterator]() {
-      for (const text of tables.all('concept')) yield JSON.parse(text)
-    },
-  }
 }
 
 function codeSystem(version: string): JsonObject {

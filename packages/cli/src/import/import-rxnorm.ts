@@ -2,20 +2,20 @@ import { createInterface } from 'node:readline'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
-import { storeConcepts, type ConceptSequence } from 'fhir-ops/terminology/listed'
+import { storeConcepts } from 'fhir-ops/terminology/listed'
+import { madeConcepts } from './made-concepts.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
 import { rxnormConcept, type RxnormAtom, type RxnormRelation } from './rxnorm-concept.js'
-import { openScratch, type Scratch } from './scratch.js'
+import { scratchIn, type Scratch } from './scratch.js'
+import { untakenRows } from './untaken-rows.js'
+import { openWork, type ImportWork, type WorkOptions } from './work.js'
 
 /** Which version is made of a release. */
-export interface RxnormImportOptions {
+export interface RxnormImportOptions extends WorkOptions {
   /** `MMDDYYYY`, as the National Library of Medicine names releases. Default: that in the name (`RxNorm_full_11032025.zip`). */
   readonly release?: string | undefined
-  /** Is told what goes on. */
-  readonly progress: (message: string) => void
 }
 
-const PROGRESS_ROWS = 500_000
 /** Places of columns. @see https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html */
 const CONSO = { concept: 0, source: 11, type: 12, text: 14, suppress: 16, columns: 18 } as const
 const REL = { first: 0, second: 4, name: 7, source: 10, columns: 16 } as const
@@ -23,85 +23,91 @@ const STY = { concept: 0, name: 3, columns: 6 } as const
 
 /**
  * Imports a release of RxNorm in RRF into a concept store: the concepts of RxNorm itself with their names, term types, semantic types and
- * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, so memory does not grow
- * with the release.
+ * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, so memory does not
+ * grow with the release, in the file that `work` names; after an abort the next run goes on behind the rows that were taken.
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be told from its name.
+ *   cannot be told from its name; `conflict` when another import works with the same file.
  */
-export async function importRxnorm(
-  concepts: ConceptStore,
-  path: string,
-  { release, progress }: RxnormImportOptions,
-): Promise<StoredSystem> {
+export async function importRxnorm(concepts: ConceptStore, path: string, options: RxnormImportOptions): Promise<StoredSystem> {
+  const { release, progress } = options
   const version = release ?? /([0-9]{8})/.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
   if (version === undefined) throw new OperationError('parameter-required', `The name ${path} does not tell --release: a date as MMDDYYYY.`)
-  const files = await releaseFiles(path)
-  const told = (rows: number): void => progress(`… ${rows} rows`)
-  const tables = openScratch(TABLES)
+  const files = (await releaseFiles(path)).filter(isRead)
+  const work = await openWork(options, { release: `RxNorm ${version}`, files })
   try {
-    const relations = await readTables(files, tables, told)
+    const tables = { ...scratchIn(work.db, TABLES), work }
+    await readTables(files, tables)
     if (tables.size('atom') === 0) throw new OperationError('definition-invalid', `${path} has no RXNCONSO.RRF with concepts of RxNorm.`)
-    const system = await storeConcepts(concepts, codeSystem(version, relations), madeConcepts(tables))
+    await makeConcepts(tables)
+    const system = await storeConcepts(concepts, codeSystem(version, tables), madeConcepts(tables))
     progress(`published ${system.concepts} concepts`)
+    work.remove()
     return system
   } finally {
-    tables.close()
+    work.close()
   }
 }
 
-/** By concept: its names, its relationships, its semantic types. */
-const TABLES = ['atom', 'relation', 'semantic-type'] as const
-type RxnormTables = Scratch<(typeof TABLES)[number]>
+/** By concept: its names, its relationships, its semantic types. The names of relationships, and the concepts in their order. */
+const TABLES = ['atom', 'relation', 'semantic-type', 'relation-name', 'concept'] as const
 
-/** @returns The names of the relationships. */
-async function readTables(files: readonly ReleaseFile[], tables: RxnormTables, told: (rows: number) => void): Promise<ReadonlySet<string>> {
-  const relations = new Set<string>()
-  for await (const [code, atom] of readings(files, 'RXNCONSO.RRF', { read: readAtom, columns: CONSO.columns, told })) {
+interface RxnormTables extends Scratch<(typeof TABLES)[number]> {
+  readonly work: ImportWork
+}
+
+const FILES: ReadonlySet<string> = new Set(['RXNCONSO.RRF', 'RXNREL.RRF', 'RXNSTY.RRF'])
+
+function isRead({ name }: ReleaseFile): boolean {
+  return FILES.has(baseName(name)) && !/prescribe/i.test(name)
+}
+
+function baseName(name: string): string {
+  return name.split(/[/\\]/).at(-1) ?? ''
+}
+
+async function readTables(files: readonly ReleaseFile[], tables: RxnormTables): Promise<void> {
+  const { work } = tables
+  const names = new Set(tables.all('relation-name'))
+  for await (const [code, atom] of readings(files, 'RXNCONSO.RRF', { work, read: readAtom, columns: CONSO.columns })) {
     tables.add('atom', code, JSON.stringify(atom))
   }
-  for await (const [code, relation] of readings(files, 'RXNREL.RRF', { read: readRelation, columns: REL.columns, told })) {
-    relations.add(relation.name)
+  for await (const [code, relation] of readings(files, 'RXNREL.RRF', { work, read: readRelation, columns: REL.columns })) {
+    if (!names.has(relation.name)) tables.add('relation-name', '', relation.name)
+    names.add(relation.name)
     tables.add('relation', code, JSON.stringify(relation))
   }
-  for await (const [code, type] of readings(files, 'RXNSTY.RRF', { read: readSemanticType, columns: STY.columns, told })) {
+  for await (const [code, type] of readings(files, 'RXNSTY.RRF', { work, read: readSemanticType, columns: STY.columns })) {
     tables.add('semantic-type', code, type)
   }
-  return relations
 }
 
-function madeConcepts(tables: RxnormTables): ConceptSequence {
-  return {
-    length: tables.keys('atom'),
-    *[Symbol.iterator]() {
-      for (const [code, texts] of tables.rows('atom')) {
-        const atoms = texts.map((text): RxnormAtom => JSON.parse(text))
-        const relations = tables.values('relation', code).map((text): RxnormRelation => JSON.parse(text))
-        yield rxnormConcept(code, { atoms, relations, semanticTypes: tables.values('semantic-type', code) })
-      }
-    },
+async function makeConcepts(tables: RxnormTables): Promise<void> {
+  for await (const [code, texts] of untakenRows(tables.work, 'atom', tables.rows('atom'))) {
+    const atoms = texts.map((text): RxnormAtom => JSON.parse(text))
+    const relations = tables.values('relation', code).map((text): RxnormRelation => JSON.parse(text))
+    const concept = rxnormConcept(code, { atoms, relations, semanticTypes: tables.values('semantic-type', code) })
+    tables.add('concept', '', JSON.stringify(concept))
   }
 }
 
 interface Reading<T> {
+  readonly work: ImportWork
   /** The concept that a row is about, and what it says; `undefined` for a row that is not imported. */
   readonly read: (row: readonly string[]) => readonly [string, T] | undefined
   readonly columns: number
-  readonly told: (rows: number) => void
 }
 
-/** What the rows of a file say; nothing when the release has not got it. */
+/** What the rows of a file that were not taken before say; nothing when the release has not got it. */
 async function* readings<T>(
   files: readonly ReleaseFile[],
   name: string,
-  { read, columns, told }: Reading<T>,
+  { work, read, columns }: Reading<T>,
 ): AsyncGenerator<readonly [string, T]> {
-  const file = files.find((one) => one.name.split(/[/\\]/).at(-1) === name && !/prescribe/i.test(one.name))
-  let rows = 0
-  for await (const row of file === undefined ? [] : rowsOf(file)) {
+  const file = files.find((one) => baseName(one.name) === name)
+  for await (const row of untakenRows(work, name, file === undefined ? [] : rowsOf(file))) {
     if (row.length < columns) throw new OperationError('definition-invalid', `A row of ${name} has ${row.length} columns.`)
-    if (++rows % PROGRESS_ROWS === 0) told(rows)
     const reading = read(row)
     if (reading !== undefined) yield reading
   }
@@ -135,7 +141,7 @@ function at(row: readonly string[], place: number): string {
   return row[place] ?? ''
 }
 
-function codeSystem(version: string, relations: ReadonlySet<string>): JsonObject {
+function codeSystem(version: string, tables: RxnormTables): JsonObject {
   return {
     resourceType: 'CodeSystem',
     url: 'http://www.nlm.nih.gov/research/umls/rxnorm',
@@ -149,7 +155,7 @@ function codeSystem(version: string, relations: ReadonlySet<string>): JsonObject
       { code: 'TTY', type: 'code' },
       { code: 'STY', type: 'string' },
       { code: 'inactive', uri: 'http://hl7.org/fhir/concept-properties#inactive', type: 'boolean' },
-      ...Array.from(relations, (code) => ({ code, type: 'code' })),
+      ...Array.from(tables.all('relation-name'), (code) => ({ code, type: 'code' })),
     ],
   }
 }

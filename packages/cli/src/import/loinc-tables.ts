@@ -1,10 +1,14 @@
 import { OperationError } from 'fhir-ops/errors'
 import { csvRows, type CsvRow } from './csv.js'
 import type { ReleaseFile } from './release-file.js'
-import { openScratch, type Scratch } from './scratch.js'
+import { scratchIn, type Scratch } from './scratch.js'
+import { untakenRows } from './untaken-rows.js'
+import type { ImportWork } from './work.js'
 
 /** What stands beside the codes of a release, by code, and the concepts that were made. */
-export type LoincTables = Scratch<(typeof TABLES)[number]>
+export interface LoincTables extends Scratch<(typeof TABLES)[number]> {
+  readonly work: ImportWork
+}
 
 const TABLES = [
   /** The parts of each code. */
@@ -45,9 +49,9 @@ export interface ListedAnswer {
   readonly text: string | undefined
 }
 
-/** Makes empty tables; they must be closed. */
-export function openLoincTables(): LoincTables {
-  return openScratch(TABLES)
+/** Opens the tables in the work of an import. */
+export function loincTablesIn(work: ImportWork): LoincTables {
+  return { ...scratchIn(work.db, TABLES), work }
 }
 
 /** Finds files of a release by their names, wherever they stand in it. */
@@ -55,31 +59,31 @@ export function loincFile(files: readonly ReleaseFile[], name: string): ReleaseF
   return files.find((file) => file.name.split(/[/\\]/).at(-1) === name)
 }
 
-/** The rows of a file; none when the release has not got it. */
-export async function* loincRows(files: readonly ReleaseFile[], name: string): AsyncGenerator<CsvRow> {
+/** The rows of a file that were not taken before; none when the release has not got it. */
+export async function* loincRows({ work }: LoincTables, files: readonly ReleaseFile[], name: string): AsyncGenerator<CsvRow> {
   const file = loincFile(files, name)
-  if (file !== undefined) yield* csvRows(file)
+  if (file !== undefined) yield* untakenRows(work, name, csvRows(file))
 }
 
 /** Reads the tables that are joined to the codes. @throws {OperationError} `definition-invalid` when a row lacks a column. */
 export async function readLoincTables(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
-  for await (const row of loincRows(files, 'ComponentHierarchyBySystem.csv')) {
+  for await (const row of loincRows(tables, files, 'ComponentHierarchyBySystem.csv')) {
     const [code, parent, text] = [column(row, 'CODE'), row.get('IMMEDIATE_PARENT'), row.get('CODE_TEXT')]
     if (parent !== undefined) tables.add('parent', code, parent)
     if (text !== undefined) tables.add('name', code, text)
   }
-  for await (const row of loincRows(files, 'LoincPartLink_Primary.csv')) {
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Primary.csv')) {
     const link = { kind: column(row, 'PartTypeName'), code: column(row, 'PartNumber'), name: column(row, 'PartName') }
     tables.add('part', column(row, 'LoincNumber'), JSON.stringify(link))
   }
-  for await (const row of loincRows(files, 'ConsumerName.csv')) {
+  for await (const row of loincRows(tables, files, 'ConsumerName.csv')) {
     tables.add('consumer-name', column(row, 'LoincNumber'), column(row, 'ConsumerName'))
   }
-  for await (const row of loincRows(files, 'MapTo.csv')) tables.add('map-to', column(row, 'LOINC'), column(row, 'MAP_TO'))
-  for await (const row of loincRows(files, 'LoincAnswerListLink.csv')) {
+  for await (const row of loincRows(tables, files, 'MapTo.csv')) tables.add('map-to', column(row, 'LOINC'), column(row, 'MAP_TO'))
+  for await (const row of loincRows(tables, files, 'LoincAnswerListLink.csv')) {
     tables.add('list-for', column(row, 'AnswerListId'), column(row, 'LoincNumber'))
   }
-  for await (const row of loincRows(files, 'AnswerList.csv')) addAnswer(tables, row)
+  for await (const row of loincRows(tables, files, 'AnswerList.csv')) addAnswer(tables, row)
 }
 
 function addAnswer(tables: LoincTables, row: CsvRow): void {

@@ -3,6 +3,7 @@ import type { JsonObject } from 'fhir-ops/json'
 import { csvRows, type CsvRow } from './csv.js'
 import { column, type LoincTables } from './loinc-tables.js'
 import type { ReleaseFile } from './release-file.js'
+import { untakenRows } from './untaken-rows.js'
 
 const FILE_NAME = /(?:^|[/\\])([a-z]{2,3})([A-Z]{2})[0-9]+LinguisticVariant\.csv$/
 /** Columns with whole names, the one that is made to be shown first. */
@@ -16,7 +17,7 @@ const NAMES = ['LinguisticVariantDisplayName', 'LONG_COMMON_NAME', 'SHORTNAME'] 
  */
 export async function readVariants(files: readonly ReleaseFile[], tables: LoincTables, languages: readonly string[]): Promise<void> {
   for (const [language, file] of variantFiles(files, languages)) {
-    for await (const row of csvRows(file)) {
+    for await (const row of untakenRows(tables.work, file.name, csvRows(file))) {
       for (const designation of designationsOf(row, language)) {
         tables.add('variant', column(row, 'LOINC_NUM'), JSON.stringify(designation))
       }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { OperationError } from 'fhir-ops/errors'
-import { RF2_KINDS, type Rf2Kind, type SnomedBuilder } from 'fhir-ops/terminology/snomed'
+import type { Rf2Kind, TakeRow } from 'fhir-ops/terminology/snomed'
 import type { ReleaseFile } from './release-file.js'
 
 /** A snapshot file with what its columns say it is. */
@@ -29,7 +29,7 @@ const SIGNS: readonly (readonly [Rf2Kind | undefined, readonly string[]])[] = [
 ]
 
 /**
- * The snapshot files of a release, in the order in which they must be read. OWL axioms are not imported, as the relationships say the same.
+ * The snapshot files of a release. OWL axioms are not imported, as the relationships say the same.
  *
  * @throws {OperationError} `definition-invalid` when the release has no concepts.
  */
@@ -44,15 +44,15 @@ export async function rf2Files(files: readonly ReleaseFile[]): Promise<readonly 
   if (!found.some(({ kind }) => kind === 'concept')) {
     throw new OperationError('definition-invalid', 'There is no RF2 snapshot of concepts (sct2_Concept_Snapshot_*.txt).')
   }
-  return found.toSorted((a, b) => RF2_KINDS.indexOf(a.kind) - RF2_KINDS.indexOf(b.kind))
+  return found
 }
 
-/** Gives every row of the files to the builder, reading line by line. */
-export async function readRf2(files: readonly Rf2File[], builder: SnomedBuilder, progress: Rf2Progress): Promise<void> {
+/** Takes every row of the files, reading line by line. */
+export async function readRf2(files: readonly Rf2File[], take: TakeRow, progress: Rf2Progress): Promise<void> {
   let rows = 0
   for (const { file, kind, columns } of files) {
     for await (const row of rowsOf(file)) {
-      builder.add(kind, row, columns)
+      take(kind, row, columns)
       if (++rows % PROGRESS_ROWS === 0) progress(kind, rows)
     }
   }

@@ -1,12 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/**
- * Tables in a temporary file, which an import joins while it goes on, so that memory does not grow with the release. A table is written first
- * and read then.
- */
+/** Tables on disk, which an import joins while it goes on, so that memory does not grow with the release. */
 export interface Scratch<Table extends string> {
   /** Adds a value under a key. A key may have many values; they keep their order. */
   add(table: Table, key: string, value: string): void
@@ -18,25 +12,11 @@ export interface Scratch<Table extends string> {
   all(table: Table): Iterable<string>
   /** Number of values. */
   size(table: Table): number
-  /** Number of keys that differ. */
-  keys(table: Table): number
-  /** Forgets everything. */
-  close(): void
 }
 
-/** Bounds what of the tables is in memory. */
-const CACHE_KIB = 32_768
-
-/** Makes empty tables. */
-export function openScratch<Table extends string>(names: readonly Table[]): Scratch<Table> {
-  const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-import-'))
-  const db = new DatabaseSync(join(folder, 'scratch.db'))
-  // Nobody opens the file again, so nothing has to survive; all of it is one transaction.
-  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${CACHE_KIB}; BEGIN`)
+/** Opens tables, with what is in them already. A table is written first and read then. */
+export function scratchIn<Table extends string>(db: DatabaseSync, names: readonly Table[]): Scratch<Table> {
   const tables = new Map(names.map((name, i) => [name, tableIn(db, `t${i}`)]))
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  // An open file without a name goes with the process, however that ends. Windows knows no such files.
-  if (process.platform !== 'win32') remove()
   const tableOf = (name: Table): ScratchTable => {
     const table = tables.get(name)
     if (table === undefined) throw new TypeError(`There is no scratch table ${name}.`)
@@ -54,11 +34,6 @@ export function openScratch<Table extends string>(names: readonly Table[]): Scra
       for (const { value } of tableOf(name).inOrder.iterate()) yield String(value)
     },
     size: (name) => Number(tableOf(name).size.get()?.['count']),
-    keys: (name) => Number(tableOf(name).indexed().keys.get()?.['count']),
-    close() {
-      db.close()
-      remove()
-    },
   }
 }
 
@@ -73,12 +48,11 @@ interface ScratchTable {
 interface Indexed {
   readonly select: StatementSync
   readonly byKey: StatementSync
-  readonly keys: StatementSync
 }
 
 /** @param name One of our own, never one of a request. */
 function tableIn(db: DatabaseSync, name: string): ScratchTable {
-  db.exec(`CREATE TABLE ${name} (key TEXT NOT NULL, value TEXT NOT NULL)`)
+  db.exec(`CREATE TABLE IF NOT EXISTS ${name} (key TEXT NOT NULL, value TEXT NOT NULL)`)
   let statements: Indexed | undefined
   return {
     insert: db.prepare(`INSERT INTO ${name} VALUES (?, ?)`),
@@ -89,11 +63,10 @@ function tableIn(db: DatabaseSync, name: string): ScratchTable {
 }
 
 function indexedIn(db: DatabaseSync, name: string): Indexed {
-  db.exec(`CREATE INDEX ${name}_key ON ${name} (key)`)
+  db.exec(`CREATE INDEX IF NOT EXISTS ${name}_key ON ${name} (key)`)
   return {
     select: db.prepare(`SELECT value FROM ${name} WHERE key = ? ORDER BY rowid`),
     byKey: db.prepare(`SELECT key, value FROM ${name} ORDER BY key, rowid`),
-    keys: db.prepare(`SELECT count(DISTINCT key) AS count FROM ${name}`),
   }
 }
 

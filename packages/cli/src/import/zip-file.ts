@@ -19,6 +19,8 @@ const ELSEWHERE = 0xffffffff
 
 interface Entry {
   readonly name: string
+  /** CRC-32 and the stated sizes of the content. */
+  readonly mark: string
   readonly method: number
   readonly compressed: number
   readonly offset: number
@@ -34,7 +36,9 @@ export async function zipEntries(path: string): Promise<readonly ReleaseFile[]> 
   const file = await open(path)
   try {
     const entries = readCentral(await centralDirectory(file, path), path)
-    return entries.filter(({ name }) => !name.endsWith('/')).map((entry) => ({ name: entry.name, open: () => entryStream(path, entry) }))
+    return entries
+      .filter(({ name }) => !name.endsWith('/'))
+      .map((entry) => ({ name: entry.name, open: () => entryStream(path, entry), mark: async () => entry.mark }))
   } finally {
     await file.close()
   }
@@ -77,9 +81,11 @@ function readCentral(directory: Buffer, path: string): readonly Entry[] {
     const extraEnd = nameEnd + directory.readUInt16LE(at + 30)
     const end = extraEnd + directory.readUInt16LE(at + 32)
     if (end > directory.length) throw damaged(path)
-    const [, compressed = 0, offset = 0] = entryNumbers(directory.subarray(at, at + CENTRAL.size), directory.subarray(nameEnd, extraEnd))
+    const header = directory.subarray(at, at + CENTRAL.size)
+    const [size = 0, compressed = 0, offset = 0] = entryNumbers(header, directory.subarray(nameEnd, extraEnd))
     const name = directory.toString('utf8', at + CENTRAL.size, nameEnd)
-    entries.push({ name, method: directory.readUInt16LE(at + 10), compressed, offset })
+    const mark = `${header.readUInt32LE(16).toString(16)} ${size} ${compressed}`
+    entries.push({ name, mark, method: header.readUInt16LE(10), compressed, offset })
     at = end
   }
   return entries

@@ -1,4 +1,18 @@
-export { RF2_KINDS, snomedBuilder, type BuiltSnomed, type Rf2Kind, type SnomedBuilder } from './build/snomed-builder.js'
+export { snomedBuilder, type BuiltSnomed, type SnomedBuilder } from './build/snomed-builder.js'
+export {
+  builtConcepts,
+  CONCEPT_PART,
+  OTHER_PARTS,
+  systemOf,
+  type BuiltConcepts,
+  type BuiltPart,
+  type ConceptPart,
+  type PartBuilder,
+  type Rf2Kind,
+  type SnomedPart,
+  type TakeRow,
+} from './build/snomed-parts.js'
+export type { SnomedHeader } from './index/header.js'
 export type { Section } from './build/section.js'
 export { snomedVersion, type SnomedVersion } from './edition.js'
 export { isSctid, SNOMED, withCheckDigit } from './sctid.js'

@@ -1,6 +1,7 @@
 import { memoryConceptStore } from '../../memory/index.js'
 import type { ConceptStore } from '../../storage/index.js'
-import { RF2_KINDS, snomedBuilder, type Rf2Kind } from './build/snomed-builder.js'
+import { snomedBuilder } from './build/snomed-builder.js'
+import type { Rf2Kind } from './build/snomed-parts.js'
 import { SCT, withCheckDigit } from './sctid.js'
 
 const DATE = '20240101'
@@ -115,10 +116,12 @@ interface Named {
   readonly acceptability?: readonly [string, string]
 }
 
+const ORDER: readonly Rf2Kind[] = ['concept', 'description', 'relationship', 'language', 'refset', 'identifier']
+
 /** The rows of a small release with invented concepts. */
 export function syntheticRows(): readonly Row[] {
   const rows = [...conceptRows(), ...named().flatMap(nameRows), ...relationshipRows(), ...refsetRows(), ...identifierRows()]
-  return rows.toSorted((a, b) => RF2_KINDS.indexOf(a[0]) - RF2_KINDS.indexOf(b[0]))
+  return rows.toSorted((a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]))
 }
 
 function conceptRows(): readonly Row[] {

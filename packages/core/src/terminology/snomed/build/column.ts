@@ -68,10 +68,10 @@ export interface Numbering {
   numberOf(text: string): number
 }
 
-/** Makes an empty numbering. */
-export function numbering(): Numbering {
-  const numbers = new Map<string, number>()
-  const texts: string[] = []
+/** Makes a numbering that knows these texts. */
+export function numbering(known: readonly string[] = []): Numbering {
+  const numbers = new Map(known.map((text, number) => [text, number]))
+  const texts = [...known]
   return {
     texts,
     numberOf(text) {

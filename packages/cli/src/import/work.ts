@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { OperationError } from 'fhir-ops/errors'
+import { isObject } from 'fhir-ops/json'
+import { describeSource, differenceBetween, type ImportSource } from './import-source.js'
+
+/** What an import has made so far, in a file that the next run of the same import goes on with. Nothing of it is seen by anybody else. */
+export interface ImportWork {
+  readonly db: DatabaseSync
+  /** Is told what goes on. */
+  readonly progress: (message: string) => void
+  /** The value that an earlier run kept under the name. */
+  kept(name: string): string | undefined
+  /** Keeps a value, and everything that was written before it. */
+  keep(name: string, value: string): void
+  /** Closes the file, which stays for the next run; a temporary one goes. */
+  close(): void
+  /** Closes and removes the file: the import is done. */
+  remove(): void
+}
+
+/** Where an import works. */
+export interface WorkOptions {
+  /** File that stays when the import is cut off. Default: a temporary one, so that the next run begins anew. */
+  readonly work?: string | undefined
+  /** Is told what goes on. */
+  readonly progress: (message: string) => void
+}
+
+/** Marks a SQLite file as the work of an import. */
+const APPLICATION_ID = 0x66_68_69_6d
+/** Bounds what of the file is in memory. */
+const CACHE_KIB = 32_768
+const BUSY = 5
+
+/**
+ * Opens the file of an earlier run of the same import, or begins a new one. What is left of another import, or of this one from files that
+ * have changed, is dropped.
+ *
+ * @throws {OperationError} `conflict` when another process works with the file; `parameter-value` when it is no work of an import.
+ */
+export async function openWork({ work: file, progress }: WorkOptions, source: ImportSource): Promise<ImportWork> {
+  if (file === undefined) return temporaryWork(progress)
+  const description = await describeSource(source)
+  const before = openFile(file, progress)
+  const known = before.kept(SOURCE)
+  if (known === description) {
+    progress(`going on with the import of ${source.release} that was cut off`)
+    return before
+  }
+  before.remove()
+  if (known !== undefined) progress(`${differenceBetween(known, description)}: an import that was cut off is dropped, this one begins anew`)
+  const begun = openFile(file, progress)
+  begun.keep(SOURCE, description)
+  return begun
+}
+
+const SOURCE = 'source'
+
+function temporaryWork(progress: WorkOptions['progress']): ImportWork {
+  const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-import-'))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  const db = new DatabaseSync(join(folder, 'work.db'))
+  // Nobody opens the file again, so nothing has to survive.
+  db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
+  const work = workIn(db, { progress, closed: remove, removed: remove })
+  // An open file without a name goes with the process, however that ends. Windows knows no such files.
+  if (process.platform !== 'win32') remove()
+  return work
+}
+
+function openFile(file: string, progress: WorkOptions['progress']): ImportWork {
+  const db = new DatabaseSync(file)
+  try {
+    return workIn(db, { progress, closed: () => undefined, removed: () => rmSync(file, { force: true }) })
+  } catch (cause) {
+    db.close()
+    if (isObject(cause) && cause['errcode'] === BUSY) throw new OperationError('conflict', `Another import works with ${file}.`, { cause })
+    throw noWork(file, cause)
+  }
+}
+
+function noWork(file: string, cause: unknown): OperationError {
+  return new OperationError('parameter-value', `${file} cannot be used as the work of an import; --work names another file.`, { cause })
+}
+
+interface Host {
+  readonly progress: (message: string) => void
+  readonly closed: () => void
+  readonly removed: () => void
+}
+
+function workIn(db: DatabaseSync, { progress, closed, removed }: Host): ImportWork {
+  db.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${CACHE_KIB}; BEGIN EXCLUSIVE`)
+  prepareTables(db)
+  const end = (then: () => void): void => {
+    if (db.isOpen) db.close()
+    then()
+  }
+  return {
+    db,
+    progress,
+    kept(name) {
+      const value = db.prepare('SELECT value FROM kept WHERE name = ?').get(name)?.['value']
+      return typeof value === 'string' ? value : undefined
+    },
+    keep(name, value) {
+      db.prepare('INSERT OR REPLACE INTO kept VALUES (?, ?)').run(name, value)
+      db.exec('COMMIT; BEGIN EXCLUSIVE')
+    },
+    close: () => end(closed),
+    remove: () => end(removed),
+  }
+}
+
+/** @throws {TypeError} when somebody else keeps something in the file. */
+function prepareTables(db: DatabaseSync): void {
+  const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
+  if (isEmpty) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; CREATE TABLE kept (name TEXT PRIMARY KEY, value TEXT NOT NULL)`)
+  else if (db.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID)
+    throw new TypeError('Not the work of an import.')
+}
