@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
+import { call, codeSystem, cs, valueSet, vs } from '../../test/terminology-content.js'
 import { compare } from '../compare/index.js'
-import { forRequest, type OperationContext } from '../context/index.js'
+import { createContext, forRequest, type OperationContext } from '../context/index.js'
 import { expand } from '../expand/index.js'
-import type { JsonObject } from '../json/index.js'
+import { memoryStorage } from '../memory/index.js'
+import { objectsAt, type JsonObject } from '../json/index.js'
+import { translate } from '../translate/index.js'
+import { batchValidateCodeOperation } from '../validate-code/index.js'
 
 const CONCEPTS = 20_000
 const LARGE = codeSystem(
@@ -14,8 +17,22 @@ const isA = (i: number): JsonObject => ({ system: cs('large'), filter: [{ proper
 const branches = (count: number): readonly JsonObject[] => Array.from({ length: count }, (_, i) => isA(i))
 const matching = (property: string): JsonObject => ({ system: cs('large'), filter: [{ property, op: 'regex', value: '.*7' }] })
 
-const content: OperationContext = { ...contextOf(LARGE, valueSet('parts', { include: branches(4_000) })), deadline: undefined }
+const STORED = [LARGE, valueSet('parts', { include: branches(4_000) }), valueSet('few', { include: branches(50) })]
+const content = createContext({ storage: memoryStorage(STORED.map((resource, i) => ({ ...resource, id: `r${i}` }))) })
 const listed = (compose: JsonObject) => (ctx: OperationContext) => expand(ctx, { valueSet: valueSet('hostile', compose), count: 1 })
+
+const MAP = {
+  resourceType: 'ConceptMap',
+  url: 'http://example.org/map',
+  status: 'active',
+  group: [
+    {
+      source: cs('large'),
+      target: cs('other'),
+      element: Array.from({ length: 200_000 }, (_, i) => ({ code: `c${i}`, target: [{ code: `c${i}`, equivalence: 'equal' }] })),
+    },
+  ],
+}
 
 /** Work that takes thousands of steps. Of each, the clock ticks once whenever somebody looks at it. */
 const COSTLY: readonly (readonly [string, (ctx: OperationContext) => Promise<unknown>])[] = [
@@ -30,6 +47,8 @@ const COSTLY: readonly (readonly [string, (ctx: OperationContext) => Promise<unk
     'comparison of all codes',
     (ctx) => compare(ctx, { thisValueSet: { url: vs('parts') }, otherValueSet: { valueSet: valueSet('x', { include: branches(3_999) }) } }),
   ],
+  ['the index of a map', (ctx) => translate(ctx, { conceptMap: MAP, coding: { system: cs('large'), code: 'c1' } })],
+  ['a map backwards', (ctx) => translate(ctx, { conceptMap: MAP, coding: { system: cs('other'), code: 'c1' }, reverse: true })],
 ]
 
 describe('work that takes long', () => {
@@ -51,5 +70,31 @@ describe('work that takes long', () => {
     const turns = { next: async () => void pauses++ }
     await work(forRequest({ ...content, turns }, { limits: { operationTimeoutMs: 1e9 } })).catch(() => undefined)
     expect(pauses).toBeGreaterThan(40)
+  })
+
+  it('ends at its time limit: many validations in one request, each in its place', async () => {
+    const resource = {
+      resourceType: 'Parameters',
+      parameter: [
+        { name: 'url', valueUri: vs('few') },
+        { name: 'system', valueUri: cs('large') },
+      ],
+    }
+    const one = (code: string) => ({
+      name: 'validation',
+      resource: { ...resource, parameter: [...resource.parameter, { name: 'code', valueCode: code }] },
+    })
+    const hurried = forRequest(content, { limits: { operationTimeoutMs: 500 } })
+    const { parameter } = await call(
+      batchValidateCodeOperation,
+      hurried,
+      Array.from({ length: 400 }, (_, i) => one(`c${i}`)),
+    )
+    const answers = objectsAt({ parameter }, 'parameter').map((answer) => JSON.stringify(answer))
+    const late = answers.map((answer) => answer.includes('time limit'))
+    expect(answers).toHaveLength(400)
+    expect(late[0]).toBe(false)
+    expect(late.slice(late.indexOf(true))).toEqual(late.slice(late.indexOf(true)).map(() => true))
+    expect(late.at(-1)).toBe(true)
   })
 })

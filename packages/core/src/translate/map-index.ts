@@ -1,6 +1,7 @@
 import { formatCanonical, type Definition } from '../content/index.js'
-import { cached, type CacheKind, type OperationContext } from '../context/index.js'
+import type { OperationContext } from '../context/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { cachedWork, finished, sharedWork, type LongKind, type Pending, type Work } from '../terminology/index.js'
 
 /** A ConceptMap made ready for lookups by code. */
 export interface MapIndex {
@@ -31,6 +32,8 @@ export interface Direction {
   readonly fromVersion: string | undefined
   readonly to: string | undefined
   readonly toVersion: string | undefined
+  /** Makes what the others need, while other work runs in between; absent where it is made. */
+  readonly build?: () => Work<unknown>
   /** All mappings of a code, in the map's order. */
   readonly find: (code: string) => readonly Mapping[]
   /** Every code that has a mapping. */
@@ -43,11 +46,11 @@ export interface Mapping {
   readonly target: JsonObject
 }
 
-const MAP_INDEX: CacheKind<MapIndex> = {
+const KIND: LongKind<MapIndex> = {
   name: 'concept-map',
-  is: isMapIndex,
+  is: (value): value is Pending<MapIndex> => 'kind' in value && value.kind === 'concept-map',
   bytes: (index) => 1_000 + BYTES_PER_ELEMENT * index.groups.reduce((sum, group) => sum + group.elements, 0),
-  make: (definition) => indexOf(definition.resource),
+  make: indexOf,
 }
 
 /** Measured over a map of 100,000 elements with one target and two displays each: what was parsed and both directions. */
@@ -59,29 +62,31 @@ export function isMapIndex(value: object): value is MapIndex {
 }
 
 /** The index of a map, made once for each stored version. Parts of the map that have not the shape of R4 are passed over. */
-export function mapIndex(ctx: OperationContext, definition: Definition): MapIndex {
-  return cached(ctx.cache, MAP_INDEX, definition)
+export function mapIndex(ctx: OperationContext, definition: Definition): Promise<MapIndex> {
+  return cachedWork(ctx, KIND, definition)
 }
 
-function indexOf(map: JsonObject): MapIndex {
+function* indexOf(map: JsonObject): Work<MapIndex> {
   const url = stringAt(map, 'url')
   const version = stringAt(map, 'version')
+  const groups: GroupIndex[] = []
+  for (const group of objectsAt(map, 'group')) groups.push(yield* groupIndex(group))
   return {
     url,
     version,
     canonical: url === undefined ? undefined : formatCanonical(url, version),
     source: stringAt(map, 'sourceCanonical') ?? stringAt(map, 'sourceUri'),
     target: stringAt(map, 'targetCanonical') ?? stringAt(map, 'targetUri'),
-    groups: objectsAt(map, 'group').map(groupIndex),
+    groups,
   }
 }
 
-function groupIndex(group: JsonObject): GroupIndex {
+function* groupIndex(group: JsonObject): Work<GroupIndex> {
   const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) =>
     stringAt(group, name),
   )
-  const elements = elementsByCode(group)
-  let byTarget: ReadonlyMap<string, readonly Mapping[]> | undefined
+  const elements = yield* elementsByCode(group)
+  const byTarget = sharedWork(() => mappingsByTarget(elements))
   return {
     elements: elements.size,
     forward: {
@@ -97,22 +102,30 @@ function groupIndex(group: JsonObject): GroupIndex {
       fromVersion: targetVersion,
       to: source,
       toVersion: sourceVersion,
-      find: (code) => (byTarget ??= mappingsByTarget(elements)).get(code) ?? [],
-      codes: () => (byTarget ??= mappingsByTarget(elements)).keys(),
+      build: byTarget,
+      find: (code) => finished(byTarget()).get(code) ?? [],
+      codes: () => finished(byTarget()).keys(),
     },
     unmapped: objectAt(group, 'unmapped'),
   }
 }
 
-function elementsByCode(group: JsonObject): ReadonlyMap<string, readonly JsonObject[]> {
+const STEPS = 256
+
+function* elementsByCode(group: JsonObject): Work<ReadonlyMap<string, readonly JsonObject[]>> {
   const found = new Map<string, JsonObject[]>()
-  for (const element of objectsAt(group, 'element')) add(found, stringAt(element, 'code'), element)
+  for (const [i, element] of objectsAt(group, 'element').entries()) {
+    if (i % STEPS === 0) yield
+    add(found, stringAt(element, 'code'), element)
+  }
   return found
 }
 
-function mappingsByTarget(elements: ReadonlyMap<string, readonly JsonObject[]>): ReadonlyMap<string, readonly Mapping[]> {
+function* mappingsByTarget(elements: ReadonlyMap<string, readonly JsonObject[]>): Work<ReadonlyMap<string, readonly Mapping[]>> {
   const found = new Map<string, Mapping[]>()
+  let step = 0
   for (const same of elements.values()) {
+    if (step++ % STEPS === 0) yield
     for (const mapping of same.flatMap(mappingsOf)) add(found, stringAt(mapping.target, 'code'), mapping)
   }
   return found

@@ -1,5 +1,5 @@
 import { canonicalOf, compareVersions, definitionOf, type Definition } from '../content/index.js'
-import type { OperationContext } from '../context/index.js'
+import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { implicitMap } from '../terminology/index.js'
@@ -49,7 +49,7 @@ async function canonicalMap(ctx: OperationContext, url: string, version: string 
   if (known !== undefined && isMapIndex(known)) return known
   const definition = await currentMap(ctx, url, version)
   if (definition === undefined) throw new OperationError('not-found', `ConceptMap ${quoted(url)} does not exist.`, { expression: ['url'] })
-  const index = mapIndex(ctx, definition)
+  const index = await mapIndex(ctx, definition)
   kept?.set(name, index)
   return index
 }
@@ -78,13 +78,25 @@ function inlineMap(conceptMap: object): Definition {
 
 async function searchedMaps(ctx: OperationContext, input: TranslateInput): Promise<readonly MapIndex[]> {
   const definitions = input.source === undefined ? requestMaps(input.resources ?? []) : await mapsFrom(ctx, input, input.source)
-  const current = currentVersions(definitions, input.mapVersion).map((definition) => mapIndex(ctx, definition))
+  const current = await indexesOf(ctx, currentVersions(definitions, input.mapVersion))
   const found = current.filter((index) => contradiction(index, input) === undefined)
   if (found.length > 0) return found
   if (input.source === undefined && definitions.length === 0) {
-    throw new OperationError('parameter-required', "A ConceptMap must be identified: by its id, or by 'url' or 'source'.", { expression: ['url'] })
+    throw new OperationError('parameter-required', "A ConceptMap must be identified: by its id, or by 'url' or 'source'.", {
+      expression: ['url'],
+    })
   }
   throw new OperationError('not-found', noMapText(input), { expression: [input.source === undefined ? 'target' : 'source'] })
+}
+
+async function indexesOf(ctx: OperationContext, definitions: readonly Definition[]): Promise<readonly MapIndex[]> {
+  const pace = createPace(ctx)
+  const indexes: MapIndex[] = []
+  for (const definition of definitions) {
+    if (pace.due()) await pace.pause()
+    indexes.push(await mapIndex(ctx, definition))
+  }
+  return indexes
 }
 
 function mapsFrom(ctx: OperationContext, { reverse }: TranslateInput, source: string): Promise<readonly Definition[]> {

@@ -1,5 +1,6 @@
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { paced } from '../terminology/index.js'
 import { dependenciesMet, factsOf, type Facts } from './dependencies.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
 import { mappingMatch } from './mapping-match.js'
@@ -63,6 +64,7 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promi
       walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
       continue
     }
+    if (direction.build !== undefined) await paced(direction.build(), walk.pace)
     const asked = direction.from === undefined ? fresh : (bySystem.get(direction.from) ?? [])
     const rest = await walkGroup(walk, { map, place, direction }, asked)
     if (!reverse) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
@@ -140,7 +142,7 @@ async function otherMap(walk: Walk, canonical: string): Promise<MapIndex> {
       `ConceptMap ${quoted(canonical)}, which a map refers to for unmapped codes, does not exist.`,
     )
   }
-  const index = mapIndex(walk.ctx, definition)
+  const index = await mapIndex(walk.ctx, definition)
   walk.others.set(canonical, index)
   return index
 }

@@ -1,5 +1,5 @@
 import { OperationError, outcomeOf } from '../errors/index.js'
-import type { OperationContext } from '../context/index.js'
+import { createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Operation, OperationRequest } from '../operation/index.js'
 import { parametersOf, type Parameter } from '../parameters/index.js'
@@ -19,11 +19,14 @@ export const batchValidateCodeOperation: Operation = {
   levels: ['type'],
   methods: ['POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-batch-validate-code',
-  async run(ctx, request) {
+  async run(base, request) {
+    // One time limit for all of them.
+    const ctx = forRequest(base, {})
+    const pace = createPace(ctx)
     const shared = request.parameters.filter(({ name }) => name !== SLOT)
     const answers: JsonObject[] = []
     for (const { resource } of request.parameters.filter(({ name }) => name === SLOT)) {
-      answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource }) })
+      answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource, pace }) })
     }
     return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
   },
@@ -32,11 +35,14 @@ export const batchValidateCodeOperation: Operation = {
 interface OneValidation {
   readonly shared: readonly Parameter[]
   readonly resource: JsonObject | undefined
+  readonly pace: Pace
 }
 
-/** What cannot be validated is answered in its place, so that the others stand. */
-async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource }: OneValidation): Promise<JsonObject> {
+/** What cannot be validated, or not in time, is answered in its place, so that the others stand. */
+async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
   try {
+    pace.check()
+    if (pace.due()) await pace.pause()
     const own = parametersOf(resource ?? {})
     const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
     const parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]

@@ -1,7 +1,8 @@
-import { createPace, type OperationContext } from '../../context/index.js'
+import type { OperationContext } from '../../context/index.js'
 import type { Definition } from '../../content/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { paced, type Work } from '../work.js'
+import { cachedWork, type LongKind, type Pending } from '../cached-work.js'
+import type { Work } from '../work.js'
 import { conceptIndex } from './concept-index.js'
 import { collectConcepts } from './concept-list.js'
 import { depthFirst } from './hierarchy.js'
@@ -10,37 +11,17 @@ import type { CodeSystemProvider, ConceptSource, SystemHeader } from './provider
 
 /** Measured over 350,000 concepts (bench `terminology`): codes, hierarchy and text index; what was parsed stays with the storage. */
 const BYTES_PER_CONCEPT = 1_000
-const KIND = 'code-system'
 
-/**
- * The provider over a CodeSystem resource, made once for each stored version, while other work runs in between. Requests that ask for
- * it at the same time wait for the same one.
- */
+const KIND: LongKind<CodeSystemProvider> = {
+  name: 'code-system',
+  is: (value): value is Pending<CodeSystemProvider> => 'kind' in value && value.kind === 'code-system',
+  bytes: ({ index }) => 1_000 + (index?.size ?? 0) * BYTES_PER_CONCEPT,
+  make: makeProvider,
+}
+
+/** The provider over a CodeSystem resource, made once for each stored version. */
 export function resourceProvider(ctx: OperationContext, definition: Definition): Promise<CodeSystemProvider> {
-  if (definition.key === undefined) return paced(makeProvider(definition.resource), createPace(ctx))
-  const key = `${KIND} ${definition.key}`
-  const found = ctx.cache.get(key)
-  if (found !== undefined && isPending(found)) return found.provider
-  // It is made for everybody, so it ends neither with this request nor with its time.
-  const provider = paced(makeProvider(definition.resource), createPace({ turns: ctx.turns }))
-  ctx.cache.set(key, { kind: KIND, provider }, 1)
-  return provider.then((made) => {
-    ctx.cache.set(key, { kind: KIND, provider }, bytesOf(made))
-    return made
-  })
-}
-
-interface PendingProvider {
-  readonly kind: typeof KIND
-  readonly provider: Promise<CodeSystemProvider>
-}
-
-function isPending(value: object): value is PendingProvider {
-  return 'kind' in value && value.kind === KIND
-}
-
-function bytesOf({ index }: CodeSystemProvider): number {
-  return 1_000 + (index?.size ?? 0) * BYTES_PER_CONCEPT
+  return cachedWork(ctx, KIND, definition)
 }
 
 /** Makes the provider over a CodeSystem resource. */

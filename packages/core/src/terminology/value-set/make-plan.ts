@@ -1,6 +1,6 @@
 import { canonicalOf, compareVersions, formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { objectAt } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import type { Filter } from '../filter/operator.js'
 import { escaped } from '../messages.js'
@@ -155,30 +155,10 @@ function tooDeep(valueSet: ValueSetDefinition): OperationError {
 
 /** Read as absent, a malformed list of codes or filters would let every code of the system in. */
 function refuseMalformed(valueSet: ValueSetDefinition): void {
-  const place = malformedPlace(objectAt(valueSet.resource, 'compose') ?? {})
-  if (place === undefined) return
+  if (valueSet.malformed === undefined) return
   throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has a malformed element.`, {
-    expression: [place],
+    expression: [valueSet.malformed],
   })
-}
-
-function malformedPlace(compose: JsonObject): string | undefined {
-  const kinds = ['include', 'exclude']
-  const broken = kinds.find((kind) => !isElementList(compose[kind]))
-  if (broken !== undefined) return `ValueSet.compose.${broken}`
-  const places = kinds.flatMap((kind) => objectsAt(compose, kind).map((part, i) => malformedPart(part, `ValueSet.compose.${kind}[${i}]`)))
-  return places.find((place) => place !== undefined)
-}
-
-function malformedPart(part: JsonObject, path: string): string | undefined {
-  const broken = ['concept', 'filter'].find((name) => !isElementList(part[name]))
-  if (broken !== undefined) return `${path}.${broken}`
-  const uncoded = objectsAt(part, 'concept').findIndex((concept) => stringAt(concept, 'code') === undefined)
-  return uncoded < 0 ? undefined : `${path}.concept[${uncoded}].code`
-}
-
-function isElementList(value: unknown): boolean {
-  return value === undefined || (Array.isArray(value) && value.every(isObject))
 }
 
 function refuseEmpty(valueSet: ValueSetDefinition): void {

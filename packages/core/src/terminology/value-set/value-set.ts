@@ -1,5 +1,6 @@
 import { formatCanonical } from '../../content/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { malformedPlace } from './malformed-place.js'
 
 /** A code that an include lists, with what the value set says about it beside the code system. */
 export interface ListedCode {
@@ -36,6 +37,8 @@ export interface ValueSetDefinition {
   readonly resource: JsonObject
   readonly includes: readonly ConceptSetDefinition[]
   readonly excludes: readonly ConceptSetDefinition[]
+  /** FHIRPath of an element that has not the shape of R4. */
+  readonly malformed?: string
   /** True when `compose.inactive` is false. */
   readonly activeOnly: boolean
 }
@@ -46,6 +49,7 @@ const FILTER_OP = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSe
 export function readValueSet(resource: JsonObject): ValueSetDefinition {
   const [url, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
   const compose = objectAt(resource, 'compose')
+  const malformed = malformedPlace(compose ?? {})
   return {
     resource,
     includes: compose === undefined ? expansionIncludes(resource) : objectsAt(compose, 'include').map(readConceptSet),
@@ -53,6 +57,7 @@ export function readValueSet(resource: JsonObject): ValueSetDefinition {
     activeOnly: compose?.['inactive'] === false,
     ...(url !== undefined && { url, canonical: formatCanonical(url, version) }),
     ...(version !== undefined && { version }),
+    ...(malformed !== undefined && { malformed }),
   }
 }
 

@@ -1,0 +1,37 @@
+import type { Definition } from '../content/index.js'
+import { createPace, type OperationContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import { paced, type Work } from './work.js'
+
+/** A kind of thing that takes long to make from a definition, with the guard that recognises it in the cache. */
+export interface LongKind<T extends object> {
+  readonly name: string
+  readonly is: (value: object) => value is Pending<T>
+  readonly bytes: (made: T) => number
+  readonly make: (resource: JsonObject) => Work<T>
+}
+
+/** Something that is made, or being made. */
+export interface Pending<T extends object> {
+  /** `name` of its kind. */
+  readonly kind: string
+  readonly made: Promise<T>
+}
+
+/**
+ * What `kind.make` gives for the definition, made once per content, while other work runs in between. Requests that ask for it at the same
+ * time wait for the same one. A definition without key is made anew, and never shared.
+ */
+export function cachedWork<T extends object>(ctx: OperationContext, kind: LongKind<T>, definition: Definition): Promise<T> {
+  if (definition.key === undefined) return paced(kind.make(definition.resource), createPace(ctx))
+  const key = `${kind.name} ${definition.key}`
+  const found = ctx.cache.get(key)
+  if (found !== undefined && kind.is(found)) return found.made
+  // It is made for everybody, so it ends neither with this request nor with its time.
+  const pending = { kind: kind.name, made: paced(kind.make(definition.resource), createPace({ turns: ctx.turns })) }
+  ctx.cache.set(key, pending, 1)
+  return pending.made.then((made) => {
+    ctx.cache.set(key, pending, kind.bytes(made))
+    return made
+  })
+}
