@@ -1,5 +1,6 @@
 import { definitionEntries } from '../content/index.js'
-import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { rootNode, type FhirNode } from '../fhirpath/index.js'
+import { isObject, objectAt, stringAt } from '../json/index.js'
 import type { IndexEntry, Indexer } from '../storage/index.js'
 import { tupleFields } from './kinds/composite.js'
 import type { EntryFields } from './kinds/kind.js'
@@ -22,8 +23,11 @@ export interface IndexerOptions {
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
   const scope: IndexScope = { selector: createSelector(parameters.model, options.base), base: options.base }
   return (resource) => {
-    const found = parameters.of(stringAt(resource, 'resourceType') ?? '').flatMap((parameter) => entriesOf(scope, parameter, resource))
-    return distinct([...found, ...definitionEntries(resource)])
+    const root = rootNode(parameters.model, resource)
+    const found = parameters
+      .of(stringAt(resource, 'resourceType') ?? '')
+      .flatMap((parameter) => distinct(entriesOf(scope, parameter, root)))
+    return [...found, ...distinct(definitionEntries(resource))]
   }
 }
 
@@ -32,8 +36,10 @@ interface IndexScope {
   readonly base: string | undefined
 }
 
-function entriesOf(scope: IndexScope, parameter: SearchParameter, resource: JsonObject): readonly IndexEntry[] {
-  const values = scope.selector.ofResource(resource, parameter.expression)
+function entriesOf(scope: IndexScope, parameter: SearchParameter, root: FhirNode): readonly IndexEntry[] {
+  const values = scope.selector.ofResource(root, parameter.expression)
+  // Most parameters of a type find nothing in most resources.
+  if (values.length === 0) return []
   if (parameter.components.length > 0)
     return withCode(
       parameter.code,
@@ -76,6 +82,7 @@ function withCode(param: string, fields: readonly EntryFields[]): readonly Index
 }
 
 function distinct(entries: readonly IndexEntry[]): readonly IndexEntry[] {
+  if (entries.length < 2) return entries
   return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()]
 }
 

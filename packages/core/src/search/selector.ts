@@ -10,7 +10,6 @@ import {
   type Item,
   type TypeModel,
 } from '../fhirpath/index.js'
-import type { JsonObject } from '../json/index.js'
 import { localReference } from './kinds/reference.js'
 
 /** Something that an expression found in a resource. */
@@ -23,7 +22,7 @@ export interface Value {
 
 /** Evaluates the expressions of search parameters, each compiled once. */
 export interface Selector {
-  ofResource(resource: JsonObject, expression: string): readonly Value[]
+  ofResource(root: FhirNode, expression: string): readonly Value[]
   /** From a value that was found before; for components of composites. */
   ofValue(value: Value, expression: string): readonly Value[]
 }
@@ -36,7 +35,9 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
   const compiled = new Map<string, CompiledPath>()
   const host: FhirPathHost = { resolve: (reference) => typedStub(model, localReference(reference, base)) }
   const pathOf = (expression: string): CompiledPath => {
-    const path = compiled.get(expression) ?? compileFhirPath(expression, { model })
+    const known = compiled.get(expression)
+    if (known !== undefined) return known
+    const path = compileFhirPath(expression, { model })
     compiled.set(expression, path)
     return path
   }
@@ -45,10 +46,7 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
     return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
   }
   return {
-    ofResource(resource, expression) {
-      const root = rootNode(model, resource)
-      return select(root, expression, root)
-    },
+    ofResource: (root, expression) => select(root, expression, root),
     ofValue: ({ resource, item }, expression) => select(resource, expression, item),
   }
 }
