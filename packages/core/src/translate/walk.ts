@@ -64,7 +64,6 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promi
       walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
       continue
     }
-    if (direction.build !== undefined) await paced(direction.build(), walk.pace)
     const asked = direction.from === undefined ? fresh : (bySystem.get(direction.from) ?? [])
     const rest = await walkGroup(walk, { map, place, direction }, asked)
     if (!reverse) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
@@ -77,6 +76,7 @@ async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceC
   const { explain } = walk.ctx
   const asked = codes.filter((code) => fitsVersion(code, direction))
   if (explain !== undefined) explainPassedCodes(explain, group, { codes, asked })
+  if (asked.length > 0 && direction.build !== undefined) await paced(direction.build(), walk.pace)
   const rest: SourceCode[] = []
   if (walk.pace.due()) await walk.pace.pause()
   for (const code of asked) {
