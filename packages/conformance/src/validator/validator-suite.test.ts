@@ -11,8 +11,8 @@ const FOLDER = join(sharedFolder(), 'validator-tests')
 
 /** Tests that pass at each level, by group; a change that lowers one fails. */
 const FLOORS = [
-  ['core', { verdict: 182, location: 172, full: 164 }],
-  ['xml', { verdict: 72, location: 68, full: 62 }],
+  ['core', { verdict: 182, location: 174, full: 166 }],
+  ['xml', { verdict: 72, location: 68, full: 63 }],
   ['extra', { verdict: 49, location: 49, full: 49 }],
   ['ig', { verdict: 66, location: 66, full: 66 }],
 ] as const

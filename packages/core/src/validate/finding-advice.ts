@@ -90,6 +90,11 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'bundle-reference-ambiguous': 'Name the version in the reference, or keep one of the entries.',
   'bundle-reference-open': 'Check whether the resource should be in the Bundle.',
   'bundle-entry-unreachable': 'Refer to the entry from the Composition or MessageHeader, or take it out.',
+  signature: 'Nothing need be done; decide whether the certificate of the signature is one to trust.',
+  'signature-data': 'Put the JWS into the data of the signature in base64.',
+  'signature-header': 'Let the JWS say when it was signed (sigT), bring its certificate (x5c) and use an algorithm with a public key.',
+  'signature-payload': 'Leave the payload of the JWS empty; the Bundle itself is what is signed.',
+  'signature-wrong': 'Have the Bundle signed anew, or undo what was changed since.',
   // Measures and their reports
   'measure-unknown': 'Load the measure; until then the report is not checked against it.',
   'measure-scoring-unknown': 'Give the measure a scoring.',

@@ -88,6 +88,11 @@ export const FINDING_KINDS = {
   'bundle-reference-ambiguous': { severity: 'error', code: 'forbidden' },
   'bundle-reference-open': { severity: 'warning', code: 'required' },
   'bundle-entry-unreachable': { severity: 'error', code: 'informational' },
+  signature: { severity: 'information', code: 'informational' },
+  'signature-data': { severity: 'error', code: 'invalid' },
+  'signature-header': { severity: 'warning', code: 'not-found' },
+  'signature-payload': { severity: 'warning', code: 'value' },
+  'signature-wrong': { severity: 'error', code: 'value' },
   // Measures and their reports
   'measure-unknown': { severity: 'warning', code: 'required' },
   'measure-scoring-unknown': { severity: 'information', code: 'business-rule' },

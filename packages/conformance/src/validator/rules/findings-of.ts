@@ -7,8 +7,14 @@ import { r4 } from '@fhir-ops/r4'
 const ctx = createContext({ storage: memoryStorage(), ...r4(), now: () => new Date('2026-01-01T00:00:00Z') })
 
 /** Validates a resource where some definitions are known, and gives what is said as `severity kind expression`, the words left out. */
-export async function findingsOf(resource: JsonObject, definitions: readonly JsonObject[], kinds: RegExp): Promise<readonly string[]> {
-  const { findings } = await validate(forRequest(ctx, { resources: definitions }), { resource: JSON.stringify(resource) })
+export async function findingsOf(
+  resource: JsonObject | string,
+  definitions: readonly JsonObject[],
+  kinds: RegExp,
+): Promise<readonly string[]> {
+  const { findings } = await validate(forRequest(ctx, { resources: definitions }), {
+    resource: typeof resource === 'string' ? resource : JSON.stringify(resource),
+  })
   return findings.filter(({ kind }) => kinds.test(kind)).map(shown)
 }
 

@@ -7,9 +7,10 @@ import { expressionCompiler } from './expressions.js'
 import { keptAnswers } from './kept-answers.js'
 import { profileFinder } from './profiles.js'
 import { createQuestions } from './questions.js'
+import { signatureVerifier, type SignatureFacts } from './signatures.js'
 
 /** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
-export interface Facts extends CodeFacts, DefinitionFacts {
+export interface Facts extends CodeFacts, DefinitionFacts, SignatureFacts {
   /** The definition of a type of the release. */
   readonly baseType: (type: string) => Profile | undefined | Pending
   /** A StructureDefinition by canonical, with or without version; `undefined` when there is none. */
@@ -32,6 +33,7 @@ export async function createFacts(ctx: OperationContext, model: TypeModel): Prom
     ...codeFinder(ctx, questions, kept),
     ...definitionFinder(ctx, questions, kept),
     ...profileFinder(ctx, questions, { kept, model }),
+    ...signatureVerifier(questions),
     expression: expressionCompiler(ctx.cache, model),
     settle: () => questions.settle(),
   }

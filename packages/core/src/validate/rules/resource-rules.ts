@@ -10,10 +10,11 @@ import { checkMeasure } from './measure/check-measure.js'
 import { checkReport } from './measure/check-report.js'
 import { checkQuestionnaire } from './questionnaire/check-questionnaire.js'
 import { checkResponse } from './questionnaire/check-response.js'
+import { checkSignature } from './signature/check-signature.js'
 
 /** What is checked on resources of one type beyond their ElementDefinitions: a line for each type that has such rules. */
 export const RESOURCE_RULES: readonly (readonly [type: string, checks: readonly NodeCheck[]])[] = [
-  ['Bundle', [checkBundle]],
+  ['Bundle', [checkBundle, checkSignature]],
   ['CapabilityStatement', [checkCapabilities]],
   ['CodeSystem', [checkCodeSystem]],
   ['ConceptMap', [checkConceptMap]],

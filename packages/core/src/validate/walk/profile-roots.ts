@@ -17,7 +17,7 @@ export function profileRoots(run: Run, canonical: string): readonly ElementRule[
 export function rootsOf(run: Run, profile: Profile): readonly ElementRule[] {
   const roots = [profile.root]
   const seen = new Set([profile.canonical])
-  for (let base = profile.base; base !== undefined; ) {
+  for (let base = profile.base; base !== undefined;) {
     const next = run.facts.profile(base)
     if (next === undefined || next === PENDING || seen.has(next.canonical)) break
     seen.add(next.canonical)

@@ -8,6 +8,7 @@ import { checkEntryReferences } from './entry-references.js'
 import { checkFullUrls } from './full-urls.js'
 import { checkReachability } from './reachability.js'
 import { checkSearchSet } from './search-set.js'
+import { checkSigners } from './signer-references.js'
 
 /** What the rules of Bundles work with. */
 export interface BundleCheck {
@@ -21,7 +22,7 @@ export interface BundleCheck {
 
 type BundleRule = (check: BundleCheck) => void
 
-const ON_ALL: readonly BundleRule[] = [checkFullUrls, checkBundleLinks]
+const ON_ALL: readonly BundleRule[] = [checkFullUrls, checkBundleLinks, checkSigners]
 
 /** Entries of a history repeat each other, so what references in it lead to is not asked. */
 const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([

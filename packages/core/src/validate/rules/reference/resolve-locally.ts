@@ -56,7 +56,7 @@ export function entryAround(node: FhirNode): FhirNode | undefined {
   return current
 }
 
-const RESTFUL = /^(https?:\/\/.*\/)[A-Z][A-Za-z]+\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
+const RESTFUL = /^(https?:\/\/.*\/)[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 const HISTORY = /\/_history\/([A-Za-z0-9\-.]{1,64})$/
 
 function absoluteForms(reference: string, entry: FhirNode): readonly string[] {

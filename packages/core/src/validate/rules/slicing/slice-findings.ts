@@ -3,7 +3,11 @@ import type { ElementRule, SlicingRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
 
 /** Reports a node that is in no slice, or in several. */
-export function reportPlace(run: Run, node: FhirNode, { slices, ...group }: { group: ElementRule; slicing: SlicingRule; slices: readonly ElementRule[] }): void {
+export function reportPlace(
+  run: Run,
+  node: FhirNode,
+  { slices, ...group }: { group: ElementRule; slicing: SlicingRule; slices: readonly ElementRule[] },
+): void {
   if (slices.length === 0) reportOutside(run, node, group)
   if (slices.length > 1) reportSeveral(run, node, slices)
 }
@@ -44,7 +48,10 @@ export function checkOrder(run: Run, nodes: readonly FhirNode[], { group, slicin
     const position = positions[index] ?? end
     if (isLate(slicing, { position, reached, end })) {
       const [slice] = places[index] ?? []
-      run.sink.report('slice-order', node, { text: `Slice '${slice?.sliceName}' of '${group.name}' is out of order.`, profile: group.profile })
+      run.sink.report('slice-order', node, {
+        text: `Slice '${slice?.sliceName}' of '${group.name}' is out of order.`,
+        profile: group.profile,
+      })
     }
     if (position < end || slicing.rules === 'openAtEnd') reached = Math.max(reached, position)
   }

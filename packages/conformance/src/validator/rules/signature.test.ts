@@ -1,0 +1,101 @@
+import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { certificateFor } from './certificate-for.js'
+import { findingsOf } from './findings-of.js'
+
+const KINDS = /^signature/
+const CANON = 'http://hl7.org/fhir/canonicalization/json'
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+const BUNDLE: JsonObject = {
+  type: 'collection',
+  resourceType: 'Bundle',
+  entry: [{ resource: { resourceType: 'Basic', code: { text: 'ä' } }, fullUrl: 'http://a.org/1' }],
+}
+const CONTENT =
+  '{"entry":[{"fullUrl":"http://a.org/1","resource":{"code":{"text":"ä"},"resourceType":"Basic"}}],"resourceType":"Bundle","type":"collection"}'
+
+const encoded = (text: string): string => Buffer.from(text).toString('base64url')
+const header = (members: JsonObject = {}): JsonObject => ({
+  alg: 'RS256',
+  sigT: '2026-01-01T00:00:00Z',
+  canon: CANON,
+  x5c: [certificateFor(rsa.publicKey)],
+  ...members,
+})
+
+interface Making {
+  readonly key?: KeyObject
+  readonly content?: string
+  readonly payload?: string
+}
+
+function jws(protectedHeader: JsonObject, { key = rsa.privateKey, content = CONTENT, payload = '' }: Making = {}): string {
+  const start = encoded(JSON.stringify(protectedHeader))
+  const input = Buffer.from(`${start}.${protectedHeader['b64'] === false ? content : encoded(content)}`)
+  return `${start}.${payload}.${sign('sha256', input, { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+}
+
+function signed(
+  data: string,
+  { bundle = BUNDLE, sigFormat = 'application/jose' }: { bundle?: JsonObject; sigFormat?: string } = {},
+): JsonObject {
+  const type = [{ system: 'urn:iso-astm:E1762-95:2013', code: '1.2.840.10065.1.12.1.1' }]
+  const who = { display: 'x' }
+  return { ...bundle, signature: { type, when: '2026-01-01T00:00:00Z', who, sigFormat, data: Buffer.from(data).toString('base64') } }
+}
+
+const TOLD = 'information signature Bundle'
+const WRONG = 'error signature-wrong Bundle'
+const HEADER = 'warning signature-header Bundle'
+
+describe('the signature of a Bundle', () => {
+  test.each<readonly [what: string, resource: JsonObject, said: readonly string[]]>([
+    ['of the content', signed(jws(header())), [TOLD, TOLD]],
+    [
+      'with a curve',
+      signed(jws(header({ alg: 'ES256', x5c: [certificateFor(curve.publicKey)] }), { key: curve.privateKey })),
+      [TOLD, TOLD],
+    ],
+    ['of the content as it is', signed(jws(header({ b64: false, crit: ['b64'] }))), [TOLD, TOLD]],
+    [
+      'of a document, which has an id since',
+      signed(jws(header({ canon: `${CANON}#document` })), { bundle: { ...BUNDLE, id: 'x' } }),
+      [TOLD, TOLD],
+    ],
+    ['of what has an id since', signed(jws(header()), { bundle: { ...BUNDLE, id: 'x' } }), [TOLD, WRONG]],
+    ['by another key', signed(jws(header(), { key: other.privateKey })), [TOLD, WRONG]],
+    ['by a key of another kind', signed(jws(header({ alg: 'ES256' }))), [TOLD, WRONG]],
+    ['with the payload in it', signed(jws(header(), { payload: encoded(CONTENT) })), ['warning signature-payload Bundle', TOLD, TOLD]],
+    [
+      'of another payload, which is in it',
+      signed(jws(header(), { payload: encoded('{}'), content: '{}' })),
+      ['warning signature-payload Bundle', TOLD, TOLD, WRONG],
+    ],
+    ['without certificate', signed(jws(header({ x5c: undefined }))), [HEADER, TOLD]],
+    ['with a broken certificate', signed(jws(header({ x5c: ['AAAA'] }))), [HEADER, TOLD]],
+    ['without time', signed(jws(header({ sigT: undefined }))), [HEADER, TOLD, TOLD]],
+    ['with seconds as time', signed(jws(header({ sigT: undefined, iat: 1_767_225_600 }))), [TOLD, TOLD]],
+    ['with a time that is none', signed(jws(header({ sigT: 1_767_225_600 }))), [HEADER, TOLD, TOLD]],
+    ['that demands what is not known', signed(jws(header({ crit: ['exp'] }))), [WRONG, TOLD, TOLD]],
+    ['with no algorithm', signed(jws(header({ alg: 'none' }))), [TOLD, HEADER]],
+    ['with a shared secret', signed(jws(header({ alg: 'HS256' }))), [TOLD, HEADER]],
+    ['with an algorithm that objects have as a member', signed(jws(header({ alg: 'constructor' }))), [TOLD, HEADER]],
+    ['in another canonical form', signed(jws(header({ canon: `${CANON}#static` }))), [TOLD, HEADER]],
+    ['in XML', signed('<Signature/>', { sigFormat: 'application/signature+xml' }), [TOLD]],
+    ['that is cut off', signed(`${jws(header()).replace(/\.[^.]*$/, '')}.A`), [TOLD]],
+    ['that is a picture', signed('x', { sigFormat: 'image/png' }), []],
+  ])('%s', async (_, resource, said) => {
+    expect(await findingsOf(resource, [], KINDS)).toEqual(said)
+  })
+
+  test('keeps the digits of numbers', async () => {
+    const text = '{"resourceType":"Bundle","total":1.0,"type":"searchset"}'
+    const { signature } = signed(jws(header(), { content: text }))
+    const source = `{"type":"searchset","total":1.0,"resourceType":"Bundle","signature":${JSON.stringify(signature)}}`
+    expect(await findingsOf(source, [], KINDS)).toEqual([TOLD, TOLD])
+  })
+})

@@ -1,0 +1,58 @@
+import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { childrenOf } from '../../walk/children.js'
+import type { Run } from '../../walk/run.js'
+import { base64Problem } from '../primitive/base64.js'
+import { fromBase64 } from './base64-text.js'
+import { readCertificate } from './certificate.js'
+import { readHeader } from './jws-header.js'
+import { readJws } from './jws.js'
+import { verifySignature, type Signature, type SignaturePlace } from './verify-signature.js'
+
+/**
+ * Checks the signature of a Bundle: that it is a JWS whose key, in the certificate that comes with it, has signed this content. Whether the
+ * certificate can be trusted is for others to say. Signatures in XML are over the Bundle in XML, so nothing can be said about them here.
+ *
+ * @see https://hl7.org/fhir/R4/signatures.html
+ */
+export function checkSignature(run: Run, bundle: FhirNode): void {
+  for (const { value: element } of childrenOf(run, bundle, 'signature')) {
+    if (isObject(element)) checkElement(run, bundle, element)
+  }
+}
+
+function checkElement(run: Run, bundle: FhirNode, element: JsonObject): void {
+  const data = stringAt(element, 'data')
+  if (data === undefined) return
+  const isEncoded = base64Problem(data) === undefined
+  const jws = readJws(isEncoded ? fromBase64(data) : data)
+  if (jws === undefined) return noteFormat({ run, bundle, element })
+  if (!isEncoded) run.sink.report('signature-data', bundle, { text: 'The JWS must be in base64; here it stands as it is.' })
+  const header = readHeader(jws.header)
+  const certificate = header.certificate === undefined ? undefined : readCertificate(header.certificate)
+  checkForm({ run, bundle, element }, { jws, header, certificate })
+  verifySignature({ run, bundle, element }, { jws, header, certificate })
+}
+
+/** The picture of a signature is nothing to verify. */
+function noteFormat({ run, bundle, element }: SignaturePlace): void {
+  const format = stringAt(element, 'sigFormat') ?? ''
+  if (format.startsWith('image/')) return
+  run.sink.report('signature', bundle, {
+    text: `A signature of the format ${quoted(format)} is not verified; only JWS (application/jose) is.`,
+  })
+}
+
+function checkForm({ run: { sink }, bundle }: SignaturePlace, { jws, header, certificate }: Signature): void {
+  const { time, timeProblem, notUnderstood } = header
+  if (timeProblem !== undefined) sink.report('signature-header', bundle, { text: timeProblem, code: 'invalid' })
+  else if (time === undefined) sink.report('signature-header', bundle, { text: 'The JWS does not say when it was signed (sigT).' })
+  if (certificate === undefined)
+    sink.report('signature-header', bundle, { text: 'No certificate comes with the JWS (x5c), so the signature cannot be verified.' })
+  if (jws.payload !== '') sink.report('signature-payload', bundle, { text: 'The JWS has its payload in it; it should be detached.' })
+  if (notUnderstood.length > 0) {
+    const text = `The JWS must not be accepted without understanding what is not supported here: ${notUnderstood.map(quoted).join(', ')}.`
+    sink.report('signature-wrong', bundle, { text })
+  }
+}
