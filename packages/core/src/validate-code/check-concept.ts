@@ -6,6 +6,7 @@ import {
   shownText,
   type CodeSystemProvider,
   type ConceptStatus,
+  type ConceptText,
   type LanguageList,
   type ListedCode,
 } from '../terminology/index.js'
@@ -48,7 +49,7 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
   const main = mainText(provider, concept, listed)
   // Designations matter to a display that is given, and to languages.
   const plain = coding.display === undefined && options.languages === undefined && main !== undefined
-  const texts = plain ? [main] : conceptTexts(provider, concept, listed)
+  const texts = plain ? [main] : [...conceptTexts(provider, concept, listed), ...ownDisplay(found)]
   const status = found.knowingly === true ? REVIEWED : provider.status(concept)
   const { language } = provider.header
   const shown = (shownText(texts, options.languages) ?? main)?.value
@@ -63,6 +64,13 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
     ...(shown !== undefined && { display: shown }),
     ...(code !== coding.code && { normalizedCode: code }),
   }
+}
+
+/** The display of the code system is right, too, where a value set has one of its own. */
+function ownDisplay({ provider, concept, listed }: FoundConcept): readonly ConceptText[] {
+  if (stringAt(listed?.concept, 'display') === undefined) return []
+  const own = mainText(provider, concept)
+  return own === undefined ? [] : [{ ...own, main: false }]
 }
 
 const REVIEWED: ConceptStatus = { inactive: false, abstract: false }

@@ -30,6 +30,7 @@ const ctx = contextOf(
   SUPPLEMENT,
   FRAGMENT,
   FOLDED,
+  valueSet('named', { include: [{ system: cs('living'), concept: [{ code: 'cat', display: 'Puss' }] }] }),
   valueSet('fragment', { include: [{ system: cs('fragment') }] }),
   valueSet('folded', { include: [{ system: cs('folded') }] }),
   codeSystem('twin', [{ code: 'cat' }]),
@@ -68,6 +69,8 @@ describe('a coding', () => {
     ['with its display', 'all', { code: 'cat', display: 'Cat' }, true, []],
     ['with its display in other letters', 'all', { code: 'cat', display: 'CAT' }, true, []],
     ['with a designation as display', 'all', { code: 'cat', display: 'Katze' }, true, []],
+    ['with the display of the value set', 'named', { code: 'cat', display: 'Puss' }, true, []],
+    ['with the display of the code system where the value set has another', 'named', { code: 'cat', display: 'Cat' }, true, []],
     [
       'with a wrong display',
       'all',
@@ -256,6 +259,11 @@ describe('a CodeableConcept', () => {
 
   it('is bad with an unknown code beside a good one', async () => {
     expect((await inSet('cats', concept({ code: 'cat' }, { code: 'cow' }))).result).toBe(false)
+  })
+
+  it('is bad with an unknown system beside a good one, which is not why the good one should be doubted', async () => {
+    const { result, parameter } = await inSet('cats', concept({ code: 'cat' }, { code: 'x', system: cs('gone') }))
+    expect([result, parameter('x-unknown-system'), parameter('x-caused-by-unknown-system')]).toEqual([false, cs('gone'), undefined])
   })
 
   it('is bad without a good coding, and no code is told', async () => {

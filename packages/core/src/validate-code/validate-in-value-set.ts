@@ -49,7 +49,8 @@ function answer(check: CodingCheck, results: readonly CodingResult[]): Validatio
   const shown = kind === 'codeableConcept' ? results.find(({ state }) => state === 'in') : results[0]
   const unknownSystems = result ? [] : [...new Set(results.flatMap(({ unknown }) => unknown))]
   const about = shown === undefined ? shownWithoutGood(results) : shownCoding(shown)
-  return { result, issues, ...about, concept, unknownSystems, causedByUnknown: ok !== 'out' }
+  const causedByUnknown = results.some(({ state, unknown }) => state !== 'out' && unknown.length > 0)
+  return { result, issues, ...about, concept, unknownSystems, causedByUnknown }
 }
 
 function notInSet({ input, plan }: CodingCheck, result: CodingResult): readonly ValidationIssue[] {
