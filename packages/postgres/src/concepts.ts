@@ -60,9 +60,13 @@ async function staged(db: Database, system: StoredSystem): Promise<StagedSystem>
   }
 }
 
-/** What unfinished imports of the version left behind goes, and so does everything that was replaced. */
+/**
+ * What unfinished imports of the version left behind goes, and so does everything that was replaced, or given up: an import that is not done
+ * after a day, as one that is under way is done in minutes.
+ */
 async function addStaged(executor: Executor, { key, url, version, format, concepts, header }: StoredSystem): Promise<void> {
-  const old = sql`state = 'replaced' OR state = 'staged' AND url = ${url} AND version = ${version}`
+  const isGivenUp = sql`staged_at < now() - interval '1 day'`
+  const old = sql`state = 'replaced' OR state = 'staged' AND (url = ${url} AND version = ${version} OR ${isGivenUp})`
   await executor.rows(sql`DELETE FROM fhir_section WHERE system IN (SELECT key FROM fhir_system WHERE ${old})`)
   await executor.rows(sql`DELETE FROM fhir_system WHERE ${old}`)
   await executor.rows(sql`INSERT INTO fhir_system (${COLUMNS}, state)

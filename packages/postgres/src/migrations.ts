@@ -100,6 +100,7 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     sql`CREATE TABLE IF NOT EXISTS fhir_revision (one integer PRIMARY KEY, state text NOT NULL)`,
     sql`INSERT INTO fhir_revision (one, state) VALUES (1, '') ON CONFLICT DO NOTHING`,
   ],
+  [sql`ALTER TABLE fhir_system ADD COLUMN IF NOT EXISTS staged_at timestamptz NOT NULL DEFAULT now()`],
 ]
 
 /**

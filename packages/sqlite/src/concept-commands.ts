@@ -33,16 +33,20 @@ export const hasSystem: Command<string, boolean> = {
   run: (db, key) => db.get(sql`SELECT 1 FROM stored_system WHERE key = ${key}`) !== undefined,
 }
 
-/** Begins a version. What unfinished imports of it left behind goes, and so does everything that was replaced. */
+/** An import that is not done after a day is given up; one that is under way is done in minutes. */
+const GIVEN_UP_SECONDS = 86_400
+
+/** Begins a version. What unfinished imports of it left behind goes, and so does everything that was replaced or given up. */
 export const stageSystem: Command<StoredSystem, null> = {
   name: 'stageSystem',
   lane: 'write',
   run(db, { url, version, format, concepts, header, key }) {
-    const old = sql`state = 'replaced' OR (state = 'staged' AND url = ${url} AND version = ${version})`
+    const isGivenUp = sql`staged_at < unixepoch() - ${GIVEN_UP_SECONDS}`
+    const old = sql`state = 'replaced' OR (state = 'staged' AND (url = ${url} AND version = ${version} OR ${isGivenUp}))`
     db.run(sql`DELETE FROM system_section WHERE system IN (SELECT id FROM stored_system WHERE ${old})`)
     db.run(sql`DELETE FROM stored_system WHERE ${old}`)
-    db.run(sql`INSERT INTO stored_system (${COLUMNS}, state)
-      VALUES (${url}, ${version}, ${format}, ${concepts}, ${header}, ${key}, 'staged')`)
+    db.run(sql`INSERT INTO stored_system (${COLUMNS}, state, staged_at)
+      VALUES (${url}, ${version}, ${format}, ${concepts}, ${header}, ${key}, 'staged', unixepoch())`)
     return null
   },
 }

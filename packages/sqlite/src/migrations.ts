@@ -112,6 +112,9 @@ const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX entry_high ON entry (param, high, resource) WHERE high IS NOT NULL;
   `,
+  `
+  ALTER TABLE stored_system ADD COLUMN staged_at INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /**
