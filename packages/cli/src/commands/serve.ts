@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import type { Io } from '../io.js'
 import { serve, type RunningServer } from '../serve.js'
@@ -17,6 +18,12 @@ interface ServeCommandOptions {
   readonly audit?: true
 }
 
+/**
+ * V8 lets the heap grow to a multiple of what is in use before it collects, and keeps what it had: after a burst of large requests that is
+ * 400 MB, and 200 with a half (docs/performance.md, memory after a burst).
+ */
+const MODEST_HEAP = '--heap-growing-percent=50'
+
 /** `fhir-ops serve`. */
 export function serveCommand(io: Io): Command {
   return new Command('serve')
@@ -34,6 +41,7 @@ export function serveCommand(io: Io): Command {
     .option('--audit', 'store audit events as AuditEvent resources')
     .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
+      setFlagsFromString(MODEST_HEAP)
       const server = await serve({ ...options, open: !auth }, io)
       io.out(`listening on ${server.url}`)
       await interrupted()

@@ -25,6 +25,16 @@ const WIDE = JSON.stringify({
   compose: { include: [{ system: 'http://example.org/x', concept: CODES }] },
 })
 
+const SYSTEM = {
+  resourceType: 'CodeSystem',
+  id: 'large',
+  url: 'http://example.org/large',
+  valueSet: 'http://example.org/large-set',
+  status: 'active',
+  content: 'complete',
+  concept: Array.from({ length: 30_000 }, (_, n) => ({ code: `c${n}`, display: `Concept number ${n}` })),
+}
+
 async function send(method: string, path: string, body?: string): Promise<number> {
   try {
     const answer = await fetch(server.url + path, { method, headers: server.headers, body: body ?? null })
@@ -52,6 +62,7 @@ const HOSTILE: readonly ((n: number) => Promise<unknown>)[] = [
   async () => send('POST', `${FHIR}/Bundle/$validate`, FLAWED),
   async () => send('POST', `${FHIR}/ValueSet/$expand`, WIDE),
   async (n) => send('GET', `${FHIR}/ValueSet/$expand?url=http://example.org/unknown-${n}`),
+  async () => send('GET', `${FHIR}/ValueSet/$expand?url=${SYSTEM.valueSet}`),
   async (n) => send('GET', `${FHIR}/Patient/none-${n}`),
   async (n) => send('GET', `${FHIR}/Patient?identifier=${'x'.repeat(1_000)}${n}`),
   async () => send('POST', `${FHIR}/Bot/endless/$execute`, '{}'),
@@ -74,6 +85,7 @@ async function hostileRounds(rounds: number): Promise<void> {
 describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (needs /proc)', () => {
   it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', { timeout: 120_000 }, async () => {
     await send('PUT', `${FHIR}/Bot/endless`, JSON.stringify(ENDLESS))
+    expect(await send('PUT', `${FHIR}/CodeSystem/large`, JSON.stringify(SYSTEM))).toBe(201)
     expect(await send('GET', `${FHIR}/Patient?gender=female`)).toBe(200)
     const before = await server.held()
     await hostileRounds(10)
