@@ -83,5 +83,5 @@ export function sameText(a: string, b: string): boolean {
 }
 
 function withoutBlanks(text: string): string {
-  return text.trim().replace(/\s+/gu, ' ')
+  return text.replace(/\s+/gu, '')
 }

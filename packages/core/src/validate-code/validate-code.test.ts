@@ -79,6 +79,13 @@ describe('a coding', () => {
       ['error Display_Name_for__should_be_one_of__instead_of Coding.display'],
     ],
     [
+      'without the blank in its display',
+      'all',
+      { code: 'duck', display: 'Duck,wild' },
+      false,
+      ['error Display_Name_WS_for__should_be_one_of__instead_of Coding.display'],
+    ],
+    [
       'with other blanks in its display',
       'all',
       { code: 'duck', display: 'Duck,  wild' },
