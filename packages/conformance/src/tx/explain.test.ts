@@ -50,6 +50,7 @@ describe('an answer with an explanation', () => {
     ['Parameters', `/CodeSystem/$lookup?system=${CS}&code=abc&displayLanguage=de`],
     ['OperationOutcome', `/CodeSystem/$lookup?system=${CS}&code=abd`],
     ['Parameters', `/CodeSystem/$subsumes?system=${CS}&codeA=a&codeB=abc`],
+    ['Parameters', `/ValueSet/$compare?thisUrl=${VS}&otherUrl=${VS}`],
     ['Parameters', `/ConceptMap/$translate?url=${CM}&system=${CS}&code=a`],
     ['ConceptMap', '/$closure', CLOSURE],
     ['ConceptMap', '/$closure', [...CLOSURE, { name: 'concept', valueCoding: { system: CS, code: 'a' } }]],

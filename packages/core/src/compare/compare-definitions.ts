@@ -1,5 +1,7 @@
 import { fleetingAnd, type CodeSystemProvider, type ConceptSetPlan, type ValueSetPlan, type VersionRules } from '../terminology/index.js'
+import type { Explain } from '../explain/index.js'
 import type { VersionPolicy } from './compare-members.js'
+import { systemStep } from './explain-comparison.js'
 import { joined, overlapOf, type Overlap } from './overlap.js'
 import { systemPart, type SystemPart } from './system-part.js'
 
@@ -10,15 +12,19 @@ import { systemPart, type SystemPart } from './system-part.js'
  * @returns `undefined` when the codes must be listed: with imports, excludes, lists beside filters, and where filters are looked at in
  *   different versions of a code system.
  */
-export function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, { rules, policy }: ComparedBy): Overlap | undefined {
+export function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, { rules, policy, explain }: ComparedBy): Overlap | undefined {
   if (isComposed(a) || isComposed(b) || a.valueSet.activeOnly !== b.valueSet.activeOnly) return undefined
   const parts = systemParts(a, b, rules)
-  const overlaps = parts.map(([mine, others]) => compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy }))
+  const overlaps = parts.map(({ system, mine, others }) => {
+    const overlap = compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy })
+    explain?.step(systemStep(system, overlap))
+    return overlap
+  })
   const known = overlaps.filter((overlap) => overlap !== undefined)
   if (known.length < overlaps.length) return undefined
   const sum = known.reduce(joined, NOTHING)
   // What is equal on both sides may be nothing, which matters only beside what is not equal.
-  const isSure = parts.every(([mine, others]) => !isAlike(mine, others) || hasCodes(mine))
+  const isSure = parts.every(({ mine, others }) => !isAlike(mine, others) || hasCodes(mine))
   return isSure || (!sum.missing && !sum.extra) ? sum : undefined
 }
 
@@ -28,6 +34,7 @@ const NOTHING: Overlap = overlapOf({ common: [], missing: [], extra: [] })
 export interface ComparedBy {
   readonly rules: VersionRules
   readonly policy: VersionPolicy
+  readonly explain?: Explain | undefined
 }
 
 function isComposed({ includes, excludes }: ValueSetPlan): boolean {
@@ -40,10 +47,20 @@ function needsListing({ imports, missing, definition, filters }: ConceptSetPlan)
 }
 
 /** What both value sets take of each code system that one of them names. */
-function systemParts(a: ValueSetPlan, b: ValueSetPlan, rules: VersionRules): readonly (readonly [SystemPart, SystemPart])[] {
+function systemParts(a: ValueSetPlan, b: ValueSetPlan, rules: VersionRules): readonly SystemParts[] {
   const [left, right] = [a, b].map(({ includes }) => Map.groupBy(includes, ({ definition }) => definition.system))
   const systems = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
-  return Array.from(systems, (system) => [systemPart(left?.get(system) ?? [], rules), systemPart(right?.get(system) ?? [], rules)])
+  return Array.from(systems, (system = '') => ({
+    system,
+    mine: systemPart(left?.get(system) ?? [], rules),
+    others: systemPart(right?.get(system) ?? [], rules),
+  }))
+}
+
+interface SystemParts {
+  readonly system: string
+  readonly mine: SystemPart
+  readonly others: SystemPart
 }
 
 function compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: Looking): Overlap | undefined {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { call, callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
-import type { JsonObject } from '../json/index.js'
+import { objectsAt, type JsonObject } from '../json/index.js'
 import { finished, makePlan, membersOf, namedValueSet, NO_RULES, terminologyScope } from '../terminology/index.js'
 import { compareDefinitions } from './compare-definitions.js'
 import { compareMembers } from './compare-members.js'
@@ -168,6 +168,46 @@ describe('$compare', () => {
     [`thisUrl=${vs('branch')}&otherUrl=${vs('branch')}&version-policy=sometimes`, 'parameter-value'],
   ])('%s is refused with %s', async (query, code) => {
     await expect(callByGet(compareOperation, ctx, query)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('an explained comparison', () => {
+  const told = async (mine: JsonObject[], others: JsonObject[]): Promise<readonly string[]> => {
+    const named = (include: JsonObject[]) => ({ valueSet: valueSet('x', { include }) })
+    const { explanation } = await compare(ctx, { thisValueSet: named(mine), otherValueSet: named(others), explain: true })
+    return (explanation?.steps ?? []).map(({ kind, outcome, text }) => `${kind} ${outcome}: ${text}`)
+  }
+
+  it('says what the definitions take of each code system', async () => {
+    expect(await told([isA('animal'), { system: cs('many') }], [isA('cat'), { system: cs('many') }])).toEqual([
+      expect.stringContaining('value-set chosen'),
+      expect.stringContaining('value-set chosen'),
+      `code-system fails: Of '${cs('living')}': the first takes more.`,
+      `code-system holds: Of '${cs('many')}': both take the same codes.`,
+      'value-set holds: The definitions tell how the value sets relate.',
+      expect.stringContaining('value-set fails: The valueSet http://example.org/vs/x is a super-set'),
+    ])
+  })
+
+  it('says what the codes are where the definitions do not tell', async () => {
+    const steps = await told([isA('cat')], [list(['lion', 'dog'])])
+    expect(steps).toContain(`code-system unknown: Of '${cs('living')}': that cannot be told without listing codes.`)
+    expect(steps).toContain('value-set unknown: The definitions do not tell enough, so all codes are compared.')
+    expect(steps.join()).toContain(`Includes codes of '${cs('living')}' with 'concept' is-a 'cat': 2 codes.`)
+    expect(steps.at(-1)).toMatch(/^value-set fails: .*: 1 code in both, 1 code in the first alone, 1 code in the second alone\.$/)
+  })
+
+  it('says why it could not be told', async () => {
+    const steps = await told([whole], [{ system: cs('part'), filter: [{ property: 'code', op: 'regex', value: 'p' }] }, isA('cat')])
+    expect(steps.at(-1)).toMatch(/^value-set unknown: Unable to compare .* fragment/)
+  })
+
+  it('has the explanation as a last parameter over HTTP, and nothing of it when nobody asked', async () => {
+    const query = `thisUrl=${vs('branch')}&otherUrl=${vs('branch')}`
+    const names = async (more: string) =>
+      objectsAt(await callByGet(compareOperation, ctx, `${query}${more}`), 'parameter').map(({ name }) => name)
+    expect(await names('&_explain=true')).toEqual(['result', 'message', 'explanation'])
+    expect(await names('')).toEqual(['result', 'message'])
   })
 })
 

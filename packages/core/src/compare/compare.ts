@@ -1,4 +1,4 @@
-import type { OperationContext } from '../context/index.js'
+import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, type ErrorCode } from '../errors/index.js'
 import {
   demandedSupplements,
@@ -16,10 +16,11 @@ import {
 } from '../terminology/index.js'
 import { compareDefinitions } from './compare-definitions.js'
 import { compareMembers, whyOpen, type VersionPolicy } from './compare-members.js'
-import type { Overlap, OverlapCodes } from './overlap.js'
+import { comparisonStep, definitionsStep } from './explain-comparison.js'
+import { relationshipOf, type Overlap, type OverlapCodes, type Relationship } from './overlap.js'
 
 /** Two value sets, and how they are looked at. */
-export interface CompareInput {
+export interface CompareInput extends ExplainOption {
   readonly thisValueSet: ValueSetName
   readonly otherValueSet: ValueSetName
   /** Default `as-needed`. */
@@ -27,11 +28,8 @@ export interface CompareInput {
   readonly rules?: VersionRules | undefined
 }
 
-/** How the first value set stands to the second. */
-export type Relationship = 'same' | 'subset' | 'superset' | 'overlapping' | 'disjoint' | 'empty' | 'indeterminate'
-
 /** What a comparison came to. */
-export interface Comparison {
+export interface Comparison extends Explained {
   readonly relationship: Relationship
   /** The same for people; of `indeterminate` the reason. */
   readonly message: string
@@ -49,8 +47,16 @@ export interface Comparison {
  * @throws {OperationError} `not-found` for a value set that does not exist; `content-not-found` for a supplement that does not.
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/compare.html
  */
-export async function compare(ctx: OperationContext, input: CompareInput): Promise<Comparison> {
-  const valueSets = await Promise.all([namedValueSet(ctx, input.thisValueSet), namedValueSet(ctx, input.otherValueSet)])
+export function compare(ctx: OperationContext, input: CompareInput): Promise<Comparison> {
+  return explained(ctx, input, async (own) => {
+    const comparison = await compared(own, input)
+    own.explain?.step(comparisonStep(comparison))
+    return comparison
+  })
+}
+
+async function compared(ctx: OperationContext, input: CompareInput): Promise<Comparison> {
+  const valueSets = [await namedValueSet(ctx, input.thisValueSet), await namedValueSet(ctx, input.otherValueSet)] as const
   const supplements = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
   const scope = await terminologyScope(ctx, { supplements, rules: input.rules })
   const names = valueSets.map(nameOf).join(' and ')
@@ -58,12 +64,14 @@ export async function compare(ctx: OperationContext, input: CompareInput): Promi
   let performedExpansion = false
   try {
     const plans = [await makePlan(scope, valueSets[0]), await makePlan(scope, valueSets[1])] as const
-    const defined = compareDefinitions(...plans, { rules: scope.rules, policy })
+    const defined = compareDefinitions(...plans, { rules: scope.rules, policy, explain: ctx.explain })
     performedExpansion = defined === undefined
+    ctx.explain?.step(definitionsStep(!performedExpansion))
     const overlap = defined ?? (await paced(expandedOverlap(scope, plans, policy), scope.pace))
     const relationship = relationshipOf(overlap)
+    const message = messageOf(relationship, [nameOf(valueSets[0]), nameOf(valueSets[1])])
     const codes = performedExpansion && relationship === 'same' ? undefined : overlap.codes
-    return { relationship, message: messageOf(relationship, [nameOf(valueSets[0]), nameOf(valueSets[1])]), performedExpansion, codes }
+    return { relationship, message, performedExpansion, codes }
   } catch (error) {
     if (!(error instanceof OperationError) || !UNDECIDED.has(error.code)) throw error
     return { relationship: 'indeterminate', message: `Unable to compare ${names}: ${error.message}`, performedExpansion }
@@ -87,16 +95,9 @@ function* expandedOverlap(scope: TerminologyScope, plans: readonly [ValueSetPlan
   return yield* compareMembers(mine, others, policy)
 }
 
-function relationshipOf({ common, missing, extra }: Overlap): Relationship {
-  if (!common) return missing || extra ? 'disjoint' : 'empty'
-  if (missing && extra) return 'overlapping'
-  if (missing) return 'superset'
-  return extra ? 'subset' : 'same'
-}
+type Decided = ReturnType<typeof relationshipOf>
 
-type Decided = Exclude<Relationship, 'indeterminate'>
-
-function messageOf(relationship: Relationship, [a, b]: readonly [string, string]): string {
+function messageOf(relationship: Decided, [a, b]: readonly [string, string]): string {
   const texts: Readonly<Record<Decided, string>> = {
     same: `The value sets ${a} and ${b} contain the same codes`,
     subset: `The valueSet ${a} is a sub-set of the valueSet ${b}`,
@@ -105,5 +106,5 @@ function messageOf(relationship: Relationship, [a, b]: readonly [string, string]
     disjoint: `No shared codes between the value sets ${a} and ${b}`,
     empty: `Both the value sets ${a} and ${b} are empty`,
   }
-  return relationship === 'indeterminate' ? '' : texts[relationship]
+  return texts[relationship]
 }

@@ -1,5 +1,6 @@
 import { forRequest, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Operation, OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
@@ -40,6 +41,7 @@ async function readInput(ctx: OperationContext, request: OperationRequest, reade
     otherValueSet: named('other'),
     versionPolicy: readPolicy(reader),
     rules: readVersionRules(reader),
+    explain: reader.boolean('_explain'),
   }
 }
 
@@ -51,7 +53,7 @@ function readPolicy(reader: ParameterReader): VersionPolicy | undefined {
   })
 }
 
-function writeComparison({ relationship, message, performedExpansion, codes }: Comparison, diagnostics: boolean): JsonObject {
+function writeComparison({ relationship, message, performedExpansion, codes, explanation }: Comparison, diagnostics: boolean): JsonObject {
   const lists = Object.entries(codes ?? {}).filter(([, list]) => list.length > 0)
   const told = lists.map(([name, list]) => ({ name: `${name}-codes`, valueString: list.join(',') }))
   return {
@@ -60,6 +62,7 @@ function writeComparison({ relationship, message, performedExpansion, codes }: C
       { name: 'result', valueCode: relationship },
       { name: 'message', valueString: message },
       ...(diagnostics ? [{ name: 'performed-expansion', valueBoolean: performedExpansion }, ...told] : []),
+      ...explanationParameter(explanation),
     ],
   }
 }

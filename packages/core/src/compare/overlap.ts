@@ -17,6 +17,17 @@ export interface OverlapCodes {
   readonly extra: readonly string[]
 }
 
+/** How a value set stands to a second one. */
+export type Relationship = 'same' | 'subset' | 'superset' | 'overlapping' | 'disjoint' | 'empty' | 'indeterminate'
+
+/** What an overlap comes to. */
+export function relationshipOf({ common, missing, extra }: Overlap): Exclude<Relationship, 'indeterminate'> {
+  if (!common) return missing || extra ? 'disjoint' : 'empty'
+  if (missing && extra) return 'overlapping'
+  if (missing) return 'superset'
+  return extra ? 'subset' : 'same'
+}
+
 /** Adds up what two pairs of parts, which have no code in common, come to. Codes are known when those of both are. */
 export function joined(a: Overlap, b: Overlap): Overlap {
   return {
