@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createContext, type Suppression } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
@@ -41,6 +42,14 @@ describe('a suppression', () => {
     const policy = { suppress: [accepted('unknown-property')], level: 'error' } as const
     const { findings } = await validate({ ...ctx, validation: policy }, { resource: RESOURCE })
     expect(findings.map(({ kind }) => kind)).toEqual(['invariant'])
+  })
+
+  test.each([
+    ['no reason', accepted('narrative', { reason: ' ' })],
+    ['no day', accepted('narrative', { until: 'some day' })],
+  ])('with %s is refused when the context is made', (_, suppression) => {
+    const make = (): unknown => createContext({ storage: memoryStorage(), validation: { suppress: [suppression] } })
+    expect(make).toThrow(OperationError)
   })
 
   test.each([

@@ -7,7 +7,7 @@ import type { ConceptStore, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
 import { createTurns, type Turns } from './turns.js'
-import type { ValidationPolicy } from './validation-policy.js'
+import { checkReasonAndDay, type ValidationPolicy } from './validation-policy.js'
 
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
 export interface OperationContext {
@@ -71,8 +71,13 @@ export interface ContextOptions {
   readonly newId?: () => string
 }
 
-/** Makes the context of a process over a storage. */
+/**
+ * Makes the context of a process over a storage.
+ *
+ * @throws {OperationError} `parameter-value` for a suppression of findings without a reason or a day.
+ */
 export function createContext(options: ContextOptions): OperationContext {
+  for (const suppression of options.validation?.suppress ?? []) checkReasonAndDay(suppression)
   const cache = options.cache ?? createCache()
   const newId = options.newId ?? (() => crypto.randomUUID())
   // The same id and version may be something else in the storage of another context.

@@ -1,4 +1,4 @@
-import type { IssueSeverity } from '../errors/index.js'
+import { OperationError, quoted, type IssueSeverity } from '../errors/index.js'
 
 /** What a host has decided about findings of validation, for every call. */
 export interface ValidationPolicy {
@@ -27,3 +27,18 @@ export type BestPractice = 'off' | Exclude<IssueSeverity, 'fatal'>
 
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
+
+/**
+ * Checks that a suppression says why and how long it holds. What it is about is for the validation to know.
+ *
+ * @throws {OperationError} `parameter-value` when it does not.
+ */
+export function checkReasonAndDay({ id, reason, until }: Suppression): void {
+  if (reason.trim() === '') throw new OperationError('parameter-value', `The suppression of ${quoted(id)} needs a reason.`)
+  if (!/^\d{4}-\d\d-\d\d$/.test(until) || Number.isNaN(Date.parse(until))) {
+    throw new OperationError(
+      'parameter-value',
+      `The suppression of ${quoted(id)} needs a last day such as 2030-12-31, not ${quoted(until)}.`,
+    )
+  }
+}

@@ -71,7 +71,7 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
     report(kind, node, report) {
       const finding = findingOf(kind, node, report)
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
-      if (seen.has(key) || (!isError(finding) && seen.size > limit) || suppressor?.hides(finding) === true) return
+      if (seen.has(key) || (isError(finding) ? errors : seen.size) > limit || suppressor?.hides(finding) === true) return
       seen.add(key)
       current.push({ ...finding, ...helpOf(report), ...linesOf(node, report, places) })
       if (!isError(finding)) return

@@ -1,4 +1,4 @@
-import type { Suppression } from '../context/index.js'
+import { checkReasonAndDay, type Suppression } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { FINDING_KINDS } from './finding-kinds.js'
 import type { Finding } from './finding.js'
@@ -35,18 +35,12 @@ export function createSuppressor(suppressions: readonly Suppression[], now: Date
  *
  * @throws {OperationError} `parameter-value` when it cannot.
  */
-export function checkSuppression({ id, reason, until }: Suppression): void {
-  const [kind = ''] = id.split(':', 1)
+export function checkSuppression(suppression: Suppression): void {
+  const [kind = ''] = suppression.id.split(':', 1)
   if (!Object.hasOwn(FINDING_KINDS, kind)) {
-    throw new OperationError('parameter-value', `A suppression names ${quoted(id)}, which is no kind of finding.`)
+    throw new OperationError('parameter-value', `A suppression names ${quoted(suppression.id)}, which is no kind of finding.`)
   }
-  if (reason.trim() === '') throw new OperationError('parameter-value', `The suppression of ${quoted(id)} needs a reason.`)
-  if (!/^\d{4}-\d\d-\d\d$/.test(until) || Number.isNaN(Date.parse(until))) {
-    throw new OperationError(
-      'parameter-value',
-      `The suppression of ${quoted(id)} needs a last day such as 2030-12-31, not ${quoted(until)}.`,
-    )
-  }
+  checkReasonAndDay(suppression)
 }
 
 function isAbout({ id, at }: Suppression, { kind, text, expression = '' }: Finding): boolean {

@@ -5,16 +5,27 @@ import { PENDING, type Pending } from '../../fhirpath/index.js'
  * without an answer yet is noted and answered `PENDING`, and once `settle` has fetched the answers the walk is done again.
  */
 export interface Questions {
-  readonly note: (fetch: () => Promise<void>) => void
+  /** False when so many are open that this one must wait for the next walk. */
+  readonly note: (fetch: () => Promise<void>) => boolean
   /** Fetches the answers to all noted questions. False when there was none. */
   readonly settle: () => Promise<boolean>
 }
+
+/**
+ * Most questions of one walk. What has no definitions for thousands of things has more errors than are told, and the next walk ends there,
+ * so that nobody can have everything looked up.
+ */
+const MAX_OPEN = 1_000
 
 /** Makes the questions of one validation. */
 export function createQuestions(): Questions {
   let open: (() => Promise<void>)[] = []
   return {
-    note: (fetch) => void open.push(fetch),
+    note(fetch) {
+      if (open.length >= MAX_OPEN) return false
+      open.push(fetch)
+      return true
+    },
     async settle() {
       const noted = open
       open = []
@@ -42,10 +53,7 @@ export function answers<T, K = string>(questions: Questions, load: (key: K) => P
   return (key) => {
     const found = known.get(key)
     if (found !== undefined) return found.answer
-    if (!asked.has(key)) {
-      asked.add(key)
-      questions.note(async () => void known.set(key, { answer: await load(key) }))
-    }
+    if (!asked.has(key) && questions.note(async () => void known.set(key, { answer: await load(key) }))) asked.add(key)
     return PENDING
   }
 }

@@ -69,13 +69,15 @@ function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: st
     run.sink.report('code-system-unknown', node, { text, at: 'system', severity: 'error' })
     return
   }
-  const [kind, problem] =
-    valueSet === undefined
-      ? (['code-system-unknown', `The code system ${quoted(url)} is not known here.`] as const)
-      : (['coding-system-form', `${quoted(url)} is a value set, not a code system.`] as const)
-  const isUnbound = kind === 'code-system-unknown' && isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
+  if (valueSet === undefined) return reportUnknownUrl(run, node, { url, rules })
+  run.sink.report('coding-system-form', node, { text: `${quoted(url)} is a value set, not a code system.`, at: 'system' })
+}
+
+function reportUnknownUrl(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
+  const isUnbound = isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
   if (isUnbound && isExample(url)) return
-  run.sink.report(kind, node, { text: problem, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
+  const text = `The code system ${quoted(url)} is not known here.`
+  run.sink.report('code-system-unknown', node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
 }
 
 function isExample(url: string): boolean {
