@@ -13,20 +13,22 @@ const LOINC = 'http://loinc.org'
 
 /** A release of invented codes, as files by name. */
 const RELEASE: Readonly<Record<string, string>> = {
-  'LoincTable/Loinc.csv': `"LOINC_NUM","COMPONENT","SCALE_TYP","CLASS","DefinitionDescription","STATUS","CLASSTYPE","SHORTNAME","LONG_COMMON_NAME","EXTERNAL_COPYRIGHT_NOTICE"
+  'LoincTable/Loinc.csv': `"LOINC_NUM","COMPONENT","SCALE_TYP","CLASS","DefinitionDescription","STATUS","CLASSTYPE","SHORTNAME","LONG_COMMON_NAME","EXTERNAL_COPYRIGHT_NOTICE","AskAtOrderEntry"
 "1-1","Sugar","Qn","CHEM","Sweet, and ""white""
-in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea",""
+in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea","","2-2;3-3"
 "2-2","Sugar","Doc","TEA.NOTE","","ACTIVE","2","","Sugar note","Copyright of a maker of tea"
 "3-3","Salt","Qn","CHEM","","DEPRECATED","1","","Salt in Tea",""
 `,
   'AccessoryFiles/PartFile/Part.csv': `"PartNumber","PartTypeName","PartName","PartDisplayName","Status"
 "LP1-1","COMPONENT","Sugar","Sugar","ACTIVE"
 "LP2-2","SCALE","Doc","Document","ACTIVE"
+"LP3-3","Document.Kind","Note","Note","ACTIVE"
 `,
   'AccessoryFiles/PartFile/LoincPartLink_Primary.csv': `"LoincNumber","LongCommonName","PartNumber","PartName","PartCodeSystem","PartTypeName","LinkTypeName","Property"
 "1-1","","LP1-1","Sugar","http://loinc.org","COMPONENT","Primary","http://loinc.org/property/COMPONENT"
 "2-2","","LP1-1","Sugar","http://loinc.org","COMPONENT","Primary","http://loinc.org/property/COMPONENT"
 "2-2","","LP2-2","Doc","http://loinc.org","SCALE","Primary","http://loinc.org/property/SCALE_TYP"
+"2-2","","LP3-3","Note","http://loinc.org","Document.Kind","DocumentOntology","http://loinc.org/property/document-kind"
 `,
   'AccessoryFiles/AnswerFile/AnswerList.csv': `"AnswerListId","AnswerListName","AnswerStringId","SequenceNumber","DisplayText"
 "LL1-1","Yes|No","LA1-1","1","Yes"
@@ -94,6 +96,10 @@ describe('an imported release of LOINC', () => {
     expect(properties).toContainEqual(['COMPONENT', { system: LOINC, code: 'LP1-1', display: 'Sugar' }])
     expect(properties).toContainEqual(['CLASS', 'CHEM'])
     expect(properties).toContainEqual(['parent', 'LP1-1'])
+    expect(properties.filter(([code]) => code === 'AskAtOrderEntry')).toEqual([
+      ['AskAtOrderEntry', '2-2'],
+      ['AskAtOrderEntry', '3-3'],
+    ])
   })
 
   it.each([
@@ -134,7 +140,15 @@ describe('an imported release of LOINC', () => {
     ['LIST', '=', 'LL2-2', []],
     ['answers-for', '=', '2-2', ['LA1-1', 'LA2-2']],
     ['answers-for', '=', 'LL1-1', ['LA1-1', 'LA2-2']],
+    ['answer-list', '=', 'LL1-1', ['2-2']],
+    ['document-kind', 'exists', 'true', ['2-2']],
+    ['document-kind', '=', 'note', ['2-2']],
+    ['document-kind', '=', 'LP3-3', ['2-2']],
     ['parent', '=', 'LP1-1', ['1-1']],
+    ['parent', 'in', 'LP1-1,LP9-9', ['1-1', 'LP1-1']],
+    ['child', '=', '1-1', ['LP1-1']],
+    ['ancestor', '=', 'LP9-9', ['1-1', 'LP1-1']],
+    ['ancestor', 'in', 'LP1-1, LP7-7', ['1-1']],
     ['concept', 'is-a', 'LP9-9', ['1-1', 'LP1-1', 'LP9-9']],
   ])('is filtered by %s %s %s', async (property, op, value, codes) => {
     expect(await codesWith(property, op, value)).toEqual(codes)
@@ -149,7 +163,7 @@ describe('an imported release of LOINC', () => {
   })
 
   it('has the value set of all codes', async () => {
-    expect((await expand(ctx, { url: 'http://loinc.org/vs' })).total).toBe(10)
+    expect((await expand(ctx, { url: 'http://loinc.org/vs' })).total).toBe(11)
   })
 
   it.each(['http://loinc.org/vs/LL7-7', 'http://loinc.org/vs/1-1', 'http://loinc.org/vs/LL1-1|1.0'])('has no value set %s', async (url) => {

@@ -4,6 +4,7 @@ import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { storeConcepts } from 'fhir-ops/terminology/listed'
 import {
   answerConcept,
+  CODE_PROPERTIES,
   codeConcept,
   groupConcept,
   listConcept,
@@ -36,7 +37,7 @@ export interface LoincImport {
 
 /**
  * Imports a release of LOINC in CSV into a concept store: codes, parts, lists of answers, answers, the hierarchy, and
- * names in the languages that are asked for. Panels and the document ontology are not imported. The tables of the release are joined on disk, so
+ * names in the languages that are asked for. Panels are not imported. The tables of the release are joined on disk, so
  * memory does not grow with it, in the file that `work` names; after an abort the next run goes on behind the rows that were taken.
  *
  * @param path Folder or ZIP archive of the release.
@@ -58,7 +59,7 @@ export async function importLoinc(concepts: ConceptStore, path: string, options:
     await readLoincTables(files, tables)
     await readVariants(files, tables, languages)
     await makeConcepts(files, tables)
-    const system = await storeConcepts(concepts, codeSystem(version), madeConcepts(tables))
+    const system = await storeConcepts(concepts, codeSystem(version, tables), madeConcepts(tables))
     progress(`published ${system.concepts} concepts`)
     const mapTo = tables.size('map-to') > 0 ? { mapTo: mapToResource(version, tables) } : {}
     work.remove()
@@ -91,11 +92,15 @@ function readAnswer(text: string): ListedAnswer {
   return JSON.parse(text)
 }
 
-function codeSystem(version: string): JsonObject {
+function codeSystem(version: string, tables: LoincTables): JsonObject {
+  const parts = new Set([...PART_PROPERTIES, ...tables.all('part-property')])
+  const own = [
+    ...Array.from(parts, (code) => ({ code, type: 'Coding' })),
+    ...TEXT_PROPERTIES.map((code) => ({ code, type: 'string' })),
+    ...[...CODE_PROPERTIES, 'MAP_TO', 'answer-list', 'Answer', 'AnswerList', 'answers-for'].map((code) => ({ code, type: 'code' })),
+  ]
   const declared = [
-    ...[...PART_PROPERTIES].map((code) => ({ code, type: 'Coding' })),
-    ...[...TEXT_PROPERTIES].map((code) => ({ code, type: 'string' })),
-    ...['MAP_TO', 'Answer', 'AnswerList', 'answers-for'].map((code) => ({ code, type: 'code' })),
+    ...own.map(({ code, type }) => ({ code, uri: `${LOINC}/property/${code}`, type })),
     { code: 'parent', uri: 'http://hl7.org/fhir/concept-properties#parent', type: 'code' },
     { code: 'inactive', uri: 'http://hl7.org/fhir/concept-properties#inactive', type: 'boolean' },
   ]

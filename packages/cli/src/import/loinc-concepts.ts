@@ -5,30 +5,40 @@ import { column, type ListedAnswer, type LoincTables, type PartLink } from './lo
 /** Url of LOINC. */
 export const LOINC = 'http://loinc.org'
 
-/** Properties that name a part. */
+/** Properties of every code that name a part. */
 export const PART_PROPERTIES = ['COMPONENT', 'PROPERTY', 'TIME_ASPCT', 'SYSTEM', 'SCALE_TYP', 'METHOD_TYP', 'CLASS'] as const
 
 /** Properties that are columns of `Loinc.csv`. */
 export const TEXT_PROPERTIES = [
   'STATUS',
+  'STATUS_REASON',
+  'STATUS_TEXT',
+  'CHNG_TYPE',
+  'CHANGE_REASON_PUBLIC',
   'CLASSTYPE',
   'ORDER_OBS',
+  'FORMULA',
+  'EXMPL_ANSWERS',
+  'SURVEY_QUEST_TEXT',
+  'SURVEY_QUEST_SRC',
   'UNITSREQUIRED',
   'EXAMPLE_UNITS',
   'EXAMPLE_UCUM_UNITS',
   'RELATEDNAMES2',
+  'HL7_FIELD_SUBFIELD_ID',
+  'HL7_ATTACHMENT_STRUCTURE',
+  'ValidHL7AttachmentRequest',
   'EXTERNAL_COPYRIGHT_NOTICE',
+  'EXTERNAL_COPYRIGHT_LINK',
+  'COMMON_TEST_RANK',
+  'COMMON_ORDER_RANK',
   'PanelType',
   'VersionLastChanged',
   'VersionFirstReleased',
 ] as const
 
-/** Kinds of parts that have another name in `Loinc.csv`. */
-const PART_KINDS: ReadonlyMap<string, string> = new Map([
-  ['TIME_ASPCT', 'TIME'],
-  ['SCALE_TYP', 'SCALE'],
-  ['METHOD_TYP', 'METHOD'],
-])
+/** Columns of `Loinc.csv` with codes that are separated by semicolons. */
+export const CODE_PROPERTIES = ['AskAtOrderEntry', 'AssociatedObservations'] as const
 
 /** The concept of a row of `Loinc.csv`. */
 export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
@@ -44,8 +54,13 @@ export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
     ...(definition !== undefined && { definition }),
     designation: [...names, ...consumer, ...variants],
     property: [
-      ...PART_PROPERTIES.flatMap((property) => partProperty(property, row, parts)),
+      ...PART_PROPERTIES.filter((property) => !parts.some((part) => part.property === property)).flatMap((property) =>
+        textProperty(property, row.get(property)),
+      ),
+      ...parts.map(({ property, code: part, name }) => ({ code: property, valueCoding: { system: LOINC, code: part, display: name } })),
       ...TEXT_PROPERTIES.flatMap((property) => textProperty(property, row.get(property))),
+      ...CODE_PROPERTIES.flatMap((property) => codes(property, row.get(property)?.split(/; */))),
+      ...codes('answer-list', tables.values('lists-of', code)),
       ...codes('MAP_TO', tables.values('map-to', code)),
       ...codes('parent', tables.values('parent', code)),
       ...(row.get('STATUS') === 'DEPRECATED' ? [{ code: 'inactive', valueBoolean: true }] : []),
@@ -90,13 +105,6 @@ export function answerConcept(code: string, rows: readonly ListedAnswer[], table
     ...(display !== undefined && { display }),
     property: [...codes('AnswerList', lists), ...codes('answers-for', [...lists, ...questions])],
   }
-}
-
-function partProperty(property: string, row: CsvRow, parts: readonly PartLink[]): readonly JsonObject[] {
-  const kind = PART_KINDS.get(property) ?? property
-  const links = parts.filter((link) => link.kind === kind)
-  if (links.length === 0) return textProperty(property, row.get(property))
-  return links.map(({ code, name }) => ({ code: property, valueCoding: { system: LOINC, code, display: name } }))
 }
 
 function textProperty(code: string, value: string | undefined): readonly JsonObject[] {

@@ -13,6 +13,8 @@ export interface LoincTables extends Scratch<(typeof TABLES)[number]> {
 const TABLES = [
   /** The parts of each code. */
   'part',
+  /** Properties that name parts. */
+  'part-property',
   'parent',
   /** Names of what stands in the hierarchy. */
   'name',
@@ -23,6 +25,8 @@ const TABLES = [
   'map-to',
   /** The codes that a list of answers is for. */
   'list-for',
+  /** The lists of answers of each code. */
+  'lists-of',
   /** By list: its name and its answers. */
   'list',
   /** By answer: its text and the lists that it is in. */
@@ -33,9 +37,10 @@ const TABLES = [
   'concept',
 ] as const
 
-/** A part of a code: `COMPONENT` and so on. */
+/** A part of a code. */
 export interface PartLink {
-  readonly kind: string
+  /** Says what it is to the code: `COMPONENT`, `document-kind` and so on. */
+  readonly property: string
   readonly code: string
   readonly name: string
 }
@@ -67,23 +72,45 @@ export async function* loincRows({ work }: LoincTables, files: readonly ReleaseF
 
 /** Reads the tables that are joined to the codes. @throws {OperationError} `definition-invalid` when a row lacks a column. */
 export async function readLoincTables(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
-  for await (const row of loincRows(tables, files, 'ComponentHierarchyBySystem.csv')) {
-    const [code, parent, text] = [column(row, 'CODE'), row.get('IMMEDIATE_PARENT'), row.get('CODE_TEXT')]
-    if (parent !== undefined) tables.add('parent', code, parent)
-    if (text !== undefined) tables.add('name', code, text)
+  for (const name of HIERARCHY_FILES) {
+    for await (const row of loincRows(tables, files, name)) {
+      const [code, parent, text] = [column(row, 'CODE'), row.get('IMMEDIATE_PARENT'), row.get('CODE_TEXT')]
+      if (parent !== undefined) tables.add('parent', code, parent)
+      if (text !== undefined) tables.add('name', code, text)
+    }
   }
-  for await (const row of loincRows(tables, files, 'LoincPartLink_Primary.csv')) {
-    const link = { kind: column(row, 'PartTypeName'), code: column(row, 'PartNumber'), name: column(row, 'PartName') }
-    tables.add('part', column(row, 'LoincNumber'), JSON.stringify(link))
-  }
+  await readParts(files, tables)
   for await (const row of loincRows(tables, files, 'ConsumerName.csv')) {
     tables.add('consumer-name', column(row, 'LoincNumber'), column(row, 'ConsumerName'))
   }
   for await (const row of loincRows(tables, files, 'MapTo.csv')) tables.add('map-to', column(row, 'LOINC'), column(row, 'MAP_TO'))
   for await (const row of loincRows(tables, files, 'LoincAnswerListLink.csv')) {
     tables.add('list-for', column(row, 'AnswerListId'), column(row, 'LoincNumber'))
+    tables.add('lists-of', column(row, 'LoincNumber'), column(row, 'AnswerListId'))
   }
   for await (const row of loincRows(tables, files, 'AnswerList.csv')) addAnswer(tables, row)
+}
+
+/** The hierarchy of components; releases of before 2.73 call it multi-axial. */
+const HIERARCHY_FILES = ['ComponentHierarchyBySystem.csv', 'MultiAxialHierarchy.csv'] as const
+
+/** Properties of kinds of parts, for releases that do not state them. */
+const PROPERTY_OF_KIND: ReadonlyMap<string, string> = new Map([
+  ['TIME', 'TIME_ASPCT'],
+  ['SCALE', 'SCALE_TYP'],
+  ['METHOD', 'METHOD_TYP'],
+])
+
+async function readParts(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  const known = new Set(tables.all('part-property'))
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Primary.csv')) {
+    const kind = column(row, 'PartTypeName')
+    const property = row.get('Property')?.split('/').at(-1) ?? PROPERTY_OF_KIND.get(kind) ?? kind
+    if (!known.has(property)) tables.add('part-property', '', property)
+    known.add(property)
+    const link: PartLink = { property, code: column(row, 'PartNumber'), name: column(row, 'PartName') }
+    tables.add('part', column(row, 'LoincNumber'), JSON.stringify(link))
+  }
 }
 
 function addAnswer(tables: LoincTables, row: CsvRow): void {

@@ -14,11 +14,12 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['answers-for', 'answers-for'],
 ])
 
-/** Properties that name a part. */
-const PARTS: ReadonlySet<string> = new Set(['COMPONENT', 'PROPERTY', 'TIME_ASPCT', 'SYSTEM', 'SCALE_TYP', 'METHOD_TYP', 'CLASS'])
+/** Properties that name a part, those of documents and of radiology too. */
+const PARTS = /^(?:COMPONENT|PROPERTY|TIME_ASPCT|SYSTEM|SCALE_TYP|METHOD_TYP|CLASS|document-[a-z-]+|rad-[a-z-]+)$/
 
 /**
- * The concepts for which one of LOINC's own filters holds: `LIST` and `answers-for` give answers, `copyright` is `LOINC` or `3rdParty`, and
+ * The concepts for which one of LOINC's own filters holds: `LIST` and `answers-for` give answers, `ancestor` what is below a code however
+ * deep, `copyright` is `LOINC` or `3rdParty`, and
  * a part is told by its code or its name (`COMPONENT = Glucose`), whatever their case: value sets of R4 say `SCALE_TYP = DOC` of `Doc`.
  *
  * @returns `undefined` for a filter that every code system has.
@@ -28,8 +29,9 @@ export function loincFilter(provider: CodeSystemProvider, { property, op, value 
   const alias = ALIASES.get(property)
   if (alias !== undefined) return op === '=' ? withValue(provider, alias, value) : undefined
   if (property === 'copyright') return op === '=' ? byCopyright(provider, value) : undefined
+  if (property === 'ancestor') return belowAny(provider, op, value)
   const accepts = partTest(op, value)
-  if (accepts === undefined || !PARTS.has(property)) return undefined
+  if (accepts === undefined || !PARTS.test(property)) return undefined
   return testedSet(provider, (concept) => partTexts(provider, concept, property).some(accepts))
 }
 
@@ -43,6 +45,16 @@ function withValue(provider: CodeSystemProvider, property: string, value: string
   }
 }
 
+function belowAny(provider: CodeSystemProvider, op: string, value: string): ConceptSet | undefined {
+  if (op !== '=' && op !== 'in') return undefined
+  const tops = valuesOf(op, value).flatMap((code) => provider.find(code) ?? [])
+  return testedSet(provider, (concept) => tops.some((top) => concept !== top && provider.hierarchy.isWithin(concept, top)))
+}
+
+function valuesOf(op: string, value: string): readonly string[] {
+  return (op === 'in' ? value.split(',') : [value]).map((one) => one.trim())
+}
+
 function byCopyright(provider: CodeSystemProvider, value: string): ConceptSet | undefined {
   if (value !== 'LOINC' && value !== '3rdParty') return undefined
   const wanted = value === '3rdParty'
@@ -51,7 +63,7 @@ function byCopyright(provider: CodeSystemProvider, value: string): ConceptSet | 
 
 function partTest(op: string, value: string): ((text: string) => boolean) | undefined {
   if (op === '=' || op === 'in') {
-    const wanted = new Set((op === 'in' ? value.split(',') : [value]).map((one) => one.trim().toLowerCase()))
+    const wanted = new Set(valuesOf(op, value).map((one) => one.toLowerCase()))
     return (text) => wanted.has(text.toLowerCase())
   }
   if (op !== 'regex') return undefined
