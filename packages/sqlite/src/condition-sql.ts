@@ -1,17 +1,23 @@
 import { joined } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
-import { keyPasses, keysOfTest, paramKey } from './entry-sql.js'
+import { entriesOf, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
 import { balanced, sql, type Sql } from './sql.js'
 
 /** A condition that is not made of others. */
 type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>
+type RefersTo = Extract<Leaf, { kind: 'refersTo' }>
 
 /** The keys of the matches, each once; no resource is read for them. */
 export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const keys = keysWhere(type, where)
   return keys === undefined
-    ? sql`${keysOfType(type)} AND ${meets(type, where, { key: sql`key` })}`
+    ? sql`${keysOfType(type)} AND ${meets(type, where, { key: sql`resource.key` })}`
     : sql`SELECT DISTINCT key FROM (${keys})`
+}
+
+/** Those of a few keys that meet a condition, each once: each is asked. */
+export function keysAmong(type: string, keys: Sql, condition: Condition): Sql {
+  return sql`SELECT DISTINCT k.key FROM (${keys}) AS k WHERE ${meets(type, condition, { key: sql`k.key`, each: true })}`
 }
 
 /** The keys that meet a condition, from indexes; a key may come several times. `undefined` where no index gives them, as for a negation. */
@@ -30,7 +36,7 @@ export function keysWhere(type: string, condition: Condition): Sql | undefined {
 
 /** Of which resource a condition is asked, and how. */
 export interface Asking {
-  /** SQL of the resource's key. */
+  /** SQL of the resource's key, with the name of its table. */
   readonly key: Sql
   /** Look into the entries of each resource instead of reading all keys that meet the condition: right where few resources are asked. */
   readonly each?: boolean
@@ -54,6 +60,7 @@ export function meets(type: string, condition: Condition, asking: Asking): Sql {
       return sql`NOT (${meets(type, condition.condition, asking)})`
     default:
       if (condition.kind === 'entry' && asking.each === true) return keyPasses(type, condition, asking.key)
+      if (condition.kind === 'refersTo' && asking.each === true) return keyRefersTo(type, condition, asking.key)
       return sql`${asking.key} IN (${keysOfLeaf(type, condition)})`
   }
 }
@@ -64,7 +71,7 @@ function keysOfAll(type: string, conditions: readonly Condition[]): Sql | undefi
   const keys = first && keysWhere(type, first)
   if (keys === undefined) return undefined
   const others = conditions.filter((condition) => condition !== first)
-  return sql`SELECT key FROM (${keys}) WHERE ${meets(type, { kind: 'and', conditions: others }, { key: sql`key` })}`
+  return sql`SELECT k.key FROM (${keys}) AS k WHERE ${meets(type, { kind: 'and', conditions: others }, { key: sql`k.key` })}`
 }
 
 /** Not the constant 0: SQLite gives up a query whose named index a constant makes useless. */
@@ -110,10 +117,17 @@ function keysUpdated(type: string, { from = -Number.MAX_VALUE, to = Number.MAX_V
   return sql`SELECT key FROM resource INDEXED BY resource_updated WHERE type = ${type} AND updated BETWEEN ${from} AND ${to}`
 }
 
-function keysReferringTo(type: string, { param, query }: Extract<Leaf, { kind: 'refersTo' }>): Sql {
+function keysReferringTo(type: string, { param, query }: RefersTo): Sql {
   const targets = sql`SELECT id FROM resource WHERE key IN (${matchingKeys(query)})`
   return sql`SELECT resource AS key FROM entry INDEXED BY entry_value
     WHERE param = ${paramKey(type, param)} AND system = ${query.type} AND value IN (${targets})`
+}
+
+/** Follows the references of one resource; the alias of a source is not seen within the next. */
+function keyRefersTo(type: string, { param, query }: RefersTo, key: Sql): Sql {
+  const references = entriesOf(key, paramKey(type, param))
+  return sql`EXISTS (SELECT 1 FROM (${references}) AS e CROSS JOIN resource AS t INDEXED BY resource_id WHERE e.system = ${query.type}
+    AND t.type = ${query.type} AND t.id = e.value AND ${meets(query.type, query.where, { key: sql`t.key`, each: true })})`
 }
 
 function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'referredBy' }>): Sql {
@@ -122,7 +136,7 @@ function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'r
 }
 
 /** The lower, the fewer keys a condition is likely to leave. */
-function rankOf(condition: Condition): number {
+export function rankOf(condition: Condition): number {
   switch (condition.kind) {
     case 'id':
       return 0

@@ -14,7 +14,9 @@ describe('a process that writes is killed', () => {
 
   it(`FT-01, FT-03, FT-04, FT-05: nothing acknowledged is lost in ${ROUNDS} rounds`, { timeout: ROUNDS * MS_PER_ROUND }, async () => {
     const { acknowledged, slowestOpenMs, faults } = await crashRounds(folder.file('data.db'), ROUNDS)
-    process.stdout.write(`${ROUNDS} kills, ${acknowledged} acknowledged writes, ${faults.length} faults, open and checked in ${Math.round(slowestOpenMs)} ms at most\n`)
+    process.stdout.write(
+      `${ROUNDS} kills, ${acknowledged} acknowledged writes, ${faults.length} faults, open and checked in ${Math.round(slowestOpenMs)} ms at most\n`,
+    )
     expect(faults).toEqual([])
     expect(acknowledged).toBeGreaterThan(ROUNDS * 10)
     expect(slowestOpenMs).toBeLessThan(10_000)

@@ -39,8 +39,19 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
   return {
     exec: (text) => wrapped(() => void connection.exec(text)),
     run: ({ text, values }) => wrapped(() => void prepared(text).run(...values)),
-    all: ({ text, values }) => wrapped(() => prepared(text).all(...values).map(rowOf)),
-    get: ({ text, values }) => wrapped(() => prepared(text).all(...values).map(rowOf)[0]),
+    all: ({ text, values }) =>
+      wrapped(() =>
+        prepared(text)
+          .all(...values)
+          .map(rowOf),
+      ),
+    get: ({ text, values }) =>
+      wrapped(
+        () =>
+          prepared(text)
+            .all(...values)
+            .map(rowOf)[0],
+      ),
     bind(text) {
       const statement = wrapped(() => prepared(text))
       return (...values) => wrapped(() => void statement.run(...values))

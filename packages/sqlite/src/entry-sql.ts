@@ -32,6 +32,9 @@ function accessFor(all: readonly Comparison[]): { readonly from: Sql; readonly w
   const exact = present.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
   if (!exact && present.some(({ field }) => field === 'text'))
     return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL` }
+  if (all.length > 0 && present.length === all.length && all.every(({ field }) => field === 'high')) {
+    return { from: sql`entry INDEXED BY entry_high`, where: sql`high IS NOT NULL` }
+  }
   if (present.some(({ field }) => field === 'low' || field === 'high')) {
     return { from: sql`entry INDEXED BY entry_range`, where: sql`coalesce(low, high) IS NOT NULL` }
   }

@@ -23,6 +23,7 @@ const CONDITIONS: readonly (readonly [string, Condition])[] = [
   ['the start of a string', entry('name', { field: 'text', op: 'prefix', operand: 'ann' })],
   ['a part of a string', entry('name', { field: 'text', op: 'contains', operand: 'ann' })],
   ['a date', DATE],
+  ['a date after another', entry('date', { field: 'high', op: 'gt', operand: 1 })],
   ['a quantity', entry('value', { field: 'low', op: 'ge', operand: 1 }, { field: 'value', op: 'eq', operand: 'mg' })],
   ['presence', entry('code')],
   ['absence', { kind: 'not', condition: entry('code') }],
@@ -49,7 +50,13 @@ async function watched() {
   })
   await storage.write([basic('one')])
   statements.length = 0
-  const plans = (): readonly string[] => statements.flatMap((sql) => db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map((row) => String(row['detail'])))
+  const plans = (): readonly string[] =>
+    statements.flatMap((sql) =>
+      db
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .map((row) => String(row['detail'])),
+    )
   return { storage, plans }
 }
 

@@ -7,7 +7,8 @@ import { query, step, type Step } from '../../core/test/random-queries.js'
 import { sqliteDriver } from './driver.js'
 import { sqliteStorage } from './index.js'
 import { resourceOf } from './resource-row.js'
-import { pageOfMatches } from './search-page.js'
+import { FEW_TO_ASK } from './narrowest.js'
+import { countOf, pageOfMatches, type Bounds } from './search-page.js'
 
 describe('SQLite and memory', () => {
   it('give the same pages and histories, byte for byte, and the same counts', async () => {
@@ -15,7 +16,8 @@ describe('SQLite and memory', () => {
     const clock = { now: () => new Date(at) }
     const connection = new DatabaseSync(':memory:')
     const [sqlite, memory] = [sqliteStorage(connection, clock), memoryStorage([], clock)]
-    const inTurn = alongTheOrder(connection)
+    const inTurn = within(connection, { few: -1, fewToAsk: FEW_TO_ASK })
+    const inSets = within(connection, { few: 1_000, fewToAsk: -1 })
     const queries = fc.array(query, { minLength: 1, maxLength: 6 })
     // Resources stay from run to run: versions and deletions add up.
     await fc.assert(
@@ -27,6 +29,7 @@ describe('SQLite and memory', () => {
           const expected = await answerOf(memory, each)
           expect(await answerOf(sqlite, each)).toEqual(expected)
           expect(await answerOf(inTurn, each)).toEqual(expected)
+          expect(await answerOf(inSets, each)).toEqual(expected)
         }
         const asked = { types: ['Patient', 'Group'], since: at - 2, limit: 100 }
         expect(await historyOf(sqlite, asked)).toEqual(await historyOf(memory, asked))
@@ -37,16 +40,15 @@ describe('SQLite and memory', () => {
   })
 })
 
-/** The same resources, searched as if there were never few. */
-function alongTheOrder(connection: DatabaseSync): Pick<Storage, 'search' | 'count'> {
-  const storage = sqliteStorage(connection)
+/** The same resources, searched as if there were more or fewer. */
+function within(connection: DatabaseSync, bounds: Bounds): Pick<Storage, 'search' | 'count'> {
   const db = sqliteDriver(connection)
   return {
     async search(query) {
-      const { rows, next } = pageOfMatches(db, query, -1)
+      const { rows, next } = pageOfMatches(db, query, bounds)
       return { items: rows.map((row) => resourceOf(query.type, row)), ...(next !== undefined && { next }) }
     },
-    count: (query) => storage.count(query),
+    count: async (query) => countOf(db, query, bounds.fewToAsk),
   }
 }
 

@@ -1,8 +1,9 @@
 import { cursorOf, isAfter, orderTerms, readCursor } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
-import { keysWhere, matchingKeys } from './condition-sql.js'
+import { keysAmong, keysWhere, matchingKeys } from './condition-sql.js'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
+import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
 import { resourceRow, type ResourceRow } from './resource-row.js'
 import { positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
 import { sortColumns } from './sort-sql.js'
@@ -29,12 +30,30 @@ const FEW_KEYS = 32
 export const searchPage: Command<SearchQuery, PageRows> = {
   name: 'search',
   lane: 'long',
-  run: (db, query) => pageOfMatches(db, query, (query.sort ?? []).length > 0 ? FEW_TO_SORT : FEW),
+  run: (db, query) => pageOfMatches(db, query, { few: (query.sort ?? []).length > 0 ? FEW_TO_SORT : FEW, fewToAsk: FEW_TO_ASK }),
 }
 
-/** @param few At most so many matches are put in order instead of being looked for in order. */
-export function pageOfMatches(db: SqliteDriver, query: SearchQuery, few: number): PageRows {
-  return snapshot(db, () => readPage(db, query, { few: hasAtMost(db, query, few) }))
+/** How a page is looked for. */
+export interface Bounds {
+  /** At most so many matches are put in order instead of being looked for in order. */
+  readonly few: number
+  /** At most so many resources that meet one condition are asked for the others. */
+  readonly fewToAsk: number
+}
+
+/** Reads a page of one state of the database. */
+export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewToAsk }: Bounds): PageRows {
+  return snapshot(db, () => {
+    const keys = keysOfMatches(db, query, fewToAsk)
+    const areFew = keys !== undefined && countUpTo(db, keys, few + 1) <= few
+    return readPage(db, query, areFew ? { few: keys } : {})
+  })
+}
+
+/** The keys of the matches, which may come several times; `undefined` where no index gives them. */
+function keysOfMatches(db: SqliteDriver, query: SearchQuery, fewToAsk: number): Sql | undefined {
+  const narrow = narrowest(db, query, fewToAsk)
+  return narrow === undefined ? keysWhere(query.type, query.where) : keysAmong(query.type, narrow.keys, narrow.others)
 }
 
 /** A search that may turn out to be a look-up. */
@@ -53,20 +72,23 @@ export const lookUpPage: Command<LookUpArgs, PageRows | undefined> = {
   lane: 'point',
   run(db, { query, versionOf }) {
     if (!asksForKey(query.where)) return undefined
-    return snapshot(db, () => (hasAtMost(db, query, FEW_KEYS) ? readPage(db, query, { few: true, versionOf }) : undefined))
+    const keys = keysWhere(query.type, query.where)
+    if (keys === undefined) return undefined
+    return snapshot(db, () => (countUpTo(db, keys, FEW_KEYS + 1) <= FEW_KEYS ? readPage(db, query, { few: keys, versionOf }) : undefined))
   },
 }
 
 interface Reading {
-  /** All matches are put in order, as they are few. */
-  readonly few: boolean
+  /** The keys of all matches, which are put in order, as they are few. */
+  readonly few?: Sql
   readonly versionOf?: (id: string) => number | undefined
 }
 
 function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageRows {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const after = query.after === undefined ? undefined : readCursor(query.after, query)
-  const found = reading.few ? db.all(fewSql(query, { after, limit: limit + 1 })) : rowsInTurn(db, query, { after, limit: limit + 1 })
+  const part = { after, limit: limit + 1 }
+  const found = reading.few === undefined ? rowsInTurn(db, query, part) : db.all(fewSql(reading.few, query, part))
   const rows = textsOf(db, found.slice(0, limit), reading)
   const last = found[rows.length - 1]
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
@@ -76,22 +98,23 @@ function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageR
 export const countMatches: Command<SearchQuery, number> = {
   name: 'count',
   lane: 'long',
-  run: (db, query) => numberOf(db.get(sql`SELECT count(*) FROM (${matchingKeys(query)})`)?.[0]),
+  run: (db, query) => snapshot(db, () => countOf(db, query, FEW_TO_ASK)),
+}
+
+/** @param fewToAsk As of `Bounds`. */
+export function countOf(db: SqliteDriver, query: SearchQuery, fewToAsk: number): number {
+  const narrow = narrowest(db, query, fewToAsk)
+  const keys = narrow === undefined ? matchingKeys(query) : keysAmong(query.type, narrow.keys, narrow.others)
+  return numberOf(db.get(sql`SELECT count(*) FROM (${keys})`)?.[0])
 }
 
 function asksForKey(where: Condition): boolean {
   return where.kind === 'entry' && where.all.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
 }
 
-function hasAtMost(db: SqliteDriver, { type, where }: SearchQuery, few: number): boolean {
-  const keys = keysWhere(type, where)
-  if (keys === undefined) return false
-  return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${few + 1})`)?.[0]) <= few
-}
-
 /** All matches put in order: rows of key, id and sort values. */
-function fewSql(query: SearchQuery, { after, limit }: Part): Sql {
-  const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM resource AS r NOT INDEXED WHERE r.key IN (${matchingKeys(query)})`
+function fewSql(keys: Sql, query: SearchQuery, { after, limit }: Part): Sql {
+  const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM resource AS r NOT INDEXED WHERE r.key IN (${keys})`
   const behind = after === undefined ? sql`1` : isAfter(query, after)
   return sql`SELECT * FROM (${found}) WHERE ${behind} ORDER BY ${orderTerms(query)} LIMIT ${limit}`
 }

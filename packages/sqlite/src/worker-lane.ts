@@ -69,7 +69,8 @@ function startThread(task: WorkerTask): Thread {
   })
   const ended = new Promise<void>((resolve) => {
     worker.on('exit', () => {
-      for (const call of waiting.values()) call.reject(new OperationError('storage-unavailable', 'A thread of the database ended.', { cause }))
+      for (const call of waiting.values())
+        call.reject(new OperationError('storage-unavailable', 'A thread of the database ended.', { cause }))
       resolve()
     })
   })
