@@ -43,3 +43,15 @@ test.each<readonly [context: string, resource: JsonObject, said: readonly string
 ])('an extension for %s on %j', async (context, resource, said) => {
   expect(await findingsOf(resource, [definition(context)], /^extension-/)).toEqual(said)
 })
+
+test('a complex extension has only the parts that its definition names', async () => {
+  const part = (name: string): JsonObject[] => [
+    { path: 'Extension.extension', sliceName: name },
+    { path: 'Extension.extension.url', fixedUri: name },
+  ]
+  const complex = { ...definition('Patient'), differential: { element: [{ path: 'Extension' }, ...part('a'), ...part('b')] } }
+  const parts = ['a', 'c'].map((url) => ({ url, valueString: 'x' }))
+  expect(await findingsOf({ resourceType: 'Patient', extension: [{ url: URL, extension: parts }] }, [complex], /^extension-/)).toEqual([
+    'error extension-url Patient.extension[0].extension[1]',
+  ])
+})

@@ -79,3 +79,41 @@ test('a slice by codes of a value set that is not known is not missed', async ()
   expect(await findingsOf(resource, [definition(`${LOCAL}nothing`)], KINDS)).toEqual(['information slice-unmatched Basic.identifier[0]'])
   expect(await findingsOf(resource, [definition('http://hl7.org/fhir/ValueSet/identifier-type')], KINDS)).toContain('error too-few Basic')
 })
+
+test('what a profile adds to the slices of the one that it builds on is one slicing with them', async () => {
+  const slice = (name: string): JsonObject[] => [
+    { path: 'Patient.telecom', sliceName: name, max: '1' },
+    { path: 'Patient.telecom.system', min: 1, fixedCode: name },
+  ]
+  const base = (rules: string): JsonObject =>
+    profile('base', 'Patient', [{ path: 'Patient.telecom', slicing: { ...slicing('value', 'system'), rules } }, ...slice('phone')])
+  const derived = { ...profile('derived', 'Patient', slice('email')), baseDefinition: `${LOCAL}base` }
+  const patient = {
+    resourceType: 'Patient',
+    meta: { profile: [`${LOCAL}derived`] },
+    telecom: [{ system: 'phone' }, { system: 'email' }, { system: 'fax' }],
+  }
+  expect(await findingsOf(patient, [base('open'), derived], KINDS)).toEqual(['information slice-unmatched Patient.telecom[2]'])
+  expect(await findingsOf(patient, [base('closed'), derived], KINDS)).toEqual(['error slice-closed Patient.telecom[2]'])
+})
+
+test('a resource is of a type that the profile allows in its place', async () => {
+  const definition = profile('container', 'Patient', [{ path: 'Patient.contained', type: [{ code: 'Organization' }] }])
+  const patient = (type: string): JsonObject => ({
+    resourceType: 'Patient',
+    meta: { profile: [`${LOCAL}container`] },
+    contained: [{ resourceType: type, id: 'c', name: 'x' }],
+    managingOrganization: { reference: '#c' },
+  })
+  expect(await findingsOf(patient('Organization'), [definition], /^type-not/)).toEqual([])
+  expect(await findingsOf(patient('Group'), [definition], /^type-not/)).toEqual(['error type-not-allowed Patient.contained[0]'])
+})
+
+test.each([
+  ['nothing', `${LOCAL}nowhere`],
+  ['itself', `${LOCAL}broken`],
+])('a profile that builds on %s cannot be used', async (_, baseDefinition) => {
+  const definition = { ...profile('broken', 'Patient', [{ path: 'Patient.name', min: 1 }]), baseDefinition }
+  const patient = { resourceType: 'Patient', meta: { profile: [`${LOCAL}broken`] } }
+  expect(await findingsOf(patient, [definition], /^(definition-|too-few)/)).toEqual(['error definition-snapshot Patient'])
+})

@@ -20,6 +20,8 @@ export interface ProfileSource {
   readonly isTypeUrl: (url: string) => boolean
   /** What a path such as `Observation.valueQuantity` means, which names a type of a choice; `undefined` for other paths. */
   readonly choiceAt: (path: string) => ChoicePath | undefined
+  /** The elements below a path that have the content of another element of the type, with its path. */
+  readonly referringIn: (path: string) => readonly { readonly name: string; readonly type: string }[]
 }
 
 /**
@@ -44,6 +46,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel): Profil
     base,
     isTypeUrl,
     choiceAt: (path) => choiceAt(model, path),
+    referringIn: (path) => referringIn(model, path),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
   return { canonical, url, type, isBase, base, ...treeOf(elements, source), extension }
@@ -76,6 +79,7 @@ function treeOf(elements: readonly JsonObject[], source: ProfileSource): Pick<Pr
     byId.set(idOf(rule, open), rule)
   }
   for (const rule of new Set(byId.values())) finishReference(rule, byId)
+  if (!source.isComplete) addReferring(root, source)
   finishRequired(root, new Set())
   return { root, elements: byId }
 }
@@ -129,6 +133,23 @@ function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>):
   if (target === undefined || rule.children.size > 0) return
   rule.children = target.children
   rule.slicing ??= target.slicing
+  rule.constraints = [...rule.constraints, ...target.constraints]
+}
+
+/** Gives a differential the elements that only refer to one of its own: what it says about `Questionnaire.item` is about the items in items too. */
+function addReferring(root: RuleDraft, source: ProfileSource): void {
+  const byPath = new Map(withInner(root).map((rule) => [rule.path, rule]))
+  for (const [path, rule] of byPath) {
+    for (const { name, type } of source.referringIn(path)) {
+      const target = byPath.get(type)
+      if (target === undefined || rule.children.has(name)) continue
+      rule.children.set(name, { ...emptyRule(`${path}.${name}`, source), children: target.children, constraints: target.constraints })
+    }
+  }
+}
+
+function withInner(rule: RuleDraft): readonly RuleDraft[] {
+  return [rule, ...[...rule.children.values()].flatMap(withInner)]
 }
 
 /** Lists what must be there, once all rules are; content references make the tree a graph. */
@@ -155,4 +176,9 @@ function choiceAt(model: TypeModel, path: string): ChoicePath | undefined {
     return type?.members.get(name) ?? type?.elements.get(name)?.[0]
   }, undefined)
   return slot?.isChoice === true && slot.jsonName === steps.at(-1) ? { name: slot.name, type: slot.type } : undefined
+}
+
+function referringIn(model: TypeModel, path: string): readonly ElementSlot[] {
+  const slots = [...(model.type(path)?.members.values() ?? [])]
+  return slots.filter(({ name, type }) => type.includes('.') && type !== `${path}.${name}`)
 }

@@ -6,7 +6,7 @@ import { checkConstraints } from '../rules/constraint/check-constraints.js'
 import { checkPrimitive } from '../rules/primitive/check-primitive.js'
 import { checkTarget } from '../rules/reference/check-target.js'
 import { checkByType } from '../rules/registry.js'
-import { checkResourceType } from '../rules/structure/check-resource-type.js'
+import { checkAllowedType, checkResourceType } from '../rules/structure/check-resource-type.js'
 import { checkNotEmpty } from '../rules/structure/check-not-empty.js'
 import { checkValue } from '../rules/value/check-value.js'
 import { isFlawless } from '../structure/is-flawless.js'
@@ -40,6 +40,7 @@ function visitNow(run: Run, node: FhirNode, rules: readonly ElementRule[]): void
 }
 
 function checkRules(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (node.type.kind === 'resource') checkAllowedType(run, node, rules)
   for (const rule of rules) checkValue(run, node, rule)
   checkBindings(run, node, rules)
   checkConstraints(run, node, rules)

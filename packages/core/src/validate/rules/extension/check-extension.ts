@@ -1,7 +1,11 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
+import type { Profile } from '../../profile/element-rule.js'
+import { rootsOf } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
+import { extensionUrl } from '../slicing/slice-match.js'
+import { extensionProfile } from './extension-profile.js'
 
 /** Urls that need no definition: those for examples, and those of the tools that publish FHIR. */
 const FREE = /^https?:\/\/(?:(?:[a-z0-9.-]+\.)?(?:example\.org|acme\.com|nema\.org)(?:\/|$)|hl7\.org\/fhir\/tools\/)/
@@ -16,18 +20,36 @@ const CROSS_VERSION = /^http:\/\/hl7\.org\/fhir\/\d\.\d\/StructureDefinition\/ex
 export function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   if (url === undefined) run.sink.report('extension-url-missing', node, { text: 'An extension without url cannot be told from others.' })
-  if (url === undefined || url === '' || isNamedByOuter(run, node, url)) return
-  checkUrl(run, node, url)
+  else if (url.includes(':')) checkAbsolute(run, node, url)
+  else if (url !== '') checkPart(run, node, url)
 }
 
-function checkUrl(run: Run, node: FhirNode, url: string): void {
-  if (!url.includes(':')) {
-    run.sink.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
-  } else if (url.includes('|')) {
+function checkAbsolute(run: Run, node: FhirNode, url: string): void {
+  if (url.includes('|')) {
     run.sink.report('extension-url', node, { text: `The url of an extension has no version: ${quoted(url)}.` })
   } else if (run.facts.profile(url) === undefined && !FREE.test(url) && !CROSS_VERSION.test(url)) {
     reportUnknown(run, node, url)
   }
+}
+
+/** What is inside an extension that is not known, or inside a part of one, cannot be known by itself. */
+function checkPart(run: Run, node: FhirNode, url: string): void {
+  const isInner = node.parent?.type.name === 'Extension'
+  const [outer] = isInner && node.parent !== undefined ? extensionProfile(run, node.parent) : []
+  if (isInner && outer === undefined) return
+  const parts = outer === undefined ? [] : partsOf(run, outer)
+  if (outer === undefined || parts.length === 0) {
+    run.sink.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
+  } else if (!parts.includes(url)) {
+    const text = `The extension ${quoted(outer.url)} has no part ${quoted(url)}; its parts are ${parts.map(quoted).join(', ')}.`
+    run.sink.report('extension-url', node, { text, code: 'invalid' })
+  }
+}
+
+/** The urls of the extensions that a complex one is made of. */
+function partsOf(run: Run, profile: Profile): readonly string[] {
+  const slices = rootsOf(run, profile).flatMap(({ children }) => children.get('extension')?.slices ?? [])
+  return slices.flatMap((slice) => extensionUrl(slice) ?? [])
 }
 
 function reportUnknown(run: Run, node: FhirNode, url: string): void {
@@ -35,12 +57,4 @@ function reportUnknown(run: Run, node: FhirNode, url: string): void {
     text: `The extension ${quoted(url)} is not known here.`,
     ...(url.startsWith(US_CORE) && { severity: 'warning' }),
   })
-}
-
-function isNamedByOuter(run: Run, node: FhirNode, url: string): boolean {
-  const outer = node.parent
-  if (outer?.type.name !== 'Extension' || !isObject(outer.value)) return false
-  const profile = run.facts.profile(stringAt(outer.value, 'url') ?? '')
-  if (profile === undefined) return !url.includes(':')
-  return profile === PENDING || profile.root.children.get('extension')?.slices.length !== 0
 }

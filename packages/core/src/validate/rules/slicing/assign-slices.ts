@@ -1,10 +1,11 @@
-import type { FhirNode } from '../../../fhirpath/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule, SlicingRule } from '../../profile/element-rule.js'
 import type { ElementNodes } from '../../walk/visit-element.js'
+import { rootsOf } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
 import { needsUnknownCodes } from '../binding/coded-fits.js'
 import { checkCount } from '../cardinality/count.js'
-import { checkOrder, reportPlace } from './slice-findings.js'
+import { checkOrder, reportOutside, reportSeveral, type Places } from './slice-findings.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
 
 const BY_URL: SlicingRule = { discriminators: [{ type: 'value', path: 'url' }], rules: 'open', ordered: false }
@@ -20,10 +21,24 @@ export type SliceRules = Map<FhirNode, ElementRule[]>
  */
 export function assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): SliceRules | undefined {
   let assigned: SliceRules | undefined
+  const groups: Places[] = []
   for (const group of rules) {
-    if (group.slices.length > 0) assignGroup(run, element, { group, rules, assigned: (assigned ??= new Map()) })
+    if (group.slices.length > 0) groups.push(assignGroup(run, element, { group, rules, assigned: (assigned ??= new Map()) }))
   }
+  for (const family of familiesOf(run, groups)) reportOutside(run, element.nodes, family)
   return assigned
+}
+
+/** Groups of slices, each with those of the profiles on which its own builds: what is in none of its slices may be in one of theirs. */
+function familiesOf(run: Run, groups: readonly Places[]): readonly (readonly Places[])[] {
+  if (groups.length < 2) return groups.map((own) => [own])
+  const families = groups.map((own) => {
+    const profile = run.facts.profile(own.group.profile)
+    const [, ...bases] = profile === undefined || profile === PENDING ? [] : rootsOf(run, profile).map((root) => root.profile)
+    return { own, inherited: groups.filter(({ group }) => bases.includes(group.profile)) }
+  })
+  const inherited = new Set(families.flatMap((family) => family.inherited))
+  return families.filter(({ own }) => !inherited.has(own)).map((family) => [family.own, ...family.inherited])
 }
 
 interface Group {
@@ -34,7 +49,7 @@ interface Group {
   readonly assigned: SliceRules
 }
 
-function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): void {
+function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): Places {
   const others = rules.filter((rule) => rule !== group)
   const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
   const places = element.nodes.map((node) => placesOf(run, node, { group, others, slicing }))
@@ -42,10 +57,12 @@ function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }
     const nodes = element.nodes.filter((_, index) => places[index]?.includes(slice))
     checkSize(run, element.parent, { slice, size: nodes.length })
     for (const node of nodes) addTo(assigned, node, slice)
-    if (slice.slices.length > 0) assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })
+    if (slice.slices.length > 0)
+      reportOutside(run, nodes, [assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })])
   }
-  for (const [index, node] of element.nodes.entries()) reportPlace(run, node, { group, slicing, slices: places[index] ?? [] })
+  for (const [index, node] of element.nodes.entries()) reportSeveral(run, node, places[index] ?? [])
   checkOrder(run, element.nodes, { group, slicing, places })
+  return { group, slicing, places }
 }
 
 /** What may be in a slice for all that is known here is not missed. */

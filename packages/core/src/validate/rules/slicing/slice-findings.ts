@@ -2,21 +2,28 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule, SlicingRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
 
-/** Reports a node that is in no slice, or in several. */
-export function reportPlace(
-  run: Run,
-  node: FhirNode,
-  { slices, ...group }: { group: ElementRule; slicing: SlicingRule; slices: readonly ElementRule[] },
-): void {
-  if (slices.length === 0) reportOutside(run, node, group)
-  if (slices.length > 1) reportSeveral(run, node, slices)
+/** The slices of the nodes of an element, in the order of the nodes. */
+export interface Places {
+  readonly group: ElementRule
+  readonly slicing: SlicingRule
+  readonly places: readonly (readonly ElementRule[])[]
 }
 
-/** An error in a closed slicing, else something to know. */
-function reportOutside(run: Run, node: FhirNode, { group, slicing }: { group: ElementRule; slicing: SlicingRule }): void {
-  const text = `This is in none of the slices ${group.slices.map(({ sliceName }) => `'${sliceName}'`).join(', ')} of '${group.name}'.`
-  if (slicing.rules === 'closed') run.sink.report('slice-closed', node, { text, profile: group.profile })
-  else if (!isImplied(slicing)) run.sink.report('slice-unmatched', node, { text, profile: group.profile })
+/** Reports the nodes that are in no slice of a profile and of those on which it builds: an error in a closed slicing, else something to know. */
+export function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly Places[]): void {
+  const [leader] = family
+  if (leader === undefined) return
+  const closed = family.find(({ slicing }) => slicing.rules === 'closed')
+  const { name, profile } = (closed ?? leader).group
+  if (closed === undefined && isImplied(leader.slicing)) return
+  for (const [index, node] of nodes.entries()) {
+    if (family.some(({ places }) => places[index]?.length !== 0)) continue
+    const slices = new Set(family.flatMap(({ group }) => group.slices.map(({ sliceName }) => `'${sliceName}'`)))
+    run.sink.report(closed === undefined ? 'slice-unmatched' : 'slice-closed', node, {
+      text: `This is in none of the slices ${[...slices].join(', ')} of '${name}'.`,
+      profile,
+    })
+  }
 }
 
 /** Every extension list is sliced by url and every choice by type: nobody need know what is in no slice there. */
@@ -25,18 +32,13 @@ function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
   return only?.path === 'url' || (only?.type === 'type' && only.path === '$this')
 }
 
-function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[]): void {
+/** Reports a node that is in several slices of one profile. */
+export function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[]): void {
+  if (slices.length < 2) return
   run.sink.report('slice-several', node, {
     text: `This is in several slices: ${slices.map(({ sliceName }) => `'${sliceName}'`).join(', ')}.`,
     profile: slices[0]?.profile ?? '',
   })
-}
-
-/** The slices of the nodes of an element, in the order of the nodes. */
-export interface Places {
-  readonly group: ElementRule
-  readonly slicing: SlicingRule
-  readonly places: readonly (readonly ElementRule[])[]
 }
 
 /** Reports nodes that stand where an ordered slicing, or one that is open at the end, does not have them. */

@@ -1,9 +1,10 @@
 import { quoted } from '../../../errors/index.js'
-import type { FhirNode, TypeModel } from '../../../fhirpath/index.js'
+import { isSubtype, type FhirNode, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
 import { pointerOf } from '../../fix/patch.js'
 import type { Report } from '../../finding-sink.js'
+import type { ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
 
 const ABSTRACT: ReadonlySet<string> = new Set(['Resource', 'DomainResource'])
@@ -31,4 +32,16 @@ export function checkResourceType(run: Run, node: FhirNode): boolean {
   if (isConcrete(run.model, node.type.name)) return true
   run.sink.report('unknown-resource-type', node, unknownType(run.model, node))
   return false
+}
+
+/** Checks that an inner resource is of a type that the rules for its place allow. */
+export function checkAllowedType(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  for (const { isBase, types, profile } of rules) {
+    if (isBase || types.length === 0 || types.some(({ code }) => isSubtype(run.model, node.type, code))) continue
+    run.sink.report('type-not-allowed', node, {
+      text: `A ${node.type.name} is not allowed here; allowed: ${types.map(({ code }) => code).join(', ')}.`,
+      code: 'informational',
+      profile,
+    })
+  }
 }
