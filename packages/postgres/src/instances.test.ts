@@ -87,6 +87,20 @@ describe.skipIf(database.url === undefined)('two processes over one database', (
     expect((await a.storage.read('Basic', 'b7'))?.versionId).toBe('20')
   })
 
+  it('complete a schema however long a step takes', async () => {
+    await instance()
+    const other = new pg.Client({ connectionString: schema.url })
+    await other.connect()
+    await other.query('UPDATE fhir_schema SET version = 0')
+    await other.query('BEGIN; LOCK TABLE fhir_entry')
+    const completing = instance({ statementTimeoutMs: 100 })
+    const waiting = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND now() - query_start > interval '300 ms'"
+    await vi.waitFor(async () => expect((await run(waiting)).rows).toEqual([{ n: 1 }]), { timeout: 5_000 })
+    await other.query('COMMIT')
+    await other.end()
+    expect(await (await completing).storage.write([basic('b')])).toMatchObject([{ versionId: '1' }])
+  })
+
   it('leave no connection behind', async () => {
     const db = await instance()
     createSessions({ store: db.sessions, sessionCacheMs: 1_000 })

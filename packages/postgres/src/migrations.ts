@@ -9,7 +9,7 @@ import { sql, type Sql } from './sql.js'
  *
  * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising.
  * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
- *   three indexes cover every test of a query but those for parts of texts; `fhir_entry_high` keeps an order for sorting.
+ *   three indexes cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids behind them.
  * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
  * - `fhir_user`, `fhir_session`: users and sessions.
  * - `fhir_revision`: one row, which changes with the definitions.
@@ -101,6 +101,13 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     sql`INSERT INTO fhir_revision (one, state) VALUES (1, '') ON CONFLICT DO NOTHING`,
   ],
   [sql`ALTER TABLE fhir_system ADD COLUMN IF NOT EXISTS staged_at timestamptz NOT NULL DEFAULT now()`],
+  [
+    sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_value ON fhir_entry (type, param, value, id, system)`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_text ON fhir_entry (type, param, text, id, system) WHERE text IS NOT NULL`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_entry_long ON fhir_entry (type, param) WHERE whole_value IS NOT NULL OR whole_text IS NOT NULL`,
+    sql`DROP INDEX IF EXISTS fhir_entry_value`,
+    sql`DROP INDEX IF EXISTS fhir_entry_text`,
+  ],
 ]
 
 /**
@@ -124,12 +131,16 @@ async function isCurrent(db: Database): Promise<boolean> {
   return table?.['exists'] === true && (await versionOf(db, sql``)) === MIGRATIONS.length
 }
 
+/** The index of a large database takes minutes. */
+const STEP_TIMEOUT_MS = 24 * 3_600_000
+
 /** True when nothing is left to do. */
 async function nextStep(executor: Executor): Promise<boolean> {
   const version = await versionOf(executor, sql`FOR UPDATE`)
   const step = MIGRATIONS[version]
   if (step === undefined) return true
-  for (const statement of step) await executor.rows(statement)
+  await executor.rows(sql`SET LOCAL statement_timeout = 0`)
+  for (const statement of step) await executor.rows({ ...statement, timeoutMs: STEP_TIMEOUT_MS })
   await executor.rows(sql`UPDATE fhir_schema SET version = ${version + 1}`)
   return false
 }

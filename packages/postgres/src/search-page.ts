@@ -1,5 +1,5 @@
 import { cursorOf, isAfter, joined, orderTerms, readCursor, sortColumn, type KeyValue, type Position } from '@fhir-ops/sql'
-import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
+import type { Condition, SearchPage, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
 import type { Executor } from './database.js'
 import { idsWhere } from './ids-sql.js'
@@ -7,7 +7,7 @@ import { meets } from './meets-sql.js'
 import { FEW, narrowest } from './narrowest.js'
 import { keptResources, LARGE, withLargeTexts, type KeptResources } from './kept-resources.js'
 import { numberAt, textAt, type Row } from './row.js'
-import { rowsInOrder, sortColumns } from './sort-sql.js'
+import { longTexts, rowsInOrder, sortColumns, type OrderedRows, type Others } from './sort-sql.js'
 import { sql, type Sql } from './sql.js'
 
 const DEFAULT_PAGE = 500
@@ -106,34 +106,60 @@ interface InTurn extends Page {
 /** With more matches than this times `few` a page is looked for in the order of the first sort key, where it then comes soon. */
 const MANY = 10
 
-/** A whole page along an index that has the order of the first sort key; `undefined` where there is none, or the page is not full by then. */
+/**
+ * A page along an index that has the order of the first sort key, and behind its end among the resources without that key. `undefined`
+ * where few match, or the index does not have the whole order.
+ */
 async function rowsInTurn(db: Executor, query: SearchQuery, { position, few, ...page }: InTurn): Promise<readonly Row[] | undefined> {
-  const found = inTurnSql(query, position)
-  if (found === undefined || !(await hasMore(db, query, few * MANY))) return undefined
-  const rows = await db.rows(pageSql(query, { ...page, found, filled: 1 }))
-  return rows.length === page.limit ? rows : undefined
-}
-
-/** The matches from a position on; `undefined` where none of them has the first sort key. */
-function inTurnSql(query: SearchQuery, position: Position | undefined): Sql | undefined {
   const [first] = query.sort ?? []
-  const rows = first && rowsInOrder(query.type, first)
+  if (first === undefined || !(await isWorthwhile(db, query, { first, more: few * MANY }))) return undefined
+  const rows = rowsInOrder(query.type, first)
   const value = position?.keys[0]
-  if (rows === undefined || value === null) return undefined
-  // The bound on the key is what the index begins with; `after` decides among equal ones.
-  const bound = value === undefined ? sql`TRUE` : sql`${rows.key} ${rows.onwards} ${value}`
+  const inTurn = value === null ? undefined : inTurnSql(query, rows, position)
+  const found = inTurn && (await db.rows(pageSql(query, { ...page, found: inTurn, filled: 1 })))
+  if (found !== undefined && (found.length === page.limit || rows.others === undefined)) return found
+  const others = rows.others === undefined ? [] : [othersSql(query, rows.others)]
+  const parts = joined([...(inTurn === undefined ? [] : [inTurn]), ...others], ' UNION ALL ')
+  return db.rows(pageSql(query, { ...page, found: parts, filled: 0 }))
+}
+
+/** The matches with the first sort key, from a position on. */
+function inTurnSql(query: SearchQuery, rows: OrderedRows, position: Position | undefined): Sql {
   return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, rows.key)} FROM ${rows.from}
-    WHERE ${rows.where} AND ${bound} AND ${meets(query.type, query.where)}`
+    WHERE ${rows.where} AND ${boundSql(query, rows, position)} AND ${meets(query.type, query.where)}`
 }
 
-async function hasMore(db: Executor, query: SearchQuery, than: number): Promise<boolean> {
-  const some = sql`SELECT 1 FROM (${idsWhere(query)}) AS ids LIMIT ${Math.max(0, than) + 1}`
-  const [row] = await db.rows(sql`SELECT count(*) AS count FROM (${some}) AS few`)
-  return numberAt(row ?? {}, 'count') > than
+/** The bound on the key is what the index begins with; `after` decides among equal ones, where they are not in the order of ids. */
+function boundSql({ sort = [] }: SearchQuery, { key, onwards, others }: OrderedRows, position: Position | undefined): Sql {
+  const value = position?.keys[0]
+  if (position === undefined || value === undefined) return sql`TRUE`
+  const [first, second] = sort
+  const isInOrder = others !== undefined && second === undefined && first?.descending === false
+  return isInOrder ? sql`(${key}, e.id) > (${value}, ${position.id})` : sql`${key} ${onwards} ${value}`
 }
 
-function matchesSql(query: SearchQuery, which: Sql): Sql {
-  return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query)} FROM fhir_resource r WHERE ${which}`
+/** The matches without the first sort key. */
+function othersSql(query: SearchQuery, { except, key }: Others): Sql {
+  return matchesSql(query, isOneOf(query.type, sql`SELECT id FROM (${idsWhere(query)}) AS ids EXCEPT (${except})`), key)
+}
+
+interface Worth {
+  readonly first: SortKey
+  /** So many matches are too few. */
+  readonly more: number
+}
+
+async function isWorthwhile(db: Executor, query: SearchQuery, { first, more }: Worth): Promise<boolean> {
+  const some = sql`SELECT 1 FROM (${idsWhere(query)}) AS ids LIMIT ${Math.max(0, more) + 1}`
+  const [row] = await db.rows(
+    sql`SELECT (SELECT count(*) FROM (${some}) AS few) AS count, EXISTS (${longTexts(query.type, first)}) AS long`,
+  )
+  return numberAt(row ?? {}, 'count') > more && row?.['long'] === false
+}
+
+/** @param firstKey What the first sort key of all of them is, where it is at hand. */
+function matchesSql(query: SearchQuery, which: Sql, firstKey?: Sql): Sql {
+  return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, firstKey)} FROM fhir_resource r WHERE ${which}`
 }
 
 interface Found extends Page {

@@ -18,16 +18,21 @@ export function sortColumns({ type, sort = [] }: SearchQuery, first?: Sql): Sql 
 function sortExpression(type: string, { param, field, descending }: SortKey): Sql {
   if (field === 'id') return sql`r.id`
   if (field === 'lastUpdated') return sql`r.updated`
-  const value = field === 'low' || field === 'high' ? NUMBERS[field] : wholeText(sql`e0`, field)
+  const value = field === 'low' || field === 'high' ? sql`e0.${ENTRY[field].column}` : wholeText(sql`e0`, field)
   const best = descending ? sql`max(${value})` : sql`min(${value})`
   // OFFSET as in `meets`: an index by parameter would lead through all its entries for every resource.
   const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = r.id OFFSET 0`
   return sql`(SELECT ${best} FROM (${own}) AS e0 WHERE e0.param = ${param})`
 }
 
-const NUMBERS: Readonly<Record<'low' | 'high', Sql>> = { low: sql`e0.low`, high: sql`e0.high` }
+const ENTRY: Readonly<Record<'low' | 'high' | 'value' | 'text', { readonly column: Sql; readonly sqlType: Sql }>> = {
+  low: { column: sql`low`, sqlType: sql`double precision` },
+  high: { column: sql`high`, sqlType: sql`double precision` },
+  value: { column: sql`value`, sqlType: sql`text` },
+  text: { column: sql`text`, sqlType: sql`text` },
+}
 
-/** Where the current rows `r` of a type come in the order of a sort key, out of an index, but for those without the key. */
+/** Where the current rows `r` of a type come in the order of a sort key, out of an index. */
 export interface OrderedRows {
   /** The key's value. */
   readonly key: Sql
@@ -35,15 +40,26 @@ export interface OrderedRows {
   readonly onwards: Sql
   readonly from: Sql
   readonly where: Sql
+  /** Those that have no such key, which come last; absent where all have it. */
+  readonly others?: Others
 }
 
-/** Each resource once: by the entry that counts for it. `undefined` for keys that no index has the order of. */
-export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows | undefined {
+/** Resources without a key. */
+export interface Others {
+  /** The ids of all that have it. */
+  readonly except: Sql
+  /** What the key of the others is. */
+  readonly key: Sql
+}
+
+/** Each resource once: by the entry that counts for it. Of long texts an index has the beginning only. */
+export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows {
   const where = sql`r.type = ${type} AND r.text IS NOT NULL`
   const onwards = descending ? sql`<=` : sql`>=`
   if (field === 'lastUpdated') return { key: sql`r.updated`, onwards, from: sql`fhir_resource r`, where }
-  if (field !== 'low' && field !== 'high') return undefined
-  const [key, other] = [sql`e.${SPANS[field]}`, sql`o.${SPANS[field]}`]
+  if (field === 'id') return { key: sql`r.id`, onwards, from: sql`fhir_resource r`, where }
+  const { column, sqlType } = ENTRY[field]
+  const [key, other] = [sql`e.${column}`, sql`o.${column}`]
   // OFFSET keeps the planner from looking for better entries of anybody.
   const own = sql`SELECT * FROM fhir_entry WHERE type = e.type AND id = e.id AND param = e.param OFFSET 0`
   const better = sql`${other} ${descending ? sql`>` : sql`<`} ${key} OR (${other} = ${key} AND o.n < e.n)`
@@ -52,7 +68,14 @@ export function rowsInOrder(type: string, { param, field, descending }: SortKey)
     onwards,
     from: sql`fhir_entry e JOIN fhir_resource r ON r.type = e.type AND r.id = e.id`,
     where: sql`${where} AND e.type = ${type} AND e.param = ${param} AND ${key} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (${own}) AS o WHERE ${better})`,
+    others: {
+      except: sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND ${column} IS NOT NULL`,
+      key: sql`NULL::${sqlType}`,
+    },
   }
 }
 
-const SPANS: Readonly<Record<'low' | 'high', Sql>> = { low: sql`low`, high: sql`high` }
+/** Whether entries of the key's parameter have texts of which the index holds the beginning only. */
+export function longTexts(type: string, { param }: SortKey): Sql {
+  return sql`SELECT 1 FROM fhir_entry WHERE type = ${type} AND param = ${param} AND (whole_value IS NOT NULL OR whole_text IS NOT NULL)`
+}

@@ -10,6 +10,8 @@ export const sql: SqlTag<PostgresValue> = sqlTag()
 /** A statement, with a name when it is always the same but for its values. */
 export interface Statement extends Sql {
   readonly name?: string
+  /** How long the driver waits for the answer, where that is another time than for all statements. */
+  readonly timeoutMs?: number
 }
 
 /** Names a statement so that each connection plans it once. */
@@ -18,13 +20,13 @@ export function prepared(name: string, { text, values }: Sql): Statement {
 }
 
 /** The statement as the driver takes it: numbered placeholders, values that PostgreSQL can keep. No SQL here has a `?` of its own. */
-export function queryOf({ name, text, values }: Statement, timeoutMs: number): PostgresQuery {
+export function queryOf({ name, text, values, timeoutMs: own }: Statement, timeoutMs: number): PostgresQuery {
   let count = 0
   return {
     ...(name !== undefined && { name }),
     text: text.replaceAll('?', () => `$${++count}`),
     values: values.map(keepable),
-    query_timeout: timeoutMs,
+    query_timeout: own ?? timeoutMs,
   }
 }
 
