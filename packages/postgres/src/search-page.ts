@@ -113,14 +113,13 @@ const MANY = 10
 async function rowsInTurn(db: Executor, query: SearchQuery, { position, few, ...page }: InTurn): Promise<readonly Row[] | undefined> {
   const [first] = query.sort ?? []
   if (first === undefined || !(await isWorthwhile(db, query, { first, more: few * MANY }))) return undefined
-  const rows = rowsInOrder(query.type, first)
-  const value = position?.keys[0]
-  const inTurn = value === null ? undefined : inTurnSql(query, rows, position)
-  const found = inTurn && (await db.rows(pageSql(query, { ...page, found: inTurn, filled: 1 })))
-  if (found !== undefined && (found.length === page.limit || rows.others === undefined)) return found
-  const others = rows.others === undefined ? [] : [othersSql(query, rows.others)]
-  const parts = joined([...(inTurn === undefined ? [] : [inTurn]), ...others], ' UNION ALL ')
-  return db.rows(pageSql(query, { ...page, found: parts, filled: 0 }))
+  const ordered = rowsInOrder(query.type, first)
+  const others = ordered.others && othersSql(query, ordered.others)
+  const pageOut = async (found: Sql, filled: number): Promise<readonly Row[]> => db.rows(pageSql(query, { ...page, found, filled }))
+  if (position?.keys[0] === null) return others === undefined ? [] : pageOut(others, 0)
+  const inTurn = inTurnSql(query, ordered, position)
+  const rows = await pageOut(inTurn, 1)
+  return rows.length === page.limit || others === undefined ? rows : pageOut(sql`${inTurn} UNION ALL ${others}`, 0)
 }
 
 /** The matches with the first sort key, from a position on. */
