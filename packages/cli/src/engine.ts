@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly base?: string
   /** File with findings of validation that are accepted. */
   readonly suppress?: string
+  /** Asks an upstream server with the token of the caller (`withCallerToken`). */
+  readonly forwardToken?: boolean
   /** Files and folders to load before anything else. */
   readonly load?: readonly string[]
 }
@@ -74,14 +76,19 @@ export interface OpenedStorage {
 }
 
 /** Opens the storage that the option names. @throws {OperationError} `parameter-value` when it names none. */
-export async function openStorage({ storage: option, load: toLoad = [], create = toLoad.length > 0 }: EngineOptions): Promise<OpenedStorage> {
+export async function openStorage({
+  storage: option,
+  load: toLoad = [],
+  create = toLoad.length > 0,
+  forwardToken,
+}: EngineOptions): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
   const file = sqliteFile(option)
   if (file !== undefined) return openFile(file, create)
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
-  if (/^https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option }))
-  if (/^http:https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option.slice('http:'.length) }))
+  if (/^https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option, forwardToken }))
+  if (/^http:https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option.slice('http:'.length), forwardToken }))
   throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL or http:URL, not ${option}.`)
 }
 

@@ -44,24 +44,24 @@ describe('wrong use', () => {
     ['a missing argument', ['expand'], 2, 'url'],
     ['a port that is no number', ['serve', '--port', 'x'], 2, 'whole number'],
     ['a port that there is not', ['serve', '--port', '65536'], 2, '65535'],
-    ['an unknown storage', ['expand', 'u', '--storage', 'redis'], 1, 'sqlite:FILE'],
+    ['an unknown storage', ['expand', 'u', '--storage', 'redis'], 2, 'sqlite:FILE'],
     ['an address of another machine', ['serve', '--host', '192.0.2.1', '--port', '0'], 1, 'address not available'],
-    ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 1, 'loopback'],
+    ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 2, 'loopback'],
     ['a development token that no header can carry', ['serve', '--dev-token', 'a b'], 2, 'ASCII'],
     ['a misspelt scope', ['token', 'create', '--storage', 'sqlite:nothing.db', '--scope', 'sytem/*.rs'], 2, 'grants nothing'],
     ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],
-    ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 1, 'loopback'],
+    ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 2, 'loopback'],
     ['more threads than a machine carries', ['load', 'x', '--storage', 'sqlite:x', '--threads', '65'], 2, 'from 0 to 64'],
     ['an input that does not exist', ['execute', 'bmi', '--input', 'nothing.json'], 1, 'nothing.json cannot be used: no such file'],
-    ['an expansion from a file that does not exist', ['expand', 'u', '--storage', 'sqlite:no.db'], 1, 'There is no file no.db.'],
-    ['an export of a file that does not exist', ['export', '--storage', 'sqlite:nothing.db'], 1, 'There is no file nothing.db.'],
+    ['an expansion from a file that does not exist', ['expand', 'u', '--storage', 'sqlite:no.db'], 2, 'There is no file no.db.'],
+    ['an export of a file that does not exist', ['export', '--storage', 'sqlite:nothing.db'], 2, 'There is no file nothing.db.'],
     [
       'a list of tokens of a file that does not exist',
       ['token', 'list', '--storage', 'sqlite:nothing.db'],
-      1,
+      2,
       'There is no file nothing.db.',
     ],
-    ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 1, 'sqlite:FILE'],
+    ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 2, 'sqlite:FILE'],
   ])('%s is told with what helps', async (_, args, status, hint) => {
     const result = await command(args)
     expect([result.status, result.err]).toEqual([status, expect.stringContaining(hint)])
@@ -151,7 +151,7 @@ test('the command tells its version', async () => {
 
 test('nothing is loaded into a memory that nobody will read', async () => {
   expect(await command(['load', SAMPLE, '--storage', 'memory'])).toMatchObject({
-    status: 1,
+    status: 2,
     err: expect.stringContaining('name another storage'),
   })
 })

@@ -42,7 +42,7 @@ function statusOf(error: unknown, io: Io): number {
   if (error instanceof OperationError) {
     const place = error.expression.length > 0 ? ` at ${error.expression.join(', ')}` : ''
     io.err(`error: ${error.message} [${error.code}${place}]`)
-    return 1
+    return error.code.startsWith('parameter-') ? 2 : 1
   }
   const problem = fileProblem(error)
   if (problem === undefined) throw error

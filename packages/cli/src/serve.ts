@@ -1,21 +1,25 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
-import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
+import { createHandler, type HandlerOptions, type TokenVerifier } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
 import { auditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
+import { inTheNameOfCallers, operationsOf, type DelegationOptions } from './delegation.js'
 import { devTokenVerifier } from './dev-token.js'
-import { openEngine, type Engine } from './engine.js'
+import { openEngine, type Engine, type EngineOptions } from './engine.js'
+import { identityOf, type IdentityOptions } from './identity.js'
 import type { Io } from './io.js'
 
 /** What `fhir-ops serve` is started with. */
-export interface ServeOptions {
+export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
+  /** Address that clients know, where it is another one, such as that of a proxy. */
+  readonly baseUrl?: string
   readonly storage: string
   readonly load: readonly string[]
   /** File with findings of validation that are accepted. */
@@ -75,19 +79,20 @@ interface Listening {
 }
 
 async function answering({ options, server, url, io }: Listening): Promise<RunningServer> {
-  const { storage, load, suppress, maxExpansion } = options
-  const limits = maxExpansion === undefined ? {} : { limits: { maxExpansion } }
-  const engine = await openEngine(
-    { storage, create: true, load, base: `${url}/fhir/R4`, ...limits, ...(suppress !== undefined && { suppress }) },
-    io,
-  )
+  const { baseUrl = url, forwardToken = false } = options
+  const shared = { ...(await identityOf(options)), ...operationsOf(options) }
+  const engine = await openEngine(engineOptions(options, baseUrl), io)
   const runtime = botSandbox()
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
-  const handler = createHandler(handlerOptions({ options, engine, io, url, runtime, sessions }))
+  const handler = createHandler({
+    ...shared,
+    ...handlerOptions({ options, engine, io, baseUrl, runtime, sessions }),
+    verifiers: [...devTokens(options), ...(shared.verifiers ?? [])],
+  })
   server.removeAllListeners('request')
-  server.on('request', toNodeListener(handler))
+  server.on('request', forwardToken ? inTheNameOfCallers(toNodeListener(handler)) : toNodeListener(handler))
   return {
     url,
     engine,
@@ -106,24 +111,39 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   }
 }
 
+function engineOptions({ storage, load, suppress, maxExpansion, forwardToken }: ServeOptions, baseUrl: string): EngineOptions {
+  return {
+    storage,
+    create: true,
+    load,
+    base: `${baseUrl.replace(/\/$/, '')}/fhir/R4`,
+    ...(maxExpansion !== undefined && { limits: { maxExpansion } }),
+    ...(suppress !== undefined && { suppress }),
+    ...(forwardToken !== undefined && { forwardToken }),
+  }
+}
+
+function devTokens({ devToken }: ServeOptions): readonly TokenVerifier[] {
+  return devToken === undefined ? [] : [devTokenVerifier(devToken)]
+}
+
 interface Parts {
   readonly options: ServeOptions
   readonly engine: Engine
   readonly io: Io
-  readonly url: string
+  readonly baseUrl: string
   readonly runtime: ReturnType<typeof botSandbox>
   readonly sessions: Sessions
 }
 
-function handlerOptions({ options, engine, io, url, runtime, sessions }: Parts): HandlerOptions {
+function handlerOptions({ options, engine, io, baseUrl, runtime, sessions }: Parts): HandlerOptions {
   const botLimits = options.botTimeout === undefined ? {} : { limits: { timeoutMs: options.botTimeout } }
   return {
     context: engine.ctx,
     indexer: engine.indexer,
     sessions,
     bots: createBots({ runtime, ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
-    verifiers: options.devToken === undefined ? [] : [devTokenVerifier(options.devToken)],
-    baseUrl: url,
+    baseUrl,
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',
     log: (entry) => {

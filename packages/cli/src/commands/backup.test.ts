@@ -63,6 +63,6 @@ test.each([
   ['a file that is not there', 'sqlite:/nowhere/data.db'],
   ['another kind of storage', 'memory'],
 ])('a backup of %s is refused', async (_, storage) => {
-  expect(await run(['backup', at('none.db'), '--storage', storage], silent)).toBe(1)
+  expect(await run(['backup', at('none.db'), '--storage', storage], silent)).toBe(2)
   expect(await readdir(folder)).not.toContain('none.db')
 })

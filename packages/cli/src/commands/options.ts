@@ -51,6 +51,12 @@ export function tokenText(text: string): string {
   return text
 }
 
+/** An http or https address. */
+export function httpAddress(text: string): string {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new InvalidArgumentError('It must be an http or https address.')
+  return text
+}
+
 /** A port to listen on; 0 for a free one. */
 export function portNumber(text: string): number {
   return wholeNumber(0, 65_535)(text)

@@ -1,12 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import type { Io } from '../io.js'
+import type { DelegationOptions } from '../delegation.js'
+import type { IdentityOptions } from '../identity.js'
 import { serve, type RunningServer } from '../serve.js'
-import { loadOption, portNumber, storageOption, suppressOption, tokenText, wholeNumber } from './options.js'
+import { httpAddress, loadOption, portNumber, repeated, storageOption, suppressOption, tokenText, wholeNumber } from './options.js'
 
-interface ServeCommandOptions {
+interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, DelegationOptions {
   readonly host: string
   readonly port: number
+  readonly baseUrl?: string
   readonly storage: string
   readonly load: readonly string[]
   readonly suppress?: string
@@ -30,9 +33,25 @@ export function serveCommand(io: Io): Command {
     .description('Serve FHIR R4 at /fhir/R4 until interrupted. Prints one line `listening on URL` when ready.')
     .option('--host <host>', 'interface to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
+    .option('--base-url <url>', 'address that clients know, such as that of a proxy (default: what is listened on)', httpAddress)
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())
+    .option('--issuer <url>', 'take access tokens of this OpenID provider', httpAddress)
+    .option('--audience <uri>', 'what signed tokens of the issuer must be for')
+    .option(
+      '--client-id <id>',
+      "this service's client at the issuer: takes its logout tokens; with $FHIR_OPS_CLIENT_SECRET, asks it about opaque tokens",
+    )
+    .option('--dpop', 'take tokens of the issuer that are bound to a key, with a proof (DPoP)')
+    .option(
+      '--delegate <operation>',
+      'ask another FHIR server for what this operation does not find here, such as expand; repeatable',
+      repeated,
+    )
+    .option('--delegate-to <url>', 'base of the other server', httpAddress)
+    .option('--remote <canonical>', 'code system or canonical that the other server answers at once; repeatable', repeated)
+    .option('--forward-token', "ask the other server, and that of --storage http:URL, with the caller's token")
     .option('--dev-token <token>', 'accept this text as a token of a demo user with every scope (loopback only)', tokenText)
     .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
@@ -42,7 +61,7 @@ export function serveCommand(io: Io): Command {
     .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
       setFlagsFromString(MODEST_HEAP)
-      const server = await serve({ ...options, open: !auth }, io)
+      const server = await serve({ ...options, open: !auth, clientSecret: process.env['FHIR_OPS_CLIENT_SECRET'] }, io)
       io.out(`listening on ${server.url}`)
       await interrupted()
       await stop(server, io)

@@ -179,8 +179,8 @@ describe('findings that are accepted', () => {
 describe('wrong use', () => {
   test.each([
     ['an unknown format', ['--format', 'xml'], 2],
-    ['a file that is not there', ['nothing.json'], 1],
-    ['a pattern that fits nothing', ['nothing/*.json'], 1],
+    ['a file that is not there', ['nothing.json'], 2],
+    ['a pattern that fits nothing', ['nothing/*.json'], 2],
     ['an unknown profile', ['--profile', 'http://example.org/none'], 1],
   ])('%s has a status of its own', async (_, args, status) => {
     expect((await validated(args)).status).toBe(status)

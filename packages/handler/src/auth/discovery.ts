@@ -1,0 +1,40 @@
+import { OperationError, quoted } from 'fhir-ops/errors'
+import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { checkIssuerUri, issuerJson } from './issuer-json.js'
+
+/** What an OpenID provider publishes of itself, as far as verifiers need it. */
+export interface DiscoveredIssuer {
+  readonly jwksUri: string
+  /** Absent where it cannot be asked about tokens. */
+  readonly introspectionEndpoint?: string
+}
+
+const MAX_BYTES = 256 * 1024
+
+/**
+ * Reads the discovery document of an OpenID provider, once.
+ *
+ * @param issuer Its identifier, https or, for a provider on the loopback interface, http.
+ * @throws {TypeError} for another address. @throws {OperationError} `unavailable` when there is no document of this issuer.
+ * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig
+ */
+export async function discoverIssuer(issuer: string): Promise<DiscoveredIssuer> {
+  checkIssuerUri('issuer', { uri: issuer, allowInsecureLoopback: true })
+  const document = await documentOf(issuer)
+  const [jwksUri, introspectionEndpoint] = [stringAt(document, 'jwks_uri'), stringAt(document, 'introspection_endpoint')]
+  if (stringAt(document, 'issuer') !== issuer || jwksUri === undefined) throw undiscovered(issuer)
+  return { jwksUri, ...(introspectionEndpoint !== undefined && { introspectionEndpoint }) }
+}
+
+async function documentOf(issuer: string): Promise<JsonObject> {
+  const uri = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  try {
+    return await issuerJson({ uri, fetch: (...input) => fetch(...input), maxBytes: MAX_BYTES }, { headers: { accept: 'application/json' } })
+  } catch (cause) {
+    throw undiscovered(issuer, cause)
+  }
+}
+
+function undiscovered(issuer: string, cause?: unknown): OperationError {
+  return new OperationError('unavailable', `No discovery document of the issuer ${quoted(issuer)} can be had.`, { cause })
+}
