@@ -57,6 +57,7 @@ describe('an imported release of RxNorm', () => {
       ['inactive', false],
       ['TTY', 'IN'],
       ['STY', 'Organic Chemical'],
+      ['TUI', 'T109'],
       ['ingredient_of', '22'],
     ])
   })
@@ -71,10 +72,23 @@ describe('an imported release of RxNorm', () => {
     ['TTY', 'SCD', ['22', '33']],
     ['has_ingredient', '11', ['22']],
     ['STY', 'Organic Chemical', ['11']],
+    ['STY', 'T109', ['11']],
+    ['STY', 'T200', []],
+    ['SAB', 'RXNORM', ['11', '22', '33']],
+    ['has_ingredient', 'CUI:11', ['22']],
   ])('is filtered by %s = %s', async (property, value, codes) => {
     const include = [{ system: RXNORM, filter: [{ property, op: '=', value }] }]
     const { contains } = await expand(ctx, { valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } } })
     expect(contains.map(({ code }) => code)).toEqual(codes)
+  })
+
+  it.each([
+    ['SAB', 'MMSL'],
+    ['nothing', 'CUI:11'],
+  ])('refuses %s = %s by name', async (property, value) => {
+    const include = [{ system: RXNORM, filter: [{ property, op: '=', value }] }]
+    const expanding = expand(ctx, { valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } } })
+    await expect(expanding).rejects.toThrow(`${property} = ${value}`)
   })
 
   it('is imported by the command', async () => {

@@ -5,7 +5,7 @@ import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { storeConcepts } from 'fhir-ops/terminology/listed'
 import { madeConcepts } from './made-concepts.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
-import { rxnormConcept, type RxnormAtom, type RxnormRelation } from './rxnorm-concept.js'
+import { rxnormConcept, type RxnormAtom, type RxnormRelation, type SemanticType } from './rxnorm-concept.js'
 import { scratchIn, type Scratch } from './scratch.js'
 import { untakenRows } from './untaken-rows.js'
 import { openWork, type ImportWork, type WorkOptions } from './work.js'
@@ -19,7 +19,7 @@ export interface RxnormImportOptions extends WorkOptions {
 /** Places of columns. @see https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html */
 const CONSO = { concept: 0, source: 11, type: 12, text: 14, suppress: 16, columns: 18 } as const
 const REL = { first: 0, second: 4, name: 7, source: 10, columns: 16 } as const
-const STY = { concept: 0, name: 3, columns: 6 } as const
+const STY = { concept: 0, id: 1, name: 3, columns: 6 } as const
 
 /**
  * Imports a release of RxNorm in RRF into a concept store: the concepts of RxNorm itself with their names, term types, semantic types and
@@ -79,7 +79,7 @@ async function readTables(files: readonly ReleaseFile[], tables: RxnormTables): 
     tables.add('relation', code, JSON.stringify(relation))
   }
   for await (const [code, type] of readings(files, 'RXNSTY.RRF', { work, read: readSemanticType, columns: STY.columns })) {
-    tables.add('semantic-type', code, type)
+    tables.add('semantic-type', code, JSON.stringify(type))
   }
 }
 
@@ -87,7 +87,8 @@ async function makeConcepts(tables: RxnormTables): Promise<void> {
   for await (const [code, texts] of untakenRows(tables.work, 'atom', tables.rows('atom'))) {
     const atoms = texts.map((text): RxnormAtom => JSON.parse(text))
     const relations = tables.values('relation', code).map((text): RxnormRelation => JSON.parse(text))
-    const concept = rxnormConcept(code, { atoms, relations, semanticTypes: tables.values('semantic-type', code) })
+    const semanticTypes = tables.values('semantic-type', code).map((text): SemanticType => JSON.parse(text))
+    const concept = rxnormConcept(code, { atoms, relations, semanticTypes })
     tables.add('concept', '', JSON.stringify(concept))
   }
 }
@@ -133,8 +134,8 @@ function readRelation(row: readonly string[]): readonly [string, RxnormRelation]
   return row[REL.source] !== 'RXNORM' || first === '' || second === '' || name === '' ? undefined : [second, { name, to: first }]
 }
 
-function readSemanticType(row: readonly string[]): readonly [string, string] {
-  return [at(row, STY.concept), at(row, STY.name)]
+function readSemanticType(row: readonly string[]): readonly [string, SemanticType] {
+  return [at(row, STY.concept), { id: at(row, STY.id), name: at(row, STY.name) }]
 }
 
 function at(row: readonly string[], place: number): string {
@@ -154,6 +155,7 @@ function codeSystem(version: string, tables: RxnormTables): JsonObject {
     property: [
       { code: 'TTY', type: 'code' },
       { code: 'STY', type: 'string' },
+      { code: 'TUI', type: 'code' },
       { code: 'inactive', uri: 'http://hl7.org/fhir/concept-properties#inactive', type: 'boolean' },
       ...Array.from(tables.all('relation-name'), (code) => ({ code, type: 'code' })),
     ],

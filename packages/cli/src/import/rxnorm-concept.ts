@@ -19,7 +19,13 @@ export interface RxnormRelation {
 export interface RxnormParts {
   readonly atoms: readonly RxnormAtom[]
   readonly relations: readonly RxnormRelation[]
-  readonly semanticTypes: readonly string[]
+  readonly semanticTypes: readonly SemanticType[]
+}
+
+/** A semantic type by its id, `T121`, and its name. */
+export interface SemanticType {
+  readonly id: string
+  readonly name: string
 }
 
 const URL = 'http://www.nlm.nih.gov/research/umls/rxnorm'
@@ -38,7 +44,10 @@ export function rxnormConcept(code: string, { atoms, relations, semanticTypes }:
       .map(({ type, text }) => ({ language: 'en', use: { system: URL, code: type }, value: text })),
     property: [
       ...Array.from(types, (valueCode) => ({ code: 'TTY', valueCode })),
-      ...semanticTypes.map((valueString) => ({ code: 'STY', valueString })),
+      ...semanticTypes.flatMap(({ id, name }) => [
+        { code: 'STY', valueString: name },
+        { code: 'TUI', valueCode: id },
+      ]),
       ...relations.map(({ name, to }) => ({ code: name, valueCode: to })),
       ...(atoms.some(({ inUse }) => inUse) ? [] : [{ code: 'inactive', valueBoolean: true }]),
     ],

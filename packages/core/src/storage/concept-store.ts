@@ -48,7 +48,10 @@ export interface ConceptStore {
   systems(): Promise<readonly StoredSystem[]>
   /** @throws {OperationError} `storage-unavailable` when there is no such version any more. */
   open(key: string): Promise<SystemSections>
-  /** Begins a version. What an earlier, unfinished import of the same version left behind is dropped; an adapter that outlives the process drops what any left a day before. */
+  /**
+   * Begins a version. What an earlier, unfinished import of the same version left behind is dropped; an adapter that outlives the process drops
+   * what any left a day before.
+   */
   stage(system: SystemToStore): Promise<StagedSystem>
   /** Removes a published version; removing what does not exist succeeds. */
   remove(key: string): Promise<void>

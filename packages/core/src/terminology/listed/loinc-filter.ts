@@ -1,9 +1,9 @@
 import { isObject, objectsAt, stringAt } from '../../json/index.js'
 import { compileRegex } from '../../regex/index.js'
-import { bitmapFrom } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
-import { listable, testedSet, type ConceptSet } from '../filter/concept-set.js'
+import { testedSet, type ConceptSet } from '../filter/concept-set.js'
 import type { Filter } from '../filter/operator.js'
+import { withValue } from './with-value.js'
 
 /** Url of LOINC. */
 export const LOINC = 'http://loinc.org'
@@ -33,16 +33,6 @@ export function loincFilter(provider: CodeSystemProvider, { property, op, value 
   const accepts = partTest(op, value)
   if (accepts === undefined || !PARTS.test(property)) return undefined
   return testedSet(provider, (concept) => partTexts(provider, concept, property).some(accepts))
-}
-
-function withValue(provider: CodeSystemProvider, property: string, value: string): ConceptSet {
-  const all = listable(provider).values(property).get(value) ?? bitmapFrom([], listable(provider).size)
-  return {
-    has: (concept) => all.has(concept),
-    *all() {
-      return all
-    },
-  }
 }
 
 function belowAny(provider: CodeSystemProvider, op: string, value: string): ConceptSet | undefined {

@@ -8,6 +8,7 @@ import type { OpenedSystem } from '../code-system/opened-system.js'
 import { finished, sharedWork, type Work } from '../work.js'
 import { versionFits } from '../versions.js'
 import { loincFilter, LOINC } from './loinc-filter.js'
+import { rxnormFilter, RXNORM } from './rxnorm-filter.js'
 
 /**
  * Opens a code system that is kept as a list of concepts. All of it is read when its provider is first needed.
@@ -54,7 +55,12 @@ function readSection(bytes: Uint8Array): readonly unknown[] {
   throw new OperationError('storage-damaged', 'A section of a stored code system cannot be read.')
 }
 
+const OWN_FILTERS = new Map([
+  [LOINC, loincFilter],
+  [RXNORM, rxnormFilter],
+])
+
 function withOwnFilters(provider: CodeSystemProvider): CodeSystemProvider {
-  if (provider.header.url !== LOINC) return provider
-  return { ...provider, filter: (filter, within) => loincFilter(within, filter) }
+  const own = OWN_FILTERS.get(provider.header.url)
+  return own === undefined ? provider : { ...provider, filter: (filter, within) => own(within, filter) }
 }
