@@ -19,26 +19,38 @@ export interface IdentityOptions {
  *
  * @throws {OperationError} `parameter-value` for options that do nothing; `unavailable` when the provider cannot be asked.
  */
-export async function identityOf(options: IdentityOptions): Promise<Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop'>> {
-  const { issuer, audience, clientId, clientSecret, dpop } = options
+export async function identityOf(options: IdentityOptions): Promise<Identity> {
+  checkTogether(options)
+  return options.issuer === undefined ? {} : identityAt(options.issuer, options)
+}
+
+type Identity = Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop'>
+
+function checkTogether({ issuer, audience, clientId, dpop = false }: IdentityOptions): void {
   const isUsed = audience !== undefined || clientId !== undefined
-  if ((issuer === undefined) === isUsed || (dpop === true && issuer === undefined)) {
-    throw new OperationError('parameter-value', '--issuer goes with --audience, --client-id or both; these and --dpop need --issuer.')
-  }
-  if (issuer === undefined) return {}
+  if (issuer === undefined ? !isUsed && !dpop : isUsed) return
+  throw new OperationError('parameter-value', '--issuer goes with --audience, --client-id or both; these and --dpop need --issuer.')
+}
+
+async function identityAt(issuer: string, options: IdentityOptions): Promise<Identity> {
+  const { audience, clientId, dpop = false } = options
   const { jwksUri, introspectionEndpoint } = await discoverIssuer(issuer)
   const place = { issuer, allowInsecureLoopback: issuer.startsWith('http:') }
   const signed = audience === undefined ? [] : [jwtVerifier({ ...place, audience, jwksUri })]
-  const isAsked = clientId !== undefined && clientSecret !== undefined
-  const endpoint = isAsked ? introspectionAt(issuer, introspectionEndpoint) : ''
+  const credentials = credentialsOf(options)
+  const opaque = credentials && introspectionVerifier({ ...place, ...credentials, endpoint: given(issuer, introspectionEndpoint) })
   return {
-    verifiers: [...signed, ...(isAsked ? [introspectionVerifier({ ...place, endpoint, clientId, clientSecret })] : [])],
+    verifiers: opaque === undefined ? signed : [...signed, opaque],
     logoutTokens: clientId === undefined ? [] : [logoutTokenVerifier({ ...place, audience: clientId, jwksUri })],
-    ...(dpop === true && { dpop: {} }),
+    ...(dpop && { dpop: {} }),
   }
 }
 
-function introspectionAt(issuer: string, endpoint: string | undefined): string {
+function credentialsOf({ clientId, clientSecret }: IdentityOptions): { clientId: string; clientSecret: string } | undefined {
+  return clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret }
+}
+
+function given(issuer: string, endpoint: string | undefined): string {
   if (endpoint !== undefined) return endpoint
   throw new OperationError('parameter-value', `${issuer} publishes no introspection endpoint, so it cannot be asked about opaque tokens.`)
 }

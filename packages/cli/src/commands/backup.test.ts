@@ -60,9 +60,9 @@ test('a backup of a served file has everything acknowledged before it, and takes
 })
 
 test.each([
-  ['a file that is not there', 'sqlite:/nowhere/data.db'],
-  ['another kind of storage', 'memory'],
-])('a backup of %s is refused', async (_, storage) => {
-  expect(await run(['backup', at('none.db'), '--storage', storage], silent)).toBe(2)
+  ['a file that is not there', 'sqlite:/nowhere/data.db', 1],
+  ['another kind of storage', 'memory', 2],
+])('a backup of %s is refused', async (_, storage, status) => {
+  expect(await run(['backup', at('none.db'), '--storage', storage], silent)).toBe(status)
   expect(await readdir(folder)).not.toContain('none.db')
 })
