@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/index.js'
+import type { Work } from '../work/index.js'
 import type { DefinitionKey } from './definition-keys.js'
 import type { Revised } from './kept.js'
 
@@ -13,6 +14,8 @@ export interface Definition {
   readonly key?: string
   /** Parsed at first use. */
   readonly resource: JsonObject
+  /** Parses the resource in pieces, where it may be long and was not parsed yet. */
+  readonly parsing?: (() => Work<JsonObject>) | undefined
 }
 
 /** A source of definitions. The layers of a request are asked in order. */

@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Definition } from '../content/index.js'
 import { OperationError } from '../errors/index.js'
-import { cached, createCache, createPace, createTurns, type CacheKind } from './index.js'
+import { memoryStorage } from '../memory/index.js'
+import { cached, createCache, createContext, createPace, createTurns, type CacheKind } from './index.js'
 
 interface Index {
   readonly of: Definition
@@ -84,5 +85,22 @@ describe('turns', () => {
     await Promise.all([worker('a'), worker('b')])
     expect(seen.filter((name) => name !== 'other')).toEqual(['a', 'b', 'a', 'b'])
     expect(seen.slice(0, 4)).toEqual(['a', 'other', 'b', 'other'])
+  })
+})
+
+describe('a long definition', () => {
+  test('is parsed while other work runs, once for all who ask for it', async () => {
+    const concept = Array.from({ length: 40_000 }, (_, i) => ({ code: `c${i}`, display: `Concept ${i}` }))
+    const storage = memoryStorage([{ resourceType: 'CodeSystem', id: 'x', url: 'http://example.org/x', status: 'active', concept }])
+    const { content } = createContext({ storage })
+    let now = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
+    let ranMeanwhile = false
+    setTimeout(() => (ranMeanwhile = true), 0)
+    const found = await Promise.all([1, 2].map(() => content.find('CodeSystem', 'url', 'http://example.org/x')))
+    vi.restoreAllMocks()
+    expect(ranMeanwhile).toBe(true)
+    expect(found[0]?.[0]?.resource['concept']).toEqual(concept)
+    expect(found[1]?.[0]?.resource).toBe(found[0]?.[0]?.resource)
   })
 })

@@ -6,6 +6,7 @@ import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
+import { pacedResource } from './paced-resource.js'
 import { createTurns, type Turns } from './turns.js'
 import { checkReasonAndDay, type ValidationPolicy } from './validation-policy.js'
 
@@ -79,6 +80,7 @@ export interface ContextOptions {
 export function createContext(options: ContextOptions): OperationContext {
   for (const suppression of options.validation?.suppress ?? []) checkReasonAndDay(suppression)
   const cache = options.cache ?? createCache()
+  const turns = createTurns()
   const newId = options.newId ?? (() => crypto.randomUUID())
   // The same id and version may be something else in the storage of another context.
   const name = options.cache === undefined ? 'storage' : newId()
@@ -87,7 +89,7 @@ export function createContext(options: ContextOptions): OperationContext {
     concepts: options.concepts,
     codeSystems: options.codeSystems,
     content: contentView(
-      [storageLayer(options.storage, name), ...(options.definitions ?? [])],
+      [storageLayer(options.storage, name, (stored) => pacedResource(stored, turns)), ...(options.definitions ?? [])],
       [cache, ...(options.concepts === undefined ? [] : [options.concepts])],
     ),
     cache,
@@ -96,7 +98,7 @@ export function createContext(options: ContextOptions): OperationContext {
     convertUnit: options.convertUnit,
     validation: options.validation,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    turns: createTurns(),
+    turns,
     now: options.now ?? (() => new Date()),
     newId,
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/index.js'
+import type { Work } from '../work/index.js'
 import type { ResourceHistory } from './history.js'
 import type { IndexEntry, SearchQuery } from './query.js'
 
@@ -14,6 +15,8 @@ export interface StoredResource {
   readonly text: string
   /** The same, parsed at first use. Do not change it. */
   readonly resource: JsonObject
+  /** Parses a long text in pieces, once however many ask for it; `resource` is what it gives from then on. Without it, in one go. */
+  readonly parsing?: (() => Work<JsonObject>) | undefined
 }
 
 /** Stores a resource, new or as the next version. */

@@ -1,5 +1,6 @@
 import { OperationError } from '../errors/index.js'
-import { isObject, type JsonObject } from '../json/index.js'
+import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
+import { sharedWork, type Work } from '../work/index.js'
 import type { StoredResource } from './storage.js'
 
 /** What an adapter has at hand for one stored version. */
@@ -20,7 +21,8 @@ export interface StoredRow {
 export function storedResource(row: StoredRow, textOf: (row: StoredRow) => string = stampedText): StoredResource {
   let text: string | undefined
   let resource: JsonObject | undefined
-  return {
+  const parsing = sharedWork(() => parsedInPieces(stored.text))
+  const stored: StoredResource = {
     type: row.type,
     id: row.id,
     versionId: row.versionId,
@@ -33,7 +35,12 @@ export function storedResource(row: StoredRow, textOf: (row: StoredRow) => strin
       resource ??= parsed(this.text)
       return resource
     },
+    *parsing() {
+      resource ??= yield* parsing()
+      return resource
+    },
   }
+  return stored
 }
 
 /** The row's text with `meta.versionId` and `meta.lastUpdated` set in, numbers untouched. */
@@ -60,7 +67,14 @@ function metaSeam(type: string, id: string): number {
 }
 
 function parsed(text: string): JsonObject {
-  const value: unknown = JSON.parse(text)
+  return objectIn(JSON.parse(text))
+}
+
+function* parsedInPieces(text: string): Work<JsonObject> {
+  return objectIn(yield* parseInPieces(text))
+}
+
+function objectIn(value: unknown): JsonObject {
   if (!isObject(value)) throw new OperationError('storage-damaged', 'A stored text is no JSON object.')
   return value
 }

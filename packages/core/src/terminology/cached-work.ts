@@ -23,15 +23,19 @@ export interface Pending<T extends object> {
  * time wait for the same one. A definition without key is made anew, and never shared.
  */
 export function cachedWork<T extends object>(ctx: OperationContext, kind: LongKind<T>, definition: Definition): Promise<T> {
-  if (definition.key === undefined) return paced(kind.make(definition.resource), createPace(ctx))
+  if (definition.key === undefined) return paced(makeOf(kind, definition), createPace(ctx))
   const key = `${kind.name} ${definition.key}`
   const found = ctx.cache.get(key)
   if (found !== undefined && kind.is(found)) return found.made
   // It is made for everybody, so it ends neither with this request nor with its time.
-  const pending = { kind: kind.name, made: paced(kind.make(definition.resource), createPace({ turns: ctx.turns })) }
+  const pending = { kind: kind.name, made: paced(makeOf(kind, definition), createPace({ turns: ctx.turns })) }
   ctx.cache.set(key, pending, 1)
   return pending.made.then((made) => {
     ctx.cache.set(key, pending, kind.bytes(made))
     return made
   })
+}
+
+function* makeOf<T extends object>({ make }: LongKind<T>, definition: Definition): Work<T> {
+  return yield* make(definition.parsing === undefined ? definition.resource : yield* definition.parsing())
 }

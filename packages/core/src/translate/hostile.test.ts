@@ -68,7 +68,7 @@ describe('work', () => {
         read: async (type, id) => {
           const stored = await storage.read(type, id)
           if (stored === undefined) return undefined
-          return Object.defineProperty({ ...stored }, 'resource', { get: () => (parsed(), stored.resource) })
+          return Object.defineProperty({ ...stored, parsing: undefined }, 'resource', { get: () => (parsed(), stored.resource) })
         },
       },
     })

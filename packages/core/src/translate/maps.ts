@@ -66,6 +66,7 @@ async function storedMap(ctx: OperationContext, id: string): Promise<Definition>
     get resource() {
       return stored.resource
     },
+    parsing: stored.parsing,
   }
 }
 

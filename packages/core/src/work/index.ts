@@ -1,0 +1,1 @@
+export { finished, paced, sharedWork, type Breaks, type Work } from './work.js'

@@ -1,0 +1,54 @@
+/** Long work that can be interrupted: it yields every few hundred steps, and returns its result. */
+export type Work<T> = Generator<void, T, void>
+
+/** Does the work in one go. */
+export function finished<T>(work: Work<T>): T {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Says when others are to run, and lets them. */
+export interface Breaks {
+  due(): boolean
+  pause(): Promise<void>
+}
+
+/** Does the work while other work runs in between. @throws {OperationError} as `pause`. */
+export async function paced<T>(work: Work<T>, breaks: Breaks): Promise<T> {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+    if (breaks.due()) await breaks.pause()
+  }
+}
+
+/**
+ * Work that is done once, however many need its result at the same time: whoever goes on with it does the next piece. Work that failed is
+ * begun anew by the next one.
+ */
+export function sharedWork<T>(make: () => Work<T>): () => Work<T> {
+  let work: Work<T> | undefined
+  let done: { readonly result: T } | undefined
+  return function* shared() {
+    while (done === undefined) {
+      work ??= make()
+      const step = nextOf(work, () => (work = undefined))
+      if (step.done === true) {
+        done = { result: step.value }
+        work = undefined
+      } else yield
+    }
+    return done.result
+  }
+}
+
+function nextOf<T>(work: Work<T>, onFailure: () => void): IteratorResult<void, T> {
+  try {
+    return work.next()
+  } catch (error) {
+    onFailure()
+    throw error
+  }
+}
