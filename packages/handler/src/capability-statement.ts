@@ -10,6 +10,7 @@ import { resourceTypes } from 'fhir-ops/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import { COMPARTMENTS } from './content/compartment.js'
 import type { Route } from './routes/route.js'
+import { mostDeletions } from './content/write.js'
 import { FHIR_PATH, type Service } from './service.js'
 
 /** `Bot` is listed beside the types of FHIR. */
@@ -64,7 +65,8 @@ export function terminologyStatement({ baseUrl, ctx }: Service): ReturnType<type
   return terminologyCapabilities({ url, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED, codeSystems })
 }
 
-function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[]): RestResource {
+function resourceEntry(service: Service, type: string, routes: readonly Route[]): RestResource {
+  const { ctx } = service
   const own = routes.filter((route) => !isSystemLevel(route) && (route.types === undefined || route.types.includes(type)))
   const operations = operationsOf(own)
   const parameters = ctx.search?.parameters.of(type) ?? []
@@ -75,11 +77,15 @@ function resourceEntry({ ctx }: Service, type: string, routes: readonly Route[])
     readHistory: ctx.storage.history !== undefined,
     conditionalRead: 'full-support',
     updateCreate: true,
-    ...(ctx.search !== undefined && { conditionalCreate: true, conditionalUpdate: true, conditionalDelete: 'single' as const }),
+    ...(ctx.search !== undefined && { conditionalCreate: true, conditionalUpdate: true, conditionalDelete: conditionalDelete(service) }),
     ...(parameters.length > 0 && { searchParam: parameters.map(({ code, type: kind }) => ({ name: code, type: kind })) }),
     ...(parameters.length > 0 && { searchInclude: ['*', ...referencesOf(type, parameters)] }),
     ...(operations.length > 0 && { operation: operations }),
   }
+}
+
+function conditionalDelete(service: Service): 'single' | 'multiple' {
+  return mostDeletions(service) > 1 ? 'multiple' : 'single'
 }
 
 function referencesOf(type: string, parameters: readonly SearchParameter[]): readonly string[] {

@@ -10,6 +10,8 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly concurrency: number
   /** Requests that wait for their turn; beyond that `throttled`. */
   readonly queue: number
+  /** Resources that one conditional delete may delete, all or none, where the storage can; more is `multiple-matches`. */
+  readonly conditionalDeletes: number
   /** How long `close` waits for the work under way before it cancels it. */
   readonly closeMs: number
   /** How long the readiness check may take before `GET /readyz` answers 503. */
@@ -27,6 +29,7 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   stringLength: 1024 * 1024,
   concurrency: 256,
   queue: 256,
+  conditionalDeletes: 1,
   closeMs: 8_000,
   readinessMs: 2_000,
 }

@@ -120,6 +120,42 @@ describe('conditional delete', () => {
   })
 })
 
+describe('conditional delete of several', () => {
+  beforeEach(async () => {
+    await running?.stop()
+    const storage = memoryStorage()
+    running = await startServer({ storage, context: createContext({ storage, search: { parameters } }), limits: { conditionalDeletes: 2 } })
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await ask('PUT', `/Patient/${id}`, { body: patient(id < 'c' ? 'twice' : 'thrice', id) })
+  })
+  const left = async (): Promise<unknown> => at((await ask('GET', '/Patient?_summary=count')).json, 'total')
+
+  it('deletes up to the limit, and none where more are found', async () => {
+    expect(refusal(await ask('DELETE', '/Patient?identifier=thrice'))).toEqual([412, 'multiple-matches'])
+    expect(await left()).toBe(5)
+    const { status, headers } = await ask('DELETE', '/Patient?identifier=twice')
+    expect([status, headers.etag, await left()]).toEqual([204, undefined, 3])
+  })
+
+  it('deletes none where one may not be deleted, or is not of the expected version', async () => {
+    await ask('PUT', '/Patient/b', { body: patient('twice', 'b') })
+    expect((await ask('DELETE', '/Patient?identifier=twice', { headers: { 'if-match': 'W/"1"' } })).status).toBe(412)
+    expect(await left()).toBe(5)
+  })
+
+  it('is an entry of a transaction, too, and told by the CapabilityStatement', async () => {
+    const entry = [
+      { request: { method: 'DELETE', url: 'Patient?identifier=twice' } },
+      { request: { method: 'PUT', url: 'Patient/f' }, resource: patient('f', 'f') },
+    ]
+    const reply = await ask('POST', '', { body: { resourceType: 'Bundle', type: 'transaction', entry } })
+    expect([at(reply.json, 'entry', 0, 'response', 'status'), at(reply.json, 'entry', 1, 'response', 'status'), await left()]).toEqual(['204', '201', 4])
+    const twice = [...entry, { request: { method: 'DELETE', url: 'Patient/c' } }, { request: { method: 'DELETE', url: 'Patient?_id=c' } }]
+    expect((await ask('POST', '', { body: { resourceType: 'Bundle', type: 'transaction', entry: twice } })).status).toBe(400)
+    const { json } = await ask('GET', '/metadata')
+    expect(at(json, 'rest', 0, 'resource', 0, 'conditionalDelete')).toBe('multiple')
+  })
+})
+
 describe('conditions', () => {
   it('need the right to search, for every type that they look at', async () => {
     const token = async (...scopes: string[]): Promise<string> => (await running?.sessions.create({ user: 'bob', scopes }))?.token ?? ''

@@ -6,27 +6,27 @@ import type { Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { returnPreference } from './preference.js'
 import { versionHeaders } from './read.js'
-import { entryOf, type WritePlan } from './write-plan.js'
+import { entriesOf, type WritePlan } from './write-plan.js'
 
 /** Carries a plan out. @throws {OperationError} `version-conflict` */
 export async function carryOut(service: Service, call: Call, plan: WritePlan): Promise<Answer> {
-  const entry = entryOf(plan)
+  const entries = entriesOf(plan)
   checkpoint(call.ctx)
-  const [result] = entry === undefined ? [] : await call.ctx.storage.write([entry])
-  return planAnswer(service, call, { plan, entry, result })
+  const results = entries.length === 0 ? [] : await call.ctx.storage.write(entries)
+  return planAnswer(service, call, { plan, entries, results })
 }
 
 /** A plan that was carried out. */
 export interface DoneWrite {
   readonly plan: WritePlan
-  readonly entry: WriteEntry | undefined
-  readonly result: WriteResult | undefined
+  readonly entries: readonly WriteEntry[]
+  readonly results: readonly WriteResult[]
 }
 
-/** The answer to a write. A deletion says which version it made. */
-export function planAnswer(service: Service, call: Call, { plan, entry, result }: DoneWrite): Answer {
+/** The answer to a write. The deletion of one resource says which version it made. */
+export function planAnswer(service: Service, call: Call, { plan, entries: [entry, ...others], results: [result] }: DoneWrite): Answer {
   if (plan.kind === 'found') return resourceAnswer(service, call, { stored: plan.stored, status: 200 })
-  if (entry === undefined || entry.op === 'delete') return deletionAnswer(call, result)
+  if (entry === undefined || entry.op === 'delete') return deletionAnswer(call, others.length === 0 ? result : undefined)
   if (result?.versionId === undefined) throw new TypeError('The storage gave no version for a put.')
   const { type, id, text } = entry
   const stored = storedResource({ type, id, text, versionId: result.versionId, lastUpdated: result.lastUpdated })

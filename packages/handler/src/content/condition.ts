@@ -15,32 +15,43 @@ export interface Criteria {
 
 const PAGE = 100
 
+/** The one resource that meets the criteria; `undefined` when there is none. @throws {OperationError} as `matchesOf`. */
+export async function onlyMatch(
+  service: Service,
+  call: Pick<Call, 'ctx' | 'caller'>,
+  criteria: Criteria,
+): Promise<StoredResource | undefined> {
+  const [match] = await matchesOf(service, call, { ...criteria, most: 1 })
+  return match
+}
+
 /**
- * The one resource that meets the criteria, as its caller would find it; `undefined` when there is none.
+ * The resources that meet the criteria, as their caller would find them.
  *
- * @throws {OperationError} `multiple-matches`; `parameter-required` without criteria; `search-unsupported` for parameters that shape a
+ * @throws {OperationError} `multiple-matches` for more than `most`; `parameter-required` without criteria; `search-unsupported` for parameters that shape a
  *   result, and on a server without search; `forbidden` unless the caller may search every type of the criteria.
  * @see https://hl7.org/fhir/R4/http.html#cond-update
  */
-export async function onlyMatch(
+export async function matchesOf(
   service: Service,
   { ctx, caller }: Pick<Call, 'ctx' | 'caller'>,
-  { type, pairs }: Criteria,
-): Promise<StoredResource | undefined> {
+  { type, pairs, most }: Criteria & { readonly most: number },
+): Promise<readonly StoredResource[]> {
   const { query } = await parseSearch(type, pairs, searchOptions(service, { ctx, caller }))
   if (query.parameters?.length !== pairs.length) throw new OperationError('search-unsupported', 'Criteria cannot shape a result.')
   if (pairs.length === 0) throw new OperationError('parameter-required', `A request without an id needs criteria that name the ${type}.`)
   for (const searched of searchTypesOf(query)) authorize(caller, { action: 'search', type: searched })
-  let found: StoredResource | undefined
+  const found: StoredResource[] = []
   for await (const match of allMatches(ctx.storage, { ...inReach(query, caller), limit: PAGE })) {
     if (!isShown(caller, match)) continue
-    if (found !== undefined) throw severalMatch({ type, pairs })
-    found = match
+    if (found.length === most) throw tooManyMatch({ type, pairs }, most)
+    found.push(match)
   }
   return found
 }
 
-function severalMatch({ type, pairs }: Criteria): OperationError {
+function tooManyMatch({ type, pairs }: Criteria, most: number): OperationError {
   const names = pairs.map(([name]) => name).join(', ')
-  return new OperationError('multiple-matches', `Several resources of the type ${type} meet the criteria on ${quoted(names)}.`)
+  const several = most === 1 ? 'Several' : `More than ${most}`
+  return new OperationError('multiple-matches', `${several} resources of the type ${type} meet the criteria on ${quoted(names)}.`)
 }

@@ -35,7 +35,7 @@ export async function textsWithLinks(
 function addressesOf(planned: readonly PlannedEntry[]): ReadonlyMap<string, string> {
   const addresses = new Map<string, string>()
   for (const { part, plan } of planned) {
-    if (part.fullUrl === undefined || plan.kind === 'delete' || plan.kind === 'nothing') continue
+    if (part.fullUrl === undefined || plan.kind === 'delete') continue
     if (addresses.has(part.fullUrl))
       throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same fullUrl.'))
     addresses.set(part.fullUrl, `${plan.type}/${plan.id}`)

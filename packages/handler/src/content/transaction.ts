@@ -93,8 +93,9 @@ async function planAll(call: Call, writes: readonly BundlePart[], plan: PlanPart
 }
 
 function checkDistinct(taken: Set<string>, plan: WritePlan): void {
-  if (plan.kind === 'nothing') return
-  const address = `${plan.type}/${plan.id}`
-  if (taken.has(address)) throw new OperationError('body-structure', `Another entry is about ${address}, too.`)
-  taken.add(address)
+  for (const { type, id } of plan.kind === 'delete' ? plan.entries : [plan]) {
+    const address = `${type}/${id}`
+    if (taken.has(address)) throw new OperationError('body-structure', `Another entry is about ${address}, too.`)
+    taken.add(address)
+  }
 }

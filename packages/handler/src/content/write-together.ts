@@ -9,7 +9,7 @@ import type { BundlePart } from './bundle-part.js'
 import { planAnswer } from './carry-out.js'
 import { entryError } from './entry-error.js'
 import { textsWithLinks } from './transaction-links.js'
-import { entryOf, type WritePlan } from './write-plan.js'
+import { entriesOf, type WritePlan } from './write-plan.js'
 
 /** An entry of a transaction whose resource is known. */
 export interface PlannedEntry {
@@ -25,7 +25,7 @@ interface Transaction {
 }
 
 interface Step extends PlannedEntry {
-  readonly entry: WriteEntry | undefined
+  readonly entries: readonly WriteEntry[]
 }
 
 /** The order of R4, for storages that look at it. */
@@ -35,27 +35,27 @@ const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT']
 export async function writeTogether(service: Service, call: Call, { planned, model }: Transaction): Promise<Map<number, Answer>> {
   const texts = await textsWithLinks(service, planned, model)
   const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
-  const steps = ordered.map((each) => ({ ...each, entry: entryFor(each, texts.get(each.part.index)) }))
+  const steps = ordered.map((each) => ({ ...each, entries: entriesFor(each, texts.get(each.part.index)) }))
   checkpoint(call.ctx)
   const results = await writeSteps(call, steps)
   return new Map(
-    steps.map(({ part, call: own, plan, entry }) => [
+    steps.map(({ part, call: own, plan, entries }) => [
       part.index,
-      planAnswer(service, own, { plan, entry, result: entry && results.get(entry) }),
+      planAnswer(service, own, { plan, entries, results: entries.flatMap((entry) => results.get(entry) ?? []) }),
     ]),
   )
 }
 
-function entryFor({ part, plan }: PlannedEntry, text: string | undefined): WriteEntry | undefined {
+function entriesFor({ part, plan }: PlannedEntry, text: string | undefined): readonly WriteEntry[] {
   try {
-    return entryOf(plan, text)
+    return entriesOf(plan, text)
   } catch (error) {
     throw entryError(part.index, error)
   }
 }
 
 async function writeSteps({ ctx }: Call, steps: readonly Step[]): Promise<ReadonlyMap<WriteEntry, WriteResult>> {
-  const entries = steps.flatMap(({ entry }) => entry ?? [])
+  const entries = steps.flatMap((step) => step.entries)
   if (entries.length === 0) return new Map()
   try {
     const results = await ctx.storage.write(entries)
@@ -68,8 +68,8 @@ async function writeSteps({ ctx }: Call, steps: readonly Step[]): Promise<Readon
 
 /** The storage says that a version is not the expected one; a look at each tells whose. */
 async function whoseVersion({ storage }: Call['ctx'], steps: readonly Step[], error: OperationError): Promise<OperationError> {
-  for (const { part, entry } of steps) {
-    if (entry?.ifVersion === undefined) continue
+  for (const { part, entry } of steps.flatMap(({ entries, ...step }) => entries.map((one) => ({ ...step, entry: one })))) {
+    if (entry.ifVersion === undefined) continue
     const current = await storage.read(entry.type, entry.id)
     if ((current?.versionId ?? null) !== entry.ifVersion) return entryError(part.index, error)
   }

@@ -1,12 +1,12 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { stringAt, type JsonObject } from 'fhir-ops/json'
-import { putResource, type StoredResource } from 'fhir-ops/storage'
+import { putResource, type DeleteEntry, type StoredResource } from 'fhir-ops/storage'
 import { authorize, notFound } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
 import type { Service } from '../service.js'
 import { checkBot } from './bot-check.js'
-import { onlyMatch, type Criteria } from './condition.js'
+import { matchesOf, onlyMatch, type Criteria } from './condition.js'
 import { isReached } from './reach.js'
 import { PROTOCOL } from './search.js'
 import { namesVersion } from './version-tags.js'
@@ -67,18 +67,25 @@ export async function planDelete(call: Call): Promise<WritePlan> {
   const [type, id] = [param(call, 'type'), param(call, 'id')]
   await checkReach(call, type, id)
   const ifVersion = await expectedVersion(call, { type, id })
-  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) } }
+  return { kind: 'delete', entries: [{ op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }] }
 }
 
-/** Plans to delete the resource that meets the criteria of the URL. @throws {OperationError} as `onlyMatch`. */
+/** Plans to delete what meets the criteria of the URL. @throws {OperationError} as `matchesOf`. */
 export async function planConditionalDelete(service: Service, call: Call): Promise<WritePlan> {
   const criteria = criteriaOf(call)
   const { type } = criteria
-  const match = await onlyMatch(service, call, criteria)
-  if (match === undefined) return { kind: 'nothing', type }
-  const { id } = match
-  authorize(call.caller, { action: 'delete', type, id })
-  return { kind: 'delete', type, id, entry: { op: 'delete', type, id, ifVersion: (await expectedVersion(call, match)) ?? match.versionId } }
+  const entries: DeleteEntry[] = []
+  for (const match of await matchesOf(service, call, { ...criteria, most: mostDeletions(service) })) {
+    const { id } = match
+    authorize(call.caller, { action: 'delete', type, id })
+    entries.push({ op: 'delete', type, id, ifVersion: (await expectedVersion(call, match)) ?? match.versionId })
+  }
+  return { kind: 'delete', entries }
+}
+
+/** Most resources that one conditional delete deletes: one where the storage cannot delete several in one go. */
+export function mostDeletions({ ctx, limits }: Pick<Service, 'ctx' | 'limits'>): number {
+  return ctx.storage.capabilities.atomic ? limits.conditionalDeletes : 1
 }
 
 async function planNew(service: Service, call: Call, named: Named): Promise<WritePlan> {
