@@ -252,6 +252,49 @@ describe('a structure definition', () => {
       profile([element('Patient.birthDate', { binding: { strength: 'required', valueSet: 'http://a.org/vs' } })]),
       [`error definition-binding ${first}`],
     ],
+    ['fixes values of the type of the element', profile([element('Patient.birthDate', { fixedDate: '2000' })]), []],
+    [
+      'fixes no values of other types',
+      profile([element('Patient.birthDate', { fixedString: 'x' })]),
+      [`error definition-binding ${first}`],
+    ],
+    [
+      'has no patterns for parts of the element',
+      profile([element('Patient.maritalStatus', { patternCoding: {} })]),
+      [`error definition-binding ${first}`],
+    ],
+    [
+      'limits only what has an order',
+      profile([element('Patient.active', { minValueDate: '2000' })]),
+      [`error definition-binding ${first}`],
+    ],
+    ['limits only the length of texts', profile([element('Patient.active', { maxLength: 2 })]), [`error definition-binding ${first}`]],
+    [
+      'has constraints that can be read',
+      profile([element('Patient.name', { constraint: [{ key: 'a', severity: 'error', human: 'x', expression: 'given.' }] })]),
+      [`error definition-expression ${first}.constraint[0]`],
+    ],
+    [
+      'needs what its base needs',
+      profile([element('Patient.link.type', { min: 0 })]),
+      ['error definition-restriction StructureDefinition'],
+    ],
+    [
+      'allows no more than its base',
+      profile([element('Patient.gender', { max: '2' })]),
+      ['error definition-restriction StructureDefinition'],
+    ],
+    [
+      'has no types that its base has not',
+      profile([element('Patient.deceased[x]', { type: [{ code: 'string' }] })]),
+      ['error definition-restriction StructureDefinition'],
+    ],
+    ['may allow a special type of resource', profile([element('Patient.contained', { type: [{ code: 'Organization' }] })]), []],
+    [
+      'is for the type of its base',
+      profile([], { baseDefinition: `${HL7}StructureDefinition/Group` }),
+      ['error definition-snapshot StructureDefinition'],
+    ],
     ['knows its base', profile([], { baseDefinition: 'http://a.org/none' }), ['warning definition-base StructureDefinition']],
     [
       'knows the profiles of types',
@@ -275,16 +318,52 @@ describe('a structure definition', () => {
     expect(await findingsOf(resource, [], /^definition-/)).toEqual(expected)
   })
 
-  test('for extensions should not be for every element', async () => {
-    const extension = profile([], {
+  test('keeps the discriminators of its base, and may add some', async () => {
+    const base = profile([element('Patient.telecom', sliced('system'))])
+    const derived = (...paths: readonly string[]): JsonObject => {
+      const discriminator = paths.map((path) => ({ type: 'pattern', path }))
+      const slicing = { discriminator, rules: 'open' }
+      return profile([element('Patient.telecom', { slicing })], { url: 'http://a.org/q', baseDefinition: 'http://a.org/p' })
+    }
+    const errors = (resource: JsonObject): Promise<readonly string[]> => findingsOf(resource, [base], /^definition-(?!.*information)/)
+    expect(await errors(derived('use'))).toContain('error definition-slicing StructureDefinition')
+    expect(await errors(derived('system', 'use'))).not.toContain('error definition-slicing StructureDefinition')
+  })
+
+  const extension = (fixedUri: string, members: JsonObject = {}): JsonObject =>
+    profile([element('Extension.url', { fixedUri })], {
       kind: 'complex-type',
       type: 'Extension',
       baseDefinition: `${HL7}StructureDefinition/Extension`,
-      context: [
-        { type: 'element', expression: 'Element' },
-        { type: 'element', expression: 'Patient' },
-      ],
+      context: [{ type: 'element', expression: 'Patient' }],
+      ...members,
     })
-    expect(await findingsOf(extension, [], /^definition-/)).toEqual(['warning definition-context StructureDefinition.context[0]'])
+
+  test('for extensions should not be for every element', async () => {
+    const context = [
+      { type: 'element', expression: 'Element' },
+      { type: 'element', expression: 'Patient' },
+    ]
+    expect(await findingsOf(extension('http://a.org/p', { context }), [], /^definition-/)).toEqual([
+      'warning definition-context StructureDefinition.context[0]',
+    ])
+  })
+
+  test('for extensions fixes their url', async () => {
+    expect(await findingsOf(extension('http://a.org/other'), [], /^definition-/)).toEqual([
+      'error definition-extension-url StructureDefinition',
+    ])
+  })
+
+  test('has modifier extensions only as such', async () => {
+    const modifier = extension('http://a.org/m', { url: 'http://a.org/m' })
+    const differential = { element: [{ path: 'Extension', isModifier: true }, element('Extension.url', { fixedUri: 'http://a.org/m' })] }
+    const type = [{ code: 'Extension', profile: ['http://a.org/m'] }]
+    const using = (path: string): JsonObject => profile([element(path, { sliceName: 'm', type })])
+    const known = [{ ...modifier, differential }]
+    expect(await findingsOf(using('Patient.modifierExtension'), known, /^definition-/)).toEqual([])
+    expect(await findingsOf(using('Patient.extension'), known, /^definition-/)).toEqual([
+      `error definition-type-profile ${first}.type[0].profile[0]`,
+    ])
   })
 })

@@ -53,7 +53,11 @@ const R4 = 'http://hl7.org/fhir/StructureDefinition/'
 /** Where R4 itself uses extensions beside the contexts that it publishes for them. */
 const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
   [`${R4}structuredefinition-fhir-type`, ['ElementDefinition.type']],
-  [`${R4}structuredefinition-normative-version`, ['CodeSystem', 'ConceptMap', 'OperationDefinition', 'SearchParameter', 'ValueSet']],
+  [`${R4}regex`, ['ElementDefinition.type']],
+  [
+    `${R4}structuredefinition-normative-version`,
+    ['CodeSystem', 'ConceptMap', 'ElementDefinition', 'OperationDefinition', 'SearchParameter', 'ValueSet'],
+  ],
 ])
 
 function isIn(run: Run, parent: FhirNode, { type, expression }: ExtensionContext): boolean {

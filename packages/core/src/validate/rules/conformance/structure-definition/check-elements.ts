@@ -2,8 +2,10 @@ import { quoted } from '../../../../errors/index.js'
 import type { FhirNode } from '../../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
-import { checkBinding } from './check-binding.js'
+import { checkCharacteristics } from './check-characteristics.js'
 import { checkDiscriminators, checkExtensionSlicing } from './check-discriminators.js'
+import { checkExpressions } from './check-expressions.js'
+import { checkRestrictions } from './check-restrictions.js'
 import { checkTypeProfiles } from './check-type-profiles.js'
 import { placeOf, type ElementPlace } from './element-place.js'
 import { misplacedElements } from './element-order.js'
@@ -38,11 +40,15 @@ export function checkElements(check: DifferentialCheck, nodes: readonly FhirNode
   checkExtensionSlicing(check.definition, elements)
   for (const element of elements) {
     run.step()
-    checkBinding(element)
+    checkCharacteristics(element)
+    checkExpressions(element)
     checkDiscriminators(element)
     checkTypeProfiles(element)
   }
-  if (isConstraint) reportMisplaced(check, elements)
+  if (isConstraint) {
+    reportMisplaced(check, elements)
+    checkRestrictions(check, elements)
+  }
   checkSliceSupport(check, elements)
 }
 

@@ -1,5 +1,5 @@
 import { quoted } from '../../../../errors/index.js'
-import type { FhirNode } from '../../../../fhirpath/index.js'
+import { PENDING, type FhirNode } from '../../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
 import { checkElements } from './check-elements.js'
@@ -8,6 +8,7 @@ import { checkElements } from './check-elements.js'
 export function checkStructureDefinition(run: Run, node: FhirNode): void {
   checkBase(run, node)
   checkContexts(run, node)
+  checkExtensionUrl(run, node)
   const [differential] = childrenOf(run, node, 'differential')
   if (differential === undefined) return
   const isConstraint = textOf(node, 'derivation') === 'constraint'
@@ -16,10 +17,29 @@ export function checkStructureDefinition(run: Run, node: FhirNode): void {
 
 function checkBase(run: Run, node: FhirNode): void {
   const base = textOf(node, 'baseDefinition')
-  if (base === undefined || run.facts.definition('StructureDefinition', base) !== undefined) return
-  run.sink.report('definition-base', node, {
-    text: `The base ${quoted(base)} is not known here, so the differential is not checked against it.`,
-  })
+  const found = base === undefined ? PENDING : run.facts.definition('StructureDefinition', base)
+  if (found === undefined) {
+    run.sink.report('definition-base', node, {
+      text: `The base ${quoted(base ?? '')} is not known here, so the differential is not checked against it.`,
+    })
+  } else if (found !== PENDING && textOf(node, 'derivation') === 'constraint' && found['type'] !== textOf(node, 'type')) {
+    run.sink.report('definition-snapshot', node, {
+      text: `The differential cannot be applied: the base ${quoted(base ?? '')} is of type ${quoted(String(found['type']))}.`,
+    })
+  }
+}
+
+const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/Extension'
+
+/** The url of an extension is that of its definition; a profile on an extension has it from there. */
+function checkExtensionUrl(run: Run, node: FhirNode): void {
+  if (textOf(node, 'baseDefinition') !== EXTENSION) return
+  const url = textOf(node, 'url') ?? ''
+  const elements = ['differential', 'snapshot']
+    .flatMap((name) => childrenOf(run, node, name))
+    .flatMap((part) => childrenOf(run, part, 'element'))
+  if (elements.some((element) => textOf(element, 'path') === 'Extension.url' && textOf(element, 'fixedUri') === url)) return
+  run.sink.report('definition-extension-url', node, { text: `The definition must fix the url of the extension to ${quoted(url)}.` })
 }
 
 /** An extension for every element is rarely meant. */

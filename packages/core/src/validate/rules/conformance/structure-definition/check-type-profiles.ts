@@ -5,9 +5,12 @@ import type { Run } from '../../../walk/run.js'
 import type { ElementCheck } from './check-elements.js'
 
 /** Checks that the profiles that an element's types name are known, and that those on the type itself are for that type. */
-export function checkTypeProfiles({ run, node }: ElementCheck): void {
+export function checkTypeProfiles({ run, node, path }: ElementCheck): void {
   for (const type of childrenOf(run, node, 'type')) {
-    for (const profile of childrenOf(run, type, 'profile')) checkProfile(run, profile, textOf(type, 'code'))
+    for (const profile of childrenOf(run, type, 'profile')) {
+      checkProfile(run, profile, textOf(type, 'code'))
+      checkModifier(run, profile, path)
+    }
     for (const target of childrenOf(run, type, 'targetProfile')) checkProfile(run, target)
   }
 }
@@ -24,6 +27,17 @@ function checkProfile(run: Run, profile: FhirNode, code?: string): void {
       severity: 'error',
     })
   }
+}
+
+/** What modifies stands in `modifierExtension`, and nothing else does. */
+function checkModifier(run: Run, profile: FhirNode, path: string): void {
+  const found = typeof profile.value === 'string' ? run.facts.profile(profile.value) : undefined
+  if (found === undefined || found === PENDING || found.extension === undefined) return
+  if (found.extension.isModifier === path.endsWith('.modifierExtension')) return
+  run.sink.report('definition-type-profile', profile, {
+    text: `${quoted(found.url)} is ${found.extension.isModifier ? 'a' : 'no'} modifier extension, so it cannot be in ${quoted(path)}.`,
+    severity: 'error',
+  })
 }
 
 /** A profile may be for a type that derives from the element's, or for one from which that derives. */

@@ -1,0 +1,94 @@
+import { isObject } from '../../../../json/index.js'
+import { childrenOf, textOf } from '../../../walk/children.js'
+import type { ElementCheck } from './check-elements.js'
+
+/** Types that have no codes to bind. What is not listed may have. */
+const UNBOUND: ReadonlySet<string> = new Set([
+  'boolean',
+  'integer',
+  'decimal',
+  'unsignedInt',
+  'positiveInt',
+  'date',
+  'dateTime',
+  'instant',
+  'time',
+  'base64Binary',
+  'Period',
+  'Range',
+  'Ratio',
+  'Attachment',
+  'HumanName',
+  'Address',
+  'ContactPoint',
+  'Timing',
+  'Annotation',
+  'SampledData',
+  'Signature',
+])
+
+/** Types whose values have an order. */
+const ORDERED = [
+  'integer',
+  'unsignedInt',
+  'positiveInt',
+  'decimal',
+  'date',
+  'dateTime',
+  'instant',
+  'time',
+  'Quantity',
+  'Age',
+  'Count',
+  'Distance',
+  'Duration',
+  'Money',
+]
+
+/** Types whose values are texts. */
+const WRITTEN = [
+  'string',
+  'markdown',
+  'code',
+  'id',
+  'uri',
+  'url',
+  'canonical',
+  'oid',
+  'uuid',
+  'integer',
+  'unsignedInt',
+  'positiveInt',
+  'decimal',
+  'date',
+  'dateTime',
+  'instant',
+  'time',
+]
+
+/** What only elements of some types can have: the members that say it, its name, and whether a type can have it. */
+const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string) => boolean])[] = [
+  [/^binding$/, 'a binding', (type) => !UNBOUND.has(type)],
+  [/^(?:min|max)Value[A-Z]/, 'a least or greatest value', (type) => ORDERED.includes(type)],
+  [/^maxLength$/, 'a greatest length', (type) => WRITTEN.includes(type)],
+]
+const VALUE = /^(?:fixed|pattern)([A-Z]\w*)$/
+
+/** Checks that what an element says about its value makes sense for its types. */
+export function checkCharacteristics({ run, node, place }: ElementCheck): void {
+  const stated = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+  const types = stated.length > 0 ? stated : (place?.slots.map(({ type }) => type) ?? [])
+  if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return
+  for (const text of problemsOf(Object.keys(node.value), types)) run.sink.report('definition-binding', node, { text })
+}
+
+function problemsOf(members: readonly string[], types: readonly string[]): readonly string[] {
+  const names = types.join(', ')
+  const beyond = CHARACTERISTICS.filter(([member, , isFor]) => !types.some(isFor) && members.some((one) => member.test(one)))
+  const values = members.flatMap((one) => VALUE.exec(one)?.[1] ?? [])
+  const stray = values.filter((type) => !types.some((known) => known.toLowerCase() === type.toLowerCase()))
+  return [
+    ...beyond.map(([, name]) => `The element has ${name}, but its type ${names} cannot have one.`),
+    ...stray.map((type) => `The element has a value of the type ${type}, but is of type ${names}.`),
+  ]
+}

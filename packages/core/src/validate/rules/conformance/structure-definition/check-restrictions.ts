@@ -1,0 +1,68 @@
+import { quoted } from '../../../../errors/index.js'
+import { isSubtype, PENDING, type FhirNode } from '../../../../fhirpath/index.js'
+import { isObject } from '../../../../json/index.js'
+import type { ElementRule } from '../../../profile/element-rule.js'
+import { childrenOf, textOf } from '../../../walk/children.js'
+import type { Run } from '../../../walk/run.js'
+import type { DifferentialCheck, ElementCheck } from './check-elements.js'
+
+/** Checks that a profile takes nothing back that its base demands: cardinality, types, the discriminators of a slicing. */
+export function checkRestrictions({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+  const base = textOf(definition, 'baseDefinition')
+  for (const element of elements) {
+    const rule = base === undefined ? undefined : ruleIn(run, base, element.path)
+    if (rule === undefined) continue
+    for (const text of [cardinalityProblem(element, rule), typeProblem(element, rule)])
+      if (text !== undefined) run.sink.report('definition-restriction', definition, { text })
+    const text = slicingProblem(element, rule)
+    if (text !== undefined) run.sink.report('definition-slicing', definition, { text, code: 'business-rule' })
+  }
+}
+
+/** What a profile, or the next of those on which it builds that has something to say, says about an element. */
+function ruleIn(run: Run, canonical: string, path: string): ElementRule | undefined {
+  const seen = new Set<string>()
+  for (let next: string | undefined = canonical; next !== undefined && !seen.has(next);) {
+    seen.add(next)
+    const profile = run.facts.profile(next)
+    if (profile === undefined || profile === PENDING) return undefined
+    const rule = profile.elements.get(path)
+    if (rule !== undefined) return rule
+    next = profile.base
+  }
+  const type = run.facts.baseType(path.split('.', 1)[0] ?? '')
+  return type === undefined || type === PENDING ? undefined : type.elements.get(path)
+}
+
+function cardinalityProblem({ node, path }: ElementCheck, base: ElementRule): string | undefined {
+  const [least, most] = isObject(node.value) ? [node.value['min'], node.value['max']] : []
+  if (typeof least === 'number' && least < base.min && textOf(node, 'sliceName') === undefined)
+    return `${quoted(path)} is needed ${base.min} times in the base, so ${least} is too little.`
+  const max = most === '*' ? Number.POSITIVE_INFINITY : Number(most)
+  return max > base.max ? `${quoted(path)} is allowed ${base.max} times in the base, so ${String(most)} is too much.` : undefined
+}
+
+function typeProblem({ run, node, path }: ElementCheck, base: ElementRule): string | undefined {
+  if (base.types.length === 0) return undefined
+  const stray = childrenOf(run, node, 'type').find((type) => !isAllowed(run, textOf(type, 'code') ?? '', base))
+  return stray && `${quoted(path)} cannot be of type ${quoted(textOf(stray, 'code') ?? '')}: the base does not allow that.`
+}
+
+function isAllowed({ model }: Run, code: string, { types }: ElementRule): boolean {
+  const type = model.type(code)
+  return type === undefined || types.some((allowed) => allowed.code === code || isSubtype(model, type, allowed.code))
+}
+
+/** Extensions are looked at apart: they are sliced by url everywhere. */
+function slicingProblem({ run, node, path }: ElementCheck, { slicing }: ElementRule): string | undefined {
+  const stated = childrenOf(run, node, 'slicing').flatMap((one) => childrenOf(run, one, 'discriminator'))
+  if (stated.length === 0 || slicing === undefined || slicing.discriminators.length === 0 || path.endsWith('xtension')) return undefined
+  const isKept = slicing.discriminators.every((discriminator, index) => isSame(stated[index], discriminator))
+  return isKept ? undefined : `${quoted(path)} is sliced by other discriminators than in the base.`
+}
+
+/** A pattern is told by its value too. */
+function isSame(node: FhirNode | undefined, { type, path }: { readonly type: string; readonly path: string }): boolean {
+  const kind = (text: string | undefined): string | undefined => (text === 'pattern' ? 'value' : text)
+  return node !== undefined && textOf(node, 'path') === path && kind(textOf(node, 'type')) === kind(type)
+}
