@@ -12,6 +12,8 @@ interface EvaluateOptions {
   readonly periodStart: string
   readonly periodEnd: string
   readonly subject?: string
+  readonly practitioner?: string
+  readonly reportType?: string
   readonly json?: true
 }
 
@@ -22,7 +24,9 @@ export function evaluateCommand(io: Io): Command {
     .argument('<measure>', 'id of the Measure')
     .requiredOption('--period-start <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
     .requiredOption('--period-end <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
-    .option('--subject <reference>', 'report on one subject')
+    .option('--subject <reference>', 'report on one patient (Patient/<id>), or count for the members of a Group (Group/<id>)')
+    .option('--practitioner <reference>', 'count for the patients of this general practitioner')
+    .option('--report-type <code>', 'subject, subject-list or population; the lists are in the report that --json prints')
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(jsonOption())
@@ -34,12 +38,12 @@ export function evaluateCommand(io: Io): Command {
 }
 
 async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
-  const { periodStart, periodEnd, subject } = options
+  const { periodStart, periodEnd, subject, practitioner, reportType } = options
   const call = {
     operation: evaluateMeasureOperation,
     type: 'Measure',
     id: idOf('Measure', measure),
-    values: { periodStart, periodEnd, subject },
+    values: { periodStart, periodEnd, subject, practitioner, reportType },
   }
   const report = await runOperation(call, options, io)
   if (options.json) return io.out(asJson(report))

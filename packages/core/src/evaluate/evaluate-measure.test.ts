@@ -1,8 +1,11 @@
+import type { MeasureReport } from 'fhir/r4.js'
 import { describe, expect, test, vi } from 'vitest'
+import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
+import { searchCodes } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
 import { evaluateMeasure, type EvaluateInput } from './index.js'
-import { basis, measure, population, scoring, wardContext } from './ward.fixture.js'
+import { basis, measure, PARAMETERS, population, scoring, wardContext } from './ward.fixture.js'
 
 const period = { periodStart: '2021', periodEnd: '2021' }
 const input: EvaluateInput = { measure: 'Measure/m', ...period }
@@ -15,7 +18,13 @@ async function counts(resource: JsonObject, over: Partial<EvaluateInput> = {}): 
 describe('the report', () => {
   test('says what was evaluated, when and for which period, and how many there are', async () => {
     const code = { coding: [{ code: 'measure-population' }], text: 'All patients' }
-    const group = [{ id: 'g', code: { text: 'Group' }, population: [{ id: 'p', code, criteria: { language: 'application/x-fhir-query', expression: 'Patient' } }] }]
+    const group = [
+      {
+        id: 'g',
+        code: { text: 'Group' },
+        population: [{ id: 'p', code, criteria: { language: 'application/x-fhir-query', expression: 'Patient' } }],
+      },
+    ]
     const ctx = wardContext([measure(group, { version: '2', improvementNotation: { text: 'up' } })])
     expect(await evaluateMeasure(ctx, input)).toEqual({
       resourceType: 'MeasureReport',
@@ -59,12 +68,18 @@ describe('which Measure', () => {
     expect((await evaluateMeasure(wardContext(versions), { ...period, measure: name })).measure).toBe(canonical)
   })
 
-  test.each(['none', 'Measure/none', 'Patient/ada', 'http://example.org/none', 'http://example.org/Measure/m|3', 'http://example.org/Measure/gone', '', '__proto__'])(
-    '%j does not exist',
-    async (name) => {
-      await expect(evaluateMeasure(wardContext(versions), { ...period, measure: name })).rejects.toMatchObject({ code: 'not-found' })
-    },
-  )
+  test.each([
+    'none',
+    'Measure/none',
+    'Patient/ada',
+    'http://example.org/none',
+    'http://example.org/Measure/m|3',
+    'http://example.org/Measure/gone',
+    '',
+    '__proto__',
+  ])('%j does not exist', async (name) => {
+    await expect(evaluateMeasure(wardContext(versions), { ...period, measure: name })).rejects.toMatchObject({ code: 'not-found' })
+  })
 })
 
 describe('counts', () => {
@@ -86,7 +101,15 @@ describe('counts', () => {
   })
 
   test('stand alone where no scoring is stated, whatever the kinds are', async () => {
-    const group = [{ population: [population('denominator', 'Patient?gender=male'), population('numerator', 'Observation'), { criteria: population('', 'Patient')['criteria'] }] }]
+    const group = [
+      {
+        population: [
+          population('denominator', 'Patient?gender=male'),
+          population('numerator', 'Observation'),
+          { criteria: population('', 'Patient')['criteria'] },
+        ],
+      },
+    ]
     expect(await counts(measure(group))).toEqual([1, 6, 4])
   })
 
@@ -103,7 +126,12 @@ describe('counts', () => {
   })
 
   test('ask the storage once for equal queries, and never for the resources', async () => {
-    const ctx = wardContext([measure([{ population: [population('a', 'Patient'), population('b', 'Patient?_count=5')] }, { population: [population('c', 'Patient')] }])])
+    const ctx = wardContext([
+      measure([
+        { population: [population('a', 'Patient'), population('b', 'Patient?_count=5')] },
+        { population: [population('c', 'Patient')] },
+      ]),
+    ])
     const count = vi.spyOn(ctx.storage, 'count')
     const search = vi.spyOn(ctx.storage, 'search')
     await evaluateMeasure(ctx, input)
@@ -136,19 +164,37 @@ describe('scoring', () => {
   })
 
   test('proportion of subjects, over resources of several types', async () => {
-    const group = [{ population: [population('initial-population', 'Patient'), population('denominator', 'Observation?code=height'), population('numerator', 'Observation?code=weight')] }]
+    const group = [
+      {
+        population: [
+          population('initial-population', 'Patient'),
+          population('denominator', 'Observation?code=height'),
+          population('numerator', 'Observation?code=weight'),
+        ],
+      },
+    ]
     const report = await evaluateMeasure(wardContext([measure(group, { ...scoring('proportion'), ...basis('boolean') })]), input)
     expect(report.group?.[0]).toMatchObject({ population: [{ count: 4 }, { count: 2 }, { count: 1 }], measureScore: { value: 0.5 } })
   })
 
   test('ratio: the numerator does not lie within the denominator', async () => {
-    const group = [{ population: [population('initial-population', 'Patient'), population('denominator', 'Patient?gender=female'), population('numerator', 'Patient?gender=male')] }]
+    const group = [
+      {
+        population: [
+          population('initial-population', 'Patient'),
+          population('denominator', 'Patient?gender=female'),
+          population('numerator', 'Patient?gender=male'),
+        ],
+      },
+    ]
     const report = await evaluateMeasure(wardContext([measure(group, scoring('ratio'))]), input)
     expect(report.group?.[0]).toMatchObject({ population: [{ count: 4 }, { count: 3 }, { count: 1 }], measureScore: { value: 1 / 3 } })
   })
 
   test('ratio with two initial populations, each side within its own', async () => {
-    const refers = (valueString: string): object => ({ extension: [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-criteriaReference', valueString }] })
+    const refers = (valueString: string): object => ({
+      extension: [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-criteriaReference', valueString }],
+    })
     const group = (to: string): object[] => [
       {
         population: [
@@ -164,35 +210,96 @@ describe('scoring', () => {
   })
 
   test('cohort and continuous-variable count; nothing to divide by gives no score', async () => {
-    const cv = [{ population: [population('initial-population', 'Patient'), population('measure-population', 'Patient?gender=female'), population('measure-population-exclusion', 'Patient?birthDate=lt1960')] }]
+    const cv = [
+      {
+        population: [
+          population('initial-population', 'Patient'),
+          population('measure-population', 'Patient?gender=female'),
+          population('measure-population-exclusion', 'Patient?birthDate=lt1960'),
+        ],
+      },
+    ]
     expect(await counts(measure(cv, scoring('continuous-variable')))).toEqual([4, 3, 1])
     expect(await counts(measure([{ population: [population('initial-population', 'Patient')] }], scoring('cohort')))).toEqual([4])
-    const none = [{ population: [population('initial-population', 'Patient'), population('denominator', 'Patient?gender=other'), population('numerator', 'Patient')] }]
+    const none = [
+      {
+        population: [
+          population('initial-population', 'Patient'),
+          population('denominator', 'Patient?gender=other'),
+          population('numerator', 'Patient'),
+        ],
+      },
+    ]
     const report = await evaluateMeasure(wardContext([measure(none, scoring('proportion'))]), input)
     expect(report.group?.[0]).not.toHaveProperty('measureScore')
   })
 
   test("the group's own scoring wins over the Measure's", async () => {
-    const own = { extension: [{ url: 'http://hl7.org/fhir/uv/cqm/StructureDefinition/cqm-scoring', valueCodeableConcept: { coding: [{ code: 'cohort' }] } }] }
-    expect(await counts(measure([{ ...own, population: [population('initial-population', 'Patient')] }], scoring('proportion')))).toEqual([4])
+    const own = {
+      extension: [
+        { url: 'http://hl7.org/fhir/uv/cqm/StructureDefinition/cqm-scoring', valueCodeableConcept: { coding: [{ code: 'cohort' }] } },
+      ],
+    }
+    expect(await counts(measure([{ ...own, population: [population('initial-population', 'Patient')] }], scoring('proportion')))).toEqual([
+      4,
+    ])
   })
 
   test.each<[string, readonly JsonObject[], string, string]>([
-    ['proportion', [population('initial-population', 'Patient'), population('denominator', 'Patient')], 'definition-required', 'Measure.group[0].population'],
-    ['cohort', [population('initial-population', 'Patient'), population('numerator', 'Patient')], 'definition-invalid', 'Measure.group[0].population[1]'],
-    ['cohort', [population('initial-population', 'Patient'), population('initial-population', 'Patient')], 'definition-invalid', 'Measure.group[0].population[1]'],
-    ['cohort', [population('initial-population', 'Patient'), population('measure-observation', 'Observation')], 'not-supported', 'Measure.group[0].population[1]'],
+    [
+      'proportion',
+      [population('initial-population', 'Patient'), population('denominator', 'Patient')],
+      'definition-required',
+      'Measure.group[0].population',
+    ],
+    [
+      'cohort',
+      [population('initial-population', 'Patient'), population('numerator', 'Patient')],
+      'definition-invalid',
+      'Measure.group[0].population[1]',
+    ],
+    [
+      'cohort',
+      [population('initial-population', 'Patient'), population('initial-population', 'Patient')],
+      'definition-invalid',
+      'Measure.group[0].population[1]',
+    ],
+    [
+      'cohort',
+      [population('initial-population', 'Patient'), population('measure-observation', 'Observation')],
+      'not-supported',
+      'Measure.group[0].population[1]',
+    ],
     ['cohort', [population('constructor', 'Patient')], 'definition-invalid', 'Measure.group[0].population[0]'],
     ['composite', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
     ['toString', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
-    ['proportion', [population('initial-population', 'Patient'), population('denominator', 'Patient'), population('numerator', 'Observation')], 'definition-invalid', 'Measure.group[0].population[2].criteria.expression'],
+    [
+      'proportion',
+      [population('initial-population', 'Patient'), population('denominator', 'Patient'), population('numerator', 'Observation')],
+      'definition-invalid',
+      'Measure.group[0].population[2].criteria.expression',
+    ],
   ])('%s: populations that do not fit are refused', async (code, populations, error, expression) => {
-    await expect(counts(measure([{ population: populations }], scoring(code)))).rejects.toMatchObject({ code: error, expression: [expression] })
+    await expect(counts(measure([{ population: populations }], scoring(code)))).rejects.toMatchObject({
+      code: error,
+      expression: [expression],
+    })
   })
 
   test('stratifiers cut every population and have a score of their own', async () => {
-    const stratifier = [{ id: 's', code: { text: 'weighed' }, criteria: population('', 'Patient?_has:Observation:subject:code=weight')['criteria'] }]
-    const group = [{ population: [population('initial-population', 'Patient'), population('denominator', 'Patient'), population('numerator', 'Patient?birthDate=ge1960')], stratifier }]
+    const stratifier = [
+      { id: 's', code: { text: 'weighed' }, criteria: population('', 'Patient?_has:Observation:subject:code=weight')['criteria'] },
+    ]
+    const group = [
+      {
+        population: [
+          population('initial-population', 'Patient'),
+          population('denominator', 'Patient'),
+          population('numerator', 'Patient?birthDate=ge1960'),
+        ],
+        stratifier,
+      },
+    ]
     const report = await evaluateMeasure(wardContext([measure(group, scoring('proportion'))]), input)
     expect(report.group?.[0]?.stratifier).toEqual([
       {
@@ -214,7 +321,9 @@ describe('scoring', () => {
 })
 
 describe('the report of one subject', () => {
-  const resource = measure([{ population: [population('a', 'Patient'), population('b', 'Observation'), population('c', 'Observation?code=weight')] }])
+  const resource = measure([
+    { population: [population('a', 'Patient'), population('b', 'Observation'), population('c', 'Observation?code=weight')] },
+  ])
 
   test.each(['Patient/ada', 'ada'])('%s', async (subject) => {
     const report = await evaluateMeasure(wardContext([resource]), { ...input, subject })
@@ -223,11 +332,21 @@ describe('the report of one subject', () => {
   })
 
   test('a summary may be kept to one subject', async () => {
-    expect(await evaluateMeasure(wardContext([resource]), { ...input, subject: 'ada', reportType: 'population' })).toMatchObject({ type: 'summary' })
+    expect(await evaluateMeasure(wardContext([resource]), { ...input, subject: 'ada', reportType: 'population' })).toMatchObject({
+      type: 'summary',
+    })
   })
 
   test('a query that names the patient is not narrowed further', async () => {
-    const named = measure([{ population: [population('a', 'Observation?subject=Patient/{{%patient.id}}'), population('b', 'Patient?_id={{%subject.id}}'), population('c', 'Organization?name={{%patient.id}}')] }])
+    const named = measure([
+      {
+        population: [
+          population('a', 'Observation?subject=Patient/{{%patient.id}}'),
+          population('b', 'Patient?_id={{%subject.id}}'),
+          population('c', 'Organization?name={{%patient.id}}'),
+        ],
+      },
+    ])
     expect(await counts(named, { subject: 'bea' })).toEqual([2, 1, 0])
     await expect(counts(named)).rejects.toMatchObject({ code: 'definition-invalid', message: expect.stringContaining('%patient.id') })
   })
@@ -237,7 +356,15 @@ describe('the report of one subject', () => {
     for (const subject of ['ada', 'bea', 'cleo', 'dan']) {
       for (const [index, one] of (await counts(resource, { subject })).entries()) sums[index] = (sums[index] ?? 0) + Number(one)
     }
-    const ofSomebody = measure([{ population: [population('a', 'Patient'), population('b', 'Observation?subject:missing=false'), population('c', 'Observation?code=weight')] }])
+    const ofSomebody = measure([
+      {
+        population: [
+          population('a', 'Patient'),
+          population('b', 'Observation?subject:missing=false'),
+          population('c', 'Observation?code=weight'),
+        ],
+      },
+    ])
     expect(sums).toEqual(await counts(ofSomebody))
   })
 
@@ -247,19 +374,153 @@ describe('the report of one subject', () => {
     [{ subject: '' }, 'parameter-invalid'],
     [{ subject: 'Practitioner/p' }, 'parameter-invalid'],
     [{ subject: 'Patient/a b' }, 'parameter-invalid'],
-    [{ subject: 'Group/g' }, 'parameter-unsupported'],
+    [{ subject: 'Group/none' }, 'content-not-found'],
+    [{ practitioner: 'Practitioner/nobody' }, 'content-not-found'],
+    [{ practitioner: 'Organization/o' }, 'parameter-invalid'],
+    [{ practitioner: '' }, 'parameter-invalid'],
   ])('%j is refused', async (over, code) => {
     await expect(counts(resource, over)).rejects.toMatchObject({ code })
   })
 
   test('a type that refers to no patient cannot be counted for one', async () => {
-    await expect(counts(measure([{ population: [population('a', 'Organization')] }]), { subject: 'ada' })).rejects.toMatchObject({ code: 'definition-invalid' })
-    await expect(counts(measure([{ population: [population('a', 'Organization')] }], basis('boolean')))).rejects.toMatchObject({ code: 'definition-invalid' })
+    await expect(counts(measure([{ population: [population('a', 'Organization')] }]), { subject: 'ada' })).rejects.toMatchObject({
+      code: 'definition-invalid',
+    })
+    await expect(counts(measure([{ population: [population('a', 'Organization')] }], basis('boolean')))).rejects.toMatchObject({
+      code: 'definition-invalid',
+    })
   })
 
   test('a Measure about others than patients has no patient as subject', async () => {
     const about = measure([], { subjectCodeableConcept: { coding: [{ code: 'Practitioner' }] } })
     await expect(counts(about, { subject: 'ada' })).rejects.toMatchObject({ code: 'parameter-invalid' })
+  })
+})
+
+describe('patients of a Group or a practitioner', () => {
+  const member = (id: string, over: object = {}): object => ({ entity: { reference: `Patient/${id}` }, ...over })
+  const group = (members: readonly object[], over: object = {}): JsonObject => ({
+    resourceType: 'Group',
+    id: 'g',
+    actual: true,
+    member: members,
+    ...over,
+  })
+  const doctor = { resourceType: 'Practitioner', id: 'dr' }
+  const eve = { resourceType: 'Patient', id: 'eve', gender: 'female', generalPractitioner: [{ reference: 'Practitioner/dr' }] }
+  const seen = { resourceType: 'Observation', id: 'e1', subject: { reference: 'Patient/eve' }, code: { coding: [{ code: 'weight' }] } }
+  const resource = measure([
+    { population: [population('a', 'Patient'), population('b', 'Observation?code=weight'), population('c', 'Patient?gender=female')] },
+  ])
+  const report = (others: readonly JsonObject[], over: Partial<EvaluateInput>): Promise<MeasureReport> =>
+    evaluateMeasure(wardContext([resource, doctor, eve, seen, ...others]), { ...input, ...over })
+  const countsIn = ({ group: [first] = [] }: MeasureReport): unknown => first?.population?.map((one) => one.count)
+
+  test('of a Group: what belongs to its members, in a summary that names it', async () => {
+    const found = await report([group([member('ada'), member('dan')])], { subject: 'Group/g' })
+    expect(found).toMatchObject({ type: 'summary', subject: { reference: 'Group/g' } })
+    expect(countsIn(found)).toEqual([2, 2, 1])
+    expect(countsIn(await report([group([])], { subject: 'Group/g' }))).toEqual([0, 0, 0])
+  })
+
+  test.each(['Practitioner/dr', 'dr'])('of %s: what belongs to the patients', async (practitioner) => {
+    expect(countsIn(await report([], { practitioner }))).toEqual([1, 1, 1])
+    expect(countsIn(await report([], { practitioner, subject: 'ada' }))).toEqual([0, 0, 0])
+    expect(countsIn(await report([group([member('ada'), member('eve')])], { practitioner, subject: 'Group/g' }))).toEqual([1, 1, 1])
+  })
+
+  test.each<[string, JsonObject, string]>([
+    ['an inactive member', group([member('ada'), member('dan', { inactive: true })]), 'Group.member[1] is inactive'],
+    ['a member for a while', group([member('ada', { period: { end: '2020' } })]), 'Group.member[0] has a period'],
+    ['a member that is no patient', group([{ entity: { reference: 'Device/d' } }]), 'Group.member[0] does not refer'],
+    ['members that are described', group([], { actual: false }), 'describes its members'],
+  ])('a Group with %s is refused', async (_name, other, part) => {
+    await expect(report([other], { subject: 'Group/g' })).rejects.toMatchObject({
+      code: 'not-supported',
+      message: expect.stringContaining(part),
+    })
+  })
+
+  test('a report for one subject cannot be of a Group', async () => {
+    await expect(report([group([member('ada')])], { subject: 'Group/g', reportType: 'subject' })).rejects.toMatchObject({
+      code: 'parameter-invalid',
+    })
+  })
+})
+
+test('a query may ask for all that lies below something', async () => {
+  const organization = (id: string, partOf?: string): JsonObject => ({
+    resourceType: 'Organization',
+    id,
+    ...(partOf !== undefined && { partOf: { reference: `Organization/${partOf}` } }),
+  })
+  const resource = measure([{ population: [population('a', 'Organization?partof:below=Organization/top')] }])
+  const ctx = wardContext([
+    resource,
+    organization('top'),
+    organization('middle', 'top'),
+    organization('leaf', 'middle'),
+    organization('other'),
+  ])
+  expect((await evaluateMeasure(ctx, input)).group).toMatchObject([{ population: [{ count: 2 }] }])
+})
+
+describe('a subject list', () => {
+  const resource = measure([
+    {
+      population: [population('a', 'Observation?code=height'), population('b', 'Observation?code=none')],
+      stratifier: [{ criteria: population('x', 'Observation?subject=Patient/bea')['criteria'] }],
+    },
+  ])
+
+  test('says by contained Lists who was counted, in populations and strata', async () => {
+    const report = await evaluateMeasure(wardContext([resource]), { ...input, reportType: 'subject-list' })
+    const list = (id: string, ...members: readonly string[]): object => ({
+      resourceType: 'List',
+      id,
+      status: 'current',
+      mode: 'snapshot',
+      ...(members.length > 0 && { entry: members.map((reference) => ({ item: { reference } })) }),
+    })
+    expect(report.type).toBe('subject-list')
+    expect(report.contained).toEqual([
+      list('members-1', 'Observation/h1', 'Observation/h2', 'Observation/h3'),
+      list('members-2'),
+      list('members-3', 'Observation/h1'),
+      list('members-4'),
+    ])
+    expect(report.group?.[0]?.population).toMatchObject([
+      { count: 3, subjectResults: { reference: '#members-1' } },
+      { count: 0, subjectResults: { reference: '#members-2' } },
+    ])
+    expect(report.group?.[0]?.stratifier?.[0]?.stratum?.[0]?.population?.[0]).toMatchObject({
+      count: 1,
+      subjectResults: { reference: '#members-3' },
+    })
+  })
+
+  test('of subjects lists them, kept to one of them when asked', async () => {
+    const bySubject = measure([{ population: [population('a', 'Observation?code=weight')] }], basis('boolean'))
+    const membersOf = async (over: Partial<EvaluateInput>): Promise<unknown> =>
+      (await evaluateMeasure(wardContext([bySubject]), { ...input, ...over, reportType: 'subject-list' })).contained
+    expect(await membersOf({})).toMatchObject([{ entry: [{ item: { reference: 'Patient/ada' } }, { item: { reference: 'Patient/bea' } }] }])
+    expect(await membersOf({ subject: 'bea' })).toMatchObject([{ entry: [{ item: { reference: 'Patient/bea' } }] }])
+  })
+
+  test('of more members than an expansion may have is too costly', async () => {
+    const ctx = wardContext([resource], { limits: { maxExpansion: 3 } })
+    await expect(evaluateMeasure(ctx, { ...input, reportType: 'subject-list' })).rejects.toMatchObject({ code: 'too-costly' })
+    await expect(evaluateMeasure(ctx, input)).resolves.toMatchObject({ type: 'summary' })
+  })
+})
+
+test('a value set that a query names and that is not there is a fault of the Measure, with its place', async () => {
+  const resource = measure([{ population: [population('numerator', 'Observation?code:in=http://example.org/none')] }])
+  const ctx: OperationContext = wardContext([resource], { search: { parameters: PARAMETERS, codesOf: searchCodes(() => ctx) } })
+  await expect(evaluateMeasure(ctx, input)).rejects.toMatchObject({
+    code: 'definition-not-found',
+    expression: ['Measure.group[0].population[0].criteria.expression'],
+    message: expect.stringMatching(/^Group 1, population 1 \('numerator'\): .*http:\/\/example.org\/none/),
   })
 })
 
@@ -282,7 +543,10 @@ describe('ME-07 queries that are not understood', () => {
     ["Patient?gender='; drop table x;--&x'=1", "x'"],
     ['Patient?birthDate=ge{{%now}}', '%now'],
   ])('%s', async (expression, part) => {
-    const resource = measure([{ population: [population('first', 'Patient')] }, { population: [population('a', 'Patient'), population('numerator', expression)] }])
+    const resource = measure([
+      { population: [population('first', 'Patient')] },
+      { population: [population('a', 'Patient'), population('numerator', expression)] },
+    ])
     const error: unknown = await counts(resource).catch((reason: unknown) => reason)
     expect(error).toMatchObject({
       code: 'definition-invalid',
@@ -299,13 +563,43 @@ describe('Measures that cannot be evaluated', () => {
   test.each<[string, JsonObject, string, string]>([
     ['no criteria', one(undefined), 'definition-required', 'Measure.group[0].population[0].criteria'],
     ['criteria of another shape', one('Patient'), 'definition-required', 'Measure.group[0].population[0].criteria'],
-    ['no expression', one({ language: 'application/x-fhir-query' }), 'definition-required', 'Measure.group[0].population[0].criteria.expression'],
+    [
+      'no expression',
+      one({ language: 'application/x-fhir-query' }),
+      'definition-required',
+      'Measure.group[0].population[0].criteria.expression',
+    ],
     ['no language', one({ expression: 'Patient' }), 'not-supported', 'Measure.group[0].population[0].criteria.language'],
-    ['ME-08 CQL', one({ language: 'text/cql-identifier', expression: 'Numerator' }), 'not-supported', 'Measure.group[0].population[0].criteria.language'],
-    ['a language named like an object property', one({ language: 'constructor', expression: 'x' }), 'not-supported', 'Measure.group[0].population[0].criteria.language'],
-    ['two languages in one group', measure([{ population: [population('a', 'Patient'), { criteria: { language: 'text/fhirpath', expression: 'x' } }] }]), 'not-supported', 'Measure.group[0].population[1].criteria.language'],
-    ['a stratifier by components', measure([{ stratifier: [{ component: [{}] }] }]), 'not-supported', 'Measure.group[0].stratifier[0].component'],
-    ['a basis that the query does not have', measure([{ population: [population('a', 'Patient')] }], basis('Encounter')), 'definition-invalid', 'Measure.group[0].population[0].criteria.expression'],
+    [
+      'ME-08 CQL',
+      one({ language: 'text/cql-identifier', expression: 'Numerator' }),
+      'not-supported',
+      'Measure.group[0].population[0].criteria.language',
+    ],
+    [
+      'a language named like an object property',
+      one({ language: 'constructor', expression: 'x' }),
+      'not-supported',
+      'Measure.group[0].population[0].criteria.language',
+    ],
+    [
+      'two languages in one group',
+      measure([{ population: [population('a', 'Patient'), { criteria: { language: 'text/fhirpath', expression: 'x' } }] }]),
+      'not-supported',
+      'Measure.group[0].population[1].criteria.language',
+    ],
+    [
+      'a stratifier by components',
+      measure([{ stratifier: [{ component: [{}] }] }]),
+      'not-supported',
+      'Measure.group[0].stratifier[0].component',
+    ],
+    [
+      'a basis that the query does not have',
+      measure([{ population: [population('a', 'Patient')] }], basis('Encounter')),
+      'definition-invalid',
+      'Measure.group[0].population[0].criteria.expression',
+    ],
   ])('%s', async (_name, resource, code, expression) => {
     await expect(counts(resource)).rejects.toMatchObject({ code, expression: [expression] })
   })
@@ -359,7 +653,9 @@ describe('rights and limits', () => {
   })
 
   test('a cancelled call ends', async () => {
-    await expect(evaluateMeasure({ ...wardContext([resource]), signal: AbortSignal.abort() }, input)).rejects.toMatchObject({ code: 'aborted' })
+    await expect(evaluateMeasure({ ...wardContext([resource]), signal: AbortSignal.abort() }, input)).rejects.toMatchObject({
+      code: 'aborted',
+    })
   })
 })
 
@@ -367,11 +663,14 @@ test('a language of the caller evaluates its criteria', async () => {
   const constant = {
     names: ['text/x-number'],
     evaluator: () => async (group: { readonly populations: readonly { readonly expression: string }[] }) => ({
-      populations: group.populations.map(({ expression }) => Number(expression)),
+      populations: group.populations.map(({ expression }) => ({ count: Number(expression) })),
       strata: [],
     }),
   }
-  const resource = measure([{ population: [{ criteria: { language: 'text/x-number', expression: '42' } }] }, { population: [population('a', 'Patient')] }])
+  const resource = measure([
+    { population: [{ criteria: { language: 'text/x-number', expression: '42' } }] },
+    { population: [population('a', 'Patient')] },
+  ])
   const report = await evaluateMeasure(wardContext([resource]), input, { languages: [constant] })
   expect(report.group).toMatchObject([{ population: [{ count: 42 }] }, { population: [{ count: 4 }] }])
 })

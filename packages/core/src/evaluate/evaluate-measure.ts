@@ -6,7 +6,7 @@ import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope
 import { planOf, type GroupPlan, type MeasurePlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
 import { reportOf } from './report.js'
-import { patientIdOf } from './subject.js'
+import { practitionerIdOf, subjectOf, type Subject } from './subject.js'
 
 /** What to evaluate. */
 export interface EvaluateInput {
@@ -16,10 +16,12 @@ export interface EvaluateInput {
   readonly periodStart: string
   /** The last of the period, included as a whole. */
   readonly periodEnd: string
-  /** `Patient/<id>` or an id: only what belongs to this patient is counted. */
+  /** `Patient/<id>` or an id: only what belongs to this patient is counted. `Group/<id>`: what belongs to its members. */
   readonly subject?: string | undefined
-  /** `subject` for the report of one subject, `population` for a summary. By default the first when there is a `subject`. */
-  readonly reportType?: 'subject' | 'population' | undefined
+  /** `Practitioner/<id>` or an id: only what belongs to patients of this general practitioner is counted. */
+  readonly practitioner?: string | undefined
+  /** `subject` for the report of one subject, `population` for a summary, `subject-list` for a summary with lists of who was counted. By default the first when `subject` is a patient. */
+  readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
 }
 
 /** Options of `evaluateMeasure`. */
@@ -38,20 +40,27 @@ export interface EvaluateOptions {
  */
 export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInput, options: EvaluateOptions = {}): Promise<MeasureReport> {
   const period = checkedPeriod(input.periodStart, input.periodEnd)
-  const type = reportTypeOf(input)
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)
   const languages = languagesOf(plan, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
-  const patient = input.subject === undefined ? undefined : await patientIdOf(ctx, input.subject, measure)
-  const counts = await countsOf(ctx, { plan, languages, scope: { period, patient } })
-  return reportOf(ctx, { measure, plan, scope: { period, patient }, type, counts })
+  const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
+  const type = reportTypeOf(input.reportType, subject)
+  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
+  const scope: Scope = { period, subject, practitioner, listed: type === 'subject-list' }
+  const counts = await countsOf(ctx, { plan, languages, scope })
+  return reportOf(ctx, { measure, plan, scope, type, counts })
 }
 
-function reportTypeOf({ subject, reportType }: EvaluateInput): MeasureReport['type'] {
-  if (reportType === 'subject' && subject === undefined) {
-    throw new OperationError('parameter-required', "A report for a subject needs parameter 'subject'.", { expression: ['subject'] })
+function reportTypeOf(asked: EvaluateInput['reportType'], subject: Subject | undefined): MeasureReport['type'] {
+  if (asked === 'subject' && subject?.type !== 'Patient') {
+    const [code, fault] =
+      subject === undefined
+        ? (['parameter-required', "needs parameter 'subject'"] as const)
+        : (['parameter-invalid', 'cannot be of a Group'] as const)
+    throw new OperationError(code, `A report for one subject ${fault}.`, { expression: ['subject'] })
   }
-  return subject !== undefined && reportType !== 'population' ? 'individual' : 'summary'
+  if (asked === 'subject-list') return asked
+  return subject?.type === 'Patient' && asked !== 'population' ? 'individual' : 'summary'
 }
 
 /** The language of each group. All are looked up before anything is counted. */

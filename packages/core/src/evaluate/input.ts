@@ -5,9 +5,10 @@ import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import type { EvaluateInput } from './evaluate-measure.js'
 
 /** Codes of R4, with the words that R5 and other guides have for the same. */
-const REPORT_TYPES: ReadonlyMap<string, 'subject' | 'population'> = new Map([
+const REPORT_TYPES: ReadonlyMap<string, EvaluateInput['reportType']> = new Map([
   ['subject', 'subject'],
   ['individual', 'subject'],
+  ['subject-list', 'subject-list'],
   ['population', 'population'],
   ['summary', 'population'],
 ])
@@ -20,12 +21,13 @@ const REPORT_TYPES: ReadonlyMap<string, 'subject' | 'population'> = new Map([
  */
 export function readEvaluate(request: OperationRequest): EvaluateInput {
   const reader = parameterReader(request.parameters)
-  reader.refuse('practitioner', 'lastReceivedOn', 'parameters')
+  reader.refuse('lastReceivedOn', 'parameters')
   const input = {
     periodStart: required(reader, 'periodStart'),
     periodEnd: required(reader, 'periodEnd'),
     measure: measureOf(reader, request.id),
-    subject: subjectOf(reader),
+    subject: referenceAt(reader, 'subject'),
+    practitioner: referenceAt(reader, 'practitioner'),
     reportType: reportTypeOf(reader),
   }
   reader.refuseUnknown()
@@ -46,9 +48,10 @@ function measureOf(reader: ParameterReader, id: string | undefined): string {
   })
 }
 
-function subjectOf(reader: ParameterReader): string | undefined {
-  const isReference = reader.all('subject')[0]?.type === 'Reference'
-  return isReference ? (stringAt(reader.object('subject'), 'reference') ?? '') : reader.text('subject')
+/** R4 has these as texts; a Reference is taken, too. */
+function referenceAt(reader: ParameterReader, name: string): string | undefined {
+  const isReference = reader.all(name)[0]?.type === 'Reference'
+  return isReference ? (stringAt(reader.object(name), 'reference') ?? '') : reader.text(name)
 }
 
 function reportTypeOf(reader: ParameterReader): EvaluateInput['reportType'] {
@@ -56,9 +59,7 @@ function reportTypeOf(reader: ParameterReader): EvaluateInput['reportType'] {
   if (code === undefined) return undefined
   const reportType = REPORT_TYPES.get(code)
   if (reportType !== undefined) return reportType
-  const expression = [reader.expressionOf('reportType')]
-  if (code === 'subject-list') {
-    throw new OperationError('parameter-unsupported', "reportType 'subject-list' is not supported.", { expression })
-  }
-  throw new OperationError('parameter-value', `There is no reportType ${quoted(code)}.`, { expression })
+  throw new OperationError('parameter-value', `There is no reportType ${quoted(code)}.`, {
+    expression: [reader.expressionOf('reportType')],
+  })
 }

@@ -7,7 +7,11 @@ import { INDEXER, measure, population, wardContext } from './ward.fixture.js'
 
 const ctx = wardContext([measure([{ population: [population('measure-population', 'Patient')] }])])
 
-function post(parameter: readonly object[], id: string | undefined = 'm', operation: Operation = evaluateMeasureOperation): Promise<OperationResponse> {
+function post(
+  parameter: readonly object[],
+  id: string | undefined = 'm',
+  operation: Operation = evaluateMeasureOperation,
+): Promise<OperationResponse> {
   const body: JsonObject = { resourceType: 'Parameters', parameter }
   return operation.run(ctx, { type: 'Measure', id, method: 'POST', strict: false, parameters: parametersOf(body), body })
 }
@@ -38,7 +42,12 @@ describe('$evaluate-measure', () => {
   })
 
   test('dates may come as any text type', async () => {
-    expect(await post([{ name: 'periodStart', valueString: '2020-01-01' }, { name: 'periodEnd', valueDateTime: '2030-01-01' }])).toMatchObject(found)
+    expect(
+      await post([
+        { name: 'periodStart', valueString: '2020-01-01' },
+        { name: 'periodEnd', valueDateTime: '2030-01-01' },
+      ]),
+    ).toMatchObject(found)
   })
 
   test.each(['http://example.org/Measure/m', 'Measure/m', 'm'])('POST and GET at type level, with measure=%s', async (name) => {
@@ -55,8 +64,22 @@ describe('$evaluate-measure', () => {
   test.each<[string, readonly object[], string]>([
     ['subject', [{ name: 'subject', valueString: 'ada' }], 'individual'],
     ['a subject as reference', [{ name: 'subject', valueReference: { reference: 'Patient/ada' } }], 'individual'],
-    ['reportType subject', [{ name: 'subject', valueString: 'ada' }, { name: 'reportType', valueCode: 'subject' }], 'individual'],
-    ['reportType individual', [{ name: 'subject', valueString: 'ada' }, { name: 'reportType', valueCode: 'individual' }], 'individual'],
+    [
+      'reportType subject',
+      [
+        { name: 'subject', valueString: 'ada' },
+        { name: 'reportType', valueCode: 'subject' },
+      ],
+      'individual',
+    ],
+    [
+      'reportType individual',
+      [
+        { name: 'subject', valueString: 'ada' },
+        { name: 'reportType', valueCode: 'individual' },
+      ],
+      'individual',
+    ],
     ['reportType population', [{ name: 'reportType', valueCode: 'population' }], 'summary'],
     ['reportType summary', [{ name: 'reportType', valueCode: 'summary' }], 'summary'],
   ])('%s', async (_name, parameters, type) => {
@@ -73,8 +96,7 @@ describe('what is refused', () => {
     ['a repeated periodStart', [start, start, end], 'parameter-invalid'],
     ['a measure beside the id', [start, end, { name: 'measure', valueString: 'm' }], 'parameter-invalid'],
     ['an unknown reportType', [start, end, { name: 'reportType', valueCode: 'all' }], 'parameter-value'],
-    ['subject-list', [start, end, { name: 'reportType', valueCode: 'subject-list' }], 'parameter-unsupported'],
-    ['practitioner', [start, end, { name: 'practitioner', valueString: 'Practitioner/p' }], 'parameter-unsupported'],
+    ['an unknown practitioner', [start, end, { name: 'practitioner', valueString: 'Practitioner/p' }], 'content-not-found'],
     ['lastReceivedOn', [start, end, { name: 'lastReceivedOn', valueDateTime: '2020' }], 'parameter-unsupported'],
     ['parameters', [start, end, { name: 'parameters', resource: { resourceType: 'Parameters' } }], 'parameter-unsupported'],
     ['an unknown parameter', [start, end, { name: 'constructor', valueString: 'x' }], 'parameter-invalid'],

@@ -1,10 +1,18 @@
-import type { CodeableConcept, MeasureReport, MeasureReportGroup, MeasureReportGroupPopulation, MeasureReportGroupStratifier } from 'fhir/r4.js'
+import type {
+  CodeableConcept,
+  MeasureReport,
+  MeasureReportGroup,
+  MeasureReportGroupPopulation,
+  MeasureReportGroupStratifier,
+} from 'fhir/r4.js'
 import { formatCanonical } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
 import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
 import type { GroupCounts, Scope } from './languages/index.js'
 import type { GroupPlan, MeasurePlan } from './measure-plan.js'
+import { memberLists, type MemberLists } from './member-lists.js'
 import { scoreOf } from './score.js'
+import type { Tally } from './tally.js'
 
 /** Everything that a report says. */
 export interface Evaluation {
@@ -23,21 +31,23 @@ export interface Evaluation {
  */
 export function reportOf(ctx: OperationContext, { measure, plan, scope, type, counts }: Evaluation): MeasureReport {
   const now = ctx.now().toISOString()
+  const { period, subject } = scope
   const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
+  const lists = memberLists()
+  const group = plan.groups.map((one, index) => groupOf(one, counts[index] ?? { populations: [], strata: [] }, lists))
   return {
     resourceType: 'MeasureReport',
     id: ctx.newId(),
     meta: { versionId: '1', lastUpdated: now },
+    ...(lists.contained.length > 0 && { contained: [...lists.contained] }),
     status: 'complete',
     type,
     measure: canonicalOfMeasure(measure),
-    ...(scope.patient !== undefined && { subject: { reference: `Patient/${scope.patient}` } }),
+    ...(subject !== undefined && { subject: { reference: `${subject.type}/${subject.id}` } }),
     date: now,
-    period: { start: scope.period.start, end: scope.period.end },
+    period: { start: period.start, end: period.end },
     ...(improvementNotation !== undefined && { improvementNotation }),
-    ...(plan.groups.length > 0 && {
-      group: plan.groups.map((group, index) => groupOf(group, counts[index] ?? { populations: [], strata: [] })),
-    }),
+    ...(group.length > 0 && { group }),
   }
 }
 
@@ -46,17 +56,16 @@ function canonicalOfMeasure(measure: JsonObject): string {
   return url === undefined ? `Measure/${stringAt(measure, 'id')}` : formatCanonical(url, stringAt(measure, 'version'))
 }
 
-function groupOf(group: GroupPlan, { populations, strata }: GroupCounts): MeasureReportGroup {
+function groupOf(group: GroupPlan, { populations, strata }: GroupCounts, lists: MemberLists): MeasureReportGroup {
+  const stratifierOf = (stratifier: Head, tallies: readonly Tally[]): MeasureReportGroupStratifier => {
+    const { id, code } = headOf(stratifier)
+    return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), stratum: [populationsOf(group, tallies, lists)] }
+  }
   return {
     ...headOf(group),
-    ...populationsOf(group, populations),
-    ...(strata.length > 0 && { stratifier: group.stratifiers.map((stratifier, index) => stratifierOf(group, stratifier, strata[index] ?? [])) }),
+    ...populationsOf(group, populations, lists),
+    ...(strata.length > 0 && { stratifier: group.stratifiers.map((stratifier, index) => stratifierOf(stratifier, strata[index] ?? [])) }),
   }
-}
-
-function stratifierOf(group: GroupPlan, stratifier: Head, counts: readonly number[]): MeasureReportGroupStratifier {
-  const { id, code } = headOf(stratifier)
-  return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), stratum: [populationsOf(group, counts)] }
 }
 
 interface Counted {
@@ -64,9 +73,14 @@ interface Counted {
   measureScore?: { value: number }
 }
 
-function populationsOf(group: GroupPlan, counts: readonly number[]): Counted {
+function populationsOf(group: GroupPlan, tallies: readonly Tally[], lists: MemberLists): Counted {
+  const counts = group.populations.map((_, index) => tallies[index]?.count ?? 0)
   const score = scoreOf(group, counts)
-  const population = group.populations.map((one, index) => ({ ...headOf(one), count: counts[index] ?? 0 }))
+  const population = group.populations.map((one, index) => ({
+    ...headOf(one),
+    count: counts[index] ?? 0,
+    ...lists.resultsOf(tallies[index]),
+  }))
   return { ...(population.length > 0 && { population }), ...(score !== undefined && { measureScore: { value: score } }) }
 }
 

@@ -2,26 +2,56 @@ import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { isResourceId } from '../storage/index.js'
+import { checkMembers } from './group-members.js'
+
+/** Who an evaluation is about: one patient, or the patients of a Group. */
+export interface Subject {
+  readonly type: 'Patient' | 'Group'
+  readonly id: string
+}
 
 /**
- * The id of the patient that a subject names: `Patient/<id>`, or an id alone.
+ * The subject that a request names: `Patient/<id>`, an id alone, or `Group/<id>`.
  *
- * @throws {OperationError} `parameter-unsupported` for a Group; `parameter-invalid` for other subjects than patients, and when the
- *   Measure is about others; `content-not-found` when there is no such patient.
+ * @throws {OperationError} `parameter-invalid` for other subjects than patients, and when the Measure is about others; `content-not-found`
+ *   when there is no such subject; `not-supported` for a Group that is not a list of patients.
  */
-export async function patientIdOf(ctx: OperationContext, subject: string, measure: JsonObject): Promise<string> {
-  const [type = '', id = ''] = subject.includes('/') ? subject.split('/', 2) : ['Patient', subject]
-  if (type === 'Group') throw new OperationError('parameter-unsupported', 'A Group as subject is not supported.', { expression: ['subject'] })
-  if (type !== 'Patient' || subjectTypeOf(measure) !== 'Patient' || !isResourceId(id)) {
-    throw new OperationError('parameter-invalid', `Subject ${quoted(subject)} is no patient, or the Measure is not about patients.`, {
-      expression: ['subject'],
-    })
+export async function subjectOf(ctx: OperationContext, given: string, measure: JsonObject): Promise<Subject> {
+  const [type = '', id = ''] = given.includes('/') ? given.split('/', 2) : ['Patient', given]
+  if ((type !== 'Patient' && type !== 'Group') || subjectTypeOf(measure) !== 'Patient' || !isResourceId(id)) {
+    throw new OperationError(
+      'parameter-invalid',
+      `Subject ${quoted(given)} is no patient and no Group, or the Measure is not about patients.`,
+      {
+        expression: ['subject'],
+      },
+    )
   }
-  ctx.authorize?.('read', 'Patient', id)
-  if ((await ctx.storage.read('Patient', id)) === undefined) {
-    throw new OperationError('content-not-found', `Patient/${id} does not exist.`, { expression: ['subject'] })
+  const resource = await existing(ctx, `${type}/${id}`, 'subject')
+  if (type === 'Group') checkMembers(resource, id)
+  return { type, id }
+}
+
+/**
+ * The id of the practitioner that a request names: `Practitioner/<id>`, or an id alone.
+ *
+ * @throws {OperationError} `parameter-invalid` for a reference to something else; `content-not-found` when there is no such practitioner.
+ */
+export async function practitionerIdOf(ctx: OperationContext, given: string): Promise<string> {
+  const [type = '', id = ''] = given.includes('/') ? given.split('/', 2) : ['Practitioner', given]
+  if (type !== 'Practitioner' || !isResourceId(id)) {
+    throw new OperationError('parameter-invalid', `${quoted(given)} is no practitioner.`, { expression: ['practitioner'] })
   }
+  await existing(ctx, `Practitioner/${id}`, 'practitioner')
   return id
+}
+
+async function existing(ctx: OperationContext, reference: string, parameter: string): Promise<JsonObject> {
+  const [type = '', id = ''] = reference.split('/')
+  ctx.authorize?.('read', type, id)
+  const stored = await ctx.storage.read(type, id)
+  if (stored !== undefined) return stored.resource
+  throw new OperationError('content-not-found', `${reference} does not exist.`, { expression: [parameter] })
 }
 
 /** R4: Patient where the Measure does not say. A subject by reference is a Group of them. */

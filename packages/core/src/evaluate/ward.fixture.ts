@@ -14,16 +14,20 @@ const row = (type: string, base: string, code: string): SearchParameterRow => ({
 })
 
 const MODEL = typeModelOf({
-  Patient: { kind: 'resource', elements: { id: 'id', gender: 'code', birthDate: 'date' } },
+  Patient: { kind: 'resource', elements: { id: 'id', gender: 'code', birthDate: 'date', generalPractitioner: 'Reference*' } },
+  Practitioner: { kind: 'resource', elements: { id: 'id' } },
+  Group: { kind: 'resource', elements: { id: 'id', actual: 'boolean', member: 'Group.member*' } },
+  'Group.member': { kind: 'complex-type', elements: { entity: 'Reference', inactive: 'boolean' } },
   Observation: { kind: 'resource', elements: { id: 'id', code: 'CodeableConcept', subject: 'Reference', 'effective[x]': 'dateTime' } },
-  Organization: { kind: 'resource', elements: { id: 'id', name: 'string' } },
+  Organization: { kind: 'resource', elements: { id: 'id', name: 'string', partOf: 'Reference' } },
   CodeableConcept: { kind: 'complex-type', elements: { coding: 'Coding*', text: 'string' } },
   Coding: { kind: 'complex-type', elements: { system: 'uri', code: 'code' } },
   Reference: { kind: 'complex-type', elements: { reference: 'string' } },
-  ...Object.fromEntries(['id', 'code', 'date', 'dateTime', 'string', 'uri'].map((name) => [name, { kind: 'primitive-type' }])),
+  ...Object.fromEntries(['id', 'boolean', 'code', 'date', 'dateTime', 'string', 'uri'].map((name) => [name, { kind: 'primitive-type' }])),
 })
 
-const PARAMETERS = searchParameters(
+/** What the ward can be searched by. */
+export const PARAMETERS = searchParameters(
   [
     row('token', 'Patient', 'gender'),
     row('date', 'Patient', 'birthDate'),
@@ -31,6 +35,9 @@ const PARAMETERS = searchParameters(
     { ...row('reference', 'Observation', 'subject'), target: ['Patient', 'Group'] },
     { ...row('date', 'Observation', 'date'), expression: 'Observation.effective' },
     row('token', 'Organization', 'name'),
+    { ...row('reference', 'Organization', 'partof'), expression: 'Organization.partOf', target: ['Organization'] },
+    { ...row('reference', 'Patient', 'general-practitioner'), expression: 'Patient.generalPractitioner', target: ['Practitioner'] },
+    { ...row('reference', 'Group', 'member'), expression: 'Group.member.entity', target: ['Patient'] },
   ],
   MODEL,
 )

@@ -1,19 +1,25 @@
 import type { OperationContext } from '../../context/index.js'
 import type { GroupPlan } from '../measure-plan.js'
 import type { Period } from '../period.js'
+import type { Subject } from '../subject.js'
+import type { Tally } from '../tally.js'
 
 /** What an evaluation is about. */
 export interface Scope {
   readonly period: Period
-  /** Id of the one Patient that is looked at; all when absent. */
-  readonly patient?: string | undefined
+  /** Only what belongs to this patient, or to the patients of this Group, is looked at; all when absent. */
+  readonly subject?: Subject | undefined
+  /** Id of a Practitioner: only what belongs to patients of this general practitioner is looked at. */
+  readonly practitioner?: string | undefined
+  /** Whether the members of each population are asked for, too. */
+  readonly listed?: boolean | undefined
 }
 
-/** How many belong to each population of a group, in the group's order. */
+/** What belongs to each population of a group, in the group's order. */
 export interface GroupCounts {
-  readonly populations: readonly number[]
-  /** For each stratifier, how many of each population satisfy its criterion too. */
-  readonly strata: readonly (readonly number[])[]
+  readonly populations: readonly Tally[]
+  /** For each stratifier, what of each population satisfies its criterion too. */
+  readonly strata: readonly (readonly Tally[])[]
 }
 
 /** A language that criteria are written in. Adding one is a file and a line of the registry. */

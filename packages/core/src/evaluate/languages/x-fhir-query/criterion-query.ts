@@ -1,6 +1,6 @@
 import type { OperationContext } from '../../../context/index.js'
-import { ERRORS, OperationError, quoted } from '../../../errors/index.js'
-import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
+import { ERRORS, OperationError, quoted, type ErrorCode } from '../../../errors/index.js'
+import { hierarchyOf, parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
 import type { SearchQuery } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
 import type { Scope } from '../language.js'
@@ -10,8 +10,8 @@ import { patientParameter } from './patient-parameter.js'
 const PATIENT_VARIABLES = ['subject.id', 'patient.id']
 
 /**
- * The query that a criterion's expression is. With a patient in the scope it finds only what belongs to that patient, unless the
- * expression names the patient itself. Parameters that do not select anything (`_count`, `_sort` ...) have no effect on a count.
+ * The query that a criterion's expression is. With patients in the scope it finds only what belongs to them; an expression that
+ * names the one patient itself is not narrowed to it. Parameters that do not select anything (`_count`, `_sort` ...) have no effect on a count.
  *
  * @throws {OperationError} `definition-invalid` naming the place and what is wrong with it; what `ctx.authorize` throws for a type
  *   that the caller may not search.
@@ -20,7 +20,7 @@ export async function criterionQuery(ctx: OperationContext, criterion: Criterion
   const options = searchOptions(ctx)
   const query = await placed(criterion, async () => {
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
-    const own = namesPatient(criterion) || scope.patient === undefined ? [] : [ofPatient(options, type, scope.patient)]
+    const own = patientConditions(criterion, scope).map((condition) => ofPatients(options, type, condition))
     return (await parseSearch(type, [...parameters, ...own], options)).query
   })
   for (const type of searchTypesOf(query)) ctx.authorize?.('search', type)
@@ -28,30 +28,47 @@ export async function criterionQuery(ctx: OperationContext, criterion: Criterion
 }
 
 /** How searches are read. @throws {OperationError} `not-supported` when the context does not say. */
-export function searchOptions({ search }: OperationContext): SearchOptions {
-  if (search !== undefined) return search
-  throw new OperationError('not-supported', 'Criteria that are searches need search parameters, which are not loaded.')
+export function searchOptions({ search, storage, authorize }: OperationContext): SearchOptions {
+  if (search === undefined)
+    throw new OperationError('not-supported', 'Criteria that are searches need search parameters, which are not loaded.')
+  return {
+    ...search,
+    hierarchyOf: async (question) => {
+      authorize?.('search', question.type)
+      return hierarchyOf(storage, question)
+    },
+  }
 }
 
 function namesPatient({ expression }: Criterion): boolean {
   return PATIENT_VARIABLES.some((name) => expression.includes(`{{%${name}}}`))
 }
 
-/** The search parameter that leaves what belongs to one patient. */
-function ofPatient(options: SearchOptions, type: string, patient: string): readonly [string, string] {
-  if (type === 'Patient') return ['_id', patient]
-  const parameter = patientParameter(options, type)
-  if (parameter !== undefined) return [parameter, `Patient/${patient}`]
-  throw new OperationError('search-invalid', `${quoted(type)} does not refer to a patient.`)
+type Condition = readonly [name: string, value: string]
+
+/** What a search for the patients that are looked at says. A criterion that names the patient itself is not narrowed to it. */
+function patientConditions(criterion: Criterion, { subject, practitioner }: Scope): readonly Condition[] {
+  const conditions: Condition[] = practitioner === undefined ? [] : [['general-practitioner', `Practitioner/${practitioner}`]]
+  if (subject?.type === 'Group') conditions.push(['_has:Group:member:_id', subject.id])
+  if (subject?.type === 'Patient' && !namesPatient(criterion)) conditions.push(['_id', subject.id])
+  return conditions
 }
 
-function variablesOf({ period, patient }: Scope): ReadonlyMap<string, string> {
+/** The condition on patients as one on resources of a type that refers to them. */
+function ofPatients(options: SearchOptions, type: string, [name, value]: Condition): Condition {
+  if (type === 'Patient') return [name, value]
+  const parameter = patientParameter(options, type)
+  if (parameter === undefined) throw new OperationError('search-invalid', `${quoted(type)} does not refer to a patient.`)
+  return name === '_id' ? [parameter, `Patient/${value}`] : [`${parameter}:Patient.${name}`, value]
+}
+
+function variablesOf({ period, subject }: Scope): ReadonlyMap<string, string> {
   return new Map([
     ['periodStart', period.start],
     ['periodEnd', period.end],
     ['measurementPeriod.start', period.start],
     ['measurementPeriod.end', period.end],
-    ...(patient === undefined ? [] : PATIENT_VARIABLES.map((name) => [name, patient] as const)),
+    ...(subject?.type === 'Patient' ? PATIENT_VARIABLES.map((name) => [name, subject.id] as const) : []),
   ])
 }
 
@@ -60,7 +77,16 @@ async function placed<T>({ place, path }: Criterion, parse: () => Promise<T>): P
   try {
     return await parse()
   } catch (error) {
-    if (!(error instanceof OperationError) || ERRORS[error.code].status !== 400) throw error
-    throw new OperationError('definition-invalid', `${place}: ${error.message}`, { expression: [`${path}.criteria.expression`], cause: error })
+    const code = error instanceof OperationError ? codeInMeasure(error.code) : undefined
+    if (code === undefined || !(error instanceof OperationError)) throw error
+    throw new OperationError(code, `${place}: ${error.message}`, { expression: [`${path}.criteria.expression`], cause: error })
   }
+}
+
+/** What a fault of a search is where the search is part of a definition; nothing for faults of who asks and of what stands behind us. */
+function codeInMeasure(code: ErrorCode): ErrorCode | undefined {
+  const { status } = ERRORS[code]
+  if (status === 400) return 'definition-invalid'
+  if (status === 404) return 'definition-not-found'
+  return status === 422 ? code : undefined
 }

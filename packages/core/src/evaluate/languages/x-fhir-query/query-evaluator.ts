@@ -2,15 +2,17 @@ import { checkpoint, type OperationContext } from '../../../context/index.js'
 import type { Condition, SearchQuery } from '../../../storage/index.js'
 import type { Criterion, GroupPlan } from '../../measure-plan.js'
 import { membershipsOf } from '../../membership.js'
+import type { Tally } from '../../tally.js'
 import type { GroupCounts, Scope } from '../language.js'
 import { checkSameType, countedQuery, type Counted } from './counted-query.js'
+import { memberLister } from './member-lister.js'
 
 /**
  * Counts groups by queries that the storage answers: a population is a condition on what is counted, belonging to another population
  * as well is a conjunction, exclusion a negation. Equal queries are counted once.
  */
 export function queryEvaluator(ctx: OperationContext, scope: Scope): (group: GroupPlan) => Promise<GroupCounts> {
-  const count = counter(ctx)
+  const tally = scope.listed === true ? memberLister(ctx) : counter(ctx)
   const queriesOf = (criteria: readonly Criterion[]): Promise<readonly Counted[]> =>
     inTurn(criteria, (criterion) => countedQuery(ctx, criterion, scope))
   return async (group) => {
@@ -19,22 +21,22 @@ export function queryEvaluator(ctx: OperationContext, scope: Scope): (group: Gro
     const strata = await queriesOf(group.stratifiers)
     const members = memberships.map(({ all, none }) => ({ inside: chosen(own, all), outside: chosen(own, none) }))
     return {
-      populations: await inTurn(members, (member) => count(intersection(member))),
+      populations: await inTurn(members, (member) => tally(intersection(member))),
       strata: await inTurn(strata, (stratum) =>
-        inTurn(members, ({ inside, outside }) => count(intersection({ inside: [...inside, stratum], outside }))),
+        inTurn(members, ({ inside, outside }) => tally(intersection({ inside: [...inside, stratum], outside }))),
       ),
     }
   }
 }
 
-function counter(ctx: OperationContext): (query: SearchQuery) => Promise<number> {
-  const known = new Map<string, number>()
+function counter(ctx: OperationContext): (query: SearchQuery) => Promise<Tally> {
+  const known = new Map<string, Tally>()
   return async (query) => {
     const key = JSON.stringify([query.type, query.where])
     const before = known.get(key)
     if (before !== undefined) return before
     checkpoint(ctx)
-    const counted = await ctx.storage.count(query)
+    const counted = { count: await ctx.storage.count(query) }
     known.set(key, counted)
     return counted
   }
