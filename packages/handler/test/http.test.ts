@@ -13,6 +13,7 @@ const mirror: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://example.org/mirror',
+  header: { name: 'x-mirror', parameters: (value) => [{ name: 'header', value, parts: [], expression: 'header' }] },
   run: async (ctx, { type, id, method, parameters, acceptLanguage, strict }) => {
     const names = parameters.map(({ name, value }) => [name, value])
     return { status: 200, resource: { resourceType: 'Basic', type, id, method, names, acceptLanguage, strict, maxExpansion: ctx.limits.maxExpansion } }
@@ -284,6 +285,10 @@ describe('what operations get', () => {
     expect(await mirrored('?a=1&b=x%20y+z&a=2&_format=json&_pretty=true', { 'accept-language': 'de' })).toMatchObject({
       type: 'Patient', id: 'p', method: 'GET', acceptLanguage: 'de', strict: false, names: [['a', '1'], ['b', 'x y z'], ['a', '2']],
     })
+  })
+
+  it('what a header of the operation stands for', async () => {
+    expect(await mirrored('?a=1', { 'x-mirror': 'b' })).toMatchObject({ names: [['a', '1'], ['header', 'b']] })
   })
 
   it('query and body parameters of a POST together', async () => {

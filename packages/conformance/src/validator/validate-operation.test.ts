@@ -255,6 +255,46 @@ describe('$validate', () => {
     expect(await severities({ level: 'error' })).toEqual(['information informational'])
   })
 
+  test.each<readonly [header: string, parameters: readonly (readonly [string, string])[] | string]>([
+    ['{"best-practice":"Warning"}', [['bestPractice', 'warning']]],
+    ['{"best-practice":"ignore"}', [['bestPractice', 'off']]],
+    [
+      '{"security-checks":true,"noHtmlInMarkdown":true,"examples":"false"}',
+      [
+        ['refuse', 'markup'],
+        ['refuse', 'examples'],
+      ],
+    ],
+    ['{"security-checks":false,"examples":true,"fetcher":"x","constructor":1}', []],
+    ['{}', []],
+    ['{"best-practice":"toString"}', 'parameter-value'],
+    ['[]', 'parameter-value'],
+    ['no JSON', 'parameter-value'],
+  ])("reads the options of HL7's validator %s", async (header, expected) => {
+    const read = async (): Promise<unknown> => validateOperation.header?.parameters(header)
+    if (typeof expected === 'string') expect(await errorOf(read())).toBe(expected)
+    else expect(await read()).toEqual(parametersFromQuery(expected))
+  })
+
+  test('refuses markup and examples as asked', async () => {
+    const body = {
+      resourceType: 'DocumentReference',
+      status: 'current',
+      description: 'a <script>b</script>',
+      content: [{ attachment: { url: 'https://files.example.org/1', contentType: 'text/plain' } }],
+    }
+    const severities = async (...refuse: readonly string[]): Promise<readonly unknown[]> => {
+      const parameters = parametersFromQuery(refuse.map((one) => ['refuse', one] as const))
+      const { resource } = await call(body, { type: 'DocumentReference', parameters })
+      return objectsAt(resource, 'issue').map(({ severity, expression }) => `${String(severity)} ${String(expression)}`)
+    }
+    expect(await severities()).toEqual(['information DocumentReference.description'])
+    expect(await severities('markup', 'examples')).toEqual([
+      'error DocumentReference.description',
+      'error DocumentReference.content[0].attachment.url',
+    ])
+  })
+
   test('takes a profile that is not for Bundles as one for the first entry', async () => {
     const entry = [{ fullUrl: 'http://a.org/fhir/Patient/a', resource: { ...VALID, id: 'a' } }]
     const bundle = { resourceType: 'Bundle', type: 'collection', entry }

@@ -4,4 +4,11 @@ export { explained, type Explained, type ExplainOption } from './explained.js'
 export { DEFAULT_LIMITS, type Limits } from './limits.js'
 export { checkpoint, createPace, type Pace, type PaceOptions } from './pace.js'
 export { createTurns, type Turns } from './turns.js'
-export { checkReasonAndDay, type BestPractice, type FindingLevel, type Suppression, type ValidationPolicy } from './validation-policy.js'
+export {
+  checkReasonAndDay,
+  type BestPractice,
+  type FindingLevel,
+  type Refusal,
+  type Suppression,
+  type ValidationPolicy,
+} from './validation-policy.js'

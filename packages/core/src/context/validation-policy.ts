@@ -6,6 +6,8 @@ export interface ValidationPolicy {
   readonly suppress?: readonly Suppression[] | undefined
   /** Severity of constraints that are best practices. Default `off`: they are not checked. */
   readonly bestPractice?: BestPractice | undefined
+  /** What is an error though FHIR allows it. Default: nothing. */
+  readonly refuse?: readonly Refusal[] | undefined
   /** The least severity that is told. Default `information`. */
   readonly level?: FindingLevel | undefined
 }
@@ -24,6 +26,9 @@ export interface Suppression {
 
 /** How best practices are told. */
 export type BestPractice = 'off' | Exclude<IssueSeverity, 'fatal'>
+
+/** `markup`: tags of HTML in texts and markdown. `examples`: URLs of hosts that are meant for examples. */
+export type Refusal = 'markup' | 'examples'
 
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>

@@ -1,1 +1,1 @@
-export type { Operation, OperationRequest, OperationResponse } from './operation.js'
+export type { Operation, OperationHeader, OperationRequest, OperationResponse } from './operation.js'

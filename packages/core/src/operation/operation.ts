@@ -29,6 +29,14 @@ export interface OperationResponse {
   readonly location?: string
 }
 
+/** A header of HTTP that an operation reads as parameters, which are then as if they stood in the query. */
+export interface OperationHeader {
+  /** In lower case. */
+  readonly name: string
+  /** @throws {OperationError} for what cannot be understood. */
+  readonly parameters: (text: string) => readonly Parameter[]
+}
+
 /** A FHIR operation as the handler mounts it: reads the input, runs the algorithm, writes the output. */
 export interface Operation {
   /** With the dollar sign. */
@@ -39,6 +47,8 @@ export interface Operation {
   readonly methods: readonly ('GET' | 'POST')[]
   /** Canonical of the OperationDefinition, for the CapabilityStatement. */
   readonly definition: string
+  /** A header of the request that stands for parameters. Default: none. */
+  readonly header?: OperationHeader
   /** What a POST carries: a Parameters resource, or text that the operation parses itself. Default `parameters`. */
   readonly body?: 'parameters' | 'text'
   /** @throws {OperationError} whatever the operation cannot do. */

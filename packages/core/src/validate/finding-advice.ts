@@ -35,10 +35,12 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'primitive-range': 'Check whether the value is meant so.',
   'primitive-space': 'Take out the white space around or in the value.',
   'markdown-html': 'Write markdown without HTML; tags are shown as text.',
+  'string-markup': 'Check whether the text is meant so; whoever shows it must show the tag as text.',
   'primitive-too-long': 'Shorten the value, or keep it in a Binary or Attachment.',
   'id-form': "Use an id of 1 to 64 letters, digits, '-' and '.', without extensions.",
   'id-extension': 'Take the extensions of the id out.',
   'uri-form': 'Write a URI of the right form, absolute where that is asked for.',
+  'uri-example': 'Use a URL of your own; those of example hosts lead nowhere.',
   'uri-fragment': 'Let the fragment name something in the resource.',
   // Rules of profiles
   'value-fixed': 'Give the value that the profile fixes.',

@@ -33,11 +33,13 @@ export const FINDING_KINDS = {
   'primitive-range': { severity: 'warning', code: 'invalid' },
   'primitive-space': { severity: 'warning', code: 'invalid' },
   'markdown-html': { severity: 'warning', code: 'invalid' },
+  'string-markup': { severity: 'information', code: 'invalid' },
   'primitive-too-long': { severity: 'error', code: 'invalid' },
   'id-extension': { severity: 'error', code: 'business-rule' },
   'id-form': { severity: 'error', code: 'invalid' },
   'uri-fragment': { severity: 'information', code: 'invalid' },
   'uri-form': { severity: 'error', code: 'invalid' },
+  'uri-example': { severity: 'error', code: 'invalid' },
   // Rules of profiles
   'value-fixed': { severity: 'error', code: 'value' },
   'value-pattern': { severity: 'error', code: 'value' },

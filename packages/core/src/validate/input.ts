@@ -1,4 +1,4 @@
-import type { BestPractice, FindingLevel } from '../context/index.js'
+import type { BestPractice, FindingLevel, Refusal } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, parseJsonSource, stringAt, type JsonSlip, type JsonSource } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
@@ -13,17 +13,19 @@ export interface ValidateRequest {
   /** Tell line and column of each issue in the body. */
   readonly places: boolean
   readonly bestPractice?: BestPractice | undefined
+  readonly refuse: readonly Refusal[]
   readonly level?: FindingLevel | undefined
 }
 
 const MODES = ['create', 'update', 'delete', 'profile'] as const
 const LEVELS = ['information', 'warning', 'error'] as const
+const REFUSALS = ['markup', 'examples'] as const
 
 /** @see https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
 export type ValidateMode = (typeof MODES)[number]
 
 /**
- * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places`, `bestPractice` and `level`; all
+ * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places`, `bestPractice`, `refuse` and `level`; all
  * but the first may also stand in the query.
  *
  * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource of another type than the path's.
@@ -53,6 +55,7 @@ function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 's
     profiles: reader.texts('profile'),
     places: reader.boolean('places') ?? false,
     bestPractice: oneOf(['off', ...LEVELS], 'bestPractice', reader.text('bestPractice')),
+    refuse: reader.texts('refuse').flatMap((text) => oneOf(REFUSALS, 'refuse', text) ?? []),
     level: oneOf(LEVELS, 'level', reader.text('level')),
   }
   reader.resource('resource')

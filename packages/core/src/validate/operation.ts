@@ -3,6 +3,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import type { Operation, OperationRequest, OperationResponse } from '../operation/index.js'
 import { readRequest } from './input.js'
 import { checkMode } from './modes.js'
+import { OPTIONS_HEADER } from './options-header.js'
 import { outcomeOfResult } from './output.js'
 import { validate, type ValidateResult } from './validate.js'
 
@@ -13,6 +14,7 @@ export const validateOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
+  header: OPTIONS_HEADER,
   body: 'text',
   run,
 }
@@ -21,9 +23,9 @@ async function run(ctx: OperationContext, request: OperationRequest): Promise<Op
   const asked = readRequest(request)
   const findings = await checkMode(ctx, request, asked)
   if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
-  const { source, profiles, places, bestPractice, level } = asked
+  const { source, profiles, places, bestPractice, refuse, level } = asked
   const resource = source ?? (await storedText(ctx, request))
-  const result = await validate(ctx, { resource, profiles, places, bestPractice, level })
+  const result = await validate(ctx, { resource, profiles, places, bestPractice, refuse, level })
   const valid = result.valid && findings.every(({ severity }) => severity !== 'error')
   return answer(ctx, { valid, findings: [...findings, ...result.findings] })
 }

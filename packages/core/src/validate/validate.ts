@@ -4,6 +4,7 @@ import {
   type FindingLevel,
   type OperationContext,
   type Pace,
+  type Refusal,
   type ValidationPolicy,
 } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
@@ -24,7 +25,7 @@ import { shapesOf } from './structure/shape.js'
 import type { Checks, Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
 
-/** What `validate` is asked. Suppressions add to those of the context; what else it says of findings goes before what the context says. */
+/** What `validate` is asked. Suppressions and refusals add to those of the context; what else it says of findings goes before what the context says. */
 export interface ValidateInput extends ValidationPolicy {
   /**
    * The resource as JSON text, as what `parseJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
@@ -78,6 +79,7 @@ interface Asked {
   readonly places: PlaceFinder | undefined
   readonly checks: Checks
   readonly bestPractice: BestPractice
+  readonly refuses: ReadonlySet<Refusal>
   readonly level: FindingLevel
   readonly suppressor: Suppressor | undefined
 }
@@ -88,16 +90,20 @@ function askedBy(ctx: OperationContext, input: ValidateInput, source: JsonSource
     profiles: checks === 'all' ? profiles : [],
     places: input.places === true && source.text !== '' ? placeFinder(source) : undefined,
     checks,
-    ...severitiesOf(input, ctx.validation ?? {}),
+    ...policyOf(input, ctx.validation ?? {}),
     suppressor: suppressorOf(ctx, input),
   }
 }
 
-function severitiesOf(
+function policyOf(
   input: ValidationPolicy,
-  { bestPractice = 'off', level = 'information' }: ValidationPolicy,
-): Pick<Asked, 'bestPractice' | 'level'> {
-  return { bestPractice: input.bestPractice ?? bestPractice, level: input.level ?? level }
+  { bestPractice = 'off', level = 'information', refuse = [] }: ValidationPolicy,
+): Pick<Asked, 'bestPractice' | 'level' | 'refuses'> {
+  return {
+    bestPractice: input.bestPractice ?? bestPractice,
+    level: input.level ?? level,
+    refuses: new Set([...refuse, ...(input.refuse ?? [])]),
+  }
 }
 
 function suppressorOf(ctx: OperationContext, { suppress = [] }: ValidateInput): Suppressor | undefined {
@@ -166,7 +172,7 @@ interface RunParts extends Omit<WalkParts, 'profiles'> {
 function runOf(
   ctx: OperationContext,
   source: JsonSource,
-  { model, facts, checks, bestPractice, pace, tasks, ...sinkOptions }: RunParts,
+  { model, facts, checks, bestPractice, refuses, pace, tasks, ...sinkOptions }: RunParts,
 ): Run {
   const sink = createSink(ctx.limits.maxIssues, sinkOptions)
   let steps = 0
@@ -181,6 +187,7 @@ function runOf(
     isStructural: true,
     checks,
     bestPractice,
+    refuses,
     shapes: shapesOf(model, facts, specificationOf(ctx).shapes),
     visit: visitNode,
     trials: new Map(),

@@ -84,7 +84,11 @@ function operationRequest(operation: Operation, call: Call, method: Place['metho
     type,
     id: params.get('id'),
     method,
-    parameters: operation.body === 'text' ? queryParameters(call) : [...queryParameters(call), ...bodyParameters(call, type)],
+    parameters: [
+      ...queryParameters(call),
+      ...headerParameters(operation, call),
+      ...(operation.body === 'text' ? [] : bodyParameters(call, type)),
+    ],
     body: body?.json,
     bodyText: body?.text,
     acceptLanguage: request.header('accept-language'),
@@ -97,6 +101,11 @@ const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty', 'access_tok
 
 function queryParameters({ target }: Call): readonly Parameter[] {
   return parametersFromQuery(target.query.filter(([name]) => !PROTOCOL.has(name)))
+}
+
+function headerParameters({ header }: Operation, { request }: Call): readonly Parameter[] {
+  const text = header && request.header(header.name)
+  return header === undefined || text === undefined ? [] : header.parameters(text)
 }
 
 /** @throws {OperationError} `body-structure` for a resource that is neither Parameters nor of the type that the operation is called on. */

@@ -8,6 +8,7 @@ import { checkUnit } from './coding/check-unit.js'
 import { checkExtension } from './extension/check-extension.js'
 import { checkExtensionContext } from './extension/extension-context.js'
 import { checkNarrative } from './narrative/check-narrative.js'
+import { checkExampleUrl } from './primitive/check-example-url.js'
 import { checkFragment } from './primitive/check-fragment.js'
 import { checkReference } from './reference/check-reference.js'
 import { RESOURCE_RULES } from './resource-rules.js'
@@ -21,9 +22,9 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
   ['Attachment', [checkAttachment]],
   ['CodeableConcept', [checkStatus]],
   ['Coding', [checkCoding, checkStatus]],
-  ['canonical', [checkFragment]],
-  ['uri', [checkFragment]],
-  ['url', [checkFragment]],
+  ['canonical', [checkFragment, checkExampleUrl]],
+  ['uri', [checkFragment, checkExampleUrl]],
+  ['url', [checkFragment, checkExampleUrl]],
   ['Extension', [checkExtension, checkExtensionContext]],
   ...['Quantity', 'Age', 'Count', 'Distance', 'Duration'].map((type): [string, readonly NodeCheck[]] => [type, [checkUnit]]),
   ['Reference', [checkReference]],

@@ -1,5 +1,5 @@
 import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
-import type { BestPractice } from '../../context/index.js'
+import type { BestPractice, Refusal } from '../../context/index.js'
 import type { Facts } from '../facts/facts.js'
 import type { FindingSink } from '../finding-sink.js'
 import type { BundleIndex } from '../rules/reference/bundle-index.js'
@@ -24,6 +24,8 @@ export interface Run {
   readonly shapes: Shapes
   /** Severity of best practices. */
   readonly bestPractice: BestPractice
+  /** What is an error though FHIR allows it. */
+  readonly refuses: ReadonlySet<Refusal>
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
   /** Results of trials whether a node fits a profile, by place and profile. */

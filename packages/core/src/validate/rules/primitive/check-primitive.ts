@@ -44,9 +44,12 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
   const problem = primitiveProblem(type.name, { value, source, now: run.now })
   if (problem === undefined) return true
-  run.sink.report(problem.kind, node, { ...problem, fix: fixOf(node, source, run.now) })
-  return problem.severity === 'warning'
+  const severity = MARKUP.has(problem.kind) && run.refuses.has('markup') ? 'error' : problem.severity
+  run.sink.report(problem.kind, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
+  return problem.severity !== undefined
 }
+
+const MARKUP: ReadonlySet<PrimitiveProblem['kind']> = new Set(['markdown-html', 'string-markup'])
 
 /** A value with what its check needs. */
 export interface Primitive {

@@ -12,7 +12,7 @@ const UUID = 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520'
 const ROWS: readonly [
   string,
   (text: string) => PrimitiveProblem | undefined,
-  { ok: readonly string[]; warning?: readonly string[]; error: readonly string[] },
+  { ok: readonly string[]; warning?: readonly string[]; information?: readonly string[]; error: readonly string[] },
 ][] = [
   [
     'date',
@@ -56,7 +56,16 @@ const ROWS: readonly [
   ['unsignedInt', unsignedIntProblem, { ok: ['0', '7'], error: ['-1', '1.0'] }],
   ['positiveInt', positiveIntProblem, { ok: ['1'], error: ['0', '-1'] }],
   ['decimal', decimalProblem, { ok: ['1.50', '-0.0', '1e300', '123456789012345678'], warning: ['1234567890123456789'], error: [] }],
-  ['string', stringProblem, { ok: ['a', 'a\nb'], warning: [' a', 'a '], error: [' ', '\n', 'x'.repeat(1024 * 1024 + 1)] }],
+  [
+    'string',
+    stringProblem,
+    {
+      ok: ['a', 'a\nb', 'a < b > c', '<3', '<http://x>'],
+      warning: [' a', 'a '],
+      information: ['<b>x</b>', 'x <img src=y>'],
+      error: [' ', '\n', 'x'.repeat(1024 * 1024 + 1)],
+    },
+  ],
   [
     'markdown',
     markdownProblem,
@@ -83,13 +92,17 @@ const ROWS: readonly [
   ],
 ]
 
-describe.each(ROWS)('%s', (_, problemOf, { ok, warning = [], error }) => {
+describe.each(ROWS)('%s', (_, problemOf, { ok, warning = [], information = [], error }) => {
   test.each(ok)('%j is right', (text) => {
     expect(problemOf(text)).toBeUndefined()
   })
 
   test.each(warning)('%j can be used, with a warning', (text) => {
     expect(problemOf(text)?.severity).toBe('warning')
+  })
+
+  test.each(information)('%j is noted', (text) => {
+    expect(problemOf(text)?.severity).toBe('information')
   })
 
   test.each(error)('%j is wrong', (text) => {

@@ -4,14 +4,24 @@ import type { PrimitiveProblem } from './primitive-problem.js'
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
 const HTML_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*[\s/>]/
+const WHOLE_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>/
 /** Escaped characters, and code between back ticks. */
 const NO_MARKUP = /\\.|`[^`]*`/g
 const CODE_SPACE = /[\t\n\r]|\s\s/
 
-/** string: any text up to a megabyte that is not blank; white space around it is a warning. */
+/** string: any text up to a megabyte that is not blank; white space around it is a warning, a tag of HTML is noted. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
-  if (text.trim().length === text.length) return textProblem(text)
-  return textProblem(text) ?? { kind: 'primitive-space', text: 'The text begins or ends with white space.', severity: 'warning' }
+  const isTrim = text.trim().length === text.length
+  if (isTrim && !text.includes('<')) return textProblem(text)
+  return textProblem(text) ?? (isTrim ? markupProblem(text) : AROUND)
+}
+
+const AROUND: PrimitiveProblem = { kind: 'primitive-space', text: 'The text begins or ends with white space.', severity: 'warning' }
+
+function markupProblem(text: string): PrimitiveProblem | undefined {
+  const tag = WHOLE_TAG.exec(text)?.[0]
+  if (tag === undefined) return undefined
+  return { kind: 'string-markup', text: `The text has what looks like a tag of HTML: ${quoted(tag)}.`, severity: 'information' }
 }
 
 /** markdown: as string, white space around it is fine; a tag of HTML is a warning. */
