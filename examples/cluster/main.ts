@@ -11,8 +11,13 @@ import pg from 'pg'
 
 const port = Number(process.env['PORT'] ?? 8080)
 const url = `http://127.0.0.1:${port}`
+const connectionString = process.env['DATABASE_URL']
+if (connectionString === undefined) {
+  console.error('Set DATABASE_URL to a PostgreSQL database, such as postgres://me:secret@127.0.0.1:5432/fhir.')
+  process.exit(1)
+}
 
-const database = await openPostgres(new pg.Pool({ connectionString: process.env['DATABASE_URL'] }))
+const database = await openPostgres(new pg.Pool({ connectionString }))
 const { indexer, ...release } = r4()
 const sessions = createSessions({ store: database.sessions })
 const context = createContext({ storage: database.storage, ...release })

@@ -75,7 +75,7 @@ describe('operations over loaded content', () => {
   test('translate prints a line for each match', async () => {
     const { status, out, err } = await command([...translate, '--url', map])
     expect([status, out]).toEqual([0, 'equivalent  http://terminology.hl7.org/CodeSystem/v3-ActPriority|UR  urgent'])
-    expect(err).toContain('loaded 14 resources')
+    expect(err).toContain('loaded 15 resources')
   })
 
   test('translate prints Parameters as JSON', async () => {
@@ -98,7 +98,7 @@ describe('operations over loaded content', () => {
   test('expand prints codes and their number', async () => {
     const { out, err } = await command(['expand', 'http://example.org/fhir/ValueSet/visit-priority', '--filter', 'urg', '--load', SAMPLE])
     expect(out).toMatch(/^urgent {2}Urgent, same day {2}/)
-    expect(err).toContain('1 codes in all')
+    expect(err).toContain('1 code in all')
   })
 
   test('expand and translate say how they came to their answer', async () => {
@@ -118,7 +118,9 @@ describe('operations over loaded content', () => {
 
 describe('validate', () => {
   test('accepts the samples', async () => {
-    expect((await command(['validate', join(SAMPLE, 'patients.json')])).status).toBe(0)
+    const { status, out, err } = await command(['validate', '--load', SAMPLE, join(SAMPLE, 'patients.json')])
+    expect([status, out, err]).toEqual([0, '', expect.stringContaining('1 resource checked: 1 valid, 0 invalid')])
+    expect(err).not.toContain('warning')
   })
 
   test('reads standard input, names the place and exits with 1', async () => {
@@ -171,7 +173,8 @@ describe('a SQLite file', () => {
     const issued: unknown = JSON.parse(out)
     expect(issued).toEqual({ token: expect.stringMatching(/^fo_/), loginId: expect.any(String), expiresAt: expect.any(String) })
     const loginId = JSON.parse(out).loginId
-    expect((await command(['token', 'list', ...storage(), '--user', 'nurse'])).out).toContain(loginId)
+    const listed = await command(['token', 'list', ...storage(), '--user', 'nurse'])
+    expect([listed.out, listed.err]).toEqual([expect.stringContaining(loginId), '1 active session of nurse'])
     expect((await command(['token', 'revoke', loginId, ...storage()])).status).toBe(0)
     expect((await command(['token', 'list', ...storage(), '--user', 'nurse', '--json'])).out).toBe('[]')
     expect((await command(['token', 'revoke', 'nobody', ...storage()])).status).toBe(1)

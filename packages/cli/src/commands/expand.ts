@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { expandOperation } from 'fhir-ops/expand'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { counted } from '../counted.js'
 import type { Io } from '../io.js'
 import { explanationLines } from './explanation-lines.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
@@ -57,7 +58,7 @@ async function expand(url: string, options: ExpandOptions, io: Io): Promise<void
   const expansion = objectAt(valueSet, 'expansion')
   for (const line of table(cells(expansion, 0))) io.out(line)
   const total = expansion?.['total']
-  io.err(typeof total === 'number' ? `${total} codes in all` : 'the codes cannot be counted')
+  io.err(typeof total === 'number' ? `${counted(total, 'code')} in all` : 'the codes cannot be counted')
 }
 
 function cells(parent: JsonObject | undefined, depth: number): readonly (readonly string[])[] {

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { isResourceType, resourceTypes } from 'fhir-ops/storage'
+import { counted } from '../counted.js'
 import { openEngine } from '../engine.js'
 import { exportResources } from '../export/export-resources.js'
 import { folder, lines } from '../export/sinks.js'
@@ -30,7 +31,9 @@ async function exportFrom({ storage, type: types = resourceTypes(), since, out }
     const sink = out === undefined ? lines(io.out) : await folder(out)
     const counts = await exportResources(engine.ctx.storage, { types, since, sink })
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
-    io.err(`exported ${total} resources${counts.size > 0 ? ` (${[...counts].map(([type, count]) => `${type} ${count}`).join(', ')})` : ''}`)
+    io.err(
+      `exported ${counted(total, 'resource')}${counts.size > 0 ? ` (${[...counts].map(([type, count]) => `${type} ${count}`).join(', ')})` : ''}`,
+    )
   } finally {
     await engine.close()
   }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
+import { counted } from '../counted.js'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../postgres.js'
@@ -97,7 +98,7 @@ async function list(engine: Engine, options: ListOptions, io: Io): Promise<void>
   }))
   if (options.json) return io.out(JSON.stringify(rows))
   for (const line of table(rows.map((row) => [row.loginId, row.createdAt, row.expiresAt, row.scopes]))) io.out(line)
-  io.err(`${rows.length} active sessions of ${options.user}`)
+  io.err(`${counted(rows.length, 'active session')} of ${options.user}`)
 }
 
 async function revoke(engine: Engine, loginId: string, io: Io): Promise<void> {

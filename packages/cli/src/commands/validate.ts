@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { forRequest, type BestPractice, type FindingLevel } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
+import { counted } from '../counted.js'
 import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
@@ -35,7 +36,7 @@ export function validateCommand(io: Io): Command {
     .addOption(new Option('--level <severity>', 'the least severity to tell').choices(LEVELS).default('information'))
     .addHelpText(
       'after',
-      '\nExample:\n  fhir-ops validate packages/cli/sample/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif',
+      '\nExample:\n  fhir-ops validate --load packages/cli/sample packages/cli/sample/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif',
     )
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
@@ -73,7 +74,7 @@ function progressOn(io: Io): () => void {
   return () => {
     count++
     if (performance.now() - said < PROGRESS_MS) return
-    io.err(`… ${count} resources`)
+    io.err(`… ${counted(count, 'resource')}`)
     said = performance.now()
   }
 }

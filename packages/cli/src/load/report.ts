@@ -1,4 +1,5 @@
 import { openDependencies, type OpenDependency } from 'fhir-ops/packages'
+import { counted } from '../counted.js'
 import type { Io } from '../io.js'
 import type { LoadProgress, LoadSummary } from './loader.js'
 
@@ -6,14 +7,14 @@ const MAX_REFUSALS = 20
 
 /** Tells how far a load has come. */
 export function reportProgress({ stored, perSecond }: LoadProgress, io: Io): void {
-  io.err(`… ${stored} resources, ${Math.round(perSecond)}/s`)
+  io.err(`… ${counted(stored, 'resource')}, ${Math.round(perSecond)}/s`)
 }
 
 /** Tells what was loaded and what was refused. */
 export function reportLoad(summary: LoadSummary, io: Io): void {
   const { loaded, unchanged, refused, seconds } = summary
   const types = [...summary.types].map(([type, count]) => `${type} ${count}`)
-  io.err(`loaded ${loaded} resources in ${seconds.toFixed(1)} s${types.length > 0 ? ` (${types.join(', ')})` : ''}`)
+  io.err(`loaded ${counted(loaded, 'resource')} in ${seconds.toFixed(1)} s${types.length > 0 ? ` (${types.join(', ')})` : ''}`)
   if (unchanged > 0) io.err(`left ${unchanged} as they are, which were stored already`)
   for (const open of openDependencies(summary.packages)) io.err(dependencyNote(open))
   if (refused.length === 0) return

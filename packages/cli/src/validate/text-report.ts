@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { FINDING_ADVICE, type Finding } from 'fhir-ops/validate'
+import { counted } from '../counted.js'
 import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
 import { sourceLines } from './source-lines.js'
@@ -50,10 +51,6 @@ function summary({
 }): string {
   const found = errors + warnings === 0 ? '' : ` (${counted(errors, 'error')}, ${counted(warnings, 'warning')})`
   return `${counted(resources, 'resource')} checked: ${resources - invalid} valid, ${invalid} invalid${found}`
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
 
 function countOf({ result }: Checked, severities: RegExp): number {

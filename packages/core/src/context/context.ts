@@ -1,4 +1,5 @@
 import { contentView, requestLayer, storageLayer, type ComputedSystem, type ContentLayer, type ContentView } from '../content/index.js'
+import { checkGiven } from '../errors/check-given.js'
 import type { Explain } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
@@ -75,9 +76,10 @@ export interface ContextOptions {
 /**
  * Makes the context of a process over a storage.
  *
- * @throws {OperationError} `parameter-value` for a suppression of findings without a reason or a day.
+ * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a suppression of findings without a reason or a day.
  */
 export function createContext(options: ContextOptions): OperationContext {
+  checkGiven('storage', options.storage)
   for (const suppression of options.validation?.suppress ?? []) checkReasonAndDay(suppression)
   const cache = options.cache ?? createCache()
   const turns = createTurns()

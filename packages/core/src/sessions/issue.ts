@@ -1,3 +1,4 @@
+import { checkGiven } from '../errors/check-given.js'
 import { OperationError } from '../errors/index.js'
 import { isResourceId, type SessionRecord, type UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
@@ -195,11 +196,17 @@ function auditCreation(services: SessionServices, session: SessionRecord): Promi
   return services.audit({ type: 'session-created', outcome: 'success', sub, loginId, client, remoteHost })
 }
 
-function checkInput({ user, ttl, scopes, patient }: NewSession): void {
-  const sub = typeof user === 'string' ? user : user.sub
-  if (!/^[\x21-\x7e]+$/.test(sub) || sub.length > MAX_SUB) throw new TypeError('A subject is 1 to 255 visible ASCII characters.')
+function checkInput({ user, ttl, scopes = [], patient }: NewSession): void {
+  checkGiven('user', user)
+  checkSubject(typeof user === 'string' ? user : user.sub)
   if (patient !== undefined && !isResourceId(patient)) throw new TypeError('The patient of a session is the id of a Patient.')
   if (ttl !== undefined && !(ttl > 0)) throw new TypeError('The lifetime of a session must be more than 0 seconds.')
-  if (scopes?.some((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)))
+  if (!Array.isArray(scopes)) throw new TypeError('The scopes of a session are a list.')
+  if (scopes.some((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)))
     throw new TypeError('A scope has no blanks, quotes or backslashes.')
+}
+
+function checkSubject(sub: unknown): void {
+  if (typeof sub === 'string' && /^[\x21-\x7e]+$/.test(sub) && sub.length <= MAX_SUB) return
+  throw new TypeError('A subject is 1 to 255 visible ASCII characters.')
 }

@@ -23,12 +23,18 @@ function world(change: Partial<SessionStore> = {}, options: { sessionCacheMs?: n
 }
 
 async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> {
-  const error: unknown = await promise.then(() => undefined, (caught: unknown) => caught)
+  const error: unknown = await promise.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  )
   return rejectionReason(error)
 }
 
 async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
-  const error: unknown = await promise.then(() => undefined, (caught: unknown) => caught)
+  const error: unknown = await promise.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  )
   return error instanceof OperationError ? error.code : undefined
 }
 
@@ -71,14 +77,23 @@ describe('tokens', () => {
     const { sessions } = world()
     const { token, loginId } = await sessions.create({ user: { sub: 'ann', name: 'Ann' }, scopes: ['openid'], project: 'p', client: 'c' })
     expect(await sessions.verify(token)).toEqual({
-      sub: 'ann', loginId, scopes: ['openid'], claims: { name: 'Ann' }, expiresAt: START + 3_600_000, project: 'p', client: 'c',
+      sub: 'ann',
+      loginId,
+      scopes: ['openid'],
+      claims: { name: 'Ann' },
+      expiresAt: START + 3_600_000,
+      project: 'p',
+      client: 'c',
     })
   })
 
-  it.each(['', 'fo_', 'x', 'fo_' + 'a'.repeat(43), '__proto__', 'fo_' + 'a'.repeat(9_000)])('that nobody made are refused: %.20s', async (token) => {
-    const { sessions } = world()
-    expect(await reasonOf(sessions.verify(token))).toBe('unknown')
-  })
+  it.each(['', 'fo_', 'x', 'fo_' + 'a'.repeat(43), '__proto__', 'fo_' + 'a'.repeat(9_000)])(
+    'that nobody made are refused: %.20s',
+    async (token) => {
+      const { sessions } = world()
+      expect(await reasonOf(sessions.verify(token))).toBe('unknown')
+    },
+  )
 
   it('TK-05 are refused from the moment they expire', async () => {
     const { sessions, clock } = world()
@@ -111,7 +126,9 @@ describe('tokens', () => {
     const w = world()
     const { token, loginId } = await w.sessions.create({ user: 'ann' })
     await end(w, loginId, token)
-    const [ended, unknown]: unknown[] = await Promise.all([w.sessions.verify(token), w.sessions.verify('x')].map((p) => p.catch((e: unknown) => e)))
+    const [ended, unknown]: unknown[] = await Promise.all(
+      [w.sessions.verify(token), w.sessions.verify('x')].map((p) => p.catch((e: unknown) => e)),
+    )
     expect((ended as OperationError).message).toBe((unknown as OperationError).message)
     expect((ended as OperationError).code).toBe('token-invalid')
   })
@@ -160,7 +177,16 @@ describe('logout', () => {
     await sessions.logout(principal, { requestId: 'r1', remoteHost: '::1' })
     expect(await codeOf(sessions.logout(principal))).toBe('token-invalid')
     expect(events.filter(({ type }) => type === 'logout')).toEqual([
-      { type: 'logout', outcome: 'success', sub: 'ann', loginId: principal.loginId, requestId: 'r1', remoteHost: '::1', time: new Date(START), client: undefined },
+      {
+        type: 'logout',
+        outcome: 'success',
+        sub: 'ann',
+        loginId: principal.loginId,
+        requestId: 'r1',
+        remoteHost: '::1',
+        time: new Date(START),
+        client: undefined,
+      },
     ])
   })
 
@@ -171,17 +197,20 @@ describe('logout', () => {
     expect((await sessions.verify(two.token)).loginId).toBe(two.loginId)
   })
 
-  it.each([0, 5_000])('fails closed: a session whose end cannot be stored is refused by this process (cache %d ms)', async (sessionCacheMs) => {
-    const full = async (): Promise<never> => {
-      throw new OperationError('storage-full', 'The disk is full.')
-    }
-    const { sessions } = world({ changeSession: full }, { sessionCacheMs })
-    const { token } = await sessions.create({ user: 'ann' })
-    const principal = await sessions.verify(token)
-    expect(await codeOf(sessions.logout(principal))).toBe('storage-full')
-    expect(await reasonOf(sessions.verify(token))).toBe('logged-out')
-    expect(await sessions.list('ann')).toEqual([])
-  })
+  it.each([0, 5_000])(
+    'fails closed: a session whose end cannot be stored is refused by this process (cache %d ms)',
+    async (sessionCacheMs) => {
+      const full = async (): Promise<never> => {
+        throw new OperationError('storage-full', 'The disk is full.')
+      }
+      const { sessions } = world({ changeSession: full }, { sessionCacheMs })
+      const { token } = await sessions.create({ user: 'ann' })
+      const principal = await sessions.verify(token)
+      expect(await codeOf(sessions.logout(principal))).toBe('storage-full')
+      expect(await reasonOf(sessions.verify(token))).toBe('logged-out')
+      expect(await sessions.list('ann')).toEqual([])
+    },
+  )
 })
 
 describe('revoke', () => {
@@ -260,6 +289,17 @@ describe('users', () => {
 
   it.each(['', 'ä', 'a b', 'x'.repeat(256)])('cannot have the subject %.10j', async (sub) => {
     await expect(world().sessions.create({ user: sub })).rejects.toThrow(TypeError)
+  })
+})
+
+describe('what plain JavaScript leaves out or gives in another type', () => {
+  it.each([
+    ['no store', (): unknown => Reflect.apply(createSessions, undefined, [{}]), 'store is missing.'],
+    ['no user', (): unknown => Reflect.apply(world().sessions.create, undefined, [{ scopes: ['openid'] }]), 'user is missing.'],
+    ['a user without subject', (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: {} }]), 'A subject is'],
+    ['scopes as text', (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: 'ann', scopes: 'openid' }]), 'scopes'],
+  ])('%s is refused in words', async (_, call, words) => {
+    await expect((async () => call())()).rejects.toThrow(words)
   })
 })
 
@@ -407,9 +447,19 @@ describe('audit', () => {
   })
 
   it('AU-01 an event can be written as FHIR', () => {
-    const event: AuditEvent = { time: new Date(START), type: 'scope-denied', outcome: 'refused', sub: 'ann', resourceType: 'Patient', resourceId: '1' }
+    const event: AuditEvent = {
+      time: new Date(START),
+      type: 'scope-denied',
+      outcome: 'refused',
+      sub: 'ann',
+      resourceType: 'Patient',
+      resourceId: '1',
+    }
     expect(toAuditEvent(event)).toMatchObject({
-      resourceType: 'AuditEvent', outcome: '4', recorded: '2026-01-01T00:00:00.000Z', entity: [{ what: { reference: 'Patient/1' } }],
+      resourceType: 'AuditEvent',
+      outcome: '4',
+      recorded: '2026-01-01T00:00:00.000Z',
+      entity: [{ what: { reference: 'Patient/1' } }],
     })
   })
 })

@@ -1,3 +1,4 @@
+import { checkGiven } from '../errors/check-given.js'
 import type { SessionRecord, SessionStore } from '../storage/index.js'
 import type { AuditOrigin } from './audit-event.js'
 import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
@@ -39,7 +40,7 @@ export interface SessionsOptions extends AuditOptions {
  * store. Storage errors pass through.
  */
 export interface Sessions {
-  /** Makes a session and its opaque token. A user who does not exist is made. */
+  /** Makes a session and its opaque token. A user who does not exist is made. @throws {OperationError} `parameter-required` without a user. */
   create(session: NewSession): Promise<IssuedToken>
   /** @throws {OperationError} `token-invalid`, alike for every token that is not accepted. */
   verify(token: string): Promise<Principal>
@@ -79,7 +80,7 @@ export interface Sessions {
 const MAX_LISTED = 1_000
 const MAX_CACHE_MS = 5_000
 
-/** Makes the session service over a store. */
+/** Makes the session service over a store. @throws {OperationError} `parameter-required` without one. */
 export function createSessions(options: SessionsOptions): Sessions {
   const pending = new Set<Promise<unknown>>()
   const services = servicesOf(options, pending)
@@ -107,6 +108,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
 function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): SessionServices {
   const { store, sessionCacheMs = 0, onFailure = () => {} } = options
+  checkGiven('store', store)
   if (!(sessionCacheMs >= 0 && sessionCacheMs <= MAX_CACHE_MS)) throw new TypeError('sessionCacheMs must be 0 to 5,000.')
   const clock = options.now ?? (() => new Date())
   const now = (): number => clock().getTime()

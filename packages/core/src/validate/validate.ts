@@ -159,7 +159,11 @@ async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...pa
 }
 
 function typesOf(ctx: OperationContext): TypeModel {
-  if (ctx.types === undefined) throw new OperationError('definition-required', 'Validation needs the types of a FHIR release.')
+  if (ctx.types === undefined)
+    throw new OperationError(
+      'definition-required',
+      'Validation needs the types of a FHIR release: those of r4() of @fhir-ops/r4, given to createContext.',
+    )
   return ctx.types
 }
 

@@ -58,12 +58,23 @@ describe('near', () => {
     expect((await near(one)).where).toEqual((await near(other)).where)
   })
 
-  it.each(['1|2', '1', 'a|b|c', '91|0|1', '0|181|1', '0|0|-1', '0|0|20000', '0|0|1|furlong', '0|0|1|km|x', '1e1|0|1', ''])(
-    'refuses %j',
-    async (value) => {
-      await expect(near(value)).rejects.toMatchObject({ code: 'search-invalid' })
-    },
-  )
+  it.each([
+    '1|2',
+    '1',
+    'a|b|c',
+    '91|0|1',
+    '0|181|1',
+    '0|0|-1',
+    '0|0|20000',
+    '0|0|10001',
+    '0|0|10000001|m',
+    '0|0|1|furlong',
+    '0|0|1|km|x',
+    '1e1|0|1',
+    '',
+  ])('refuses %j', async (value) => {
+    await expect(near(value)).rejects.toMatchObject({ code: 'search-invalid' })
+  })
 
   it('is no order', async () => {
     const sorted = parseSearch('Location', [['_sort', 'near']], { parameters })

@@ -29,8 +29,8 @@ interface Circle {
 }
 
 const EARTH_METRES = 6_371_008.8
-/** A quarter of the way round: circles beyond it grow smaller again. */
-const MAX_ANGLE = Math.PI / 2
+/** About a quarter of the way round, beyond which circles grow smaller again. */
+const MAX_METRES = 10_000_000
 const DEGREES = 180 / Math.PI
 const METRES: ReadonlyMap<string, number> = new Map([
   ['km', 1_000],
@@ -46,7 +46,7 @@ function circleOf(ask: Ask): Circle {
   return {
     latitude: numberWithin(ask, latitude, [-90, 90]),
     longitude: numberWithin(ask, longitude, [-180, 180]),
-    angle: (numberWithin(ask, distance, [0, (MAX_ANGLE * EARTH_METRES) / metres]) * metres) / EARTH_METRES,
+    angle: (numberWithin(ask, distance, [0, MAX_METRES / metres]) * metres) / EARTH_METRES,
   }
 }
 
