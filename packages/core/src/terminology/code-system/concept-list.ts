@@ -45,7 +45,11 @@ interface Nested {
 
 /** Last first, as they go on a stack. */
 function nestedIn(element: JsonObject, parent: number): Nested[] {
-  return element['concept'] === undefined ? [] : objectsAt(element, 'concept').map((concept) => ({ concept, parent })).reverse()
+  return element['concept'] === undefined
+    ? []
+    : objectsAt(element, 'concept')
+        .map((concept) => ({ concept, parent }))
+        .reverse()
 }
 
 interface Named {

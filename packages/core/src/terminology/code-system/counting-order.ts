@@ -13,7 +13,7 @@ export interface CountingOrder {
   readonly starts: Uint32Array
 }
 
-const STEPS = 16_384
+const STEPS = 2_048
 
 /**
  * Orders rows by a number below the limit, in linear time. Rows of one number stay as they were.

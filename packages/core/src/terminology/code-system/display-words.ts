@@ -12,6 +12,8 @@ export interface DisplayWords {
   readonly places: Uint16Array
 }
 
+const STEPS = 2_048
+
 /** Turns the lists around that say in which displays a word stands. */
 export function* displayWords(
   { starts, concepts, places }: Pick<WordPostings, 'starts' | 'concepts' | 'places'>,
@@ -22,8 +24,10 @@ export function* displayWords(
   const byConcept = yield* countingOrder(owners, size + 1, undefined)
   const rows = byConcept.order.subarray(0, byConcept.starts[size])
   const words = new Uint32Array(concepts.length)
-  for (let word = 0; word + 1 < starts.length; word++) words.fill(word, starts[word], starts[word + 1])
-  yield
+  for (let word = 0; word + 1 < starts.length; word++) {
+    words.fill(word, starts[word], starts[word + 1])
+    if (word % STEPS === 0) yield
+  }
   return {
     starts: byConcept.starts,
     words: yield* inOrder(rows, { at: (row) => words[row] ?? 0 }, new Uint32Array(rows.length)),

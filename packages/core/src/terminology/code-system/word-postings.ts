@@ -33,7 +33,7 @@ const STEPS = 128
 
 /** Collects the words of concepts. @param byLength All concepts, those with the shortest display first. */
 export function* wordPostings(byLength: Uint32Array, texts: (concept: number) => FoldedTexts): Work<WordPostings> {
-  const found: Found = { ids: new Map(), words: growing(), concepts: growing(), places: growing() }
+  const found: Found = { ids: new Map(), texts: [], words: growing(), concepts: growing(), places: growing() }
   let step = 0
   for (const concept of byLength) {
     addWords(found, concept, placesOf(texts(concept)))
@@ -44,6 +44,7 @@ export function* wordPostings(byLength: Uint32Array, texts: (concept: number) =>
 
 interface Found {
   readonly ids: Map<string, number>
+  readonly texts: string[]
   readonly words: Growing
   readonly concepts: Growing
   readonly places: Growing
@@ -64,7 +65,10 @@ function placesOf({ display, others }: FoldedTexts): ReadonlyMap<string, number>
 function addWords(found: Found, concept: number, places: ReadonlyMap<string, number>): void {
   for (const [word, place] of places) {
     const id = found.ids.get(word) ?? found.ids.size
-    if (id === found.ids.size) found.ids.set(word, id)
+    if (id === found.ids.size) {
+      found.ids.set(word, id)
+      found.texts.push(word)
+    }
     found.words.push(id)
     found.concepts.push(concept)
     found.places.push(place)
@@ -72,14 +76,17 @@ function addWords(found: Found, concept: number, places: ReadonlyMap<string, num
 }
 
 function* laidOut(found: Found): Work<WordPostings> {
-  const texts = [...found.ids.keys()]
-  const order = yield* sortedPlaces(texts)
+  const order = yield* sortedPlaces(found.texts)
   const ranks = new Uint32Array(order.length)
-  order.forEach((id, rank) => (ranks[id] = rank))
+  const sorted: string[] = []
+  for (const id of order) {
+    ranks[id] = sorted.length
+    sorted.push(found.texts[id] ?? '')
+    if (sorted.length % STEPS === 0) yield
+  }
   const byPlace = yield* countingOrder(found.places, FAR + 1, undefined)
   const words = { at: (i: number) => ranks[found.words.at(i)] ?? 0, length: () => found.words.length() }
   const byWord = yield* countingOrder(words, order.length, byPlace.order)
-  const sorted = Array.from(order, (id) => texts[id] ?? '')
   return {
     texts: sorted,
     starts: byWord.starts,
