@@ -1,5 +1,6 @@
 import { joined } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
+import { alternatives } from './alternatives.js'
 import { entriesOf, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
 import { balanced, sql, type Sql } from './sql.js'
 
@@ -26,7 +27,7 @@ export function keysWhere(type: string, condition: Condition): Sql | undefined {
     case 'and':
       return keysOfAll(type, condition.conditions)
     case 'or':
-      return keysOfAny(type, condition.conditions)
+      return keysOfAny(type, alternatives(condition.conditions))
     case 'not':
       return undefined
     default:
@@ -53,7 +54,7 @@ export function meets(type: string, condition: Condition, asking: Asking): Sql {
     case 'or':
       if (condition.conditions.length === 0) return sql`${asking.key} IN (${NO_KEYS})`
       return balanced(
-        condition.conditions.map((part) => meets(type, part, asking)),
+        alternatives(condition.conditions).map((part) => meets(type, part, asking)),
         'OR',
       )
     case 'not':

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
 import { storageFailure } from './failure.js'
 import type { Sql } from './sql.js'
@@ -20,20 +21,34 @@ export interface SqliteDriver {
   bind(sql: string): (...values: SqliteValue[]) => void
   /** Whether a transaction is open. */
   inTransaction(): boolean
+  /**
+   * Whether the connection is better opened anew: it has prepared so many statements that most are no longer kept, and the garbage
+   * collector, which does not know how large they are, lets them lie about for long. The end of the connection frees them.
+   */
+  isWorn(): boolean
   close(): void
 }
 
-/** Statements kept prepared for one connection; the least recently used one goes. */
+/** Statements kept prepared for one connection, and characters of their texts, each of which stands for about 20 bytes. */
 const MAX_STATEMENTS = 200
+const MAX_CHARACTERS = 1_000_000
+/** Characters of prepared statements after which a connection is worn. */
+const WORN_CHARACTERS = 3_000_000
 
 /** Puts the seam over a connection. */
 export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
-  const statements = new Map<string, SqliteStatement>()
+  const statements = new LRUCache<string, SqliteStatement>({
+    max: MAX_STATEMENTS,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (_statement, text) => text.length,
+  })
+  let preparedCharacters = 0
   const prepared = (text: string): SqliteStatement => {
-    const statement = statements.get(text) ?? arrayRows(connection.prepare(text))
-    statements.delete(text)
+    const known = statements.get(text)
+    if (known !== undefined) return known
+    const statement = arrayRows(connection.prepare(text))
+    preparedCharacters += text.length
     statements.set(text, statement)
-    if (statements.size > MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? '')
     return statement
   }
   return {
@@ -56,6 +71,7 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
       const statement = wrapped(() => prepared(text))
       return (...values) => wrapped(() => void statement.run(...values))
     },
+    isWorn: () => preparedCharacters > WORN_CHARACTERS,
     inTransaction: () => connection.isTransaction ?? connection.inTransaction ?? false,
     close: () => wrapped(() => void connection.close()),
   }

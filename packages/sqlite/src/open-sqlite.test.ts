@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { createSessions } from 'fhir-ops/sessions'
+import type { Condition } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../test/entries.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
@@ -51,6 +52,15 @@ describe('a database file', () => {
   afterEach(async () => {
     await db.close()
     await folder.remove()
+  })
+
+  it('LIM-10: answers searches of ever other forms, and opens its reader anew on the way', async () => {
+    await db.storage.write([basic('one')])
+    const starts: Condition[] = []
+    for (let n = 0; n < 250; n++) {
+      starts.push({ kind: 'entry', param: 'code', all: [{ field: 'value', op: 'prefix', operand: 'a' }] })
+      expect(await db.storage.count({ type: 'Basic', where: { kind: 'or', conditions: starts } })).toBe(1)
+    }
   })
 
   it('is one file after close, with everything in it', async () => {

@@ -9,7 +9,7 @@ const MAX_GROUP = 256
 /** The thread behind `openSqlite`: runs the calls that it gets, several writes at a time, until it is told to close. */
 function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
-  const db = writes ? openToWrite(task) : openToRead(task)
+  let db = writes ? openToWrite(task) : openToRead(task)
   const run = (calls: readonly Call[]): readonly Answer[] => (writes ? runGroup(db, calls) : calls.map((call) => runCall(db, call)))
   // What savepoints can bring back, which is all that a writer keeps aside, stays in memory.
   if (writes) db.exec('PRAGMA temp_store = MEMORY')
@@ -21,7 +21,10 @@ function serve(port: MessagePort, task: WorkerTask): void {
   port.on('message', (first: ToWorker) => {
     const { calls, closing } = gathered(port, first)
     if (calls.length > 0) port.postMessage(run(calls))
-    if (closing) close()
+    if (closing) return close()
+    if (writes || !db.isWorn()) return
+    db.close()
+    db = openToRead(task)
   })
 }
 

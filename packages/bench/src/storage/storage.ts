@@ -11,6 +11,7 @@ import { clinicalResource, MEASURE, PER_PATIENT } from './clinical-resources.js'
 import { STORAGES, type OpenedStorage } from './opened-storages.js'
 
 const BATCH = 500
+const MOST_AT_ONCE = 8
 
 /**
  * How fast storages are filled and asked, as they grow: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the
@@ -68,15 +69,15 @@ async function growing(
   return { filled, asked: [...asked].map(([call, timings]) => [name, call, ...timings]) }
 }
 
-/** One batch is written while the next is indexed, in this thread. */
+/** As `fhir-ops load` does: some batches are written while the next is indexed, in this thread. */
 async function fill(storage: Storage, indexer: Indexer, { from, to }: { readonly from: number; readonly to: number }): Promise<void> {
-  let underWay: Promise<unknown> = Promise.resolve()
+  const underWay: Promise<unknown>[] = []
   for (let at = from; at < to; at += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, to - at) }, (_, n) => putEntry(clinicalResource(at + n), indexer))
-    await underWay
-    underWay = storage.write(batch)
+    if (underWay.length === MOST_AT_ONCE) await underWay.shift()
+    underWay.push(storage.write(batch))
   }
-  await underWay
+  await Promise.all(underWay)
 }
 
 function putEntry(source: JsonObject, indexer: Indexer): PutEntry {
