@@ -1,3 +1,4 @@
+import { OperationError } from '../errors/index.js'
 import { objectsAt, stringAt } from '../json/index.js'
 import { propertyValue, type CodeSystemProvider } from '../terminology/index.js'
 import type { LookedUpProperty } from './looked-up.js'
@@ -9,11 +10,14 @@ const MADE: ReadonlySet<string> = new Set(['inactive', 'parent', 'child'])
  * The properties of a concept: `inactive` always, the others when asked for by name or by `*`; all where properties are concepts.
  *
  * @param asked Codes of properties, or `*`.
+ * @throws {OperationError} `not-supported` when one is asked for that the system defines and that is not made here.
  */
 export function conceptProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly LookedUpProperty[] {
   const all = asked.includes('*') || (asked.length === 0 && provider.header.propertiesAreConcepts === true)
-  const wants = (code: string): boolean => all || asked.includes(code)
-  const { hierarchy } = provider
+  const { hierarchy, header } = provider
+  const missing = asked.find((code) => header.missingProperties?.has(code))
+  if (missing !== undefined) throw new OperationError('not-supported', `The property ${missing} of ${header.url} cannot be told.`)
+  const wants = (code: string): boolean => asked.includes(code) || (all && header.namedProperties?.has(code) !== true)
   return [
     { code: 'inactive', value: ['valueBoolean', provider.status(concept).inactive] },
     ...(wants('parent') ? hierarchy.parents(concept).map((other) => relative(provider, 'parent', other)) : []),

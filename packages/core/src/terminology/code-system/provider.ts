@@ -32,6 +32,10 @@ export interface SystemHeader {
   readonly dialect?: string
   /** True when properties are concepts of the system itself; lookups then tell all of them, with displays. Default false. */
   readonly propertiesAreConcepts?: boolean
+  /** Properties that are told only when they are asked for by name. */
+  readonly namedProperties?: ReadonlySet<string>
+  /** Properties that the system defines and that cannot be told: asking for one is refused. */
+  readonly missingProperties?: ReadonlySet<string>
 }
 
 /** Where something is said about a concept: the code system itself or a supplement of it. */

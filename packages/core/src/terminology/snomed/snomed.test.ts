@@ -198,6 +198,20 @@ test('lookup tells attributes, relatives, module and time with displays', async 
   ])
 })
 
+test('lookup tells the properties of R4 by their names, and refuses normal forms', async () => {
+  const properties = ['moduleId', 'sufficientlyDefined']
+  const found = await lookup(ctx, { system: SNOMED, code: ID.organDisorder, properties })
+  expect(found.properties.map(({ code, value }) => [code, value[1]])).toEqual([
+    ['inactive', false],
+    ['moduleId', SCT.core],
+    ['sufficientlyDefined', true],
+  ])
+  await expect(lookup(ctx, { system: SNOMED, code: ID.organ, properties: ['normalForm'] })).rejects.toMatchObject({
+    code: 'not-supported',
+    message: expect.stringContaining('normalForm'),
+  })
+})
+
 test.each([
   ['en', 'Organ'],
   ['en-GB', 'Inner part'],

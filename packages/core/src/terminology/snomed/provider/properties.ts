@@ -10,6 +10,7 @@ export function propertiesOf(index: SnomedIndex, concept: number, range: RowRang
     { code: 'inactive', valueBoolean: !index.isActive(concept) },
     { code: 'effectiveTime', valueDateTime: dateOf(index.effectiveTime(concept)) },
     { code: 'module', valueCode: index.module(concept) },
+    { code: 'moduleId', valueCode: index.module(concept) },
     ...distinct(rowsIn(range).map(({ type, value }) => attributeProperty(index, type, value))),
   ]
 }

@@ -57,6 +57,8 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
     caseSensitive: true,
     versionNeeded: false,
     propertiesAreConcepts: true,
+    namedProperties: NAMED,
+    missingProperties: MISSING,
     properties: new Map([
       ['inactive', `${CONCEPT_PROPERTIES}#inactive`],
       ['module', undefined],
@@ -69,6 +71,10 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
   }
 }
 
+/** R4's names for what a lookup tells anyway, and for the definition status. @see https://hl7.org/fhir/R4/snomedct.html#props */
+const NAMED: ReadonlySet<string> = new Set(['moduleId', 'sufficientlyDefined'])
+const MISSING: ReadonlySet<string> = new Set(['normalForm', 'normalFormTerse'])
+
 /** What is not asked for is not read. */
 function conceptElement({ index }: SnomedSystem, concept: number, dialect: DisplayDialect): JsonObject {
   return {
@@ -80,7 +86,8 @@ function conceptElement({ index }: SnomedSystem, concept: number, dialect: Displ
       return definitionOf(index, concept)
     },
     get property() {
-      return propertiesOf(index, concept, rowsOf(index, concept))
+      const isDefined = { code: 'sufficientlyDefined', valueBoolean: index.isDefined(concept) }
+      return [...propertiesOf(index, concept, rowsOf(index, concept)), isDefined]
     },
   }
 }
