@@ -12,7 +12,6 @@ import {
   refusal,
   selectableCodes,
   standIns,
-  withImports,
   type Members,
   type Segment,
   type TerminologyScope,
@@ -165,16 +164,8 @@ function entryStyle(input: ExpandInput, plan: ValueSetPlan, languages: EntryStyl
 }
 
 /** Code systems of which the value set names more than one version; an include without version counts as one. */
-function versionedSystems(plan: ValueSetPlan): ReadonlySet<string> {
-  const versions = new Map<string, Set<string>>()
-  for (const { includes, excludes } of withImports(plan)) {
-    for (const { definition } of [...includes, ...excludes]) {
-      if (definition.system === undefined) continue
-      const found = versions.get(definition.system) ?? new Set()
-      versions.set(definition.system, found.add(definition.version ?? ''))
-    }
-  }
-  return new Set(Array.from(versions).flatMap(([system, found]) => (found.size > 1 ? [system] : [])))
+function versionedSystems({ systems }: ValueSetPlan): ReadonlySet<string> {
+  return new Set(Array.from(systems).flatMap(([url, { versions }]) => (versions.size > 1 ? [url] : [])))
 }
 
 function entries({ scope, segments, input, plan, style, filtered }: Selection): Promise<readonly ExpansionEntry[]> {

@@ -9,7 +9,7 @@ import type { TerminologyScope } from '../scope.js'
 import { definedValueSet } from './defined-value-set.js'
 import { expansionParameterText } from './expansion-parameter.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
-import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
+import { namedSystems, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
 import { nameOf, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
 
 /**
@@ -56,6 +56,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
     contained: key.includes('#'),
     includes,
     excludes,
+    systems: namedSystems([...includes, ...excludes]),
     ...(match !== undefined && { versionsMatch: match === 'true' }),
   }
   made.set(key, plan)

@@ -6,7 +6,6 @@ import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
-import { sameSystem } from './segment.js'
 import { keepsVersions, listedConcept, selects } from './selection.js'
 import type { ListedCode } from './value-set.js'
 
@@ -59,26 +58,83 @@ export interface MembershipQuestion {
  * @throws {OperationError} `not-supported` for a filter that is not understood.
  */
 export function membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Membership {
-  return asked({ ...question, done: new Map(), doneForExcludes: new Map() }, plan)
+  const asking = { ...question, done: new Map() }
+  return question.code.version === undefined ? inSomeVersion(asking, plan) : asked(asking, plan)
 }
 
 interface Asking extends MembershipQuestion {
-  readonly done: Map<ValueSetPlan, Membership>
-  /** Excludes take inactive and abstract codes whatever the options say, so their answers stand apart. */
-  readonly doneForExcludes: Map<ValueSetPlan, Membership>
+  /** Answers by value set, apart for each way of asking. */
+  readonly done: Map<string, Map<ValueSetPlan, Membership>>
+  /** When set, the code counts in this version of its system alone. */
+  readonly only?: VersionOnly | undefined
+  /** True for excludes, which take inactive and abstract codes whatever the request says. */
+  readonly excluding?: boolean
+}
+
+interface VersionOnly {
+  /** `undefined` of a code system that has none. */
+  readonly version: string | undefined
+}
+
+function isVersioned({ code }: MembershipQuestion, { systems }: ValueSetPlan): boolean {
+  return (systems.get(code.system)?.versions.size ?? 0) > 1
+}
+
+/** The code is looked for in one version after the other, the newest first. One in which it has its display is preferred. */
+function inSomeVersion(asking: Asking, plan: ValueSetPlan): Membership {
+  if (!isVersioned(asking, plan)) return asked({ ...asking, only: undefined }, plan)
+  const answers: Membership[] = []
+  for (const only of versionsIn(asking, plan)) {
+    const answer = asked({ ...asking, only }, plan)
+    answers.push(answer)
+    if (answer.state === 'in' && hasDisplay(answer, asking.code)) break
+  }
+  return answers.find((one) => one.state === 'in' && hasDisplay(one, asking.code)) ?? decisiveOf(answers) ?? OUT
+}
+
+/** The versions of the code's system that includes and excludes come to, the newest first; one that is not known as it is stated. */
+function versionsIn({ scope, code }: Asking, { systems }: ValueSetPlan): readonly VersionOnly[] {
+  const { family, versions = [] } = systems.get(code.system) ?? {}
+  if (family === undefined) return []
+  const found = new Set(Array.from(versions, (include) => versionOf(chooseVersion(family, { include, rules: scope.rules }))))
+  return Array.from(found, (version) => ({ version })).toSorted((a, b) => compareVersions(b.version, a.version))
+}
+
+/** The version that an include came to, or that it states when that is not known. */
+function versionOf({ provider, wished }: SystemChoice): string | undefined {
+  return provider === undefined ? wished : provider.header.version
+}
+
+function hasDisplay({ provider, concept, listed }: Membership, { display }: CodeInQuestion): boolean {
+  if (display === undefined) return true
+  return provider !== undefined && concept !== undefined && conceptTexts(provider, concept, listed).some(({ value }) => value === display)
 }
 
 function asked(asking: Asking, plan: ValueSetPlan): Membership {
-  const known = asking.done.get(plan)
+  const done = answersOf(asking)
+  const known = done.get(plan)
   if (known !== undefined) return known
   const { code, scope } = asking
-  const { tried, anyVersion } = triedIncludes(asking, plan)
-  const decisive = decisiveOf(tried, code) ?? OUT
-  const result = anyVersion ? decisive : { ...decisive, choices: choicesOf(tried.map(({ answer }) => answer)) }
-  asking.done.set(plan, result)
+  const tried = triedIncludes(asking, plan)
+  const answers = tried.map(({ answer }) => answer)
+  const decisive =
+    answers.find((one) => isMeant(one, asking)) ??
+    answers.find(({ state }) => state === 'in') ??
+    tried.find(({ included }) => included)?.answer ??
+    decisiveOf(answers) ??
+    OUT
+  const result = decisive.state === 'in' ? decisive : { ...decisive, choices: choicesOf(answers) }
+  done.set(plan, result)
   const { explain } = scope.ctx
   if (explain !== undefined) explainMember(explain, plan, { code, answer: result, included: tried.some(({ included }) => included) })
   return result
+}
+
+function answersOf({ done, only, excluding }: Asking): Map<ValueSetPlan, Membership> {
+  const way = `${excluding === true} ${only === undefined ? '' : `|${only.version ?? ''}`}`
+  const known = done.get(way) ?? new Map<ValueSetPlan, Membership>()
+  done.set(way, known)
+  return known
 }
 
 /** What one include says, after the excludes. */
@@ -87,53 +143,67 @@ interface TriedInclude {
   readonly answer: Membership
 }
 
-function triedIncludes(asking: Asking, plan: ValueSetPlan): { readonly tried: readonly TriedInclude[]; readonly anyVersion: boolean } {
-  const { parts, anyVersion } = usableIncludes(asking, plan)
+function triedIncludes(asking: Asking, plan: ValueSetPlan): readonly TriedInclude[] {
+  const parts = includesFor(asking, plan)
   const { explain } = asking.scope.ctx
   if (explain !== undefined) explainPassedOver(explain, plan, parts)
+  const excluded = new Set<Membership['provider']>()
   const tried: TriedInclude[] = []
   for (const part of parts) {
-    const one = tryInclude(asking, plan, part)
+    const one = tryInclude(asking, plan, { part, excluded })
     tried.push(one)
-    if (anyVersion ? isMeant(one.answer, asking.code) : one.included) break
+    if (isMeant(one.answer, asking)) break
   }
-  return { tried, anyVersion }
+  return tried
 }
 
-function tryInclude(asking: Asking, plan: ValueSetPlan, part: ConceptSetPlan): TriedInclude {
+interface Trial {
+  readonly part: ConceptSetPlan
+  /** Versions in which the code is known to be excluded. */
+  readonly excluded: Set<Membership['provider']>
+}
+
+function tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Trial): TriedInclude {
   const { scope, code, options } = asking
   const answer = inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
   if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer })
-  const included = answer.state === 'in'
-  return { included, answer: included ? afterExcludes(asking, plan, answer) : answer }
+  if (answer.state !== 'in') return { included: false, answer }
+  const rest: Membership = excluded.has(answer.provider) ? { ...answer, state: 'out' } : afterExcludes(asking, plan, answer)
+  if (rest.state === 'out') excluded.add(answer.provider)
+  return { included: true, answer: rest }
 }
 
-function decisiveOf(tried: readonly TriedInclude[], code: CodeInQuestion): Membership | undefined {
-  const found =
-    tried.find(({ answer }) => isMeant(answer, code)) ??
-    tried.find(({ answer }) => answer.state === 'in') ??
-    tried.find(({ included }) => included) ??
-    tried.find(({ answer }) => answer.state === 'unknown') ??
-    tried.find(({ answer }) => answer.barred !== undefined) ??
-    tried.find(({ answer }) => answer.concept !== undefined) ??
-    tried.find(({ answer }) => answer.provider !== undefined)
-  return found?.answer
+/** True for a member that is of the version in the code, if there is one. */
+function isMeant({ state, provider }: Membership, { code, only }: Asking): boolean {
+  return state === 'in' && (only !== undefined || code.version === undefined || provider?.header.version === code.version)
 }
 
-/** True for a member that has the display of the code in question. */
-function isMeant({ state, provider, concept, listed }: Membership, { display }: CodeInQuestion): boolean {
-  if (state !== 'in' || display === undefined) return state === 'in'
-  return provider !== undefined && concept !== undefined && conceptTexts(provider, concept, listed).some(({ value }) => value === display)
+function decisiveOf(answers: readonly Membership[]): Membership | undefined {
+  return (
+    answers.find(({ state }) => state === 'in') ??
+    answers.find(({ state }) => state === 'unknown') ??
+    answers.find(({ barred }) => barred !== undefined) ??
+    answers.find(({ concept }) => concept !== undefined) ??
+    answers.find(({ provider }) => provider !== undefined)
+  )
 }
 
-/** Everything that one include or exclude demands. */
+/** Everything that one include or exclude demands. The first decides the version; in the others an equal code of any version will do. */
 function inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
   if (part.missing.length > 0) return { state: 'unknown', choices: [] }
-  const own = part.family === undefined ? [] : [inSystem(asking, part, bars)]
-  if (own.some(({ state }) => state !== 'in')) return own[0] ?? OUT
-  const all = [...own, ...part.imports.map((imported) => asked(asking, imported))]
-  const decisive = all.find(({ state }) => state !== 'in') ?? all[0] ?? OUT
-  return { ...decisive, choices: choicesOf(all) }
+  const [first, ...others] = part.imports
+  const own = part.family === undefined && first !== undefined ? barredFrom(asked(asking, first), bars) : inSystem(asking, part, bars)
+  if (own.state !== 'in') return own
+  const more = (part.family === undefined ? others : part.imports).map((imported) => inSomeVersion(asking, imported))
+  const missed = more.find(({ state }) => state !== 'in')
+  return missed === undefined ? own : { ...missed, choices: choicesOf([own, ...more]) }
+}
+
+/** An imported value set may take what this one does not. */
+function barredFrom(answer: Membership, bars: MembershipOptions): Membership {
+  const { provider, concept } = answer
+  const barred = provider === undefined || concept === undefined ? undefined : barrier(provider.status(concept), bars)
+  return barred === undefined ? answer : { ...answer, state: 'out', barred }
 }
 
 /** Each choice once: an answer that is asked for again brings the same ones, which would double at every level of imports. */
@@ -144,16 +214,25 @@ function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
 
 const OUT: Membership = { state: 'out', choices: [] }
 
-function inSystem({ scope, code }: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
-  if (part.family?.url !== code.system) return OUT
-  const choice = chooseVersion(part.family, { include: part.definition.version, value: code.version, rules: scope.rules })
+function inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
+  const choice = choiceFor(asking, part)
+  if (choice === undefined || (asking.only !== undefined && versionOf(choice) !== asking.only.version)) return OUT
   const { provider } = choice
-  if (provider === undefined) return { state: withoutSystem(part, code, bars), choices: [choice] }
-  const concept = provider.find(code.code)
+  if (provider === undefined) return { state: withoutSystem(part, asking.code, bars), choices: [choice] }
+  const concept = provider.find(asking.code.code)
   const tried = { provider, choices: [choice] }
   if (concept === undefined) return { ...tried, state: isOpen(provider, part) ? 'in' : 'out' }
+  return { ...tried, concept, ...selected(provider, part, { concept, bars }) }
+}
+
+interface Selected {
+  readonly concept: number
+  readonly bars: MembershipOptions
+}
+
+function selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, bars }: Selected): Omit<Membership, 'choices'> {
   const listed = listedConcept(provider, part, concept)
-  const found = { ...tried, concept, ...(listed !== undefined && { listed, owner: part.owner }) }
+  const found = listed === undefined ? {} : { listed, owner: part.owner }
   if (!selects(provider, part, concept)) return { ...found, state: 'out' }
   const barred = barrier(provider.status(concept), bars)
   if (barred !== undefined) return { ...found, state: 'out', barred }
@@ -195,40 +274,37 @@ interface Exclusion {
 }
 
 function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Membership['state'] {
-  const unbarred = { ...asking, options: { trustLists: asking.options.trustLists }, done: asking.doneForExcludes }
-  const answer = inPart(unbarred, part, unbarred.options)
+  const options = { trustLists: asking.options.trustLists }
+  const answers = excludedVersions(asking, plan, { part, included }).map((only) =>
+    inPart({ ...asking, options, excluding: true, only }, part, options),
+  )
+  const answer = decisiveOf(answers) ?? OUT
   const { scope, code } = asking
   if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer })
-  const { state, provider } = answer
-  if (state !== 'in' || provider === undefined || included.provider === undefined) return state
-  return sameSystem(provider, included.provider) || !keepsVersions(plan, part) ? 'in' : 'out'
+  return answer.state
 }
 
-interface UsableIncludes {
-  readonly parts: readonly ConceptSetPlan[]
-  /** True when they come to several versions of the code's system, and the code may be one of any. */
-  readonly anyVersion: boolean
+/** The versions of which an exclude takes the code from what is included; `undefined` where there is but one. */
+function excludedVersions(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): readonly (VersionOnly | undefined)[] {
+  if (!isVersioned(asking, plan) || included.provider === undefined) return [undefined]
+  return keepsVersions(plan, part) ? [{ version: included.provider.header.version }] : versionsIn(asking, plan)
 }
 
-/**
- * The includes to ask. Where they state several versions of the code's system, a version in the code chooses those that come to it; a code
- * without one is looked for in the newest version first.
- */
-function usableIncludes({ scope, code }: Asking, { includes }: ValueSetPlan): UsableIncludes {
-  const own = includes.filter(({ family }) => family?.url === code.system)
-  if (new Set(own.map(({ definition }) => definition.version)).size < 2) return { parts: includes, anyVersion: false }
-  const versions = new Map(own.map((part) => [part, versionOf(scope, code, part)]))
-  if (code.version === undefined) {
-    const newestFirst = own.toSorted((a, b) => compareVersions(versions.get(b), versions.get(a)))
-    return { parts: [...newestFirst, ...includes.filter((part) => !versions.has(part))], anyVersion: true }
+/** The includes to ask: not those of other versions of the code's system, where one comes to the version that is asked for. */
+function includesFor(asking: Asking, { includes }: ValueSetPlan): readonly ConceptSetPlan[] {
+  const wanted = asking.only ?? (asking.code.version === undefined ? undefined : { version: asking.code.version })
+  if (wanted === undefined) return includes
+  const choices = new Map(includes.map((part) => [part, choiceFor(asking, part)]))
+  const isOther = (part: ConceptSetPlan): boolean => {
+    const choice = choices.get(part)
+    return choice !== undefined && versionOf(choice) !== wanted.version
   }
-  const isNamed = own.some((part) => versions.get(part) === code.version)
-  const parts = isNamed ? includes.filter((part) => !versions.has(part) || versions.get(part) === code.version) : includes
-  return { parts, anyVersion: false }
+  const isNamed = asking.only !== undefined || includes.some((part) => choices.get(part) !== undefined && !isOther(part))
+  return isNamed ? includes.filter((part) => !isOther(part)) : includes
 }
 
-/** The version that an include comes to, or that it states when that is not known. */
-function versionOf({ rules }: TerminologyScope, { version }: CodeInQuestion, { family, definition }: ConceptSetPlan): string | undefined {
-  const choice = family === undefined ? undefined : chooseVersion(family, { include: definition.version, value: version, rules })
-  return choice?.provider?.header.version ?? choice?.wished
+/** The version that an include comes to, when it is of the code's system. */
+function choiceFor({ scope, code }: Asking, { family, definition }: ConceptSetPlan): SystemChoice | undefined {
+  if (family?.url !== code.system) return undefined
+  return chooseVersion(family, { include: definition.version, value: code.version, rules: scope.rules })
 }

@@ -11,6 +11,15 @@ export interface ValueSetPlan {
   readonly excludes: readonly ConceptSetPlan[]
   /** Whether equal codes of different versions are one code; each side has its own default when absent. */
   readonly versionsMatch?: boolean
+  /** The code systems that it takes or excludes codes of, imports included, by url. */
+  readonly systems: ReadonlyMap<string, NamedSystem>
+}
+
+/** A code system as a value set names it. */
+export interface NamedSystem {
+  readonly family: SystemFamily
+  /** The versions that includes and excludes state; `undefined` is among them when one states none. */
+  readonly versions: ReadonlySet<string | undefined>
 }
 
 /** One include or exclude, looked up. */
@@ -26,6 +35,21 @@ export interface ConceptSetPlan {
   readonly imports: readonly ValueSetPlan[]
   /** Imports that are not known, each as `url|version` or url. */
   readonly missing: readonly string[]
+}
+
+/** The code systems that these includes and excludes name, and those of their imports. */
+export function namedSystems(parts: readonly ConceptSetPlan[]): ReadonlyMap<string, NamedSystem> {
+  const found = new Map<string, { readonly family: SystemFamily; readonly versions: Set<string | undefined> }>()
+  const add = (family: SystemFamily, versions: Iterable<string | undefined>): void => {
+    const known = found.get(family.url) ?? { family, versions: new Set() }
+    found.set(family.url, known)
+    for (const version of versions) known.versions.add(version)
+  }
+  for (const { family, definition, imports } of parts) {
+    if (family !== undefined) add(family, [definition.version])
+    for (const { systems } of imports) for (const named of systems.values()) add(named.family, named.versions)
+  }
+  return found
 }
 
 /** The plan and all plans that it imports, each once, importers first. */

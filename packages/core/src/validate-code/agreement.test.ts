@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
+import { expand } from '../expand/index.js'
+import type { JsonObject } from '../json/index.js'
+import { validateInValueSet } from './validate-in-value-set.js'
+
+const VERSIONS = ['1.0.0', '2.0.0', '3.0.0']
+const CODES = ['a', 'b', 'c', 'd']
+const EXPANSION_PARAMETER = 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter'
+
+const some = fc.subarray(CODES)
+const version = fc.constantFrom(...VERSIONS)
+
+/** The codes of each version, and those that are inactive there. */
+const systems = fc.tuple(...VERSIONS.map((number) => fc.record({ number: fc.constant(number), codes: some, inactive: some })))
+
+/** Of the system in one version: all codes, or those of a list. Or an imported value set. */
+const part = fc.oneof(
+  fc.record({ version, list: fc.option(some) }),
+  fc.record({ imported: fc.constantFrom('inner', 'other') }),
+  fc.record({ version, list: fc.option(some), imported: fc.constantFrom('inner', 'other') }),
+)
+const parts = (minLength: number): fc.Arbitrary<readonly Part[]> => fc.array(part, { minLength, maxLength: 3 })
+const plain = fc.array(fc.record({ version, list: fc.option(some) }), { minLength: 1, maxLength: 3 })
+const definition = fc.record({
+  systems,
+  inner: plain,
+  other: plain,
+  innerExclude: fc.array(fc.record({ version, list: fc.option(some) }), { maxLength: 1 }),
+  include: parts(1),
+  exclude: parts(0),
+  keepsVersions: fc.boolean(),
+  activeOnly: fc.boolean(),
+})
+
+interface Part {
+  readonly version?: string
+  readonly list?: readonly string[] | null
+  readonly imported?: string
+}
+
+function element({ version: number, list, imported }: Part): JsonObject {
+  return {
+    ...(number !== undefined && { system: cs('v'), version: number }),
+    ...(list !== undefined && list !== null && { concept: list.map((code) => ({ code })) }),
+    ...(imported !== undefined && { valueSet: [vs(imported)] }),
+  }
+}
+
+const keeping = {
+  extension: [
+    {
+      url: EXPANSION_PARAMETER,
+      extension: [
+        { url: 'name', valueCode: 'versionsMatch' },
+        { url: 'value', valueString: 'false' },
+      ],
+    },
+  ],
+}
+
+it('a code is in a value set exactly when the expansion lists it', async () => {
+  await fc.assert(
+    fc.asyncProperty(definition, async (drawn) => {
+      const versions = drawn.systems.map(({ number, codes, inactive }) =>
+        codeSystem(
+          'v',
+          codes.map((code) => ({ code, property: [{ code: 'inactive', valueBoolean: inactive.includes(code) }] })),
+          { version: number },
+        ),
+      )
+      const ctx = contextOf(
+        ...versions,
+        valueSet('inner', { include: drawn.inner.map(element), exclude: drawn.innerExclude.map(element) }),
+        valueSet('other', { include: drawn.other.map(element) }),
+        valueSet('outer', {
+          ...(drawn.keepsVersions && keeping),
+          include: drawn.include.map(element),
+          exclude: drawn.exclude.map(element),
+          inactive: !drawn.activeOnly,
+        }),
+      )
+      const isIn = async (code: string, number?: string): Promise<boolean> => {
+        const coding = { system: cs('v'), code, path: 'Coding', ...(number !== undefined && { version: number }) }
+        return (await validateInValueSet(ctx, { url: vs('outer'), value: { kind: 'coding', codings: [coding] } })).result
+      }
+      const { contains } = await expand(ctx, { url: vs('outer') })
+      for (const code of CODES) {
+        const listed = contains.filter((entry) => entry.code === code)
+        expect([code, await isIn(code)]).toEqual([code, listed.length > 0])
+        // An expansion tells versions only where there are several.
+        if (listed.some((entry) => entry.version === undefined)) continue
+        for (const number of VERSIONS) {
+          expect([code, number, await isIn(code, number)]).toEqual([code, number, listed.some((entry) => entry.version === number)])
+        }
+      }
+    }),
+    { numRuns: 400 },
+  )
+})
