@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
@@ -97,6 +97,30 @@ test('nothing of an import that was cut off is seen, and the next one begins ane
   await expect(cut.publish()).rejects.toMatchObject({ code: 'conflict' })
   expect(await codesBelow(store.concepts, DOG)).toEqual([`${DOG} Name 1 ä`])
   await store.close()
+})
+
+test('an import goes on with the parts that are made, unless it is another one', async () => {
+  const [work, store] = [join(folder, 'work'), memoryConceptStore()]
+  const importing = async (said: string[], date?: string, stopAt?: string): Promise<unknown> =>
+    importSnomed(store, join(folder, 'release'), {
+      date,
+      work,
+      progress(message) {
+        said.push(message)
+        if (message === stopAt) throw new Error('stopped')
+      },
+    })
+  const said: readonly string[][] = [[], [], []]
+  await expect(importing(said[0] ?? [], '20230101', 'descriptions are made')).rejects.toThrow('stopped')
+  await expect(importing(said[1] ?? [], undefined, 'descriptions are made')).rejects.toThrow('stopped')
+  expect(said[1]).toContainEqual(expect.stringMatching(/^It was of .*20230101: an import that was cut off is dropped/))
+  expect(await store.systems()).toEqual([])
+  await importing(said[2] ?? [])
+  expect(said[2]?.filter((message) => message.endsWith('are made'))).toEqual(
+    ['relationships', 'refsets', 'identifiers'].map((part) => `${part} are made`),
+  )
+  expect(await codesBelow(store, ANIMAL)).toEqual([`${ANIMAL} Name 0 ä`, `${DOG} Name 1 ä`])
+  expect(existsSync(work)).toBe(false)
 })
 
 test.each([
