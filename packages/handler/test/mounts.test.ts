@@ -104,6 +104,11 @@ describe.each(MOUNTS)('%s', (_name, mount) => {
     expect((await send(`${base}/base/healthz`)).status).toBe(200)
   })
 
+  it('HT-20 tells nothing of the server', async () => {
+    const { headers } = await send(`${base}/base/auth/me`)
+    expect([headers.server, headers['x-powered-by']]).toEqual([undefined, undefined])
+  })
+
   it('AUTH-01 AUTH-12 keeps the rules of credentials', async () => {
     expect((await send(`${base}/base/auth/me`)).headers['www-authenticate']).toBe('Bearer realm="fhir-ops"')
     const line = ['Authorization', `Bearer ${token}`]
@@ -121,6 +126,19 @@ describe('a web-standard request', () => {
     expect([response.status, response.headers.get('content-type'), ((await response.json()) as { sub: string }).sub]).toEqual([200, 'application/json;charset=UTF-8', 'ann'])
     expect((await call('/fhir/R4/Patient/x', { method: 'DELETE' })).status).toBe(204)
     expect((await handler(new Request('http://other.example'))).status).toBe(401)
+  })
+
+  it.each([
+    ['an empty stream', undefined, [], 200],
+    ['an empty stream of another type', 'text/plain', [], 200],
+    ['something of another type', 'text/plain', ['{}'], 415],
+    ['something without a type', undefined, ['{}'], 415],
+    ['an object', 'application/json', ['{}'], 200],
+  ])('LO-02 ends a session with %s as its body of unknown length: %s, %j, %d', async (_, type, chunks, status) => {
+    const own = (await sessions.create({ user: 'ann' })).token
+    const body = ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk)))
+    const headers = { authorization: `Bearer ${own}`, ...(type !== undefined && { 'content-type': type }) }
+    expect((await handler(new Request('http://x/oauth2/logout', { method: 'POST', headers, body, duplex: 'half' }))).status).toBe(status)
   })
 
   it('AUTH-12 with two Authorization headers is 400, since Headers joins them', async () => {

@@ -11,6 +11,8 @@ import type { Answer } from '../http/answer.js'
 export async function writeAnswer(response: ServerResponse, answer: Answer, unread: IncomingMessage | undefined): Promise<void> {
   if (response.destroyed) return
   const headers = answer.headers.flat()
+  // Express adds it (HT-20).
+  response.removeHeader('X-Powered-By')
   if (answer.stream !== undefined) {
     response.writeHead(answer.status, headers)
     return sendStream(response, answer.stream)

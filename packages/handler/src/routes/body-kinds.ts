@@ -36,7 +36,7 @@ const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
 /** The checks on a body that need none of it: its type and its declared length. @throws {OperationError} */
 export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: number): void {
   const reading = readingOf(kind)
-  if (reading === undefined || isAbsent(request, reading)) return
+  if (reading === undefined || isAbsent(request, reading) || mayBeEmpty(request, reading)) return
   checkContentType(request, reading.mediaTypes)
   checkDeclaredLength(request, maxBytes)
 }
@@ -52,6 +52,7 @@ export async function readBody(request: HttpRequest, kind: BodyKind, maxBytes: n
 export function parseBody(request: HttpRequest, { kind, bytes, limits }: RawBody): CallBody | undefined {
   const reading = readingOf(kind)
   if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
+  if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)
   const text = kind === 'bot' ? '' : decodeUtf8(bytes)
   const mediaType = mediaTypeOf(request.header('content-type'))
   return { mediaType, bytes, text, ...(reading.json === true && { json: readJsonBody(text, limits) }) }
@@ -70,4 +71,9 @@ function readingOf(kind: BodyKind): BodyReading | undefined {
 
 function isAbsent(request: HttpRequest, reading: BodyReading): boolean {
   return reading.optional === true && !request.hasBody
+}
+
+/** Servers of web-standard requests give a stream also where nothing was sent. An empty body has no type that could be wrong. */
+function mayBeEmpty(request: HttpRequest, reading: BodyReading): boolean {
+  return reading.optional === true && request.header('content-length') === undefined
 }
