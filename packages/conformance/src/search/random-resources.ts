@@ -9,6 +9,7 @@ export const IDS: Readonly<Record<string, readonly string[]>> = {
   Observation: ['o1', 'o2', 'o3', 'o4', 'o5'],
   RiskAssessment: ['r1', 'r2', 'r3'],
   ValueSet: ['v1', 'v2', 'v3'],
+  List: ['l1', 'l2'],
 }
 
 /** What values are made of, in resources as in searches. */
@@ -35,7 +36,11 @@ const concept = fc.oneof(
   fc.record({ coding: few(coding), text: one(NAMES) }),
   fc.record({ text: one(NAMES) }),
 )
-const identifier = fc.oneof(fc.record({ system: one(SYSTEMS), value: one(CODES) }), fc.record({ value: one(CODES) }))
+const identifier = fc.oneof(
+  fc.record({ system: one(SYSTEMS), value: one(CODES) }),
+  fc.record({ value: one(CODES) }),
+  fc.record({ type: concept, value: one(CODES) }),
+)
 const quantity = fc.oneof(
   fc.record({ value: one(NUMBERS) }),
   fc.record({ value: one(NUMBERS), unit: one(UNITS) }),
@@ -46,7 +51,14 @@ const period = fc.oneof(
   fc.record({ end: one(DAYS) }),
   fc.record({ start: fc.constant('2020-01-01'), end: one(DATES) }),
 )
-const subject = fc.oneof({ weight: 6, arbitrary: reference('Patient') }, { weight: 1, arbitrary: fc.constant({ reference: ADDRESS }) })
+const subject = fc.oneof(
+  { weight: 6, arbitrary: reference('Patient') },
+  { weight: 1, arbitrary: fc.constant({ reference: ADDRESS }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ identifier }),
+  },
+)
 const meta = maybe({ tag: few(coding), source: one(URIS) })
 
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
@@ -85,6 +97,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
     .map((parts) => Object.assign({}, ...parts)),
   RiskAssessment: maybe({ meta, prediction: few(maybe({ probabilityDecimal: one(NUMBERS) })), subject }),
   ValueSet: maybe({ meta, url: one(URIS), date: one(DATES), title: one(NAMES) }),
+  List: maybe({ meta, title: one(NAMES), entry: few(fc.record({ item: reference('Patient', 'Observation', 'List') })) }),
 }
 
 /** A put or the deletion of a resource. */

@@ -80,10 +80,28 @@ const to = (type: string): Kind => {
   ]
 }
 
-const EVERYWHERE: Readonly<Record<string, Kind>> = { _tag: KINDS.token, _source: KINDS.uri }
+const LIST: Kind = [['', list(one(IDS['List'] ?? []))]]
+const IDENTIFIERS: Kind = [
+  ...KINDS.token,
+  [':of-type', list(fc.tuple(one(SYSTEMS), one(CODES), one(CODES)).map((parts) => parts.join('|')))],
+]
+const tuple = (...parts: readonly Kind[]): Kind => [
+  [
+    '',
+    list(
+      fc
+        .tuple(...parts.map(([plain]) => plain?.[1].filter((value) => !value.includes(',')) ?? fc.constant('')))
+        .map((values) => values.join('$')),
+    ),
+  ],
+]
+/** A reference may have an identifier beside, or instead of, an address. */
+const SUBJECT: Kind = [...to('Patient'), [':identifier', list(one([...CODES, ...SYSTEMS.map((system) => `${system}|${CODES[0]}`)]))]]
+
+const EVERYWHERE: Readonly<Record<string, Kind>> = { _tag: KINDS.token, _source: KINDS.uri, _list: LIST }
 
 const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
-  Organization: { ...EVERYWHERE, name: KINDS.string, active: FLAG, partof: to('Organization'), identifier: KINDS.token },
+  Organization: { ...EVERYWHERE, name: KINDS.string, active: FLAG, partof: to('Organization'), identifier: IDENTIFIERS },
   Patient: {
     ...EVERYWHERE,
     name: KINDS.string,
@@ -91,7 +109,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
     gender: codes(['male', 'female'], 'http://hl7.org/fhir/administrative-gender'),
     active: FLAG,
     birthdate: KINDS.date,
-    identifier: KINDS.token,
+    identifier: IDENTIFIERS,
     organization: to('Organization'),
     'general-practitioner': to('Organization'),
   },
@@ -99,7 +117,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
     ...EVERYWHERE,
     status: codes(['planned', 'finished'], 'http://hl7.org/fhir/encounter-status'),
     date: KINDS.date,
-    subject: to('Patient'),
+    subject: SUBJECT,
     patient: to('Patient'),
     'part-of': to('Encounter'),
   },
@@ -110,13 +128,16 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
     date: KINDS.date,
     'value-quantity': KINDS.quantity,
     'value-string': KINDS.string,
-    subject: to('Patient'),
+    'code-value-quantity': tuple(KINDS.token, KINDS.quantity),
+    'code-value-string': tuple(KINDS.token, KINDS.string),
+    subject: SUBJECT,
     patient: to('Patient'),
     encounter: to('Encounter'),
     'derived-from': to('Observation'),
   },
-  RiskAssessment: { ...EVERYWHERE, probability: KINDS.number, subject: to('Patient') },
+  RiskAssessment: { ...EVERYWHERE, probability: KINDS.number, subject: SUBJECT },
   ValueSet: { ...EVERYWHERE, url: KINDS.uri, date: KINDS.date, title: KINDS.string },
+  List: { ...EVERYWHERE, title: KINDS.string },
 }
 
 /** What this may lead to refers to anything by `subject`, so that chains over it must name the type. */
@@ -166,7 +187,8 @@ function pairOf(type: string, depth: number): fc.Arbitrary<Pair> {
 const MAX_DEPTH = 3
 
 function searchOf(type: string): fc.Arbitrary<Search> {
-  const keys = ['_id', '_lastUpdated', ...Object.keys(PLAIN[type] ?? {})].flatMap((code) => [code, `-${code}`])
+  const sortable = Object.keys(PLAIN[type] ?? {}).filter((code) => code !== '_list' && !code.startsWith('code-'))
+  const keys = ['_id', '_lastUpdated', ...sortable].flatMap((code) => [code, `-${code}`])
   const sort = fc
     .uniqueArray(one(keys), { maxLength: 2 })
     .map((sorted): readonly Pair[] => (sorted.length === 0 ? [] : [['_sort', sorted.join(',')]]))

@@ -24,7 +24,7 @@ export function unsupportedName({ sent }: FilterScope, problem: string): Operati
 }
 
 /** Parameters of FHIR that are not offered. */
-const UNSUPPORTED: ReadonlySet<string> = new Set(['_content', '_filter', '_list', '_query', '_text', '_type', 'phonetic'])
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_content', '_filter', '_query', '_text', '_type', 'phonetic'])
 
 /** The error for a parameter that the type does not have, or that is not offered. */
 export function unknownParameter(scope: FilterScope, code: string): OperationError {

@@ -82,8 +82,11 @@ function isReferred({ parameters }: SearchOptions, type: string, has: string): b
   return targets.length === 0 || targets.includes(type)
 }
 
+/** Parameters of every type that need no entries of its resources. */
+const OF_EVERY_TYPE: ReadonlySet<string> = new Set(['_id', '_lastUpdated', '_list'])
+
 function isSearchable({ parameters }: SearchOptions, type: string, code: string): boolean {
-  return code === '_id' || code === '_lastUpdated' || parameters.find(type, code) !== undefined
+  return OF_EVERY_TYPE.has(code) || parameters.find(type, code) !== undefined
 }
 
 function deeper(scope: FilterScope, type: string): FilterScope {

@@ -18,8 +18,7 @@ export async function parseHierarchy(
   { asks, modifier }: { readonly asks: readonly Ask[]; readonly modifier: 'above' | 'below' },
 ): Promise<Condition> {
   const { hierarchyOf } = scope.options
-  if (hierarchyOf === undefined || parameter.canonical)
-    throw unsupportedName(scope, `has the modifier '${modifier}', which is not supported`)
+  if (hierarchyOf === undefined) throw unsupportedName(scope, `has the modifier '${modifier}', which is not supported`)
   const conditions: Condition[] = []
   for (const ask of asks) {
     const { type, id } = memberOf(scope, parameter, ask)

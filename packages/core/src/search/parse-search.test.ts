@@ -52,6 +52,7 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ['Patient', 'and()'],
   ['Patient?_id=a,b', 'id(a, b)'],
   ['Patient?_id:not=a', 'not(id(a))'],
+  ['Patient?_list=a,b', 'referredBy(item, List, id(a, b))'],
   // tokens
   ['Patient?gender=female', 'gender[value eq female]'],
   ['Condition?code=http://s|1', 'code[value eq 1 & system eq http://s]'],
@@ -221,7 +222,7 @@ const UNSUPPORTED: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_text=x', '_text'],
   ['Patient?_filter=x', '_filter'],
   ['Patient?_content=x', '_content'],
-  ['Patient?_list=x', '_list'],
+  ['Patient?_list=$current-problems', 'functional'],
   ['Patient?phonetic=x', 'phonetic'],
   ['Condition?code:in=http://vs', 'code:in'],
   ['Condition?code:below=http://s|1', 'code:below'],
@@ -247,20 +248,24 @@ describe('parseSearch', () => {
     await parseSearch('Patient', pairs.slice(1), { parameters })
   })
 
-  it('does not follow canonicals', async () => {
-    const row = {
-      url: 'u',
-      code: 'q',
-      base: ['Basic'],
-      type: 'reference',
-      expression: 'Basic.q',
-      target: ['Questionnaire'],
-      canonical: true,
-    }
-    const search = parseSearch('Basic', [['q.name', 'x']], {
-      parameters: searchParameters([row], { type: () => undefined, names: () => [] }),
+  describe('of canonicals', () => {
+    const row = { url: 'u', code: 'q', base: ['Basic'], type: 'reference', expression: 'Basic.q', target: ['Questionnaire'], canonical: true }
+    const options = { parameters: searchParameters([row], { type: () => undefined, names: () => [] }) }
+
+    it('follows none', async () => {
+      await expect(parseSearch('Basic', [['q.name', 'x']], options)).rejects.toMatchObject({ code: 'search-unsupported' })
     })
-    await expect(search).rejects.toMatchObject({ code: 'search-unsupported' })
+
+    it.each([
+      ['q:below', 'http://x|1.2', 'or(q[value eq http://x|1.2], q[value prefix http://x|1.2.])'],
+      ['q:above', 'http://x|1.2.3', 'q[value in http://x|1 http://x|1.2 http://x|1.2.3]'],
+    ])('reads %s=%s by version', async (name, value, condition) => {
+      expect(written((await parseSearch('Basic', [[name, value]], options)).query.where)).toBe(condition)
+    })
+
+    it('demands the version that is to be below', async () => {
+      await expect(parseSearch('Basic', [['q:below', 'http://x']], options)).rejects.toMatchObject({ code: 'search-invalid' })
+    })
   })
 
   it('follows as many references as it may, and not one more', async () => {

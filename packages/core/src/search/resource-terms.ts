@@ -1,7 +1,7 @@
 import { isResourceId, type Condition } from '../storage/index.js'
 import { anyOf } from './conditions.js'
 import { dateInterval } from './date-interval.js'
-import { invalidName, type FilterScope } from './filter-scope.js'
+import { invalidName, unsupportedName, type FilterScope } from './filter-scope.js'
 import type { Interval } from './interval.js'
 import { invalidValue, type Ask } from './kinds/kind.js'
 import { splitPrefix, type SearchPrefix } from './prefix.js'
@@ -15,6 +15,23 @@ export function parseId(scope: FilterScope, modifier: string | undefined, asks: 
   if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _id does not take`)
   return condition
 }
+
+/**
+ * `_list`: what is in one of these Lists, whatever it says of each item.
+ *
+ * @see https://hl7.org/fhir/R4/search.html#list
+ */
+export function parseList(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
+  if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _list does not take`)
+  const ids = asks.map(({ value }) => value)
+  if (ids.some((id) => id.startsWith('$'))) throw unsupportedName(scope, 'names a functional list, which is not supported')
+  const wrong = asks.find(({ value }) => !isResourceId(value))
+  if (wrong !== undefined) throw invalidValue(wrong, 'the id of a List')
+  if (scope.options.parameters.find('List', ITEM) === undefined) throw unsupportedName(scope, `needs the parameter '${ITEM}' of List`)
+  return { kind: 'referredBy', param: ITEM, query: { type: 'List', where: { kind: 'id', ids } } }
+}
+
+const ITEM = 'item'
 
 /** `_lastUpdated` with prefixes. A resource was updated at one instant, so `sa` is `gt` and `eb` is `lt`. */
 export function parseLastUpdated(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {

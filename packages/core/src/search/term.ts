@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isResourceType, type Condition } from '../storage/index.js'
+import { parseCanonicalVersions } from './canonical-versions.js'
 import { parseCodes } from './code-modifiers.js'
 import { anyOf, entryCondition } from './conditions.js'
 import { splitUnescaped } from './escapes.js'
@@ -10,7 +11,7 @@ import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
 import { tokenTest } from './kinds/token.js'
 import { typedIdentifierTests } from './kinds/typed-identifier.js'
-import { parseId, parseLastUpdated } from './resource-terms.js'
+import { parseId, parseLastUpdated, parseList } from './resource-terms.js'
 import type { SearchParameter } from './search-parameters.js'
 
 /** Parses one parameter without chain: `code=a,b` or `code:modifier=a,b`, where a comma parts alternatives. */
@@ -20,6 +21,7 @@ export async function parseTerm(scope: FilterScope, name: string, value: string)
   const asks = asksOf(scope, modifier, value)
   if (code === '_id') return parseId(scope, modifier, asks)
   if (code === '_lastUpdated') return parseLastUpdated(scope, modifier, asks)
+  if (code === '_list') return parseList(scope, modifier, asks)
   const parameter = scope.options.parameters.find(scope.type, code)
   if (parameter === undefined) throw unknownParameter(scope, code)
   return parseAsks(scope, parameter, asks)
@@ -30,9 +32,8 @@ async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: r
   if (modifier === 'missing') return parseMissing(parameter, asks)
   if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: parameter.code, modifier }, asks)
   const isSteps = modifier === 'above' || modifier === 'below'
-  return isSteps && parameter.type === 'reference'
-    ? parseHierarchy(scope, parameter, { asks, modifier })
-    : parseValues(scope, parameter, asks)
+  if (!isSteps || parameter.type !== 'reference') return parseValues(scope, parameter, asks)
+  return parameter.canonical ? parseCanonicalVersions(parameter.code, modifier, asks) : parseHierarchy(scope, parameter, { asks, modifier })
 }
 
 function asksOf({ sent, options }: FilterScope, modifier: string | undefined, value: string): readonly Ask[] {

@@ -1,4 +1,4 @@
-import { PARAMETERS, TARGETS, type Resource, type Values } from './values.js'
+import { PARAMETERS, TARGETS, TUPLES, type Resource, type Values } from './values.js'
 import { matches, plain } from './matches.js'
 
 /** A resource that is stored, and when it was written, in milliseconds since 1970. */
@@ -28,13 +28,40 @@ function holds(all: readonly Stored[], stored: Stored, [name, value]: Pair): boo
   const dot = name.indexOf('.')
   if (dot >= 0) return isFollowed(all, stored, { head: name.slice(0, dot), rest: [name.slice(dot + 1), value] })
   const [code = '', modifier] = name.split(':')
-  const asked = value.split(',')
-  if (code === '_id') return asked.includes(stored.resource.id) !== (modifier === 'not')
-  if (code === '_lastUpdated') return asked.some((one) => matches({ kind: 'date', values: [instantOf(stored)] }, { modifier, value: one }))
-  const values = valuesOf(stored.resource, code)
-  if (modifier === 'missing') return (values.values.length === 0) === (value === 'true')
-  const isOne = asked.some((one) => matches(values, { modifier, value: one }))
+  const isOne = value.split(',').some((one) => isMeant(all, stored, { code, modifier, value: one }))
   return modifier === 'not' ? !isOne : isOne
+}
+
+interface Asked {
+  readonly code: string
+  readonly modifier: string | undefined
+  readonly value: string
+}
+
+function isMeant(all: readonly Stored[], stored: Stored, { code, modifier, value }: Asked): boolean {
+  const { resource } = stored
+  if (code === '_id') return value === resource.id
+  if (code === '_lastUpdated') return matches({ kind: 'date', values: [instantOf(stored)] }, { modifier, value })
+  if (code === '_list') return isListed(all, stored, value)
+  const tuple = TUPLES[code]
+  if (tuple !== undefined) return isTuple(resource, tuple, value.split('$'))
+  if (modifier === 'identifier' || modifier === 'of-type') return isPlainly(resource, `${code}:${modifier}`, value)
+  const values = valuesOf(resource, code)
+  return modifier === 'missing' ? (values.values.length === 0) === (value === 'true') : matches(values, { modifier, value })
+}
+
+function isListed(all: readonly Stored[], stored: Stored, id: string): boolean {
+  const lists = all.filter(({ resource }) => resource.resourceType === 'List' && resource.id === id)
+  return lists.some(({ resource }) => valuesOf(resource, 'item').values.some((one) => one === addressOf(stored)))
+}
+
+/** Whether all parts of a tuple hold; both parts of the tuples here are members of the resource itself. */
+function isTuple(resource: Resource, codes: readonly string[], parts: readonly string[]): boolean {
+  return codes.every((code, index) => isPlainly(resource, code, parts[index] ?? ''))
+}
+
+function isPlainly(resource: Resource, code: string, value: string): boolean {
+  return matches(valuesOf(resource, code), { modifier: undefined, value })
 }
 
 function instantOf({ updated }: Stored): { readonly low: number; readonly high: number } {
@@ -105,7 +132,9 @@ function sortValues(values: Values, descending: boolean): readonly (string | num
     case 'uri':
       return values.values
     case 'reference':
-      return values.values.map((reference) => (/^[A-Z][A-Za-z]+\/[\w.-]+$/.test(reference) ? (reference.split('/')[1] ?? '') : reference))
+      return values.values
+        .filter((reference) => reference !== '')
+        .map((reference) => (/^[A-Z][A-Za-z]+\/[\w.-]+$/.test(reference) ? (reference.split('/')[1] ?? '') : reference))
     default:
       return values.values.map(({ low, high }) => (descending ? high : low))
   }

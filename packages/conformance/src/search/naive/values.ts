@@ -18,7 +18,7 @@ export interface Span {
 export type Values =
   | { readonly kind: 'token'; readonly values: readonly Token[] }
   | { readonly kind: 'string' | 'uri'; readonly values: readonly string[] }
-  /** `Type/id`, or another address. */
+  /** `Type/id`, or another address; empty for a reference without one. */
   | { readonly kind: 'reference'; readonly values: readonly string[] }
   | { readonly kind: 'date' | 'number' | 'quantity'; readonly values: readonly Span[] }
 
@@ -100,12 +100,21 @@ const flag =
   (path: string) =>
   (resource: Resource): readonly Token[] =>
     at(resource, path).map((value) => ({ code: String(value) }))
-const identifiers = (resource: Resource): readonly Token[] =>
-  at(resource, 'identifier').map((each) => ({
-    system: textAt(each, 'system'),
-    code: textAt(each, 'value'),
-    text: textAt(each, 'type.text'),
-  }))
+const identifiers = (resource: Resource): readonly Token[] => at(resource, 'identifier').map(tokenOf)
+const tokenOf = (identifier: unknown): Token => ({
+  system: textAt(identifier, 'system'),
+  code: textAt(identifier, 'value'),
+  text: textAt(identifier, 'type.text'),
+})
+/** `system|code|value`, by each code of the type. */
+const typed: Reader = (resource) => ({
+  kind: 'uri',
+  values: at(resource, 'identifier').flatMap((each) =>
+    at(each, 'type.coding')
+      .map(coding)
+      .map(({ system, code: value }) => [system, value, textAt(each, 'value')].join('|')),
+  ),
+})
 const strings =
   (...paths: readonly string[]): Reader =>
   (resource) => ({ kind: 'string', values: paths.flatMap((path) => textsAt(resource, path)) })
@@ -116,7 +125,9 @@ const references =
   (path: string, type?: string): Reader =>
   (resource) => ({
     kind: 'reference',
-    values: textsAt(resource, `${path}.reference`).filter((value) => type === undefined || value.startsWith(`${type}/`)),
+    values: at(resource, path)
+      .map((each) => textAt(each, 'reference') ?? '')
+      .filter((value) => type === undefined || value.startsWith(`${type}/`)),
   })
 const dates =
   (paths: readonly string[], periods: readonly string[] = []): Reader =>
@@ -150,6 +161,7 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ['active', tokens(flag('active'))],
     ['partof', references('partOf')],
     ['identifier', tokens(identifiers)],
+    ['identifier:of-type', typed],
   ]),
   Patient: new Map([
     ...EVERYWHERE,
@@ -159,6 +171,7 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ['active', tokens(flag('active'))],
     ['birthdate', dates(['birthDate'])],
     ['identifier', tokens(identifiers)],
+    ['identifier:of-type', typed],
     ['organization', references('managingOrganization')],
     ['general-practitioner', references('generalPractitioner')],
   ]),
@@ -167,6 +180,7 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ['status', tokens(code('status', 'http://hl7.org/fhir/encounter-status'))],
     ['date', dates([], ['period'])],
     ['subject', references('subject')],
+    ['subject:identifier', tokens((resource) => at(resource, 'subject.identifier').map(tokenOf))],
     ['patient', references('subject', 'Patient')],
     ['part-of', references('partOf')],
   ]),
@@ -178,12 +192,25 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ['value-quantity', quantities('valueQuantity')],
     ['value-string', strings('valueString')],
     ['subject', references('subject')],
+    ['subject:identifier', tokens((resource) => at(resource, 'subject.identifier').map(tokenOf))],
     ['patient', references('subject', 'Patient')],
     ['encounter', references('encounter')],
     ['derived-from', references('derivedFrom')],
   ]),
-  RiskAssessment: new Map([...EVERYWHERE, ['probability', numbers('prediction.probabilityDecimal')], ['subject', references('subject')]]),
+  RiskAssessment: new Map([
+    ...EVERYWHERE,
+    ['probability', numbers('prediction.probabilityDecimal')],
+    ['subject', references('subject')],
+    ['subject:identifier', tokens((resource) => at(resource, 'subject.identifier').map(tokenOf))],
+  ]),
+  List: new Map([...EVERYWHERE, ['title', strings('title')], ['item', references('entry.item')]]),
   ValueSet: new Map([...EVERYWHERE, ['url', uris('url')], ['date', dates(['date'])], ['title', strings('title')]]),
+}
+
+/** The parameters that tuples are made of. */
+export const TUPLES: Readonly<Record<string, readonly string[]>> = {
+  'code-value-quantity': ['code', 'value-quantity'],
+  'code-value-string': ['code', 'value-string'],
 }
 
 /** The types that a reference parameter may lead to, of those that there are here. */
