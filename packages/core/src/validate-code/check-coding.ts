@@ -47,9 +47,7 @@ export async function checkCoding(check: CodingCheck, coding: GivenCoding): Prom
   const membership = membershipIn({ scope, code: { ...coding, system }, options }, plan)
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
   const about = codeFindings(check, coding, { provider, membership })
-  if (input.membershipOnly === true) {
-    return { coding, state: membership.state === 'in' ? 'in' : 'out', issues: [], unknown: [], provider, findings: about.findings }
-  }
+  if (input.membershipOnly === true) return { coding, ...membershipAlone(coding, membership), provider, findings: about.findings }
   const versions = await systemFindings(check, coding, { membership, family })
   if (scope.ctx.explain !== undefined) await explainCode(check, coding, { provider, membership })
   return {
@@ -60,6 +58,11 @@ export async function checkCoding(check: CodingCheck, coding: GivenCoding): Prom
     provider,
     findings: about.findings,
   }
+}
+
+/** A code of a version that the value set does not take is not in it. */
+function membershipAlone(coding: GivenCoding, { state, choices }: Membership): Pick<CodingResult, 'state' | 'issues' | 'unknown'> {
+  return state === 'in' ? { state, ...versionFindings(coding, choices) } : { state: 'out', issues: [], unknown: [] }
 }
 
 interface Located {

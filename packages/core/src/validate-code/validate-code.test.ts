@@ -204,6 +204,19 @@ describe('a coding', () => {
     expect(await told(`${long}z`)).not.toContain(long)
   })
 
+  it('of a version that the value set does not take is no member', async () => {
+    const content = contextOf(
+      LIVING,
+      { ...LIVING, version: '2.0.0' },
+      valueSet('old', { include: [{ system: cs('living'), version: '1.0.0' }] }),
+    )
+    const isMember = async (version: string): Promise<unknown> => {
+      const query = `url=${vs('old')}&system=${cs('living')}&systemVersion=${version}&code=cat&valueset-membership-only=true`
+      return answerOf(await callByGet(valueSetValidateCodeOperation, content, query)).result
+    }
+    expect([await isMember('1.0.0'), await isMember('2.0.0')]).toEqual([true, false])
+  })
+
   it('without system is not in the set', async () => {
     const { ids, parameter } = await inSet('all', { name: 'coding', valueCoding: { code: 'cat' } })
     expect(ids).toEqual([NOT_IN, 'warning Coding_has_no_system__cannot_validate Coding'])
