@@ -175,7 +175,7 @@ it('two imports do not work with one file, and no other file is taken for the wo
   expect(new Set([first?.end, second?.end])).toEqual(new Set([0, 1]))
   expect(`${first?.said}${second?.said}`).toContain(`Another import works with ${work}`)
   const release = join(folder, 'Loinc_2.00', 'Loinc.csv')
-  for (const file of [release, join(folder, 'one.db')]) {
+  for (const file of [release, join(folder, 'one.db'), folder]) {
     const { said, end } = await importIn('loinc', storage, { extra: ['--work', file] })
     expect([end, said]).toEqual([2, expect.stringContaining('cannot be used as the work of an import')])
     expect(existsSync(file)).toBe(true)

@@ -72,11 +72,12 @@ function temporaryWork(progress: WorkOptions['progress']): ImportWork {
 }
 
 function openFile(file: string, progress: WorkOptions['progress']): ImportWork {
-  const db = new DatabaseSync(file)
+  let db: DatabaseSync | undefined
   try {
+    db = new DatabaseSync(file)
     return workIn(db, { progress, closed: () => undefined, removed: () => rmSync(file, { force: true }) })
   } catch (cause) {
-    db.close()
+    db?.close()
     if (isObject(cause) && cause['errcode'] === BUSY) throw new OperationError('conflict', `Another import works with ${file}.`, { cause })
     throw noWork(file, cause)
   }
