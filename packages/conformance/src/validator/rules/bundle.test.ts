@@ -38,6 +38,16 @@ const message = (members: JsonObject): JsonObject => ({
 describe('the fullUrl of an entry', () => {
   test.each<[string, JsonObject, readonly string[]]>([
     ['is needed', bundle('collection', [{ resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
+    [
+      'is needed by relative references',
+      bundle('collection', [{ resource: patient('a', { managingOrganization: { reference: 'Organization/o' } }) }]),
+      ['error bundle-full-url Bundle.entry[0]', 'error bundle-reference-missing Bundle.entry[0].resource.managingOrganization'],
+    ],
+    [
+      'makes relative references be a type and an id',
+      bundle('collection', [at(patient('a', { managingOrganization: { reference: 'o' } }))]),
+      ['error bundle-reference-missing Bundle.entry[0].resource.managingOrganization'],
+    ],
     ['is not needed in a batch', bundle('batch', [{ resource: patient('a'), request: { method: 'PUT', url: 'Patient/a' } }]), []],
     ['is absolute', bundle('collection', [{ fullUrl: 'Patient/a', resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
     [

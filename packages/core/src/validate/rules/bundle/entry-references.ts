@@ -1,10 +1,12 @@
 import { quoted } from '../../../errors/index.js'
+import type { Finding } from '../../finding.js'
 import { nodeAlong, type JsonPath } from '../../walk/node-at.js'
 import type { BundleEntry } from '../reference/bundle-index.js'
 import { anchorsOf } from '../narrative/element-ids.js'
 import { entriesFor } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
 import { addressOf, targetsOf, type EntryLink } from './entry-links.js'
+import { MAY_LACK_FULL_URL } from './full-urls.js'
 
 /** What must be found: the parts of a document, and what a message is about. By type of the first entry's resource. */
 const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
@@ -67,6 +69,8 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   const found = targetsOf(entry, target, index)
   if (found.length === 1) return
   const { node } = nodeAlong(run, entry.resource, link.path)
+  const fault = formFault(check, entry, target)
+  if (fault !== undefined) return run.sink.report('bundle-reference-missing', node, fault)
   if (found.length > 1) {
     if (check.type !== 'searchset')
       run.sink.report('bundle-reference-ambiguous', node, {
@@ -78,6 +82,15 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
     run.sink.report('bundle-reference-missing', node, { text: `There is no entry for ${quoted(target)}${hint(check, target)}.` })
   const warning = entriesFor(run, node, target).length > 0 ? undefined : warningOn(check, target)
   if (warning !== undefined) run.sink.report('bundle-reference-open', node, { text: warning })
+}
+
+/** A relative reference is taken from the entry's fullUrl, so there must be one, and on a server it names type and id. */
+function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
+  if (target.includes(':')) return undefined
+  if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type))
+    return { text: `${quoted(target)} is relative, but its entry has no fullUrl from which it could be taken.`, code: 'required' }
+  if (fullUrl?.startsWith('http') !== true || addressOf(target) !== undefined) return undefined
+  return { text: `${quoted(target)} must be a type and an id, as it is relative to the fullUrl of its entry.`, code: 'invalid' }
 }
 
 function warningOn({ index }: BundleCheck, target: string): string | undefined {

@@ -6,7 +6,7 @@ import type { BundleEntry } from '../reference/bundle-index.js'
 import type { BundleCheck } from './check-bundle.js'
 
 /** In these types of Bundle entries may have no fullUrl: the resource is yet to be made, or the entry is about another time. */
-const WITHOUT: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response', 'history'])
+export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response', 'history'])
 
 /**
  * Checks that entries have a fullUrl, that it is absolute, and that one of a RESTful server tells the type and id of the resource.
@@ -24,7 +24,7 @@ export function checkFullUrls({ run, type, index }: BundleCheck): void {
 const RESTFUL = /^https?:\/\/.+\/([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/
 
 function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry, bundleType: string): string | undefined {
-  if (fullUrl === undefined) return WITHOUT.has(bundleType) ? undefined : 'The entry needs a fullUrl.'
+  if (fullUrl === undefined) return MAY_LACK_FULL_URL.has(bundleType) ? undefined : 'The entry needs a fullUrl.'
   if (!isAbsoluteUri(fullUrl)) return `The fullUrl must be an absolute URL, not ${quoted(fullUrl)}.`
   const type = RESTFUL.exec(fullUrl)?.[1]
   if (type === undefined || model.type(type)?.kind !== 'resource') return undefined

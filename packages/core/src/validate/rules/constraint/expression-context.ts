@@ -34,12 +34,12 @@ function conformsTo(run: Run, node: FhirNode, canonical: string): boolean | unde
   return profile.type === node.type.name && conforms(run, node, { rules: profileRoots(run, canonical), key: canonical })
 }
 
-/** Unknown when the value set is not known, or needs content that is not here. */
-function memberOf(run: Run, coded: Item, canonical: string): boolean | undefined | Pending {
+/** For good pending when the value set is not known, or needs content that is not here: what depends on that cannot be told to fail. */
+function memberOf(run: Run, coded: Item, canonical: string): boolean | Pending {
   const list = run.facts.valueSet(canonical)
-  if (list === undefined || list === PENDING) return list
+  if (list === undefined || list === PENDING) return PENDING
   const codes = typeof coded === 'string' ? [{ code: coded }] : isNode(coded) ? codesOf(coded) : []
   const verdicts = codes.map((code) => list.has(code))
   if (verdicts.includes('in')) return true
-  return verdicts.includes('unknown') ? undefined : false
+  return verdicts.includes('unknown') ? PENDING : false
 }
