@@ -195,6 +195,7 @@ function runOf(
     shapes: shapesOf(model, facts, specificationOf(ctx).shapes),
     visit: visitNode,
     trials: new Map(),
+    noted: new Set(),
     targets: { bundles: new Map(), contained: new Map(), anchors: new Map() },
     contexts: new Map(),
     later: (work) => {

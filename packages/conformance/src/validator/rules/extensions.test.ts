@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/json'
 import { findingsOf } from './findings-of.js'
 
+const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 const URL = 'http://extensions.test/e'
 const definition = (expression: string): JsonObject => ({
   resourceType: 'StructureDefinition',
@@ -12,7 +13,7 @@ const definition = (expression: string): JsonObject => ({
   abstract: false,
   type: 'Extension',
   context: [{ type: 'element', expression }],
-  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Extension',
+  baseDefinition: `${BASE}Extension`,
   derivation: 'constraint',
   differential: { element: [{ path: 'Extension' }, { path: 'Extension.url', fixedUri: URL }] },
 })
@@ -53,5 +54,15 @@ test('a complex extension has only the parts that its definition names', async (
   const parts = ['a', 'c'].map((url) => ({ url, valueString: 'x' }))
   expect(await findingsOf({ resourceType: 'Patient', extension: [{ url: URL, extension: parts }] }, [complex], /^extension-/)).toEqual([
     'error extension-url Patient.extension[0].extension[1]',
+  ])
+})
+
+test.each<readonly [what: string, stated: JsonObject]>([
+  ['is retired', { status: 'retired' }],
+  ['is deprecated', { extension: [{ url: `${BASE}structuredefinition-standards-status`, valueCode: 'deprecated' }] }],
+])('an extension that %s is noted once', async (_, stated) => {
+  const twice = { resourceType: 'Patient', extension: [...extension, ...extension] }
+  expect(await findingsOf(twice, [{ ...definition('Patient'), ...stated }], /^extension-/)).toEqual([
+    'information extension-outdated Patient.extension[0]',
   ])
 })

@@ -59,12 +59,28 @@ function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): E
     return type === undefined || expression === undefined ? [] : [{ type, expression }]
   })
   const invariants: unknown = definition['contextInvariant']
+  const outdated = outdatedOf(definition)
   return {
+    ...(outdated !== undefined && { outdated }),
     isModifier: root?.['isModifier'] === true,
     contexts,
     invariants: Array.isArray(invariants) ? invariants.filter((expression) => typeof expression === 'string') : [],
   }
 }
+
+const STANDARDS_STATUS = `${TYPE_URL}structuredefinition-standards-status`
+
+/** `deprecated`, `withdrawn` or `retired`, and why. */
+function outdatedOf(definition: JsonObject): string | undefined {
+  const standing = objectsAt(definition, 'extension').find(({ url }) => url === STANDARDS_STATUS)
+  const status = [stringAt(standing, 'valueCode'), stringAt(definition, 'status')].find((one) => one !== undefined && OUTDATED.has(one))
+  if (status === undefined) return undefined
+  const reason = objectsAt(objectAt(standing, '_valueCode'), 'extension').find(({ url }) => url === `${STANDARDS_STATUS}-reason`)
+  const text = stringAt(reason, 'valueMarkdown')
+  return text === undefined ? status : `${status}: ${text}`
+}
+
+const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn', 'retired'])
 
 /** Puts the flat list of elements into a tree; the children of a slice follow the slice. */
 function treeOf(elements: readonly JsonObject[], source: ProfileSource): Pick<Profile, 'root' | 'elements'> {

@@ -120,6 +120,8 @@ export interface ExtensionRule {
   readonly contexts: readonly ExtensionContext[]
   /** FHIRPath that must all hold on the element that has the extension. */
   readonly invariants: readonly string[]
+  /** Why the extension should not be used any more, with the reason when one is given; absent while it may be. */
+  readonly outdated?: string
 }
 
 /** @see https://hl7.org/fhir/R4/defining-extensions.html#context */

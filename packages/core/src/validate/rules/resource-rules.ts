@@ -3,6 +3,7 @@ import { checkBundle } from './bundle/check-bundle.js'
 import { checkCapabilities } from './conformance/check-capabilities.js'
 import { checkCodeSystem } from './conformance/check-code-system.js'
 import { checkConceptMap } from './conformance/check-concept-map.js'
+import { checkOperation } from './conformance/check-operation.js'
 import { checkSearchParameter } from './conformance/check-search-parameter.js'
 import { checkStructureDefinition } from './conformance/structure-definition/check-structure-definition.js'
 import { checkValueSet } from './conformance/check-value-set.js'
@@ -20,6 +21,7 @@ export const RESOURCE_RULES: readonly (readonly [type: string, checks: readonly 
   ['ConceptMap', [checkConceptMap]],
   ['Measure', [checkMeasure]],
   ['MeasureReport', [checkReport]],
+  ['OperationDefinition', [checkOperation]],
   ['Questionnaire', [checkQuestionnaire]],
   ['QuestionnaireResponse', [checkResponse]],
   ['SearchParameter', [checkSearchParameter]],

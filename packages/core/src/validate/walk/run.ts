@@ -30,6 +30,8 @@ export interface Run {
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
   /** Results of trials whether a node fits a profile, by place and profile. */
   readonly trials: Map<string, boolean>
+  /** Canonicals of what was noted and need not be again. */
+  readonly noted: Set<string>
   /** What references and links can lead to. */
   readonly targets: Targets
   /** What expressions work with in each resource, by the resource's node. */

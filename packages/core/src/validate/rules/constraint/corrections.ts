@@ -20,6 +20,11 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
   ],
   // vs-1: a period has no day to be precise to.
   ['($this as dateTime).toString().length() >= 8', '($this is dateTime) implies (($this as dateTime).toString().length() >= 8)'],
+  // opd-3: a parameter that is a resource can have a profile, too.
+  [
+    "targetProfile.exists() implies (type = 'Reference' or type = 'canonical')",
+    "targetProfile.exists() implies (type = 'Reference' or type = 'canonical' or type.memberOf('http://hl7.org/fhir/ValueSet/resource-types'))",
+  ],
   // tim-9: `in` takes one item, and there may be several.
   [
     "offset.empty() or (when.exists() and ((when in ('C' | 'CM' | 'CD' | 'CV')).not()))",

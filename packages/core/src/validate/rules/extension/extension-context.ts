@@ -10,6 +10,7 @@ export function checkExtensionContext(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   const profile = url?.includes(':') === true ? run.facts.profile(url) : undefined
   if (profile === undefined || profile === PENDING || profile.extension === undefined) return
+  noteOutdated(run, node, { profile, rule: profile.extension })
   checkModifier(run, node, { profile, rule: profile.extension })
   checkContext(run, node, { profile, rule: profile.extension })
   checkInvariants(run, node, { profile, rule: profile.extension })
@@ -18,6 +19,14 @@ export function checkExtensionContext(run: Run, node: FhirNode): void {
 interface Definition {
   readonly profile: Profile
   readonly rule: ExtensionRule
+}
+
+/** Once for each extension: it may stand in hundreds of places. */
+function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }: Definition): void {
+  if (outdated === undefined || run.noted.has(profile.canonical)) return
+  run.noted.add(profile.canonical)
+  const text = `The extension ${profile.canonical} should not be used any more: ${quoted(outdated)}.`
+  run.sink.report('extension-outdated', node, { text, profile: profile.canonical })
 }
 
 function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition): void {
