@@ -68,7 +68,7 @@ describe('execute (INTERFACE.md 4.6)', () => {
     ['application/json; charset=utf-8', '{"a":{"b":[1,2]}}', { a: { b: [1, 2] } }],
     ['application/x-www-form-urlencoded', 'a=1&b=x+y%21', { a: '1', b: 'x y!' }],
     ['application/fhir+json', '{"resourceType":"Patient","active":true}', { resourceType: 'Patient', active: true }],
-  ])('POST %s is parsed by its type', async (type, body, input) => {
+  ])('BO-09 BO-10 POST %s is parsed by its type', async (type, body, input) => {
     for (const path of ['/Bot/echo/$execute', '/Bot/$execute?identifier=urn:bots%7Cecho']) {
       const reply = await run(path, { type, body })
       expect([reply.status, at(reply.json, 'input'), at(reply.json, 'method')]).toEqual([200, input, 'POST'])

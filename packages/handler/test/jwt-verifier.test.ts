@@ -150,7 +150,7 @@ describe('TK-05 TK-06 claims', () => {
   })
 })
 
-describe('TK-02 TK-03 TK-04 TK-10 forged tokens', () => {
+describe('AUTH-06 TK-02 TK-03 TK-04 TK-10 forged tokens', () => {
   const forged: readonly (readonly [string, () => Promise<string>])[] = [
     ...['none', 'NONE', 'nOnE', '', null, 5, ['ES256'], { a: 1 }, undefined].map((alg): [string, () => Promise<string>] => [
       `alg ${JSON.stringify(alg)}`,
