@@ -30,6 +30,10 @@ in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea","","2-2;3-3"
 "2-2","","LP2-2","Doc","http://loinc.org","SCALE","Primary","http://loinc.org/property/SCALE_TYP"
 "2-2","","LP3-3","Note","http://loinc.org","Document.Kind","DocumentOntology","http://loinc.org/property/document-kind"
 `,
+  'AccessoryFiles/PartFile/LoincPartLink_Supplementary.csv': `"LoincNumber","LongCommonName","PartNumber","PartName","PartCodeSystem","PartTypeName","LinkTypeName","Property"
+"3-3","","LP4-4","CHEM","http://loinc.org","CLASS","Metadata","http://loinc.org/property/CLASS"
+"3-3","","LP5-5","Salt","http://loinc.org","COMPONENT","DetailedModel","http://loinc.org/property/analyte"
+`,
   'AccessoryFiles/AnswerFile/AnswerList.csv': `"AnswerListId","AnswerListName","AnswerStringId","SequenceNumber","DisplayText"
 "LL1-1","Yes|No","LA1-1","1","Yes"
 "LL1-1","Yes|No","LA2-2","2","No"
@@ -133,6 +137,8 @@ describe('an imported release of LOINC', () => {
     ['COMPONENT', 'in', 'Sugar,Salt', ['1-1', '2-2', '3-3']],
     ['SCALE_TYP', '=', 'DOC', ['2-2']],
     ['CLASS', 'regex', 'TEA(\\..*)?|X', ['2-2']],
+    ['CLASS', '=', 'chem', ['1-1', '3-3']],
+    ['CLASS', '=', 'LP4-4', ['3-3']],
     ['CLASSTYPE', '=', '1', ['1-1', '3-3']],
     ['STATUS', '=', 'DEPRECATED', ['3-3']],
     ['copyright', '=', '3rdParty', ['2-2']],

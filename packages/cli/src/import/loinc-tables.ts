@@ -103,14 +103,22 @@ const PROPERTY_OF_KIND: ReadonlyMap<string, string> = new Map([
 
 async function readParts(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
   const known = new Set(tables.all('part-property'))
-  for await (const row of loincRows(tables, files, 'LoincPartLink_Primary.csv')) {
-    const kind = column(row, 'PartTypeName')
-    const property = row.get('Property')?.split('/').at(-1) ?? PROPERTY_OF_KIND.get(kind) ?? kind
-    if (!known.has(property)) tables.add('part-property', '', property)
-    known.add(property)
-    const link: PartLink = { property, code: column(row, 'PartNumber'), name: column(row, 'PartName') }
+  const add = (row: CsvRow, link: PartLink): void => {
+    if (!known.has(link.property)) tables.add('part-property', '', link.property)
+    known.add(link.property)
     tables.add('part', column(row, 'LoincNumber'), JSON.stringify(link))
   }
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Primary.csv')) add(row, partLink(row))
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Supplementary.csv')) {
+    const link = partLink(row)
+    if (link.property === 'CLASS') add(row, link)
+  }
+}
+
+function partLink(row: CsvRow): PartLink {
+  const kind = column(row, 'PartTypeName')
+  const property = row.get('Property')?.split('/').at(-1) ?? PROPERTY_OF_KIND.get(kind) ?? kind
+  return { property, code: column(row, 'PartNumber'), name: column(row, 'PartName') }
 }
 
 function addAnswer(tables: LoincTables, row: CsvRow): void {
