@@ -1,4 +1,4 @@
-import { joined } from '@fhir-ops/sql'
+import { instantOf, joined, resourceOf } from '@fhir-ops/sql'
 import {
   historyCursor,
   readHistoryCursor,
@@ -10,7 +10,7 @@ import {
   type ResourceHistory,
 } from 'fhir-ops/storage'
 import type { Executor } from './database.js'
-import { instantOf, resourceOf } from './resource-row.js'
+import { resourceRow } from './resource-row.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { prepared, sql, type Sql } from './sql.js'
 
@@ -98,5 +98,5 @@ function positionOf(row: Row): HistoryPosition {
 function versionOf(row: Row): HistoryItem {
   const { type, id, version, updated } = positionOf(row)
   const stamp = { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: row['created'] === true }
-  return row['text'] === null ? stamp : { ...stamp, stored: resourceOf(type, row) }
+  return row['text'] === null ? stamp : { ...stamp, stored: resourceOf(type, resourceRow(row)) }
 }

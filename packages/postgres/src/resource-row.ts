@@ -1,18 +1,13 @@
-import { storedResource, type StoredResource } from 'fhir-ops/storage'
+import type { ResourceRow } from '@fhir-ops/sql'
 import { numberAt, textAt, type Row } from './row.js'
 
-/** What callers of the storage get for a row with `id`, `version`, `updated` and `text`. */
-export function resourceOf(type: string, row: Row): StoredResource {
-  return storedResource({
-    type,
+/** Reads `id`, `version`, `updated` and `text`. */
+export function resourceRow(row: Row): ResourceRow {
+  const { text } = row
+  return {
     id: textAt(row, 'id'),
-    versionId: String(numberAt(row, 'version')),
-    lastUpdated: instantOf(numberAt(row, 'updated')),
-    text: textAt(row, 'text'),
-  })
-}
-
-/** An instant in UTC with milliseconds. */
-export function instantOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
+    version: numberAt(row, 'version'),
+    updated: numberAt(row, 'updated'),
+    ...(typeof text === 'string' && { text }),
+  }
 }

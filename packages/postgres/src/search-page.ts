@@ -1,11 +1,22 @@
-import { cursorOf, isAfter, joined, orderTerms, readCursor, sortColumn, type KeyValue, type Position } from '@fhir-ops/sql'
+import {
+  createResourceCache,
+  cursorOf,
+  isAfter,
+  joined,
+  orderTerms,
+  readCursor,
+  sortColumn,
+  type KeyValue,
+  type Position,
+  type ResourceCache,
+} from '@fhir-ops/sql'
 import type { Condition, SearchPage, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
 import type { Executor } from './database.js'
 import { idsWhere } from './ids-sql.js'
 import { meets } from './meets-sql.js'
 import { FEW, narrowest } from './narrowest.js'
-import { keptResources, LARGE, withLargeTexts, type KeptResources } from './kept-resources.js'
+import { LARGE, withLargeTexts } from './large-texts.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { longTexts, rowsInOrder, sortColumns, type OrderedRows, type Others } from './sort-sql.js'
 import { sql, type Sql } from './sql.js'
@@ -16,20 +27,20 @@ const MAX_PAGE = 10_000
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 /** More bytes than a text has. */
 const MAX_TEXT = 2 ** 31 - 1
-const NOTHING = keptResources(0)
+const NOTHING = createResourceCache({ maxCharacters: 0 })
 
 /** How a page is looked for. */
 export interface Search {
   /** So many resources are looked at one by one. Default 1,000. */
   readonly few?: number
   /** Large resources that need not be read again. */
-  readonly kept?: KeptResources
+  readonly cache?: ResourceCache
 }
 
 /** One page of the matches of a query, of one state of the database. */
-export async function searchPage(db: Executor, query: SearchQuery, { few = FEW, kept }: Search = {}): Promise<SearchPage> {
-  const { rows, next } = await pageOf(db, query, { few, textBelow: kept === undefined ? MAX_TEXT : LARGE })
-  const items = await withLargeTexts(db, rows, { type: query.type, kept: kept ?? NOTHING })
+export async function searchPage(db: Executor, query: SearchQuery, { few = FEW, cache }: Search = {}): Promise<SearchPage> {
+  const { rows, next } = await pageOf(db, query, { few, textBelow: cache === undefined ? MAX_TEXT : LARGE })
+  const items = await withLargeTexts(db, rows, { type: query.type, cache: cache ?? NOTHING })
   if (items === undefined) return searchPage(db, query, { few })
   return { items, ...(next !== undefined && { next }) }
 }

@@ -1,6 +1,6 @@
+import { instantOf } from '@fhir-ops/sql'
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { checkLaidOut, type IndexEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
-import { instantOf } from './resource-row.js'
 
 /** Where a resource is stored. */
 export interface Address {

@@ -1,4 +1,4 @@
-import { joined } from '@fhir-ops/sql'
+import { instantOf, joined } from '@fhir-ops/sql'
 import {
   historyCursor,
   readHistoryCursor,
@@ -11,7 +11,6 @@ import {
 } from 'fhir-ops/storage'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
-import { instantOf } from './resource-row.js'
 import { sql, type Sql } from './sql.js'
 
 /** A version as it leaves the database; plain data. */

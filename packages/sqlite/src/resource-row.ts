@@ -1,18 +1,7 @@
-import { OperationError } from 'fhir-ops/errors'
-import { storedResource, type StoredResource } from 'fhir-ops/storage'
+import type { ResourceRow } from '@fhir-ops/sql'
 import type { Command } from './command.js'
 import { numberOf, textOf, type Row, type SqliteDriver } from './driver.js'
 import { sql, type Sql } from './sql.js'
-
-/** A current version as it leaves the database; plain data. */
-export interface ResourceRow {
-  readonly id: string
-  readonly version: number
-  /** Milliseconds since 1970. */
-  readonly updated: number
-  /** Without `meta.versionId` and `meta.lastUpdated`. Absent when the reader said that it has this version. */
-  readonly text?: string
-}
 
 /**
  * Reads one row.
@@ -28,17 +17,6 @@ export function resourceRow(db: SqliteDriver, which: Sql, known: number | undefi
 
 function rowOf([id, version, updated, text]: Row): ResourceRow {
   return { id: textOf(id), version: numberOf(version), updated: numberOf(updated), ...(typeof text === 'string' && { text }) }
-}
-
-/** What callers of the storage get for a row with its text. */
-export function resourceOf(type: string, { id, version, updated, text }: ResourceRow): StoredResource {
-  if (text === undefined) throw new OperationError('storage-unavailable', 'The text of a resource is not there.')
-  return storedResource({ type, id, versionId: String(version), lastUpdated: instantOf(updated), text })
-}
-
-/** An instant in UTC with milliseconds. */
-export function instantOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }
 
 /** Which resource is read. */

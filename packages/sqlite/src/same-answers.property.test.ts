@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { resourceOf } from '@fhir-ops/sql'
 import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import { writableText, type HistoryQuery, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
@@ -6,7 +7,6 @@ import { describe, expect, it } from 'vitest'
 import { query, step, type Step } from '../../core/test/random-queries.js'
 import { sqliteDriver } from './driver.js'
 import { sqliteStorage } from './index.js'
-import { resourceOf } from './resource-row.js'
 import { FEW_TO_ASK } from './narrowest.js'
 import { countOf, pageOfMatches, type Bounds } from './search-page.js'
 

@@ -1,8 +1,8 @@
+import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import type { Capabilities, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './history.js'
-import { createResourceCache, type LookUp } from './resource-cache.js'
-import { readResource, resourceOf } from './resource-row.js'
+import { readResource } from './resource-row.js'
 import { countMatches, lookUpPage, searchPage, type PageRows } from './search-page.js'
 import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf } from './session-commands.js'
 import { changeUser, putUser, readUser } from './user-commands.js'
@@ -28,7 +28,7 @@ const DEFAULT_CACHE = 32_000_000
 /** The resources behind an executor. */
 export function storageOn(executor: Executor, options: SqliteStorageOptions): Storage {
   const { now = () => new Date(), cacheCharacters = DEFAULT_CACHE, history = true } = options
-  const cache = createResourceCache(cacheCharacters)
+  const cache = createResourceCache({ maxCharacters: cacheCharacters })
   return {
     capabilities: CAPABILITIES,
     ...(history && { history: historyOn(executor) }),

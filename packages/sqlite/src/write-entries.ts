@@ -1,8 +1,8 @@
+import { instantOf } from '@fhir-ops/sql'
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { checkLaidOut, type DeleteEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Command } from './command.js'
 import { numberOf, type SqliteDriver } from './driver.js'
-import { instantOf } from './resource-row.js'
 import { sql } from './sql.js'
 
 /** What a write call brings: `now` in milliseconds since 1970, by the caller's clock. */

@@ -1,10 +1,10 @@
+import { createResourceCache } from '@fhir-ops/sql'
 import { writableText, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testDatabase, type TestSchema } from '../test/test-database.js'
 import { connectionsOf } from './connections.js'
 import { databaseOver } from './database.js'
 import { openPostgres } from './index.js'
-import { keptResources } from './kept-resources.js'
 import { searchPage } from './search-page.js'
 
 const database = await testDatabase({ fsync: 'off' })
@@ -71,10 +71,18 @@ describe('a large resource that is read again', () => {
       if (statements === 2) await other.write([basic('a', `${LARGE}new`)])
       return db.rows(statement)
     }
-    const { items } = await searchPage({ rows }, ALL, { kept: keptResources(1_000_000) })
+    const { items } = await searchPage({ rows }, ALL, { cache: createResourceCache({ maxCharacters: 1_000_000 }) })
     expect(statements).toBe(3)
     expect(items[0]).toMatchObject({ versionId: '2', resource: { code: { text: `${LARGE}new` } } })
     await db.close()
+  })
+
+  it('is there even when another one takes its place in the cache meanwhile', async () => {
+    const small = (await openPostgres(schema.pool({ max: 1 }), { allowLossyCommits: true, cacheCharacters: 150_000 })).storage
+    await small.read('Basic', 'a')
+    const [, again] = await Promise.all([small.read('Basic', 'c'), small.read('Basic', 'a')])
+    expect(again?.resource['code']).toEqual({ text: LARGE })
+    await small.close()
   })
 
   it('is gone when another instance deleted it', async () => {

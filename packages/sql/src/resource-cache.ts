@@ -21,8 +21,16 @@ export interface LookUp {
 /** What an entry weighs beside its text, in characters. */
 const ENTRY_OVERHEAD = 500
 
-/** @param maxCharacters Bound on the texts together; 0 keeps nothing. */
-export function createResourceCache(maxCharacters: number): ResourceCache {
+/** Bounds of a cache. */
+export interface ResourceCacheBounds {
+  /** On the texts together; 0 keeps nothing. */
+  readonly maxCharacters: number
+  /** Shorter texts are not worth it. Default 0. */
+  readonly fromCharacters?: number
+}
+
+/** Makes a cache that forgets what was unused for longest. */
+export function createResourceCache({ maxCharacters, fromCharacters = 0 }: ResourceCacheBounds): ResourceCache {
   const kept = maxCharacters === 0 ? undefined : new LRUCache<string, StoredResource>({ maxSize: maxCharacters })
   return {
     lookUp(type) {
@@ -38,7 +46,8 @@ export function createResourceCache(maxCharacters: number): ResourceCache {
           const found = row.text === undefined ? atHand.get(row.id) : undefined
           if (found !== undefined) return found
           const resource = resourceOf(type, row)
-          kept?.set(`${type}/${row.id}`, resource, { size: (row.text?.length ?? 0) + ENTRY_OVERHEAD })
+          const characters = row.text?.length ?? 0
+          if (characters >= fromCharacters) kept?.set(`${type}/${row.id}`, resource, { size: characters + ENTRY_OVERHEAD })
           return resource
         },
       }

@@ -1,0 +1,34 @@
+import type { ResourceCache } from '@fhir-ops/sql'
+import type { StoredResource } from 'fhir-ops/storage'
+import type { Executor } from './database.js'
+import { resourceRow } from './resource-row.js'
+import type { Row } from './row.js'
+import { sql } from './sql.js'
+
+/** Bytes of a text from which on it is worth a question whether it is at hand. */
+export const LARGE = 64 * 1024
+
+/**
+ * The resources of rows that came without their large texts; those that are not at hand are read. `undefined` when one of them was
+ * changed meanwhile.
+ */
+export async function withLargeTexts(db: Executor, rows: readonly Row[], { type, cache }: Wanted): Promise<StoredResource[] | undefined> {
+  const { versionOf, resource } = cache.lookUp(type)
+  const found = rows.map(resourceRow)
+  const missing = found.filter(({ id, version, text }) => text === undefined && versionOf(id) !== version).map(({ id }) => id)
+  const read = sql`SELECT id, version, updated, text FROM fhir_resource WHERE type = ${type} AND id = ANY (${missing}) AND text IS NOT NULL`
+  const texts = new Map((missing.length === 0 ? [] : await db.rows(read)).map(resourceRow).map((row) => [row.id, row]))
+  const isMissing = new Set(missing)
+  const items: StoredResource[] = []
+  for (const row of found) {
+    const whole = isMissing.has(row.id) ? texts.get(row.id) : row
+    if (whole?.version !== row.version) return undefined
+    items.push(resource(whole))
+  }
+  return items
+}
+
+interface Wanted {
+  readonly type: string
+  readonly cache: ResourceCache
+}
