@@ -6,6 +6,7 @@ import { terminologyScope } from './scope.js'
 import { definedValueSet } from './value-set/defined-value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
+import { finished } from './work.js'
 import { membershipIn, type CodeInQuestion, type MembershipQuestion } from './value-set/membership.js'
 import { withImports, type ValueSetPlan } from './value-set/plan.js'
 
@@ -86,7 +87,7 @@ function askCoding(coding: JsonObject, ask: (code: CodeInQuestion) => boolean | 
 
 function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | undefined {
   try {
-    const { state } = membershipIn(question, plan)
+    const { state } = finished(membershipIn(question, plan))
     return state === 'unknown' ? undefined : state === 'in'
   } catch (error) {
     if (isUnusable(error)) return undefined

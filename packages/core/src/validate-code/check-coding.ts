@@ -1,6 +1,7 @@
 import {
   explainUnknownCode,
   membershipIn,
+  paced,
   preparedChoice,
   type CodeSystemProvider,
   type LanguageList,
@@ -44,7 +45,7 @@ export async function checkCoding(check: CodingCheck, coding: GivenCoding): Prom
   const family = await scope.family(system)
   await preparedChoice(family, { value: coding.version, rules: scope.rules })
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
-  const membership = membershipIn({ scope, code: { ...coding, system }, options }, plan)
+  const membership = await paced(membershipIn({ scope, code: { ...coding, system }, options }, plan), scope.pace)
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
   const about = codeFindings(check, coding, { provider, membership })
   if (input.membershipOnly === true) return { coding, ...membershipAlone(coding, membership), provider, findings: about.findings }

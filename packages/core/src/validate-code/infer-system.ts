@@ -1,14 +1,19 @@
-import { escaped, membershipIn, nameOf, withImports } from '../terminology/index.js'
+import { escaped, membershipIn, nameOf, withImports, type Work } from '../terminology/index.js'
 import type { CodingCheck } from './check-coding.js'
 import type { GivenCoding } from './validate-input.js'
 import { issueOf, type ValidationIssue } from './validation-issue.js'
 
 /** The coding with the system from which the value set has its code; an issue when there is no such system, or more than one. */
-export function inferredSystem({ scope, plan, input }: CodingCheck, coding: GivenCoding): GivenCoding | ValidationIssue {
+export function* inferredSystem({ scope, plan, input }: CodingCheck, coding: GivenCoding): Work<GivenCoding | ValidationIssue> {
   const parts = withImports(plan).flatMap(({ includes }) => includes)
   const urls = new Set(parts.flatMap(({ family }) => family?.url ?? []))
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
-  const systems = [...urls].filter((system) => membershipIn({ scope, code: { ...coding, system }, options }, plan).state === 'in')
+  const systems: string[] = []
+  for (const system of urls) {
+    yield
+    const { state } = yield* membershipIn({ scope, code: { ...coding, system }, options }, plan)
+    if (state === 'in') systems.push(system)
+  }
   const [system] = systems
   if (system !== undefined && systems.length === 1) return { ...coding, system }
   const values = { code: coding.code, valueSet: nameOf(plan.valueSet), systems: systems.map(escaped).join(', ') }

@@ -43,7 +43,10 @@ async function validation(ctx: OperationContext, input: ValidateInCodeSystemInpu
   })
   const check = { scope, input, languages: languagesFor(input) }
   const results: CodingResult[] = []
-  for (const coding of input.value.codings) results.push(await oneCoding(check, named(input, coding)))
+  for (const coding of input.value.codings) {
+    if (scope.pace.due()) await scope.pace.pause()
+    results.push(await oneCoding(check, named(input, coding)))
+  }
   return answer(input, results)
 }
 

@@ -1,5 +1,5 @@
 import { explained, type OperationContext } from '../context/index.js'
-import { escaped, escapedWhole, languagesFor, nameOf, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
+import { escaped, escapedWhole, languagesFor, nameOf, paced, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
 import { shownCoding, shownWithoutGood } from './shown-coding.js'
@@ -27,13 +27,16 @@ async function validation(ctx: OperationContext, input: ValidateInValueSetInput)
   const missing = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap((part) => part.missing))
   if (missing[0] !== undefined) return withoutImport(input, missing[0])
   const results: CodingResult[] = []
-  for (const coding of input.value.codings) results.push(await oneCoding(check, coding))
+  for (const coding of input.value.codings) {
+    if (scope.pace.due()) await scope.pace.pause()
+    results.push(await oneCoding(check, coding))
+  }
   return answer(check, results)
 }
 
 async function oneCoding(check: CodingCheck, coding: GivenCoding): Promise<CodingResult> {
   if (coding.system !== undefined || check.input.inferSystem !== true) return checkCoding(check, coding)
-  const inferred = inferredSystem(check, coding)
+  const inferred = await paced(inferredSystem(check, coding), check.scope.pace)
   return isIssue(inferred) ? { coding, state: 'out', issues: [inferred], unknown: [] } : checkCoding(check, inferred)
 }
 

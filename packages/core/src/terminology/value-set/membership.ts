@@ -5,6 +5,7 @@ import { chooseVersion, type SystemChoice } from '../code-system/system-family.j
 import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
+import type { Work } from '../work.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, listedConcept, selects } from './selection.js'
 import type { ListedCode } from './value-set.js'
@@ -57,9 +58,9 @@ export interface MembershipQuestion {
  *
  * @throws {OperationError} `not-supported` for a filter that is not understood.
  */
-export function membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Membership {
+export function* membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Work<Membership> {
   const asking = { ...question, done: new Map() }
-  return question.code.version === undefined ? inSomeVersion(asking, plan) : asked(asking, plan)
+  return yield* question.code.version === undefined ? inSomeVersion(asking, plan) : asked(asking, plan)
 }
 
 interface Asking extends MembershipQuestion {
@@ -81,11 +82,11 @@ function isVersioned({ code }: MembershipQuestion, { systems }: ValueSetPlan): b
 }
 
 /** The code is looked for in one version after the other, the newest first. One in which it has its display is preferred. */
-function inSomeVersion(asking: Asking, plan: ValueSetPlan): Membership {
-  if (!isVersioned(asking, plan)) return asked({ ...asking, only: undefined }, plan)
+function* inSomeVersion(asking: Asking, plan: ValueSetPlan): Work<Membership> {
+  if (!isVersioned(asking, plan)) return yield* asked({ ...asking, only: undefined }, plan)
   const answers: Membership[] = []
   for (const only of versionsIn(asking, plan)) {
-    const answer = asked({ ...asking, only }, plan)
+    const answer = yield* asked({ ...asking, only }, plan)
     answers.push(answer)
     if (answer.state === 'in' && hasDisplay(answer, asking.code)) break
   }
@@ -110,12 +111,12 @@ function hasDisplay({ provider, concept, listed }: Membership, { display }: Code
   return provider !== undefined && concept !== undefined && conceptTexts(provider, concept, listed).some(({ value }) => value === display)
 }
 
-function asked(asking: Asking, plan: ValueSetPlan): Membership {
+function* asked(asking: Asking, plan: ValueSetPlan): Work<Membership> {
   const done = answersOf(asking)
   const known = done.get(plan)
   if (known !== undefined) return known
   const { code, scope } = asking
-  const tried = triedIncludes(asking, plan)
+  const tried = yield* triedIncludes(asking, plan)
   const answers = tried.map(({ answer }) => answer)
   const decisive =
     answers.find((one) => isMeant(one, asking)) ??
@@ -143,14 +144,17 @@ interface TriedInclude {
   readonly answer: Membership
 }
 
-function triedIncludes(asking: Asking, plan: ValueSetPlan): readonly TriedInclude[] {
+const STEPS = 16
+
+function* triedIncludes(asking: Asking, plan: ValueSetPlan): Work<readonly TriedInclude[]> {
   const parts = includesFor(asking, plan)
   const { explain } = asking.scope.ctx
   if (explain !== undefined) explainPassedOver(explain, plan, parts)
   const excluded = new Set<Membership['provider']>()
   const tried: TriedInclude[] = []
   for (const part of parts) {
-    const one = tryInclude(asking, plan, { part, excluded })
+    if (tried.length % STEPS === STEPS - 1) yield
+    const one = yield* tryInclude(asking, plan, { part, excluded })
     tried.push(one)
     if (isMeant(one.answer, asking)) break
   }
@@ -163,12 +167,12 @@ interface Trial {
   readonly excluded: Set<Membership['provider']>
 }
 
-function tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Trial): TriedInclude {
+function* tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Trial): Work<TriedInclude> {
   const { scope, code, options } = asking
-  const answer = inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
+  const answer = yield* inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
   if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer })
   if (answer.state !== 'in') return { included: false, answer }
-  const rest: Membership = excluded.has(answer.provider) ? { ...answer, state: 'out' } : afterExcludes(asking, plan, answer)
+  const rest: Membership = excluded.has(answer.provider) ? { ...answer, state: 'out' } : yield* afterExcludes(asking, plan, answer)
   if (rest.state === 'out') excluded.add(answer.provider)
   return { included: true, answer: rest }
 }
@@ -189,12 +193,17 @@ function decisiveOf(answers: readonly Membership[]): Membership | undefined {
 }
 
 /** Everything that one include or exclude demands. The first decides the version; in the others an equal code of any version will do. */
-function inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
+function* inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Work<Membership> {
   if (part.missing.length > 0) return { state: 'unknown', choices: [] }
   const [first, ...others] = part.imports
-  const own = part.family === undefined && first !== undefined ? barredFrom(asked(asking, first), bars) : inSystem(asking, part, bars)
-  if (own.state !== 'in') return own
-  const more = (part.family === undefined ? others : part.imports).map((imported) => inSomeVersion(asking, imported))
+  const own =
+    part.family === undefined && first !== undefined ? barredFrom(yield* asked(asking, first), bars) : inSystem(asking, part, bars)
+  if (own.state !== 'in' || first === undefined) return own
+  const more: Membership[] = []
+  for (const imported of part.family === undefined ? others : part.imports) {
+    yield
+    more.push(yield* inSomeVersion(asking, imported))
+  }
   const missed = more.find(({ state }) => state !== 'in')
   return missed === undefined ? own : { ...missed, choices: choicesOf([own, ...more]) }
 }
@@ -260,9 +269,10 @@ function barrier(status: ConceptStatus, { activeOnly, abstract }: MembershipOpti
   return status.inactive && activeOnly === true ? 'inactive' : undefined
 }
 
-function afterExcludes(asking: Asking, plan: ValueSetPlan, included: Membership): Membership {
-  for (const part of plan.excludes) {
-    const state = exclusion(asking, plan, { part, included })
+function* afterExcludes(asking: Asking, plan: ValueSetPlan, included: Membership): Work<Membership> {
+  for (const [i, part] of plan.excludes.entries()) {
+    if (i % STEPS === STEPS - 1) yield
+    const state = yield* exclusion(asking, plan, { part, included })
     if (state !== 'out') return { ...included, state: state === 'in' ? 'out' : 'unknown' }
   }
   return included
@@ -273,11 +283,12 @@ interface Exclusion {
   readonly included: Membership
 }
 
-function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Membership['state'] {
+function* exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Work<Membership['state']> {
   const options = { trustLists: asking.options.trustLists }
-  const answers = excludedVersions(asking, plan, { part, included }).map((only) =>
-    inPart({ ...asking, options, excluding: true, only }, part, options),
-  )
+  const answers: Membership[] = []
+  for (const only of excludedVersions(asking, plan, { part, included })) {
+    answers.push(yield* inPart({ ...asking, options, excluding: true, only }, part, options))
+  }
   const answer = decisiveOf(answers) ?? OUT
   const { scope, code } = asking
   if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer })

@@ -8,6 +8,7 @@ import {
   definedValueSet,
   findValueSet,
   makePlan,
+  finished,
   membershipIn,
   readValueSet,
   statusNotes,
@@ -165,7 +166,7 @@ function best(verdicts: readonly Verdict[]): Verdict {
 
 function verdictOf(scope: TerminologyScope, plan: ValueSetPlan, code: GivenCode & { readonly system: string }): Verdict {
   try {
-    const { state } = membershipIn({ scope, code, options: {} }, plan)
+    const { state } = finished(membershipIn({ scope, code, options: {} }, plan))
     return state === 'unknown' ? listedVerdict(plan, code) : state
   } catch (error) {
     if (isAboutContent(error)) return 'unknown'
