@@ -31,9 +31,9 @@ export interface SqliteDriver {
 
 /** Statements kept prepared for one connection, and characters of their texts, each of which stands for about 20 bytes. */
 const MAX_STATEMENTS = 200
-const MAX_CHARACTERS = 1_000_000
+const MAX_CHARACTERS = 400_000
 /** Characters of prepared statements after which a connection is worn. */
-const WORN_CHARACTERS = 3_000_000
+const WORN_CHARACTERS = 1_000_000
 
 /** Puts the seam over a connection. */
 export function sqliteDriver(connection: SqliteConnection): SqliteDriver {

@@ -15,6 +15,7 @@ export interface FileOptions {
 /** Pages that gather before they are moved from the log into the file (128 MB): rarely enough for bulk loads, often enough to restart fast. */
 const CHECKPOINT_PAGES = 32_000
 const WRITER_CACHE_KIB = 65_536
+const SEARCH_CACHE_KIB = 32_768
 
 /** @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` when the file cannot be opened. */
 export function openToWrite(options: FileOptions): SqliteDriver {
@@ -35,6 +36,13 @@ export function openToWrite(options: FileOptions): SqliteDriver {
 /** The file must exist. @throws {OperationError} as `openToWrite`. */
 export function openToRead(options: FileOptions): SqliteDriver {
   return connected(options, { readOnly: true })
+}
+
+/** The same with more pages in memory, for searches and counts over much of the file. @throws {OperationError} as `openToWrite`. */
+export function openToSearch(options: FileOptions): SqliteDriver {
+  const db = openToRead(options)
+  db.exec(`PRAGMA cache_size = -${SEARCH_CACHE_KIB}`)
+  return db
 }
 
 function connected({ file, busyTimeoutMs }: FileOptions, { readOnly }: { readonly readOnly: boolean }): SqliteDriver {

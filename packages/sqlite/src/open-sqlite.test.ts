@@ -57,7 +57,7 @@ describe('a database file', () => {
   it('LIM-10: answers searches of ever other forms, and opens its reader anew on the way', async () => {
     await db.storage.write([basic('one')])
     const starts: Condition[] = []
-    for (let n = 0; n < 250; n++) {
+    for (let n = 0; n < 150; n++) {
       starts.push({ kind: 'entry', param: 'code', all: [{ field: 'value', op: 'prefix', operand: 'a' }] })
       expect(await db.storage.count({ type: 'Basic', where: { kind: 'or', conditions: starts } })).toBe(1)
     }

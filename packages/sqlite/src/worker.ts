@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { openToRead, openToWrite } from './node-file.js'
+import { openToSearch, openToWrite } from './node-file.js'
 import { runCall, runGroup, type Answer, type Call } from './write-group.js'
 import type { ToWorker, WorkerTask } from './worker-task.js'
 
@@ -9,7 +9,7 @@ const MAX_GROUP = 256
 /** The thread behind `openSqlite`: runs the calls that it gets, several writes at a time, until it is told to close. */
 function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
-  let db = writes ? openToWrite(task) : openToRead(task)
+  let db = writes ? openToWrite(task) : openToSearch(task)
   const run = (calls: readonly Call[]): readonly Answer[] => (writes ? runGroup(db, calls) : calls.map((call) => runCall(db, call)))
   // What savepoints can bring back, which is all that a writer keeps aside, stays in memory.
   if (writes) db.exec('PRAGMA temp_store = MEMORY')
@@ -24,7 +24,7 @@ function serve(port: MessagePort, task: WorkerTask): void {
     if (closing) return close()
     if (writes || !db.isWorn()) return
     db.close()
-    db = openToRead(task)
+    db = openToSearch(task)
   })
 }
 

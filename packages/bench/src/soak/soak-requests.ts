@@ -11,12 +11,13 @@ const PATIENTS = 500
 const FHIR = '/fhir/R4'
 const GENDERS = encodeURIComponent('http://hl7.org/fhir/ValueSet/administrative-gender')
 
-/** Writes, reads, searches and operations in turn, over so many Patients again and again. */
+/** Writes, reads, searches of many forms and operations in turn, over so many Patients again and again. */
 export const SOAK_REQUESTS: readonly SoakRequest[] = Array.from({ length: PATIENTS }, (_, n) => [
   put('Patient', `p${n}`, { ...PATIENT, multipleBirthInteger: n }),
   put('Observation', `o${n}`, { ...OBSERVATION, subject: { reference: `Patient/p${n}` } }),
   get(`/Patient/p${n}`),
   get(`/Observation?subject=Patient/p${n}&_sort=-date&_count=5`),
+  get(`/Patient?family=${familiesOf(n)}&birthdate=ge19${10 + (n % 90)}&_sort=${n % 2 === 0 ? '-' : ''}birthdate`),
   get(`/ValueSet/$expand?url=${GENDERS}&filter=${'mfou'[n % 4]}`),
   {
     method: 'POST' as const,
@@ -24,6 +25,11 @@ export const SOAK_REQUESTS: readonly SoakRequest[] = Array.from({ length: PATIEN
     body: JSON.stringify({ ...PATIENT, birthDate: `19${10 + (n % 90)}-01-01` }),
   },
 ]).flat()
+
+/** Of ever other length, so that searches differ in form. */
+function familiesOf(n: number): string {
+  return Array.from({ length: 1 + (n % 50) }, (_, at) => `Family${at}`).join()
+}
 
 function get(path: string): SoakRequest {
   return { method: 'GET', path: FHIR + path }
