@@ -112,7 +112,7 @@ function kept(said: string): readonly string[] {
   return said.split('\n').filter((line) => /^… [0-9]+ rows of | are made$/.test(line))
 }
 
-/** What a storage has of a system: its versions, and all bytes of them. */
+/** What a storage has imported: its versions, each with a hash of sections from its beginning to its end. */
 async function content(storage: string): Promise<readonly string[]> {
   const { concepts, close } = await openStorage({ storage, create: true })
   const found: string[] = []
@@ -145,14 +145,17 @@ describe('an import that is killed', () => {
   it.each(CASES)('leaves nothing that is seen, and goes on where it was: %s into %s', { timeout: 120_000 }, async (system, _, storage) => {
     const other = `sqlite:${join(folder, 'other.db')}`
     const before = await content(storage)
-    const runs: Run[] = []
-    for (const killed of [true, true, false]) {
-      runs.push(await importIn(system, storage, { killed }))
-      if (killed) expect(await content(storage)).toEqual(before)
+    const runs = [await importIn(system, storage, { killed: true })]
+    while (runs.at(-1)?.end === 'SIGKILL') {
+      expect(await content(storage)).toEqual(before)
+      // The second kill may come too late for a machine that is busy.
+      runs.push(await importIn(system, storage, { killed: runs.length < 2 }))
+      expect(runs.at(-1)?.said).toContain('going on with the import')
     }
-    expect(runs.map(({ end }) => end)).toEqual(['SIGKILL', 'SIGKILL', 0])
-    for (const { said } of runs.slice(1)) expect(said).toContain('going on with the import')
-    expect(runs.flatMap(({ said }) => kept(said))).toEqual(kept(await importHere(system, other)))
+    expect([runs[0]?.end, runs.at(-1)?.end]).toEqual(['SIGKILL', 0])
+    const made = runs.flatMap(({ said }) => kept(said))
+    expect(made.filter((line, place) => made.indexOf(line) < place)).toEqual([])
+    await importHere(system, other)
     expect((await content(storage)).filter((line) => !before.includes(line))).toEqual(await content(other))
     rmSync(join(folder, 'other.db'))
   })
@@ -168,7 +171,7 @@ it('an import begins anew when a file has changed, and says so', { timeout: 120_
   expect(existsSync(join(folder, 'changed.db-import-loinc'))).toBe(false)
 })
 
-it('two imports do not work with one file, and no other file is taken for the work of one', async () => {
+it('two imports do not work with one file, and no other file is taken for the work of one', { timeout: 120_000 }, async () => {
   const storage = `sqlite:${join(folder, 'one.db')}`
   const work = join(folder, 'work.db')
   const [first, second] = await Promise.all([1, 2].map(() => importIn('snomed', storage, { extra: ['--work', work] })))
