@@ -111,6 +111,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'code-system-empty': 'Add the concepts, or state another content than complete.',
   'code-system-count': 'Correct the count.',
   'code-system-property': 'Declare the property once, with a type that fits its values.',
+  'code-system-supplement': 'Supplement only codes that the code system has.',
   'code-system-incomplete': 'Add what a code system of its kind should say.',
   'value-set-system': 'Name the code system by its absolute canonical URL.',
   'value-set-code': 'List codes that the code system has.',

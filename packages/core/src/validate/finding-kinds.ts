@@ -109,6 +109,7 @@ export const FINDING_KINDS = {
   'code-system-empty': { severity: 'warning', code: 'invalid' },
   'code-system-count': { severity: 'error', code: 'invalid' },
   'code-system-property': { severity: 'error', code: 'business-rule' },
+  'code-system-supplement': { severity: 'error', code: 'business-rule' },
   'code-system-incomplete': { severity: 'warning', code: 'business-rule' },
   'value-set-system': { severity: 'error', code: 'invalid' },
   'value-set-code': { severity: 'error', code: 'business-rule' },

@@ -35,6 +35,24 @@ describe('a code system', () => {
       ['error code-system-property CodeSystem.property[1]'],
     ],
     [
+      'declares the properties of its concepts',
+      system({ concept: [{ code: 'a', property: [{ code: 'mine', valueString: 'x' }] }] }),
+      ['error code-system-property CodeSystem.concept[0].property[0]'],
+    ],
+    [
+      'gives properties of the type that it declares',
+      system({
+        property: [property('notSelectable', 'boolean')],
+        concept: [{ code: 'a', concept: [{ code: 'b', property: [{ code: 'notSelectable', valueString: 'x' }] }] }],
+      }),
+      ['error code-system-property CodeSystem.concept[0].concept[0].property[0]'],
+    ],
+    [
+      'supplements codes that there are',
+      system({ content: 'supplement', supplements: `${HL7}item-type`, concept: [{ code: 'group' }, { code: 'none' }] }),
+      ['error code-system-supplement CodeSystem.concept[1]'],
+    ],
+    [
       'gives its own properties a meaning',
       system({ property: [property('mine', 'string')] }),
       ['information code-system-property CodeSystem.property[0]'],
@@ -86,6 +104,11 @@ describe('a value set', () => {
     ['compares with true or false', filtered('notSelectable', '=', '1'), [`error ${filter}`]],
     ['compares with each of a list', filtered('size', 'in', '1,x'), [`error ${filter}`]],
     ['compares with a code that exists', filtered('kind', '=', `${own.url}#b`), [`error ${filter}`]],
+    ['writes a Coding with its system', filtered('kind', '=', 'b'), [`error ${filter}`]],
+    ['is about concepts of the system', filtered('concept', 'is-a', 'a'), []],
+    ['is about no other concepts', filtered('concept', 'is-a', 'b'), [`error ${filter}`]],
+    ['knows no hierarchy of numbers', filtered('size', 'is-a', '3'), [`error ${filter}`]],
+    ['asks whether something exists by true or false', filtered('size', 'exists', '1'), [`error ${filter}`]],
     ['may match by expression', filtered('size', 'regex', 'x'), []],
   ])('%s', async (_, resource, expected) => {
     expect(await findingsOf(resource, [own], /^value-set-(?!unknown)/)).toEqual(expected)
@@ -145,6 +168,16 @@ describe('a search parameter', () => {
     [
       'starts from no other type',
       parameter({ expression: 'Patient.name | Person.name' }),
+      ['error search-parameter-expression SearchParameter.expression'],
+    ],
+    [
+      'follows elements that there are',
+      parameter({ expression: 'Patient.name.given | Patient.deceased.exists() | Patient.name.where(use = 1).nothing' }),
+      [],
+    ],
+    [
+      'follows no other elements',
+      parameter({ expression: 'Patient.name.nothing.exists()' }),
       ['error search-parameter-expression SearchParameter.expression'],
     ],
     ['can be read', parameter({ expression: 'Patient.name.where(' }), ['error search-parameter-expression SearchParameter.expression']],

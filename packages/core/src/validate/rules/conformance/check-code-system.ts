@@ -3,6 +3,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import { checkConcepts } from './code-system-concepts.js'
 import { checkProperties } from './code-system-properties.js'
 
 /** Checks a CodeSystem in itself: that its count is right, supplements are marked, and that it says what users of its codes need. */
@@ -11,6 +12,7 @@ export function checkCodeSystem(run: Run, node: FhirNode): void {
   checkContent(run, node, node.value)
   checkCount(run, node, node.value)
   checkProperties(run, node)
+  checkConcepts(run, node)
   if (node.value['supplements'] === undefined) checkCaseSensitive(run, node, node.value)
   if (isOfHl7(node.value)) checkDefinitions(run, node)
 }

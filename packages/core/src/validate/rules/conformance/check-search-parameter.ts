@@ -3,6 +3,7 @@ import { parseFhirPath, PENDING, type Ast, type FhirNode } from '../../../fhirpa
 import type { JsonObject } from '../../../json/index.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import { placeOf } from './structure-definition/element-place.js'
 
 /** Checks a SearchParameter: that its expression starts from its bases, that a composite has components, and that it fits what it derives from. */
 export function checkSearchParameter(run: Run, node: FhirNode): void {
@@ -40,13 +41,38 @@ function checkExpression(run: Run, node: FhirNode, bases: readonly string[]): vo
 
 function expressionProblem(run: Run, expression: string, bases: readonly string[]): string | undefined {
   try {
-    const starts = startsOf(parseFhirPath(expression)).filter((name) => run.model.type(name)?.kind === 'resource')
+    const ast = parseFhirPath(expression)
+    const starts = startsOf(ast).filter((name) => run.model.type(name)?.kind === 'resource')
     const stray = starts.find((name) => !bases.some((base) => isWithin(run, base, name)))
-    return stray === undefined ? undefined : `The expression starts from ${quoted(stray)}, but the bases are ${bases.join(', ')}.`
+    if (stray !== undefined) return `The expression starts from ${quoted(stray)}, but the bases are ${bases.join(', ')}.`
+    const unknown = pathsIn(ast).find(
+      (path) => run.model.type(path.split('.', 1)[0] ?? '') !== undefined && placeOf(run.model, path) === undefined,
+    )
+    return unknown === undefined ? undefined : `There is no element ${quoted(unknown)}.`
   } catch (error) {
     if (error instanceof OperationError && error.code !== 'too-costly') return `The expression cannot be read: ${error.message}`
     throw error
   }
+}
+
+/** The paths with which the parts of a union begin, up to the first function. */
+function pathsIn(ast: Ast): readonly string[] {
+  if (ast.kind === 'binary' && ast.operator === '|') return [...pathsIn(ast.left), ...pathsIn(ast.right)]
+  if (ast.kind === 'member') {
+    const path = pathOfMember(ast)
+    return path === undefined ? (ast.target === undefined ? [] : pathsIn(ast.target)) : [path]
+  }
+  if (ast.kind === 'call') return ast.target === undefined ? [] : pathsIn(ast.target)
+  if (ast.kind === 'item') return pathsIn(ast.target)
+  return ast.kind === 'type' ? pathsIn(ast.operand) : []
+}
+
+/** `undefined` when something else than names is on the way. */
+function pathOfMember(ast: Ast): string | undefined {
+  if (ast.kind !== 'member') return undefined
+  if (ast.target === undefined) return ast.name
+  const path = pathOfMember(ast.target)
+  return path === undefined ? undefined : `${path}.${ast.name}`
 }
 
 /** The names from which the parts of a union start. */

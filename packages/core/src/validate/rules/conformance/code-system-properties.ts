@@ -5,7 +5,7 @@ import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
 
 /** Properties that FHIR gives a meaning by their code, with their types where these are certain. */
-const STANDARD: ReadonlyMap<string, string | undefined> = new Map([
+export const STANDARD: ReadonlyMap<string, string | undefined> = new Map([
   ['status', undefined],
   ['inactive', 'boolean'],
   ['notSelectable', 'boolean'],

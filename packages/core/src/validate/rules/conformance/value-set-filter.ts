@@ -22,6 +22,11 @@ const COMMON: ReadonlyMap<string, string> = new Map([
 const HIERARCHY: ReadonlySet<string> = new Set(['parent', 'child'])
 /** Operators whose value is the value of a property. */
 const BY_VALUE: ReadonlySet<string> = new Set(['=', 'in', 'not-in'])
+/** Operators on the hierarchy, whose value is a concept. */
+const BY_CONCEPT: ReadonlySet<string> = new Set(['is-a', 'descendent-of', 'is-not-a', 'generalizes'])
+/** Types of properties; empty where none is declared. */
+const MAY_BE_CONCEPT: ReadonlySet<string> = new Set(['', 'code', 'Coding'])
+const CONCEPTS: ReadonlySet<string> = new Set(['concept', 'code'])
 
 /** Checks that the code system of a filter has its property, and that the value is of the property's type. */
 export function checkFilter(run: Run, filter: FhirNode, canonical: string): void {
@@ -36,7 +41,21 @@ export function checkFilter(run: Run, filter: FhirNode, canonical: string): void
     })
     return
   }
-  for (const value of valuesOf(filter)) checkValue(run, filter, { property, type, value })
+  checkOperator(run, filter, type)
+  for (const value of valuesOf(filter)) checkValue(run, filter, { property, type, value, canonical })
+}
+
+function checkOperator(run: Run, filter: FhirNode, type: string): void {
+  const text = operatorProblem(textOf(filter, 'op') ?? '', type, textOf(filter, 'value'))
+  if (text !== undefined) run.sink.report('value-set-filter', filter, { text })
+}
+
+/** Only concepts have a hierarchy, and something exists or not. */
+function operatorProblem(operator: string, type: string, value: string | undefined): string | undefined {
+  if (BY_CONCEPT.has(operator) && !MAY_BE_CONCEPT.has(type))
+    return `A property of the type ${type} has no hierarchy for the operator ${quoted(operator)}.`
+  if (operator !== 'exists' || value === 'true' || value === 'false') return undefined
+  return 'Something exists or not: the value must be true or false.'
 }
 
 function hasProperties({ content }: JsonObject): boolean {
@@ -47,8 +66,9 @@ function hasProperties({ content }: JsonObject): boolean {
 function valuesOf(filter: FhirNode): readonly string[] {
   const operator = textOf(filter, 'op') ?? ''
   const value = textOf(filter, 'value')
-  if (value === undefined || !BY_VALUE.has(operator)) return []
-  return operator === '=' ? [value] : value.split(',').map((one) => one.trim())
+  if (value === undefined) return []
+  if (operator === '=' || (BY_CONCEPT.has(operator) && CONCEPTS.has(textOf(filter, 'property') ?? ''))) return [value]
+  return BY_VALUE.has(operator) ? value.split(',').map((one) => one.trim()) : []
 }
 
 function typeOf(system: JsonObject, property: string): string | undefined {
@@ -62,14 +82,21 @@ interface FilterValue {
   readonly property: string
   readonly type: string
   readonly value: string
+  /** Of the code system. */
+  readonly canonical: string
 }
 
-function checkValue(run: Run, filter: FhirNode, { property, type, value }: FilterValue): void {
-  const text = type === 'Coding' ? codingProblem(run, value) : FORMS.get(type)?.(value)
+function checkValue(run: Run, filter: FhirNode, { property, type, value, canonical }: FilterValue): void {
+  const text = valueProblem(run, { property, type, value, canonical })
   if (text !== undefined)
     run.sink.report('value-set-filter', filter, {
       text: `A value of the property ${quoted(property)} must be ${text}, not ${quoted(value)}.`,
     })
+}
+
+function valueProblem(run: Run, { property, type, value, canonical }: FilterValue): string | undefined {
+  if (type === 'Coding') return codingProblem(run, value)
+  return CONCEPTS.has(property) ? codeProblem(run, canonical, value) : FORMS.get(type)?.(value)
 }
 
 /** What a value of a type must be, when it is not that. */
@@ -83,10 +110,14 @@ const FORMS: ReadonlyMap<string, (value: string) => string | undefined> = new Ma
 /** A Coding is written `system#code`, with `|version` after the system where it matters. */
 function codingProblem(run: Run, value: string): string | undefined {
   const hash = value.lastIndexOf('#')
-  if (hash < 1) return undefined
-  const [url = '', version] = value.slice(0, hash).split('|', 2)
-  const family = run.facts.codeSystem(version === undefined ? url : `${url}|${version}`)
+  return hash < 1 ? 'written as system#code' : codeProblem(run, value.slice(0, hash), value.slice(hash + 1))
+}
+
+/** Nothing is said of code systems that are not here in full. */
+function codeProblem(run: Run, canonical: string, code: string): string | undefined {
+  const [url, version] = canonical.split('|', 2)
+  const family = run.facts.codeSystem(canonical)
   const provider = family === PENDING ? undefined : family.provider(version)
   if (provider === undefined || !provider.header.complete) return undefined
-  return provider.find(value.slice(hash + 1)) === undefined ? `a code of ${quoted(url)}` : undefined
+  return provider.find(code) === undefined ? `a code of ${quoted(url ?? '')}` : undefined
 }
