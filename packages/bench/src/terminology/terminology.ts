@@ -22,7 +22,7 @@ export async function terminology(): Promise<string> {
     `${FULL_SHAPE.concepts} concepts, ${FULL_SHAPE.designations} designations; p50 / p99 in µs`,
     markdownTable(['', ...columns.map(({ name }) => name)], rowsOf(columns)),
     markdownTable(['peers, p50 / p99 in µs', ...Object.keys(TYPED)], peers),
-    markdownTable(['', 'bytes per concept', 'ms', 'longest stretch ms'], costs),
+    markdownTable(['', 'bytes per concept', 'ms', 'longest stretch ms', 'in processor time ms'], costs),
   ].join('\n\n')
 }
 
@@ -71,7 +71,7 @@ async function resourceColumn(columns: Column[], costs: string[][]): Promise<voi
   const before = heapBytes()
   const subject = resourceSubject(clinicalSystem(FULL_SHAPE))
   const loaded = heapBytes()
-  costs.push(['resource in memory: its text', perConcept(loaded - before), '', ''])
+  costs.push(['resource in memory: its text', perConcept(loaded - before), '', '', ''])
   const opened = await stretch(() => firstSubsumes(subject))
   const indexed = heapBytes()
   costs.push(['resource in memory: codes and hierarchy, at first use', perConcept(indexed - loaded), ...shown(opened)])
@@ -88,7 +88,7 @@ async function importedColumns(concepts: Concepts, columns: Column[], costs: str
     release = await sqliteRelease(concepts)
   })
   if (release === undefined) return
-  costs.push(['import into SQLite', '', imported.ms, ''])
+  costs.push(['import into SQLite', '', imported.ms, '', ''])
   const before = heapBytes()
   let subject: Awaited<ReturnType<typeof sqliteSubject>> | undefined
   const { file } = release
@@ -102,7 +102,7 @@ async function importedColumns(concepts: Concepts, columns: Column[], costs: str
   costs.push(['imported, SQLite: hierarchy, at first use', '', ...shown(await stretch(() => firstSubsumes(used)))])
   costs.push(['imported, SQLite: texts, at first filter', '', ...shown(await stretch(() => firstFilter(used)))])
   columns.push(await measured('imported, SQLite', used))
-  costs.push(['imported, SQLite: all of the above in use', perConcept(heapBytes() - before), '', ''])
+  costs.push(['imported, SQLite: all of the above in use', perConcept(heapBytes() - before), '', '', ''])
   await subject.close()
   await release.remove()
 }
@@ -115,8 +115,8 @@ function firstFilter({ ctx, all }: ClinicalSubject): Promise<unknown> {
   return expand(ctx, { url: all, filter: 'zz', count: 1 })
 }
 
-function shown({ ms, longest }: Stretch): readonly string[] {
-  return [ms, longest]
+function shown({ ms, longest, busy }: Stretch): readonly string[] {
+  return [ms, longest, busy]
 }
 
 function perConcept(bytes: number): string {

@@ -20,22 +20,30 @@ export function* collectConcepts(resource: JsonObject, caseSensitive: boolean): 
   const places = new Map<string, number>()
   const concepts: JsonObject[] = []
   const parents: number[][] = []
-  const open = nestedIn(resource, -1)
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const code = stringAt(next.concept, 'code')
+  const open: OpenList[] = [{ list: objectsAt(resource, 'concept'), next: 0, parent: -1 }]
+  for (let nested = nextOf(open); nested !== undefined; nested = nextOf(open)) {
+    const { concept, parent } = nested
+    const code = stringAt(concept, 'code')
     if (code === undefined) continue
     const place = places.get(keyOf(code)) ?? concepts.length
     if (place === concepts.length) {
       places.set(keyOf(code), place)
-      concepts.push(next.concept)
+      concepts.push(concept)
       parents.push([])
     }
-    if (next.parent >= 0) addParent(parents, place, next.parent)
-    for (const child of nestedIn(next.concept, place)) open.push(child)
+    if (parent >= 0) addParent(parents, place, parent)
+    if (concept['concept'] !== undefined) open.push({ list: objectsAt(concept, 'concept'), next: 0, parent: place })
     if (concepts.length % STEPS === 0) yield
   }
   yield* addNamedParents({ resource, concepts, parents, find: (code) => places.get(keyOf(code)) })
   return { concepts, parents, keyOf }
+}
+
+/** Concepts side by side, as far as they were gone through. */
+interface OpenList {
+  readonly list: readonly JsonObject[]
+  next: number
+  readonly parent: number
 }
 
 interface Nested {
@@ -43,13 +51,13 @@ interface Nested {
   readonly parent: number
 }
 
-/** Last first, as they go on a stack. */
-function nestedIn(element: JsonObject, parent: number): Nested[] {
-  return element['concept'] === undefined
-    ? []
-    : objectsAt(element, 'concept')
-        .map((concept) => ({ concept, parent }))
-        .reverse()
+function nextOf(open: OpenList[]): Nested | undefined {
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const concept = top.list[top.next++]
+    if (concept !== undefined) return { concept, parent: top.parent }
+    open.pop()
+  }
+  return undefined
 }
 
 interface Named {
