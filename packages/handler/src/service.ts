@@ -8,7 +8,7 @@ import type { Indexer } from 'fhir-ops/storage'
 import type { AccessPolicy } from './auth/caller.js'
 import type { ScopeReading } from './auth/rights.js'
 import { checkRealm } from './auth/challenge.js'
-import { dpopCheck, type DpopCheck } from './auth/dpop.js'
+import { dpopCheck, PROOF_MS, type DpopCheck } from './auth/dpop.js'
 import type { LogoutTokenVerifier } from './auth/logout-token.js'
 import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
@@ -93,8 +93,10 @@ function foreignTokensOf({
   verifiers = [],
   logoutTokens = [],
   dpop,
+  sessions,
 }: HandlerOptions): Pick<Service, 'verifiers' | 'logoutTokens' | 'dpop'> {
-  return { verifiers, logoutTokens, dpop: dpop && dpopCheck(dpop) }
+  const replays = { isNew: (key: string) => sessions.useOnce(key, PROOF_MS) }
+  return { verifiers, logoutTokens, dpop: dpop && dpopCheck({ replays, ...dpop }) }
 }
 
 /** A log that fails must not fail the request it tells about. */

@@ -314,6 +314,16 @@ describe('DP-01 tokens that are bound to a key', () => {
     expect([(await withProof(used)).status, (await withProof(used)).status]).toEqual([200, 401])
   })
 
+  it('are refused with a proof that was used at another instance with the same sessions', async () => {
+    const { sessions } = running
+    const verifiers = [jwtVerifier({ issuer, audience: AUDIENCE, jwksUri: `${issuer}/jwks`, allowInsecureLoopback: true })]
+    const other = await startServer({ sessions, verifiers, dpop: {}, baseUrl: running.base })
+    const used = await proof()
+    const there = await send(`${other.base}/oauth2/userinfo`, { headers: { authorization: `DPoP ${token}`, dpop: used } })
+    expect([there.status, (await withProof(used)).status]).toEqual([200, 401])
+    await other.stop()
+  })
+
   const now = Math.floor(Date.now() / 1_000)
   it.each<[string, Record<string, unknown>, Record<string, unknown>?]>([
     ['for another method', { htm: 'POST' }],

@@ -108,6 +108,10 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     sql`DROP INDEX IF EXISTS fhir_entry_value`,
     sql`DROP INDEX IF EXISTS fhir_entry_text`,
   ],
+  [
+    sql`CREATE TABLE IF NOT EXISTS fhir_used_key (key text COLLATE "C" PRIMARY KEY, until bigint NOT NULL)`,
+    sql`CREATE INDEX IF NOT EXISTS fhir_used_key_until ON fhir_used_key (until)`,
+  ],
 ]
 
 /**

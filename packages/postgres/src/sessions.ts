@@ -35,6 +35,11 @@ export function sessionsIn(db: Database, told: (change: Sql) => Sql): SessionMet
         'end_others',
         told(sql`UPDATE fhir_session SET state = 'revoked' WHERE sub = ${sub} AND login_id <> ${except} AND state = 'active' RETURNING 1`),
       ),
+    async useOnce(key, { now, until }) {
+      await db.rows(prepared('forget_used', sql`DELETE FROM fhir_used_key WHERE until <= ${now}`))
+      const use = sql`INSERT INTO fhir_used_key (key, until) VALUES (${key}, ${until}) ON CONFLICT DO NOTHING RETURNING 1`
+      return (await count('use_once', use)) === 1
+    },
     purge: async (expiredBefore) => count('purge', sql`DELETE FROM fhir_session WHERE expires_at < ${expiredBefore} RETURNING 1`),
   }
 }

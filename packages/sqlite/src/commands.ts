@@ -2,7 +2,7 @@ import type { Command } from './command.js'
 import { publishSystem, putSection, removeSystem, stageSystem } from './concept-commands.js'
 import { readHistory } from './history.js'
 import { countMatches, searchPage } from './search-page.js'
-import { addSession, changeSession, endOthers, purgeSessions } from './session-commands.js'
+import { addSession, changeSession, endOthers, purgeSessions, useOnce } from './session-commands.js'
 import { changeUser, putUser } from './user-commands.js'
 import { writeEntries } from './write-entries.js'
 
@@ -17,6 +17,7 @@ const SENT: readonly Command<unknown, unknown>[] = [
   addSession,
   changeSession,
   endOthers,
+  useOnce,
   purgeSessions,
   stageSystem,
   putSection,

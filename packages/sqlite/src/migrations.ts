@@ -115,6 +115,10 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE stored_system ADD COLUMN staged_at INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  CREATE TABLE used_key (key TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX used_key_until ON used_key (until);
+  `,
 ]
 
 /**

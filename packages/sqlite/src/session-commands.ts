@@ -81,6 +81,23 @@ export const endOthers: Command<{ readonly sub: string; readonly except: string 
   },
 }
 
+/** A key that may be used once until then. */
+export interface UseArgs {
+  readonly key: string
+  readonly now: number
+  readonly until: number
+}
+
+/** True for the first use; those that are over are forgotten. */
+export const useOnce: Command<UseArgs, boolean> = {
+  name: 'useOnce',
+  lane: 'write',
+  run(db, { key, now, until }) {
+    db.run(sql`DELETE FROM used_key WHERE until <= ${now}`)
+    return db.all(sql`INSERT INTO used_key (key, until) VALUES (${key}, ${until}) ON CONFLICT DO NOTHING RETURNING 1`).length === 1
+  },
+}
+
 /** Forgets the sessions that expired before a time. */
 export const purgeSessions: Command<number, number> = {
   name: 'purge',

@@ -4,7 +4,7 @@ import type { Executor } from './command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './history.js'
 import { readResource } from './resource-row.js'
 import { countMatches, lookUpPage, searchPage, type PageRows } from './search-page.js'
-import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf } from './session-commands.js'
+import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf, useOnce } from './session-commands.js'
 import { changeUser, putUser, readUser } from './user-commands.js'
 import { writeEntries } from './write-entries.js'
 
@@ -79,6 +79,7 @@ export function sessionStoreOn(executor: Executor): SessionStore {
     sessionsOf: async (sub, limit, state) => executor.call(sessionsOf, { sub, limit, state }),
     changeSession: async (loginId, from, change) => executor.call(changeSession, { loginId, from, change }),
     endOthers: async (sub, except) => executor.call(endOthers, { sub, except }),
+    useOnce: async (key, time) => executor.call(useOnce, { key, ...time }),
     purge: async (expiredBefore) => executor.call(purgeSessions, expiredBefore),
   }
 }

@@ -213,6 +213,20 @@ const PROMISES: readonly SessionStorePromise[] = [
     },
   },
   {
+    promise: 'useOnce is true for one of all uses of a key that are remembered',
+    check: async (store) => {
+      const use = (key: string, now: number): Promise<boolean> => store.useOnce(key, { now, until: now + 100 })
+      const uses = await Promise.all(Array.from({ length: 5 }, () => use('a', 1_000)))
+      expect(uses.filter((isFirst) => isFirst)).toEqual([true])
+      expect([await use('b', 1_050), await use('a', 1_099), await use('a', 1_100), await use('b', 1_149)]).toEqual([
+        true,
+        false,
+        true,
+        false,
+      ])
+    },
+  },
+  {
     promise: 'purge forgets what expired before and counts it',
     check: async (store) => {
       await store.addSession(session('a', { expiresAt: 10 }))

@@ -5,7 +5,7 @@ type UserStore = Pick<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raise
 
 /** Users and sessions that live and end with the process. */
 export function memorySessionStore(): SessionStore {
-  return { ...userStore(), ...sessionsStore() }
+  return { ...userStore(), ...sessionsStore(), ...usedKeys() }
 }
 
 function userStore(): UserStore {
@@ -27,7 +27,19 @@ function userStore(): UserStore {
   }
 }
 
-function sessionsStore(): Omit<SessionStore, keyof UserStore> {
+function usedKeys(): Pick<SessionStore, 'useOnce'> {
+  const used = new Map<string, number>()
+  return {
+    async useOnce(key, { now, until }) {
+      for (const [old, end] of used) if (end <= now) used.delete(old)
+      if (used.has(key)) return false
+      used.set(key, until)
+      return true
+    },
+  }
+}
+
+function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
   const sessions = new Map<string, SessionRecord>()
   const byDigest = new Map<string, string>()
   const ofUser = (sub: string): SessionRecord[] => [...sessions.values()].filter((session) => session.sub === sub)
@@ -42,7 +54,10 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore> {
     session: async (loginId) => sessions.get(loginId),
     sessionByDigest: async (digest) => sessions.get(byDigest.get(digest) ?? ''),
     sessionsOf: async (sub, limit, state) =>
-      ofUser(sub).filter((session) => state === undefined || session.state === state).sort(newestFirst).slice(0, limit),
+      ofUser(sub)
+        .filter((session) => state === undefined || session.state === state)
+        .sort(newestFirst)
+        .slice(0, limit),
     async changeSession(loginId, from, change) {
       const session = sessions.get(loginId)
       if (session === undefined || !from.includes(session.state)) return undefined

@@ -16,6 +16,7 @@ import {
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
 import type { Principal } from './principal.js'
 import { KEEP_EXPIRED_MS, knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
+import { sha256 } from './token.js'
 import { isActive, verifyToken } from './verify.js'
 
 /** What `createSessions` needs. */
@@ -69,6 +70,8 @@ export interface Sessions {
   enableUser(sub: string): Promise<void>
   /** @throws {OperationError} `not-found` */
   deleteUser(sub: string): Promise<void>
+  /** True the first time that a key, such as the id of a proof, is used within so many milliseconds, by any process on the same store. */
+  useOnce(key: string, ms: number): Promise<boolean>
   /** Forgets sessions that expired more than 30 days ago; how many there were. */
   purge(): Promise<number>
   /** Records an audit event in the way that these options say. */
@@ -100,6 +103,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     disableUser: (sub) => setUserState(services, sub, 'disabled'),
     enableUser: (sub) => setUserState(services, sub, 'active'),
     deleteUser: (sub) => setUserState(services, sub, 'deleted'),
+    useOnce: (key, ms) => services.store.useOnce(sha256(key), { now: services.now(), until: services.now() + ms }),
     purge: () => services.store.purge(services.now() - KEEP_EXPIRED_MS),
     audit: services.audit,
     close: async () => void (await Promise.all(pending)),

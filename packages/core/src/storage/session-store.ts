@@ -77,6 +77,8 @@ export interface SessionStore {
   changeSession(loginId: string, from: readonly SessionState[], change: SessionChange): Promise<SessionRecord | undefined>
   /** Sets every active session of the user but `except` to `revoked`; how many there were. */
   endOthers(sub: string, except: string): Promise<number>
+  /** Notes that a key was used, which is remembered until then (milliseconds since 1970). True for one of all uses that are remembered. */
+  useOnce(key: string, time: { readonly now: number; readonly until: number }): Promise<boolean>
   /** Forgets sessions that expired before `expiredBefore`; how many there were. */
   purge(expiredBefore: number): Promise<number>
 }

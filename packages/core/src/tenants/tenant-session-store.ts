@@ -33,6 +33,7 @@ export function tenantSessionStore(store: SessionStore, tenant: string): Session
       return (await ofTenant(loginId)) && outer(await store.changeSession(loginId, from, change))
     },
     endOthers: (sub, except) => store.endOthers(prefix + sub, except),
+    useOnce: (key, time) => store.useOnce(prefix + key, time),
     purge: (expiredBefore) => store.purge(expiredBefore),
   }
 }

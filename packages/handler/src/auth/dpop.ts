@@ -1,11 +1,11 @@
 import { rejected, sha256 } from 'fhir-ops/sessions'
 import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify, type JWTPayload } from 'jose'
 import { checkHeader, jwtShape } from './jwt-shape.js'
-import { replaysFor, type Replays } from './replays.js'
+import type { Replays } from './replays.js'
 
 /** How proofs of possession are checked. */
 export interface DpopOptions {
-  /** Where proofs are remembered for 2 minutes; default this process. Instances behind one address should share it. */
+  /** Where proofs are remembered for 2 minutes. Default: the store of the sessions, which instances share. */
   readonly replays?: Replays
   readonly now?: () => Date
 }
@@ -36,11 +36,12 @@ const ALGORITHMS = ['ES256', 'EdDSA']
 export const DPOP_CHALLENGE: string = `DPoP algs="${ALGORITHMS.join(' ')}"`
 
 const WINDOW_SECONDS = 60
-const REMEMBERED_MS = 120_000
+/** How long used proofs are remembered. */
+export const PROOF_MS = 120_000
 const MAX_JTI = 256
 
 /** Checks proofs of possession of a key (DP-01). @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
-export function dpopCheck({ replays = replaysFor(REMEMBERED_MS), now = () => new Date() }: DpopOptions): DpopCheck {
+export function dpopCheck({ replays, now = () => new Date() }: DpopOptions & { readonly replays: Replays }): DpopCheck {
   return async (request) => {
     const payload = await verifiedProof(request.proof, now())
     const { jti } = payload
