@@ -45,8 +45,23 @@ const named = (expression: string): JsonObject => ({
 })
 const person = { name: [{ family: 'Doe' }] }
 
+const inChoice = { path: 'Patient.multipleBirthInteger.extension', min: 1 }
+
 /** The clock says 2026-01-01. */
 const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string[]])[] = [
+  [
+    'an element within one type of a choice',
+    inChoice,
+    { multipleBirthInteger: 1 },
+    ['error too-few Patient.multipleBirth.ofType(integer)'],
+  ],
+  [
+    'an extension that is needed',
+    { path: 'Patient.birthDate.extension', min: 1 },
+    { birthDate: '2000' },
+    ['error too-few Patient.birthDate'],
+  ],
+  ['an element within one type of a choice that has another', inChoice, { multipleBirthBoolean: true }, []],
   [
     'a date before the least, counted from now',
     within('minValueDuration', 10),
@@ -93,7 +108,7 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string
 describe('what a profile says about values', () => {
   test.each(CASES)('%s', async (_, element, members, expected) => {
     const resource = { resourceType: 'Patient', meta: { profile: [PROFILE] }, ...members }
-    const found = await findingsOf(resource, [profile(element)], /^(value-limit|value-missing|narrative-|invariant)/)
+    const found = await findingsOf(resource, [profile(element)], /^(too-few|value-limit|value-missing|narrative-|invariant)/)
     expect(found.toSorted()).toEqual(expected.toSorted())
   })
 })

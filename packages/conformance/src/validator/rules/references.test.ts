@@ -62,3 +62,11 @@ test('a reference to what has no errors, or to any resource, is not noted', asyn
   expect(await findingsOf(basic, [], /^reference/)).toEqual([])
   expect(await findingsOf(encounter('#p', contained), [], /^reference/)).toEqual([])
 })
+
+test.each([
+  ['Patient', []],
+  ['Group', ['error reference Encounter.subject']],
+])('a reference to a Patient that is stated as %s', async (type, said) => {
+  const resource = encounter('Patient/p', { meta: undefined, subject: { reference: 'Patient/p', type } })
+  expect(await findingsOf(resource, [], /^reference/)).toEqual(said)
+})

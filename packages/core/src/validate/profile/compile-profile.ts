@@ -117,7 +117,7 @@ function placeUnder(open: RuleDraft[], rule: RuleDraft, source: ProfileSource): 
   while (open.length > 1 && !rule.path.startsWith(`${open.at(-1)?.path}.`)) open.pop()
   const steps = rule.path.split('.')
   for (let depth = open.length + 1; depth < steps.length; depth++) {
-    const implied = emptyRule(steps.slice(0, depth).join('.'), source)
+    const implied = ruleOf({ path: steps.slice(0, depth).join('.') }, source)
     open.push(placeIn(open.at(-1), implied, source))
   }
   open.push(placeIn(open.at(-1), rule, source))

@@ -9,11 +9,12 @@ import type { Run } from './run.js'
 import { visitElement } from './visit-element.js'
 
 const UNDERSCORE = 95
+/** A primitive value without id and extensions, which a profile can ask for. */
+const NO_MEMBERS: JsonObject = {}
 
 /** Checks the members of a complex node, or the id and extensions of a primitive one, in the order in which they stand. */
 export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  const holder = isObject(node.value) ? node.value : node.extra
-  if (holder === undefined) return
+  const holder = isObject(node.value) ? node.value : (node.extra ?? NO_MEMBERS)
   checkMissing(run, { node, holder }, rules)
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {

@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, pathOf, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../profile/element-rule.js'
+import { textOf } from '../../walk/children.js'
 import { rootsOf } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
 import { conforms } from '../profile/conforms.js'
@@ -24,6 +25,7 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
   checkAggregation(run, node, { rules, reference, resource })
   const target = targetOf(run, reference, resource)
   if (target === undefined) return
+  checkStatedType(run, node, target.type.name)
   const narrow = rules.filter((rule) => targetProfilesOf(rule).length > 0)
   for (const rule of narrow) {
     const canonicals = targetProfilesOf(rule)
@@ -35,6 +37,13 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
     return
   }
   if (resource !== undefined && narrow.some((rule) => !targetProfilesOf(rule).includes(ANY))) noteFaults(run, node, resource)
+}
+
+/** A reference may say the type of its target in words of its own; an absolute one is that of a logical model. */
+function checkStatedType(run: Run, node: FhirNode, type: string): void {
+  const stated = textOf(node, 'type')
+  if (stated === undefined || stated.includes(':') || stated === type || !run.isStructural) return
+  run.sink.report('reference', node, { text: `The reference leads to a ${type}, but its type is stated as ${quoted(stated)}.` })
 }
 
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
