@@ -1,4 +1,4 @@
-import type { OperationContext } from '../../context/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
 import type { CompiledPath, Pending, TypeModel } from '../../fhirpath/index.js'
 import type { Profile } from '../profile/element-rule.js'
 import { codeFinder, type CodeFacts } from './codes.js'
@@ -28,7 +28,7 @@ export interface Facts extends CodeFacts, DefinitionFacts, SignatureFacts {
 /** Makes the facts of one validation. */
 export async function createFacts(ctx: OperationContext, model: TypeModel): Promise<Facts> {
   const kept = await keptAnswers(ctx)
-  const questions = createQuestions()
+  const questions = createQuestions(createPace(ctx))
   return {
     ...codeFinder(ctx, questions, kept),
     ...definitionFinder(ctx, questions, kept),

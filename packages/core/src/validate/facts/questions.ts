@@ -1,3 +1,4 @@
+import type { Pace } from '../../context/index.js'
 import { PENDING, type Pending } from '../../fhirpath/index.js'
 
 /**
@@ -15,10 +16,12 @@ export interface Questions {
  * Most questions of one walk. What has no definitions for thousands of things has more errors than are told, and the next walk ends there,
  * so that nobody can have everything looked up.
  */
-const MAX_OPEN = 1_000
+const MAX_OPEN = 5_000
+/** Questions that are answered together; others may run before the next ones. */
+const TOGETHER = 100
 
 /** Makes the questions of one validation. */
-export function createQuestions(): Questions {
+export function createQuestions(pace: Pace): Questions {
   let open: (() => Promise<void>)[] = []
   return {
     note(fetch) {
@@ -29,7 +32,10 @@ export function createQuestions(): Questions {
     async settle() {
       const noted = open
       open = []
-      await Promise.all(noted.map((fetch) => fetch()))
+      for (let start = 0; start < noted.length; start += TOGETHER) {
+        if (pace.due()) await pace.pause()
+        await Promise.all(noted.slice(start, start + TOGETHER).map((fetch) => fetch()))
+      }
       return noted.length > 0
     },
   }
