@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import type { SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
+import type { SessionRecord, SessionState, SessionStore, UserRecord } from '../storage/index.js'
 
 type UserStore = Pick<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch'>
 
@@ -42,7 +42,8 @@ function usedKeys(): Pick<SessionStore, 'useOnce'> {
 function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
   const sessions = new Map<string, SessionRecord>()
   const byDigest = new Map<string, string>()
-  const ofUser = (sub: string): SessionRecord[] => [...sessions.values()].filter((session) => session.sub === sub)
+  const ofUser = (sub: string, state?: SessionState): SessionRecord[] =>
+    [...sessions.values()].filter((session) => session.sub === sub && (state === undefined || session.state === state))
   return {
     async addSession(session) {
       if (sessions.has(session.loginId) || byDigest.has(session.digest)) {
@@ -53,11 +54,7 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
     },
     session: async (loginId) => sessions.get(loginId),
     sessionByDigest: async (digest) => sessions.get(byDigest.get(digest) ?? ''),
-    sessionsOf: async (sub, limit, state) =>
-      ofUser(sub)
-        .filter((session) => state === undefined || session.state === state)
-        .sort(newestFirst)
-        .slice(0, limit),
+    sessionsOf: async (sub, limit, state) => ofUser(sub, state).sort(newestFirst).slice(0, limit),
     async changeSession(loginId, from, change) {
       const session = sessions.get(loginId)
       if (session === undefined || !from.includes(session.state)) return undefined
@@ -66,7 +63,7 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
       return changed
     },
     async endOthers(sub, except) {
-      const ended = ofUser(sub).filter(({ loginId, state }) => state === 'active' && loginId !== except)
+      const ended = ofUser(sub, 'active').filter(({ loginId }) => loginId !== except)
       for (const session of ended) sessions.set(session.loginId, { ...session, state: 'revoked' })
       return ended.length
     },
