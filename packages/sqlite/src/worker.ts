@@ -11,8 +11,6 @@ function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
   let db = writes ? openToWrite(task) : openToSearch(task)
   const run = (calls: readonly Call[]): readonly Answer[] => (writes ? runGroup(db, calls) : calls.map((call) => runCall(db, call)))
-  // What savepoints can bring back, which is all that a writer keeps aside, stays in memory.
-  if (writes) db.exec('PRAGMA temp_store = MEMORY')
   const close = (): void => {
     if (writes) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     db.close()

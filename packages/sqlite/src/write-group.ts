@@ -21,8 +21,6 @@ export type Answer =
  * the storage fails under one of them, each is tried again in a transaction of its own; a failed commit is never tried again.
  */
 export function runGroup(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] {
-  // A savepoint costs a copy of every page that is changed within it.
-  if (calls.length === 1) return calls.map((call) => runAlone(db, call))
   try {
     db.exec('BEGIN IMMEDIATE')
   } catch (error) {
@@ -54,8 +52,19 @@ function runAlone(db: SqliteDriver, call: Call): Answer {
 /** `undefined` when the storage failed. */
 function answersWithin(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] | undefined {
   try {
-    return calls.map((call) => withinSavepoint(db, call))
+    return answersAtOnce(db, calls) ?? calls.map((call) => withinSavepoint(db, call))
   } catch {
+    return undefined
+  }
+}
+
+/** Without savepoints, as each copies every page that is changed within it; `undefined`, and nothing done, when a call is refused. */
+function answersAtOnce(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] | undefined {
+  try {
+    return calls.map((call) => ({ id: call.id, result: resultOf(db, call) }))
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    db.exec('ROLLBACK; BEGIN IMMEDIATE')
     return undefined
   }
 }
@@ -67,10 +76,14 @@ function withinSavepoint(db: SqliteDriver, call: Call): Answer {
     db.exec('RELEASE one')
     return answer
   } catch (error) {
-    if (!(error instanceof OperationError) || isStorageFailure(error)) throw error
+    if (!isRefusal(error)) throw error
     db.exec('ROLLBACK TO one; RELEASE one')
     return failed(call, error)
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof OperationError && !isStorageFailure(error)
 }
 
 function committed(db: SqliteDriver, calls: readonly Call[], answers: readonly Answer[]): readonly Answer[] {
