@@ -16,6 +16,7 @@ const NO_MEMBERS: JsonObject = {}
 export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const holder = isObject(node.value) ? node.value : (node.extra ?? NO_MEMBERS)
   checkMissing(run, { node, holder }, rules)
+  if (holder === NO_MEMBERS) return
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
     const slot = slotOf(run, node, { holder, key })
