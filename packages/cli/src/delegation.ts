@@ -3,6 +3,7 @@ import { OPERATIONS, type HandlerOptions } from '@fhir-ops/handler'
 import type { NodeListener } from '@fhir-ops/handler/node'
 import { delegated, withCallerToken } from '@fhir-ops/http'
 import { OperationError } from 'fhir-ops/errors'
+import { wrongUse } from './wrong-use.js'
 
 /** What `fhir-ops serve` hands to another FHIR server. */
 export interface DelegationOptions {
@@ -30,7 +31,7 @@ export function operationsOf({
   try {
     return { operations: delegated(OPERATIONS, { baseUrl: delegateTo, delegate, remote, forwardToken }) }
   } catch (cause) {
-    throw new OperationError('parameter-value', cause instanceof Error ? cause.message : String(cause), { cause })
+    throw wrongUse(cause)
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { createContext, type Limits, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { searchCodes } from 'fhir-ops/expand'
@@ -13,6 +13,7 @@ import type { Io } from './io.js'
 import { load } from './load/loader.js'
 import { prepare } from './load/prepare.js'
 import { reportLoad, reportProgress } from './load/report.js'
+import { isPlainAddress } from './plain-address.js'
 import { openPostgresUrl, postgresUrl } from './postgres.js'
 import { readSuppressions } from './validate/read-suppressions.js'
 
@@ -87,14 +88,27 @@ export async function openStorage({
   if (file !== undefined) return openFile(file, create)
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
-  if (/^https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option, forwardToken }))
-  if (/^http:https?:\/\/./.test(option)) return beside(httpStorage({ baseUrl: option.slice('http:'.length), forwardToken }))
-  throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL or http:URL, not ${option}.`)
+  const upstream = option.replace(/^http:(?=https?:)/, '')
+  if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, forwardToken }))
+  // The value is not repeated: it may have a password.
+  throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL, or http:URL without user and query.`)
 }
 
 async function openFile(file: string, create: boolean): Promise<OpenedStorage> {
-  if (!create && !existsSync(file)) throw new OperationError('parameter-value', `There is no file ${file}.`)
+  if (!create) checkExists(file)
   return openSqlite(file)
+}
+
+/** The file in `sqlite:FILE`, for what works with no other storage. @throws {OperationError} `parameter-value` when it is not there. */
+export function existingSqliteFile(option: string): string {
+  const file = sqliteFile(option)
+  if (file === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
+  checkExists(file)
+  return file
+}
+
+function checkExists(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new OperationError('parameter-value', `There is no file ${file}.`)
 }
 
 /** The file in `sqlite:FILE`. */

@@ -1,5 +1,6 @@
 import { discoverIssuer, introspectionVerifier, jwtVerifier, logoutTokenVerifier, type HandlerOptions } from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
+import { wrongUse } from './wrong-use.js'
 
 /** Whose tokens `fhir-ops serve` takes beside its own. */
 export interface IdentityOptions {
@@ -34,7 +35,9 @@ function checkTogether({ issuer, audience, clientId, dpop = false }: IdentityOpt
 
 async function identityAt(issuer: string, options: IdentityOptions): Promise<Identity> {
   const { audience, clientId, dpop = false } = options
-  const { jwksUri, introspectionEndpoint } = await discoverIssuer(issuer)
+  const { jwksUri, introspectionEndpoint } = await discoverIssuer(issuer).catch((cause: unknown) => {
+    throw wrongUse(cause)
+  })
   const place = { issuer, allowInsecureLoopback: issuer.startsWith('http:') }
   const signed = audience === undefined ? [] : [jwtVerifier({ ...place, audience, jwksUri })]
   const credentials = credentialsOf(options)

@@ -61,6 +61,21 @@ describe('wrong use', () => {
       2,
       'There is no file nothing.db.',
     ],
+    ['a check of a folder', ['check', '--storage', 'sqlite:.'], 2, 'There is no file ..'],
+    ['a check of no file', ['check', '--storage', 'sqlite:'], 2, '--storage must be sqlite:FILE.'],
+    ['a backup of no file', ['backup', 'copy.db', '--storage', 'sqlite:'], 2, '--storage must be sqlite:FILE.'],
+    ['an export of what is gone', ['export', '--storage', 'memory'], 2, 'nothing in memory'],
+    ['a release that does not exist', ['import', 'loinc', 'nowhere', '--storage', 'sqlite:x.db'], 2, 'no such file'],
+    ['a storage with a password in its address', ['expand', 'u', '--storage', 'http://u:pw@x.example/fhir'], 2, 'without user'],
+    ['an address with a query', ['serve', '--base-url', 'https://x.example/?a=1'], 2, 'without user, query'],
+    ['an issuer that anybody can listen to', ['serve', '--port', '0', '--issuer', 'http://x.example', '--audience', 'a'], 2, 'https'],
+    [
+      'an unknown operation',
+      ['serve', '--port', '0', '--delegate', '$expand', '--delegate-to', 'http://x.example'],
+      2,
+      'there are batch-validate-code, closure',
+    ],
+    ['a misspelt option of a subcommand', ['token', 'create', '--nothing'], 2, 'add --help'],
     ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 2, 'sqlite:FILE'],
   ])('%s is told with what helps', async (_, args, status, hint) => {
     const result = await command(args)

@@ -24,16 +24,18 @@ function program(io: Io): Command {
   const root = new Command('fhir-ops')
     .description('FHIR R4 operations: serve them, or run them here over a storage.')
     .version(version())
-    .showHelpAfterError('(add --help for more)')
     .addHelpText('after', '\nEvery command has --help with an example, for instance `fhir-ops serve --help`.')
   for (const make of COMMANDS) root.addCommand(make(io))
   return embedded(root, io)
 }
 
-/** Makes a command and those below it write to `io` and throw where commander would end the process. */
+/** Makes a command and those below it write to `io`, name --help after an error, and throw where commander would end the process. */
 function embedded(command: Command, io: Io): Command {
   for (const inner of command.commands) embedded(inner, io)
-  return command.configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) }).exitOverride()
+  return command
+    .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) })
+    .showHelpAfterError('(add --help for more)')
+    .exitOverride()
 }
 
 function statusOf(error: unknown, io: Io): number {

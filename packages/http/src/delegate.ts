@@ -46,8 +46,10 @@ export function delegated(operations: readonly Operation[], options: DelegateOpt
 
 function checkName(name: string, operations: readonly Operation[]): void {
   const named = operations.filter((operation) => operation.name === `$${name}`)
-  if (named.length === 0) throw new TypeError(`There is no operation ${name} to delegate.`)
   if (named.some(({ body }) => body === 'text')) throw new TypeError(`The operation ${name} cannot be delegated.`)
+  if (named.length > 0) return
+  const names = new Set(operations.filter(({ body }) => body !== 'text').map((operation) => operation.name.slice(1)))
+  throw new TypeError(`There is no operation ${name} to delegate; there are ${[...names].join(', ')}.`)
 }
 
 /** Whether any text of the request is one of the names, with or without a version behind it. */

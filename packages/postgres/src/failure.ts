@@ -7,15 +7,20 @@ interface Failure {
 }
 
 const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database did not do what was asked of it.' }
+const UNREACHED: Failure = { code: 'storage-unavailable', message: 'The database cannot be reached.' }
+const NOT_ADMITTED: Failure = { code: 'storage-unavailable', message: 'The database does not admit this user, or does not exist.' }
 const TIMEOUT: Failure = { code: 'storage-timeout', message: 'The database took too long.' }
 const LOCKED: Failure = { code: 'storage-locked', message: 'The database is busy with other writers of the same resources.' }
 const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database is damaged or lacks what this adapter keeps in it.' }
 const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
 
-/** SQLSTATE codes with a meaning of their own; https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const BY_SQLSTATE: ReadonlyMap<string, Failure> = new Map([
+/** SQLSTATE codes, and codes of the system, with a meaning of their own; https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const BY_CODE: ReadonlyMap<string, Failure> = new Map([
   ['23505', LOCKED],
   ['25P03', TIMEOUT],
+  ['28000', NOT_ADMITTED],
+  ['28P01', NOT_ADMITTED],
+  ['3D000', NOT_ADMITTED],
   ['3F000', DAMAGED],
   ['40001', LOCKED],
   ['40P01', LOCKED],
@@ -24,6 +29,11 @@ const BY_SQLSTATE: ReadonlyMap<string, Failure> = new Map([
   ['53100', FULL],
   ['55P03', LOCKED],
   ['57014', TIMEOUT],
+  ['EAI_AGAIN', UNREACHED],
+  ['ECONNREFUSED', UNREACHED],
+  ['EHOSTUNREACH', UNREACHED],
+  ['ENETUNREACH', UNREACHED],
+  ['ENOTFOUND', UNREACHED],
   ['ETIMEDOUT', TIMEOUT],
   ['XX001', DAMAGED],
   ['XX002', DAMAGED],
@@ -62,7 +72,7 @@ const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40001', '40P01', '4271
 const SQLSTATE = /^(?!08)(?=[A-Z]*[0-9])[0-9A-Z]{5}$/
 
 function failureOf(error: unknown): Failure {
-  const known = BY_SQLSTATE.get(codeOf(error) ?? '')
+  const known = BY_CODE.get(codeOf(error) ?? '')
   if (known !== undefined) return known
   return error instanceof Error && TIMEOUT_MESSAGES.has(error.message) ? TIMEOUT : UNAVAILABLE
 }

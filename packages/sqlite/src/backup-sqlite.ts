@@ -1,5 +1,6 @@
-import { rename, rm } from 'node:fs/promises'
+import { realpath, rename, rm } from 'node:fs/promises'
 import { DatabaseSync, backup } from 'node:sqlite'
+import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './failure.js'
 
 const MAX_PAGES = 0x7fffffff
@@ -8,21 +9,33 @@ const MAX_PAGES = 0x7fffffff
  * Copies a database file as it is now to another file, while other processes read and write it. The copy appears under its name when it
  * is whole, in the place of a file that was there.
  *
- * @throws {OperationError} `storage-unavailable` when there is no such file, `storage-damaged` when it is no database, `storage-full`.
+ * @throws {OperationError} `parameter-value` when both are one file; `storage-unavailable` when there is no such file, `storage-damaged` when
+ *   it is no database, `storage-full`.
  */
 export async function backupSqlite(file: string, copy: string): Promise<void> {
+  if (await isSameFile(file, copy)) throw new OperationError('parameter-value', 'A database cannot be copied onto itself.')
   const part = `${copy}.part`
   try {
     await rm(part, { force: true })
-    const db = new DatabaseSync(file, { readOnly: true })
-    try {
-      // In one step: a copy in several would begin anew after every write.
-      await backup(db, part, { rate: MAX_PAGES })
-    } finally {
-      db.close()
-    }
+    await copyTo(part, file)
     await rename(part, copy)
   } catch (error) {
+    await rm(part, { force: true }).catch(() => undefined)
     throw storageFailure(error)
   }
+}
+
+async function copyTo(copy: string, file: string): Promise<void> {
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    // In one step: a copy in several would begin anew after every write.
+    await backup(db, copy, { rate: MAX_PAGES })
+  } finally {
+    db.close()
+  }
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [path, otherPath] = await Promise.all([one, other].map(async (file) => realpath(file).catch(() => undefined)))
+  return path !== undefined && path === otherPath
 }

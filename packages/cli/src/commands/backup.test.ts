@@ -60,9 +60,21 @@ test('a backup of a served file has everything acknowledged before it, and takes
 })
 
 test.each([
-  ['a file that is not there', 'sqlite:/nowhere/data.db', 1],
+  ['a file that is not there', 'sqlite:/nowhere/data.db', 2],
+  ['a file that is no database', `sqlite:${import.meta.filename}`, 1],
   ['another kind of storage', 'memory', 2],
 ])('a backup of %s is refused', async (_, storage, status) => {
   expect(await run(['backup', at('none.db'), '--storage', storage], silent)).toBe(status)
-  expect(await readdir(folder)).not.toContain('none.db')
+  expect((await readdir(folder)).filter((name) => name.startsWith('none.db'))).toEqual([])
+})
+
+test('a backup does not replace the file that it is of', async () => {
+  const { close } = await openSqlite(at('one.db'))
+  await close()
+  const said: string[] = []
+  const status = await run(['backup', `${folder}/./one.db`, '--storage', `sqlite:${at('one.db')}`], {
+    ...silent,
+    err: (line) => said.push(line),
+  })
+  expect([status, said]).toEqual([2, ['error: A database cannot be copied onto itself. [parameter-value]']])
 })

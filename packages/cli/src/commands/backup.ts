@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { OperationError } from 'fhir-ops/errors'
 import { backupSqlite } from '@fhir-ops/sqlite'
+import { existingSqliteFile } from '../engine.js'
 import type { Io } from '../io.js'
 
 /** `fhir-ops backup`. */
@@ -14,8 +14,7 @@ export function backupCommand(io: Io): Command {
 }
 
 async function backUp(storage: string, copy: string, io: Io): Promise<void> {
-  if (!storage.startsWith('sqlite:')) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
-  const file = storage.slice('sqlite:'.length)
+  const file = existingSqliteFile(storage)
   await backupSqlite(file, copy)
   io.err(`copied ${file} to ${copy}`)
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { OperationError } from 'fhir-ops/errors'
 import { checkSqlite } from '@fhir-ops/sqlite'
+import { existingSqliteFile } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 
@@ -14,8 +14,7 @@ export function checkCommand(io: Io): Command {
 }
 
 function check(storage: string, io: Io): void {
-  if (!storage.startsWith('sqlite:')) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
-  const problems = checkSqlite(storage.slice('sqlite:'.length))
+  const problems = checkSqlite(existingSqliteFile(storage))
   for (const problem of problems) io.out(problem)
   if (problems.length > 0) throw new Exit(1)
   io.err('no damage found')

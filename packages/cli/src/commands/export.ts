@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
 import { isResourceType, resourceTypes } from 'fhir-ops/storage'
 import { counted } from '../counted.js'
 import { openEngine } from '../engine.js'
@@ -26,6 +27,7 @@ export function exportCommand(io: Io): Command {
 }
 
 async function exportFrom({ storage, type: types = resourceTypes(), since, out }: ExportCommandOptions, io: Io): Promise<void> {
+  if (storage === 'memory') throw new OperationError('parameter-value', 'There is nothing in memory to export: name another storage.')
   const engine = await openEngine({ storage }, io)
   try {
     const sink = out === undefined ? lines(io.out) : await folder(out)

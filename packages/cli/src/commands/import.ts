@@ -1,4 +1,5 @@
-import { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import { putResource, type ConceptStore, type Storage, type StoredSystem } from 'fhir-ops/storage'
@@ -49,9 +50,14 @@ export function importCommand(io: Io): Command {
 /** A command that imports a path into a storage, and goes on with what an earlier run of it has made. */
 function intoStorage(name: string): Command {
   return new Command(name)
-    .argument('<path>', 'folder or ZIP archive of the release')
+    .argument('<path>', 'folder or ZIP archive of the release', existing)
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .option('--work <file>', `keeps the work until it is done, for the next run after an abort (default: FILE-import-${name})`)
+}
+
+function existing(path: string): string {
+  if (!existsSync(path)) throw new InvalidArgumentError('There is no such file or folder.')
+  return path
 }
 
 async function snomedIntoStorage(path: string, options: SnomedOptions, io: Io): Promise<void> {

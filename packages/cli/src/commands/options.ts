@@ -1,5 +1,6 @@
 import { parseScope } from '@fhir-ops/handler'
 import { InvalidArgumentError, Option } from 'commander'
+import { isPlainAddress } from '../plain-address.js'
 
 /** `--storage`, the same for every command. */
 export function storageOption(standard = 'memory'): Option {
@@ -51,9 +52,9 @@ export function tokenText(text: string): string {
   return text
 }
 
-/** An http or https address. */
+/** An http or https address that paths can be put behind. */
 export function httpAddress(text: string): string {
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new InvalidArgumentError('It must be an http or https address.')
+  if (!isPlainAddress(text)) throw new InvalidArgumentError('It must be an http or https address without user, query and fragment.')
   return text
 }
 

@@ -6,7 +6,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import type { OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { parametersFromQuery } from 'fhir-ops/parameters'
 import { putResource } from 'fhir-ops/storage'
-import { validateOperation } from 'fhir-ops/validate'
+import { validate, validateOperation } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 
 const { definitions, types } = r4()
@@ -169,8 +169,14 @@ describe('$validate', () => {
     expect(await errorOf(call(''))).toBe('parameter-required')
   })
 
+  test.each([{}, { resource: undefined }, { resource: null }])('a call with %j from JavaScript is refused in words', async (input) => {
+    expect(await errorOf(Reflect.apply(validate, undefined, [ctx, input]))).toBe('parameter-required')
+  })
+
   test.each([
     ['{"resourceType":"Patient"', 'The text is no JSON: it ends too early.'],
+    ['{"resourceType', 'The text is no JSON: it ends too early.'],
+    ['{name', 'The text is no JSON: it ends too early.'],
     ['[]', 'The content is no resource: an object with a resourceType is needed.'],
     ['{}', 'The content is no resource: an object with a resourceType is needed.'],
   ])('says that %j cannot be read', async (text, problem) => {

@@ -13,6 +13,8 @@ interface SlipRow {
   readonly text: (token: string) => string
 }
 
+const ENDS_EARLY = 'The text is no JSON: it ends too early.'
+
 const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
   comment: { kind: 'json-comment', text: () => 'JSON has no comments.' },
   'comma-missing': { kind: 'json-comma', text: () => 'A comma is missing.' },
@@ -24,8 +26,11 @@ const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
   'number-form': { kind: 'json-number', text: (token) => `${token} is not how JSON writes a number.` },
   'control-character': { kind: 'json-string', text: () => 'A string has a control character, which must be escaped.' },
   'escape-invalid': { kind: 'json-string', text: (token) => `A string has an unknown escape ${token}.` },
-  unexpected: { kind: 'json-fatal', text: (token) => `The text is no JSON: there is an unexpected '${token}'.` },
-  unterminated: { kind: 'json-fatal', text: () => 'The text is no JSON: it ends too early.' },
+  unexpected: {
+    kind: 'json-fatal',
+    text: (token) => (token === '' ? ENDS_EARLY : `The text is no JSON: there is an unexpected '${token}'.`),
+  },
+  unterminated: { kind: 'json-fatal', text: () => ENDS_EARLY },
   'too-deep': { kind: 'json-fatal', text: () => 'The text has too many objects and arrays within each other.' },
   'too-many': { kind: 'json-fatal', text: () => 'The text has too many members or faults.' },
 }

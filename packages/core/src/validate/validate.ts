@@ -58,7 +58,7 @@ const MAX_WALKS = 32
  * Validates a resource against the definitions of FHIR, the profiles that it claims and those that the caller names. Nothing is stored.
  *
  * @throws {OperationError} `profile-not-found` for a profile of the input that is not to be found; `definition-required` when the
- *   context has no types.
+ *   context has no types; `parameter-required` when no resource is given.
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
@@ -210,6 +210,7 @@ function runOf(
 
 function sourceOf({ resource, places }: ValidateInput): JsonSource {
   if (typeof resource === 'string') return parseJsonSource(resource, { positions: places === true })
+  if (!isObject(resource)) throw new OperationError('parameter-required', 'resource is missing.')
   if (isSource(resource)) return resource
   return { text: '', start: 0, value: resource, slips: [], numberText: () => undefined, positions: new Map() }
 }

@@ -1,0 +1,5 @@
+/** Whether a text is an http or https address without user, query and fragment, so that paths can be put behind it. */
+export function isPlainAddress(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && [url.username, url.password, url.search, url.hash].join('') === ''
+}
