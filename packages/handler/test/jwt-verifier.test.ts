@@ -242,6 +242,7 @@ describe('options that cannot be', () => {
     ['no audience', { audience: '' }],
     ['a JWKS by http', { keys: undefined, jwksUri: 'http://issuer.example/jwks' }],
     ['a JWKS by http on loopback without the option', { keys: undefined, jwksUri: 'http://127.0.0.1/jwks' }],
+    ['a JWKS by http of a name like loopback', { keys: undefined, jwksUri: 'http://127.example.org/jwks', allowInsecureLoopback: true }],
     ['a JWKS by file', { keys: undefined, jwksUri: 'file:///etc/passwd' }],
   ])('%s', (_name, change) => {
     const given = Object.fromEntries(Object.entries({ keys: [publicJwk], ...change }).filter(([, value]) => value !== undefined))

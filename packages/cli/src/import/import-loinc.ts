@@ -2,6 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { storeConcepts } from 'fhir-ops/terminology/listed'
+import { counted } from '../counted.js'
 import {
   answerConcept,
   CODE_PROPERTIES,
@@ -60,7 +61,7 @@ export async function importLoinc(concepts: ConceptStore, path: string, options:
     await readVariants(files, tables, languages)
     await makeConcepts(files, tables)
     const system = await storeConcepts(concepts, codeSystem(version, tables), madeConcepts(tables))
-    progress(`published ${system.concepts} concepts`)
+    progress(`published ${counted(system.concepts, 'concept')}`)
     const mapTo = tables.size('map-to') > 0 ? { mapTo: mapToResource(version, tables) } : {}
     work.remove()
     return { system, ...mapTo }

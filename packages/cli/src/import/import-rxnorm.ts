@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { storeConcepts } from 'fhir-ops/terminology/listed'
+import { counted } from '../counted.js'
 import { madeConcepts } from './made-concepts.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
 import { rxnormConcept, type RxnormAtom, type RxnormRelation, type SemanticType } from './rxnorm-concept.js'
@@ -42,7 +43,7 @@ export async function importRxnorm(concepts: ConceptStore, path: string, options
     if (tables.size('atom') === 0) throw new OperationError('definition-invalid', `${path} has no RXNCONSO.RRF with concepts of RxNorm.`)
     await makeConcepts(tables)
     const system = await storeConcepts(concepts, codeSystem(version, tables), madeConcepts(tables))
-    progress(`published ${system.concepts} concepts`)
+    progress(`published ${counted(system.concepts, 'concept')}`)
     work.remove()
     return system
   } finally {

@@ -33,13 +33,15 @@ async function boundedText({ body }: Response, maxBytes: number): Promise<string
   return text + decoder.decode()
 }
 
+/** A name such as `127.example.org` is none. */
+const LOOPBACK = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
+
 /** @throws {TypeError} for an address that is neither https nor, where that is allowed, http on the loopback interface. */
 export function checkIssuerUri(
   name: string,
   { uri, allowInsecureLoopback }: { readonly uri: string; readonly allowInsecureLoopback: boolean },
 ): void {
   const { protocol, hostname } = new URL(uri)
-  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback && allowInsecureLoopback)) return
+  if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname) && allowInsecureLoopback)) return
   throw new TypeError(`${name} must be an https address.`)
 }
