@@ -2,6 +2,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { cluster } from './cluster/cluster.js'
 import { overHttp } from './http/http.js'
+import { costlyEcl } from './terminology/costly-ecl.js'
 import { hostile } from './terminology/hostile.js'
 import { inProcess } from './in-process/in-process.js'
 import { soak } from './soak/soak.js'
@@ -14,6 +15,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['http', overHttp],
   ['terminology', terminology],
   ['hostile', hostile],
+  ['costly-ecl', costlyEcl],
   ['storage', storages],
   ['cluster', cluster],
   ['soak', soak],

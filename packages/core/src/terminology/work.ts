@@ -1,1 +1,1 @@
-export { finished, paced, sharedWork, type Work } from '../work/index.js'
+export { finished, mapped, paced, sharedWork, type Work } from '../work/index.js'

@@ -1,1 +1,1 @@
-export { finished, paced, sharedWork, type Breaks, type Work } from './work.js'
+export { finished, mapped, paced, sharedWork, type Breaks, type Work } from './work.js'

@@ -24,6 +24,16 @@ export async function paced<T>(work: Work<T>, breaks: Breaks): Promise<T> {
   }
 }
 
+/** What `change` makes of each item, one after the other. */
+export function* mapped<T, R>(items: Iterable<T>, change: (item: T) => Work<R>): Work<readonly R[]> {
+  const changed: R[] = []
+  for (const item of items) {
+    yield
+    changed.push(yield* change(item))
+  }
+  return changed
+}
+
 /**
  * Work that is done once, however many need its result at the same time: whoever goes on with it does the next piece. Work that failed is
  * begun anew by the next one.

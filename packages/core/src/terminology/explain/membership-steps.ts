@@ -2,11 +2,13 @@ import { quoted } from '../../errors/index.js'
 import type { Explain, ExplanationReason, ExplanationStep } from '../../explain/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
+import { includes } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/concepts-for.js'
 import type { TerminologyScope } from '../scope.js'
 import type { CodeInQuestion, Membership } from '../value-set/membership.js'
 import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
-import { listedConcept } from '../value-set/selection.js'
+import { listedConcept, meetsFilters } from '../value-set/selection.js'
+import type { Work } from '../work.js'
 import { codesText, filterText, partText } from './part-text.js'
 import { versionStep } from './version-step.js'
 
@@ -21,12 +23,12 @@ export interface AskedPart {
 }
 
 /** Writes down what an include or exclude says about a code, and which of its conditions decided. */
-export function explainPart(explain: Explain, asked: AskedPart): void {
+export function* explainPart(explain: Explain, asked: AskedPart): Work<void> {
   const { kind, plan, part, code, answer } = asked
   const provider = explainVersion(explain, asked)
   const concept = provider?.find(code.code)
-  if (provider !== undefined && concept !== undefined) explainConditions(explain, asked, { provider, concept })
-  const reason = reasonOf(asked, provider)
+  if (provider !== undefined && concept !== undefined) yield* explainConditions(explain, asked, { provider, concept })
+  const reason = yield* reasonOf(asked, provider)
   explain.step({
     kind,
     outcome: outcomeOf(answer),
@@ -82,7 +84,7 @@ interface Found {
 }
 
 /** The list of codes, each filter, and the status of the concept. */
-function explainConditions(explain: Explain, { plan, part, code, answer }: AskedPart, { provider, concept }: Found): void {
+function* explainConditions(explain: Explain, { plan, part, code, answer }: AskedPart, { provider, concept }: Found): Work<void> {
   const coding = { system: code.system, code: code.code }
   const place = placeOf(plan, part)
   const test = (kind: ExplanationStep['kind'], path: string, { holds, text }: { readonly holds: boolean; readonly text: string }): void =>
@@ -95,7 +97,7 @@ function explainConditions(explain: Explain, { plan, part, code, answer }: Asked
     })
   }
   for (const [i, filter] of part.filters.entries()) {
-    const holds = conceptsFor(provider, filter, part.owner).has(concept)
+    const holds = yield* includes(conceptsFor(provider, filter, part.owner), concept)
     test('filter', `.filter[${i}]`, { holds, text: `${filterText(filter)} ${holds ? 'holds' : 'does not hold'} for ${quoted(code.code)}.` })
   }
   if (answer.barred === undefined) return
@@ -124,21 +126,24 @@ function saying({ state }: Membership, reason: ExplanationReason | undefined): s
   return WHY.get(reason ?? 'filter') ?? 'is not among them'
 }
 
-function reasonOf({ part, code, answer }: AskedPart, provider: CodeSystemProvider | undefined): ExplanationReason | undefined {
+function* reasonOf({ part, code, answer }: AskedPart, provider: CodeSystemProvider | undefined): Work<ExplanationReason | undefined> {
   if (answer.state === 'in') return undefined
   if (part.missing.length > 0) return 'unknown-import'
   if (part.family === undefined) return 'import'
   if (part.family.url !== code.system) return 'other-system'
   if (provider === undefined) return 'unknown-system'
-  return conditionOf({ part, code, answer }, provider)
+  return yield* conditionOf({ part, code, answer }, provider)
 }
 
-function conditionOf({ part, code, answer }: Pick<AskedPart, 'part' | 'code' | 'answer'>, provider: CodeSystemProvider): ExplanationReason {
+function* conditionOf(
+  { part, code, answer }: Pick<AskedPart, 'part' | 'code' | 'answer'>,
+  provider: CodeSystemProvider,
+): Work<ExplanationReason> {
   const concept = provider.find(code.code)
   if (concept === undefined) return 'unknown-code'
   if (answer.barred !== undefined) return answer.barred
   if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return 'not-listed'
-  return part.filters.every((filter) => conceptsFor(provider, filter, part.owner).has(concept)) ? 'import' : 'filter'
+  return (yield* meetsFilters(provider, part, concept)) ? 'import' : 'filter'
 }
 
 function outcomeOf({ state }: Membership): ExplanationStep['outcome'] {

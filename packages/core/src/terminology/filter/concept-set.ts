@@ -6,8 +6,15 @@ import type { Work } from '../work.js'
 /** Some concepts of one code system. Asking for one concept does not list them. */
 export interface ConceptSet {
   readonly has: (concept: number) => boolean
+  /** The same as `has`, where one question may take long. */
+  readonly asked?: (concept: number) => Work<boolean>
   /** @throws {OperationError} `not-supported` when the system's codes cannot be listed. */
   readonly all: () => Work<Bitmap>
+}
+
+/** True when the concept is in the set. */
+export function* includes(set: ConceptSet, concept: number): Work<boolean> {
+  return set.asked === undefined ? set.has(concept) : yield* set.asked(concept)
 }
 
 /** A set that is known by a test alone; listed by trying every concept. */

@@ -3,6 +3,7 @@ import type { SystemSections } from '../../storage/index.js'
 import type { Bitmap } from '../bitmap.js'
 import { escaped } from '../messages.js'
 import { refusal } from '../refusal.js'
+import type { Work } from '../work.js'
 import { admits } from './ecl/admits.js'
 import { eclScope } from './ecl/evaluate.js'
 import type { NormalForm } from './expression/normal-form.js'
@@ -10,10 +11,10 @@ import { openSnomedIndex, type SnomedIndex } from './index/snomed-index.js'
 
 /** An ECL expression over one version. */
 export interface EclQuery {
-  /** The concepts that it selects; worked out once. @throws {OperationError} `definition-invalid` for an unknown concept. */
-  all(): Bitmap
+  /** The concepts that it selects; kept. @throws {OperationError} `definition-invalid` for an unknown concept, or too many parts. */
+  all(): Work<Bitmap>
   /** True when it selects an expression. */
-  admits(form: NormalForm): boolean
+  admits(form: NormalForm): Work<boolean>
 }
 
 /** An opened version with what is kept between requests. */
@@ -47,8 +48,11 @@ function eclQuery(index: SnomedIndex, text: string): EclQuery {
   const constraint = explained(text, () => parsed(text))
   let found: Bitmap | undefined
   return {
-    all: () => (found ??= explained(text, () => eclScope(index).evaluate(constraint))),
-    admits: (form) => explained(text, () => admits(eclScope(index), constraint, form)),
+    // Not shared work: what a request leaves unfinished is much larger than the result, and would be kept for every expression.
+    *all() {
+      return (found ??= yield* explainedWork(text, eclScope(index).evaluate(constraint)))
+    },
+    admits: (form) => explainedWork(text, admits(eclScope(index), constraint, form)),
   }
 }
 
@@ -61,7 +65,19 @@ function explained<T>(text: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof EclError)) throw error
-    throw refusal('INVALID_ECL', { ecl: text, reason: `${escaped(error.message)} (at character ${error.at + 1})` })
+    throw inWords(text, error)
   }
+}
+
+function* explainedWork<T>(text: string, work: Work<T>): Work<T> {
+  try {
+    return yield* work
+  } catch (error) {
+    throw inWords(text, error)
+  }
+}
+
+function inWords(text: string, error: unknown): Error {
+  if (!(error instanceof EclError)) throw error
+  return refusal('INVALID_ECL', { ecl: text, reason: `${escaped(error.message)} (at character ${error.at + 1})` })
 }

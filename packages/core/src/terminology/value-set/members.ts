@@ -9,7 +9,7 @@ import { conceptsFor } from '../filter/concepts-for.js'
 import { refusal } from '../refusal.js'
 import { unknownSystemValues } from '../unknown-system.js'
 import type { TerminologyScope } from '../scope.js'
-import type { Work } from '../work.js'
+import { mapped, type Work } from '../work.js'
 import { coverageOf, createCoverage } from './coverage.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions } from './selection.js'
@@ -58,16 +58,6 @@ function* evaluated(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   if (evaluation.scope.ctx.explain !== undefined) explainListing(evaluation.scope.ctx.explain, plan, outcome.segments)
   evaluation.done.set(plan, outcome)
   return outcome
-}
-
-/** What `change` makes of each segment. */
-export function* mapped(segments: readonly Segment[], change: (segment: Segment) => Work<Segment>): Work<readonly Segment[]> {
-  const changed: Segment[] = []
-  for (const segment of segments) {
-    yield
-    changed.push(yield* change(segment))
-  }
-  return changed
 }
 
 /** The segment without inactive codes. */

@@ -170,7 +170,7 @@ interface Trial {
 function* tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Trial): Work<TriedInclude> {
   const { scope, code, options } = asking
   const answer = yield* inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
-  if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer })
+  if (scope.ctx.explain !== undefined) yield* explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer })
   if (answer.state !== 'in') return { included: false, answer }
   const rest: Membership = excluded.has(answer.provider) ? { ...answer, state: 'out' } : yield* afterExcludes(asking, plan, answer)
   if (rest.state === 'out') excluded.add(answer.provider)
@@ -197,7 +197,7 @@ function* inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions):
   if (part.missing.length > 0) return { state: 'unknown', choices: [] }
   const [first, ...others] = part.imports
   const own =
-    part.family === undefined && first !== undefined ? barredFrom(yield* asked(asking, first), bars) : inSystem(asking, part, bars)
+    part.family === undefined && first !== undefined ? barredFrom(yield* asked(asking, first), bars) : yield* inSystem(asking, part, bars)
   if (own.state !== 'in' || first === undefined) return own
   const more: Membership[] = []
   for (const imported of part.family === undefined ? others : part.imports) {
@@ -223,7 +223,7 @@ function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
 
 const OUT: Membership = { state: 'out', choices: [] }
 
-function inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
+function* inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Work<Membership> {
   const choice = choiceFor(asking, part)
   if (choice === undefined || (asking.only !== undefined && versionOf(choice) !== asking.only.version)) return OUT
   const { provider } = choice
@@ -231,7 +231,7 @@ function inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions)
   const concept = provider.find(asking.code.code)
   const tried = { provider, choices: [choice] }
   if (concept === undefined) return { ...tried, state: isOpen(provider, part) ? 'in' : 'out' }
-  return { ...tried, concept, ...selected(provider, part, { concept, bars }) }
+  return { ...tried, concept, ...(yield* selected(provider, part, { concept, bars })) }
 }
 
 interface Selected {
@@ -239,10 +239,10 @@ interface Selected {
   readonly bars: MembershipOptions
 }
 
-function selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, bars }: Selected): Omit<Membership, 'choices'> {
+function* selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, bars }: Selected): Work<Omit<Membership, 'choices'>> {
   const listed = listedConcept(provider, part, concept)
   const found = listed === undefined ? {} : { listed, owner: part.owner }
-  if (!selects(provider, part, concept)) return { ...found, state: 'out' }
+  if (!(yield* selects(provider, part, concept))) return { ...found, state: 'out' }
   const barred = barrier(provider.status(concept), bars)
   if (barred !== undefined) return { ...found, state: 'out', barred }
   const knowingly = part.filters.some((filter) => provider.takesInactive?.(filter) === true)
@@ -291,7 +291,7 @@ function* exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Excl
   }
   const answer = decisiveOf(answers) ?? OUT
   const { scope, code } = asking
-  if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer })
+  if (scope.ctx.explain !== undefined) yield* explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer })
   return answer.state
 }
 

@@ -1,14 +1,24 @@
 import type { CodeSystemProvider } from '../code-system/provider.js'
+import { includes } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/concepts-for.js'
+import type { Work } from '../work.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import type { ListedCode } from './value-set.js'
 
 /** True when the list of codes, if there is one, and all filters accept the concept. Imports are not looked at. */
-export function selects(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): boolean {
+export function* selects(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): Work<boolean> {
   if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return false
   const { grammar } = provider
   if (part.definition.concepts === undefined && grammar?.isMade(concept) === true && !grammar.admits(part.filters)) return false
-  return part.filters.every((filter) => conceptsFor(provider, filter, part.owner).has(concept))
+  return yield* meetsFilters(provider, part, concept)
+}
+
+/** True when all filters accept the concept. */
+export function* meetsFilters(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): Work<boolean> {
+  for (const filter of part.filters) {
+    if (!(yield* includes(conceptsFor(provider, filter, part.owner), concept))) return false
+  }
+  return true
 }
 
 /** The concept's entry in the list of codes of an include. */

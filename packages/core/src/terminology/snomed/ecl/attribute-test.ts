@@ -1,9 +1,10 @@
 import type { Attribute, AttributeValue, Comparison } from '../../../ecl/index.js'
 import type { Bitmap } from '../../bitmap.js'
+import type { Work } from '../../work.js'
 import { CONCRETE, isConcrete } from '../index/attributes.js'
 import type { EclScope } from './ecl-scope.js'
 import type { RowRange } from './row-range.js'
-import { matchesAny } from './text-match.js'
+import { termTest } from './text-match.js'
 
 /** True for the value of an attribute relationship that an attribute of a refinement accepts. */
 export type ValueTest = (value: number) => boolean
@@ -17,10 +18,10 @@ export interface AttributeTest {
 }
 
 /** Works out the names and values of an attribute. */
-export function attributeTest(scope: EclScope, { name, value }: Attribute): AttributeTest {
-  const types = scope.evaluate(name)
+export function* attributeTest(scope: EclScope, { name, value }: Attribute): Work<AttributeTest> {
+  const types = yield* scope.evaluate(name)
   if (value.kind !== 'concepts') return { types, accepts: concreteTest(scope, value) }
-  const values = scope.evaluate(value.constraint)
+  const values = yield* scope.evaluate(value.constraint)
   if (value.comparison === '=') return { types, accepts: (found) => values.has(found), values }
   return { types, accepts: (found) => !isConcrete(found) && !values.has(found) }
 }
@@ -49,7 +50,8 @@ export function textTest(value: Exclude<AttributeValue, { kind: 'concepts' }>): 
   if (value.kind === 'boolean') {
     return (text) => (text === 'true' || text === 'false') && (text === String(value.value)) === isEqual
   }
-  return (text) => text.startsWith('"') && matchesAny(value.terms, text.slice(1, -1)) === isEqual
+  const matches = termTest(value.terms)
+  return (text) => text.startsWith('"') && matches(text.slice(1, -1)) === isEqual
 }
 
 /** Compares two things that have an order. */

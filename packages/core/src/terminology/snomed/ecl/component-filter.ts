@@ -1,4 +1,5 @@
 import type { ComponentFilter } from '../../../ecl/index.js'
+import type { Work } from '../../work.js'
 import { compares } from './attribute-test.js'
 import { conceptsIn, type EclScope } from './ecl-scope.js'
 
@@ -11,10 +12,10 @@ export interface Component {
 }
 
 /** A test for a filter that components of every kind can have. */
-export function componentTest(scope: EclScope, filter: ComponentFilter): (component: Component) => boolean {
+export function* componentTest(scope: EclScope, filter: ComponentFilter): Work<(component: Component) => boolean> {
   if (filter.kind === 'active') return ({ active }) => active === filter.active
   if (filter.kind === 'effectiveTime') return ({ effectiveTime }) => compareTimes(filter, effectiveTime)
-  const modules = conceptsIn(scope, filter.modules)
+  const modules = yield* conceptsIn(scope, filter.modules)
   return ({ module }) => modules.has(scope.index.ids.find(module) ?? scope.index.size) === (filter.comparison === '=')
 }
 

@@ -1,12 +1,13 @@
 import { EclError, type ConceptList, type ConceptReference, type Constraint } from '../../../ecl/index.js'
 import { bitmapFrom, bitmapOf, members, newWords, setBit, type Bitmap } from '../../bitmap.js'
+import type { Work } from '../../work.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 
 /** What the parts of an evaluation work with. */
 export interface EclScope {
   readonly index: SnomedIndex
-  /** The concepts that a constraint selects. */
-  readonly evaluate: (constraint: Constraint) => Bitmap
+  /** The concepts that a constraint selects. @throws {EclError} when something does not exist, or it has too many parts. */
+  readonly evaluate: (constraint: Constraint) => Work<Bitmap>
 }
 
 /** The ordinal of a concept. @throws {EclError} when there is none. */
@@ -17,8 +18,8 @@ export function conceptOf({ ids }: SnomedIndex, { id, at }: ConceptReference): n
 }
 
 /** The concepts of a list or of a constraint. */
-export function conceptsIn(scope: EclScope, list: ConceptList): Bitmap {
-  if (list.kind === 'constraint') return scope.evaluate(list.constraint)
+export function* conceptsIn(scope: EclScope, list: ConceptList): Work<Bitmap> {
+  if (list.kind === 'constraint') return yield* scope.evaluate(list.constraint)
   return bitmapFrom(
     list.concepts.map((concept) => conceptOf(scope.index, concept)),
     scope.index.size,
@@ -26,8 +27,22 @@ export function conceptsIn(scope: EclScope, list: ConceptList): Bitmap {
 }
 
 /** The candidates that are accepted. */
-export function tested(candidates: Bitmap, accept: (concept: number) => boolean): Bitmap {
+export function* tested(candidates: Bitmap, accept: (concept: number) => boolean): Work<Bitmap> {
   const words = newWords(candidates.limit)
-  for (const concept of members(candidates)) if (accept(concept)) setBit(words, concept)
+  yield* eachMember(candidates, (concept) => {
+    if (accept(concept)) setBit(words, concept)
+  })
   return bitmapOf(words, candidates.limit)
+}
+
+/** So few, since a test may compare hundreds of terms or attributes with a concept. */
+const STEPS = 128
+
+/** Goes through the members of a set. */
+export function* eachMember(concepts: Bitmap, visit: (concept: number) => void): Work<void> {
+  let steps = 0
+  for (const concept of members(concepts)) {
+    if (steps++ % STEPS === 0) yield
+    visit(concept)
+  }
 }

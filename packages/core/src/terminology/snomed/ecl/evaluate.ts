@@ -1,11 +1,12 @@
-import type { ConceptFilter, Constraint, SubConstraint } from '../../../ecl/index.js'
-import { and, andNot, bitmapFrom, bitmapOf, members, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import { EclError, type ConceptFilter, type Constraint, type SubConstraint } from '../../../ecl/index.js'
+import { and, andNot, ascendingBitmap, bitmapOf, emptyBitmap, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import { mapped, type Work } from '../../work.js'
 import { isConcrete } from '../index/attributes.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 import { SCT } from '../sctid.js'
 import { componentTest } from './component-filter.js'
 import { withDescription } from './description-filter.js'
-import { conceptOf, conceptsIn, tested, type EclScope } from './ecl-scope.js'
+import { conceptOf, conceptsIn, eachMember, tested, type EclScope } from './ecl-scope.js'
 import { identifiedConcept } from './identified-concept.js'
 import { withHistory } from './history.js'
 import { membersOfRefsets } from './member-of.js'
@@ -13,101 +14,115 @@ import { refinementTest } from './refinement-test.js'
 import { RELATIVES } from './relatives.js'
 import { rowsOf } from './row-range.js'
 
-/** An evaluation over one version. Every constraint is worked out once. */
+/** Each part that is worked out takes memory for a set of concepts, and may take as long as a look at every concept. */
+const MAX_PARTS = 1_000
+
+/** An evaluation over one version. */
 export function eclScope(index: SnomedIndex): EclScope {
-  const known = new Map<Constraint, Bitmap>()
+  let parts = 0
   const scope: EclScope = {
     index,
     evaluate(constraint) {
-      const found = known.get(constraint) ?? conceptsOf(scope, constraint)
-      known.set(constraint, found)
-      return found
+      if (++parts > MAX_PARTS) throw new EclError(`The expression has more than ${MAX_PARTS} parts`, 0)
+      return conceptsOf(scope, constraint)
     },
   }
   return scope
 }
 
-function conceptsOf(scope: EclScope, constraint: Constraint): Bitmap {
+function* conceptsOf(scope: EclScope, constraint: Constraint): Work<Bitmap> {
+  yield
   switch (constraint.kind) {
     case 'and':
-      return constraint.operands.map(scope.evaluate).reduce(and)
+      return yield* joined(scope, constraint.operands, and)
     case 'or':
-      return constraint.operands.map(scope.evaluate).reduce(or)
+      return yield* joined(scope, constraint.operands, or)
     case 'minus':
-      return andNot(scope.evaluate(constraint.left), scope.evaluate(constraint.right))
+      return yield* joined(scope, [constraint.left, constraint.right], andNot)
     case 'refined':
-      return refined(scope, constraint)
+      return yield* refined(scope, constraint)
     case 'dotted':
-      return constraint.attributes.reduce(
-        (concepts, attribute) => valuesOf(scope, concepts, scope.evaluate(attribute)),
-        scope.evaluate(constraint.focus),
-      )
+      return yield* dotted(scope, constraint)
     default:
-      return subConstraint(scope, constraint)
+      return yield* subConstraint(scope, constraint)
   }
 }
 
-function refined(scope: EclScope, { focus, refinement }: Extract<Constraint, { kind: 'refined' }>): Bitmap {
-  const { holds, candidates } = refinementTest(scope, refinement)
-  const concepts = scope.evaluate(focus)
-  return tested(candidates === undefined ? concepts : and(concepts, candidates()), (concept) => holds(rowsOf(scope.index, concept)))
+function* joined(scope: EclScope, operands: readonly Constraint[], join: (a: Bitmap, b: Bitmap) => Bitmap): Work<Bitmap> {
+  let found: Bitmap | undefined
+  for (const operand of operands) {
+    const next = yield* scope.evaluate(operand)
+    found = found === undefined ? next : join(found, next)
+  }
+  return found ?? emptyBitmap(scope.index.size)
 }
 
-function valuesOf({ index }: EclScope, concepts: Bitmap, types: Bitmap): Bitmap {
+function* refined(scope: EclScope, { focus, refinement }: Extract<Constraint, { kind: 'refined' }>): Work<Bitmap> {
+  const { holds, candidates } = yield* refinementTest(scope, refinement)
+  const concepts = yield* scope.evaluate(focus)
+  const tried = candidates === undefined ? concepts : and(concepts, yield* candidates())
+  return yield* tested(tried, (concept) => holds(rowsOf(scope.index, concept)))
+}
+
+function* dotted(scope: EclScope, { focus, attributes }: Extract<Constraint, { kind: 'dotted' }>): Work<Bitmap> {
+  let concepts = yield* scope.evaluate(focus)
+  for (const attribute of attributes) concepts = yield* valuesOf(scope, concepts, yield* scope.evaluate(attribute))
+  return concepts
+}
+
+function* valuesOf({ index }: EclScope, concepts: Bitmap, types: Bitmap): Work<Bitmap> {
   const words = newWords(index.size)
-  for (const concept of members(concepts)) {
+  yield* eachMember(concepts, (concept) => {
     const { rows, from, to } = rowsOf(index, concept)
     for (let row = from; row < to; row++) {
       const value = rows.values[row] ?? 0
       if (types.has(rows.types[row] ?? 0) && !isConcrete(value)) setBit(words, value)
     }
-  }
+  })
   return bitmapOf(words, index.size)
 }
 
-function subConstraint(scope: EclScope, sub: SubConstraint): Bitmap {
-  const { index } = scope
-  const focus = focusOf(scope, sub)
-  const selected = sub.memberOf === undefined ? focus : membersOfRefsets(scope, focus, sub)
+function* subConstraint(scope: EclScope, sub: SubConstraint): Work<Bitmap> {
+  const focus = yield* focusOf(scope, sub)
+  const selected = sub.memberOf === undefined ? focus : yield* membersOfRefsets(scope, focus, sub)
   const relatives = sub.operator === undefined ? undefined : RELATIVES.get(sub.operator)
-  const related = relatives === undefined ? selected : relatives(index, selected)
-  const filtered = sub.filters.reduce(
-    (concepts, filter) =>
-      filter.kind === 'concept' ? withStatus(scope, filter.filters, concepts) : withDescription(scope, filter.filters, concepts),
-    related,
-  )
-  return sub.history === undefined ? filtered : withHistory(scope, sub.history, filtered)
+  let found = relatives === undefined ? selected : yield* relatives(scope.index, selected)
+  for (const filter of sub.filters) {
+    found = yield* filter.kind === 'concept' ? withStatus(scope, filter.filters, found) : withDescription(scope, filter.filters, found)
+  }
+  return sub.history === undefined ? found : yield* withHistory(scope, sub.history, found)
 }
 
 /** `*` means the concepts in use, unless a filter asks which are active. */
-function focusOf(scope: EclScope, { focus, filters }: SubConstraint): Bitmap {
+function* focusOf(scope: EclScope, { focus, filters }: SubConstraint): Work<Bitmap> {
   const { index } = scope
-  if (focus.kind === 'nested') return scope.evaluate(focus.constraint)
-  if (focus.kind === 'concept') return bitmapFrom([conceptOf(index, focus.concept)], index.size)
-  if (focus.kind === 'identifier') return bitmapFrom([identifiedConcept(index, focus.identifier)], index.size)
+  if (focus.kind === 'nested') return yield* scope.evaluate(focus.constraint)
+  if (focus.kind === 'concept') return ascendingBitmap([conceptOf(index, focus.concept)], index.size)
+  if (focus.kind === 'identifier') return ascendingBitmap([identifiedConcept(index, focus.identifier)], index.size)
   const asksActive = filters.some((each) => each.kind === 'concept' && each.filters.some(({ kind }) => kind === 'active'))
   return asksActive ? index.all() : index.current()
 }
 
-function withStatus(scope: EclScope, filters: readonly ConceptFilter[], concepts: Bitmap): Bitmap {
-  const tests = filters.map((filter) => statusTest(scope, filter))
-  return tested(concepts, (concept) => tests.every((test) => test(concept)))
+function* withStatus(scope: EclScope, filters: readonly ConceptFilter[], concepts: Bitmap): Work<Bitmap> {
+  const tests = yield* mapped(filters, (filter) => statusTest(scope, filter))
+  return yield* tested(concepts, (concept) => tests.every((test) => test(concept)))
 }
 
-function statusTest(scope: EclScope, filter: ConceptFilter): (concept: number) => boolean {
+function* statusTest(scope: EclScope, filter: ConceptFilter): Work<(concept: number) => boolean> {
   const { index } = scope
-  if (filter.kind === 'definitionStatus') return definitionTest(scope, filter)
-  const test = componentTest(scope, filter)
+  if (filter.kind === 'definitionStatus') return yield* definitionTest(scope, filter)
+  const test = yield* componentTest(scope, filter)
   return (concept) => test({ active: index.isActive(concept), module: index.module(concept), effectiveTime: index.effectiveTime(concept) })
 }
 
-function definitionTest(scope: EclScope, filter: Extract<ConceptFilter, { kind: 'definitionStatus' }>): (concept: number) => boolean {
-  const { statuses, comparison } = filter
+function* definitionTest(
+  scope: EclScope,
+  { statuses, comparison }: Extract<ConceptFilter, { kind: 'definitionStatus' }>,
+): Work<(concept: number) => boolean> {
   const { index } = scope
-  const has = (id: string): boolean =>
-    statuses.kind === 'list'
-      ? statuses.concepts.some((one) => one.id === id)
-      : conceptsIn(scope, statuses).has(index.ids.find(id) ?? index.size)
+  const selected = statuses.kind === 'list' ? undefined : yield* conceptsIn(scope, statuses)
+  const listed = statuses.kind === 'list' ? new Set(statuses.concepts.map(({ id }) => id)) : undefined
+  const has = (id: string): boolean => listed?.has(id) ?? selected?.has(index.ids.find(id) ?? index.size) ?? false
   const [defined, primitive] = [has(SCT.defined), has(SCT.primitive)]
   return (concept) => (index.isDefined(concept) ? defined : primitive) === (comparison === '=')
 }

@@ -1,28 +1,36 @@
 import type { MemberOf, SubConstraint } from '../../../ecl/index.js'
-import { bitmapFrom, members, or, emptyBitmap, type Bitmap } from '../../bitmap.js'
+import { bitmapOf, emptyBitmap, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import type { Work } from '../../work.js'
 import type { RefsetHeader } from '../index/header.js'
 import type { EclScope } from './ecl-scope.js'
-import { COMPONENT, fieldOf, memberRows } from './member-rows.js'
+import { COMPONENT, eachRow, fieldOf, memberRows } from './member-rows.js'
 
 /** The members of reference sets, or the concepts in any of the fields that are named. A concept that is no reference set has no members. */
-export function membersOfRefsets(scope: EclScope, refsets: Bitmap, sub: SubConstraint): Bitmap {
+export function* membersOfRefsets(scope: EclScope, refsets: Bitmap, sub: SubConstraint): Work<Bitmap> {
   const { index } = scope
-  const found = Array.from(members(refsets), (concept) => index.refsets.find(index.id(concept)))
+  let found = emptyBitmap(index.size)
+  for (const refset of index.refsets.all) {
+    yield
+    const concept = index.ids.find(refset.id)
+    if (concept !== undefined && refsets.has(concept)) found = or(found, yield* membersOf(scope, refset, sub))
+  }
   return found
-    .map((refset) => (refset === undefined ? emptyBitmap(index.size) : membersOf(scope, refset, sub)))
-    .reduce(or, emptyBitmap(index.size))
 }
 
-function membersOf(scope: EclScope, refset: RefsetHeader, { memberOf, memberFilters }: SubConstraint): Bitmap {
+function* membersOf(scope: EclScope, refset: RefsetHeader, { memberOf, memberFilters }: SubConstraint): Work<Bitmap> {
   const { ids, refsets, size } = scope.index
   const fields = fieldsOf(refset, memberOf?.fields ?? [])
   if (memberFilters.length === 0 && fields.every((field) => field === COMPONENT)) return refsets.members(refset.id)
-  const rows = rowsForAny(scope, refset, memberFilters)
-  const found = fields.flatMap((field) => {
+  const rows = yield* rowsForAny(scope, refset, memberFilters)
+  const words = newWords(size)
+  for (const field of fields) {
     const read = fieldOf(refset, field, memberOf?.at ?? 0)
-    return rows.flatMap((row) => ids.find(read(row)) ?? [])
-  })
-  return bitmapFrom(found, size)
+    yield* eachRow(rows, (row) => {
+      const concept = ids.find(read(row))
+      if (concept !== undefined) setBit(words, concept)
+    })
+  }
+  return bitmapOf(words, size)
 }
 
 function fieldsOf(refset: RefsetHeader, asked: MemberOf['fields']): readonly string[] {
@@ -31,9 +39,15 @@ function fieldsOf(refset: RefsetHeader, asked: MemberOf['fields']): readonly str
 }
 
 /** Several pairs of braces may be met by different rows of one member. */
-function rowsForAny(scope: EclScope, refset: RefsetHeader, filters: SubConstraint['memberFilters']): ReturnType<typeof memberRows> {
-  if (filters.length === 0) return memberRows(scope, refset, [])
-  const [first = [], ...others] = filters.map((each) => memberRows(scope, refset, each))
-  const components = others.map((rows) => new Set(rows.map((row) => row.referencedComponentId)))
-  return first.filter((row) => components.every((known) => known.has(row.referencedComponentId)))
+function* rowsForAny(
+  scope: EclScope,
+  refset: RefsetHeader,
+  [first = [], ...others]: SubConstraint['memberFilters'],
+): ReturnType<typeof memberRows> {
+  let rows = yield* memberRows(scope, refset, first)
+  for (const filters of others) {
+    const components = new Set((yield* memberRows(scope, refset, filters)).map((row) => row.referencedComponentId))
+    rows = rows.filter((row) => components.has(row.referencedComponentId))
+  }
+  return rows
 }

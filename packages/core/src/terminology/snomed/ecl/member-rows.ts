@@ -1,18 +1,34 @@
 import { EclError, type MemberFieldFilter, type MemberFilter } from '../../../ecl/index.js'
+import { mapped, type Work } from '../../work.js'
 import type { RefsetHeader } from '../index/header.js'
 import type { RefsetRow } from '../index/refset-table.js'
 import { textTest } from './attribute-test.js'
 import { compareTimes, componentTest } from './component-filter.js'
 import type { EclScope } from './ecl-scope.js'
-import { matchesAny } from './text-match.js'
+import { termTest } from './text-match.js'
 
 type MemberTest = (row: RefsetRow) => boolean
 
 /** The rows of a reference set for which all filters hold. Inactive rows count only when a filter speaks of them. */
-export function memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly MemberFilter[]): readonly RefsetRow[] {
-  const tests = filters.map((filter) => memberTest(scope, refset, filter))
+export function* memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly MemberFilter[]): Work<readonly RefsetRow[]> {
+  const tests = yield* mapped(filters, (filter) => memberTest(scope, refset, filter))
   const speaksOfActive = filters.some(({ kind }) => kind === 'active')
-  return scope.index.refsets.rows(refset.id).filter((row) => (speaksOfActive || row.active) && tests.every((test) => test(row)))
+  const found: RefsetRow[] = []
+  yield* eachRow(scope.index.refsets.rows(refset.id), (row) => {
+    if ((speaksOfActive || row.active) && tests.every((test) => test(row))) found.push(row)
+  })
+  return found
+}
+
+const STEPS = 64
+
+/** Goes through rows. */
+export function* eachRow(rows: Iterable<RefsetRow>, visit: (row: RefsetRow) => void): Work<void> {
+  let steps = 0
+  for (const row of rows) {
+    if (steps++ % STEPS === 0) yield
+    visit(row)
+  }
 }
 
 /** The field that members stand in. */
@@ -29,19 +45,22 @@ export function fieldOf({ id, fields }: RefsetHeader, name: string, at: number):
   return (row) => row.fields[place] ?? ''
 }
 
-function memberTest(scope: EclScope, refset: RefsetHeader, filter: MemberFilter): MemberTest {
-  if (filter.kind === 'field') return fieldTest(scope, refset, filter)
-  const test = componentTest(scope, filter)
+function* memberTest(scope: EclScope, refset: RefsetHeader, filter: MemberFilter): Work<MemberTest> {
+  if (filter.kind === 'field') return yield* fieldTest(scope, refset, filter)
+  const test = yield* componentTest(scope, filter)
   return ({ active, moduleId, effectiveTime }) => test({ active, module: moduleId, effectiveTime: Number(effectiveTime) })
 }
 
-function fieldTest(scope: EclScope, refset: RefsetHeader, { field, at, value }: MemberFieldFilter): MemberTest {
+function* fieldTest(scope: EclScope, refset: RefsetHeader, { field, at, value }: MemberFieldFilter): Work<MemberTest> {
   const read = fieldOf(refset, field, at)
   if (value.kind === 'time') return (row) => compareTimes(value, Number(read(row)))
-  if (value.kind === 'text') return (row) => matchesAny(value.terms, read(row)) === (value.comparison === '=')
+  if (value.kind === 'text') {
+    const matches = termTest(value.terms)
+    return (row) => matches(read(row)) === (value.comparison === '=')
+  }
   if (value.kind === 'boolean') return (row) => (booleanOf(read(row)) === value.value) === (value.comparison === '=')
   if (value.kind === 'number') return (row) => textTest(value)(read(row).replace(/^#/, ''))
-  const concepts = scope.evaluate(value.constraint)
+  const concepts = yield* scope.evaluate(value.constraint)
   return (row) => concepts.has(scope.index.ids.find(read(row)) ?? scope.index.size) === (value.comparison === '=')
 }
 

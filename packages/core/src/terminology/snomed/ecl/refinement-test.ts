@@ -1,8 +1,9 @@
 import type { Attribute, Cardinality, Refinement } from '../../../ecl/index.js'
-import { andNot, bitmapOf, members, newWords, or, setBit, and, type Bitmap } from '../../bitmap.js'
+import { and, andNot, bitmapOf, newWords, or, setBit, testedBitmap, type Bitmap } from '../../bitmap.js'
+import { mapped, type Work } from '../../work.js'
 import { isConcrete } from '../index/attributes.js'
 import { attributeTest, countRows, type AttributeTest } from './attribute-test.js'
-import type { EclScope } from './ecl-scope.js'
+import { eachMember, type EclScope } from './ecl-scope.js'
 import { rowsOf, type RowRange } from './row-range.js'
 
 /** What a refinement comes to. */
@@ -10,17 +11,16 @@ export interface RefinementTest {
   /** True for a concept or expression with such relationships. */
   readonly holds: (range: RowRange) => boolean
   /** Concepts among which all are for which it holds; absent when that is not known without trying. */
-  readonly candidates?: () => Bitmap
+  readonly candidates?: () => Work<Bitmap>
 }
 
 /** Works out a refinement. Outside of braces every relationship counts, whatever its role group. */
-export function refinementTest(scope: EclScope, refinement: Refinement): RefinementTest {
-  if (refinement.kind === 'attribute') return attributeRefinement(scope, refinement)
-  if (refinement.kind === 'group') return groupRefinement(scope, refinement)
-  return combined(
-    refinement.kind,
-    refinement.operands.map((operand) => refinementTest(scope, operand)),
-  )
+export function* refinementTest(scope: EclScope, refinement: Refinement): Work<RefinementTest> {
+  if (refinement.kind === 'group') return yield* groupRefinement(scope, refinement)
+  if (refinement.kind === 'attribute') {
+    return yield* refinement.reverse ? reverseRefinement(scope, refinement) : attributeRefinement(scope, refinement)
+  }
+  return combined(refinement.kind, yield* mapped(refinement.operands, (operand) => refinementTest(scope, operand)))
 }
 
 function combined(kind: 'and' | 'or', tests: readonly RefinementTest[]): RefinementTest {
@@ -29,7 +29,11 @@ function combined(kind: 'and' | 'or', tests: readonly RefinementTest[]): Refinem
   const join = kind === 'and' ? and : or
   return {
     holds: kind === 'and' ? (range) => tests.every((test) => test.holds(range)) : (range) => tests.some((test) => test.holds(range)),
-    ...(isKnown && { candidates: () => sources.map((source) => source()).reduce(join) }),
+    ...(isKnown && {
+      *candidates() {
+        return (yield* mapped(sources, (source) => source())).reduce(join)
+      },
+    }),
   }
 }
 
@@ -38,9 +42,8 @@ function fits(count: number, { min, max = Number.POSITIVE_INFINITY }: Cardinalit
   return min <= count && count <= max
 }
 
-function attributeRefinement(scope: EclScope, attribute: Attribute): RefinementTest {
-  const test = attributeTest(scope, attribute)
-  if (attribute.reverse) return reverseRefinement(scope, attribute, test)
+function* attributeRefinement(scope: EclScope, attribute: Attribute): Work<RefinementTest> {
+  const test = yield* attributeTest(scope, attribute)
   return {
     holds: (range) => fits(countRows(test, range), attribute.cardinality),
     ...((attribute.cardinality?.min ?? 1) > 0 && candidatesOf(scope, test)),
@@ -49,27 +52,31 @@ function attributeRefinement(scope: EclScope, attribute: Attribute): RefinementT
 
 function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<RefinementTest, 'candidates'> {
   if (values === undefined) return {}
-  const candidates = (): Bitmap => {
-    const { start, items } = index.attributes().users
-    const words = newWords(index.size)
-    for (const value of members(values)) {
-      for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) setBit(words, items[i] ?? 0)
-    }
-    return bitmapOf(words, index.size)
+  return {
+    *candidates() {
+      const { start, items } = index.attributes().users
+      const words = newWords(index.size)
+      yield* eachMember(values, (value) => {
+        for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) setBit(words, items[i] ?? 0)
+      })
+      return bitmapOf(words, index.size)
+    },
   }
-  return { candidates }
 }
 
 /** A reversed attribute counts the concepts, among those that the value selects, of which this one is a value. */
-function reverseRefinement(scope: EclScope, { cardinality, value }: Attribute, { types }: AttributeTest): RefinementTest {
+function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attribute): Work<RefinementTest> {
+  const types = yield* scope.evaluate(name)
   if (value.kind !== 'concepts') return { holds: () => false }
   const { index } = scope
-  const selected = scope.evaluate(value.constraint)
+  const selected = yield* scope.evaluate(value.constraint)
   const counts = new Uint32Array(index.size)
-  for (const source of members(value.comparison === '=' ? selected : andNot(index.all(), selected))) {
+  yield* eachMember(value.comparison === '=' ? selected : andNot(index.all(), selected), (source) => {
     for (const target of targetsOf(rowsOf(index, source), types)) counts[target] = (counts[target] ?? 0) + 1
-  }
-  return { holds: ({ concept }) => fits(concept === undefined ? 0 : (counts[concept] ?? 0), cardinality) }
+  })
+  // Thousands of lists of counts would not fit into memory, as sets do.
+  const fitting = yield* testedBitmap(index.size, (concept) => fits(counts[concept] ?? 0, cardinality))
+  return { holds: ({ concept }) => (concept === undefined ? fits(0, cardinality) : fitting.has(concept)) }
 }
 
 /** The value concepts of relationships of these types, each once. */
@@ -83,8 +90,8 @@ function targetsOf({ rows, from, to }: RowRange, types: Bitmap): ReadonlySet<num
 }
 
 /** Counts the role groups in which the attributes hold; a relationship outside of groups stands for itself. */
-function groupRefinement(scope: EclScope, { attributes, cardinality }: Extract<Refinement, { kind: 'group' }>): RefinementTest {
-  const inner = refinementTest(scope, attributes)
+function* groupRefinement(scope: EclScope, { attributes, cardinality }: Extract<Refinement, { kind: 'group' }>): Work<RefinementTest> {
+  const inner = yield* refinementTest(scope, attributes)
   const holds = (range: RowRange): boolean => {
     let count = 0
     for (const group of groupsOf(range)) if (inner.holds(group)) count++

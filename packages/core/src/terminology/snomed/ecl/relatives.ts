@@ -1,46 +1,50 @@
 import type { HierarchyOperator } from '../../../ecl/index.js'
 import { andNot, bitmapOf, members, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import type { Work } from '../../work.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
+import { eachMember } from './ecl-scope.js'
 
-type Relatives = (index: SnomedIndex, concepts: Bitmap) => Bitmap
+type Relatives = (index: SnomedIndex, concepts: Bitmap) => Work<Bitmap>
 
 /** What each operator of the hierarchy makes of a set of concepts. */
 export const RELATIVES: ReadonlyMap<HierarchyOperator, Relatives> = new Map<HierarchyOperator, Relatives>([
   ['<', descendants],
-  ['<<', (index, concepts) => or(concepts, descendants(index, concepts))],
-  ['<!', (index, concepts) => neighbours(concepts, (concept) => index.children(concept))],
-  [
-    '<<!',
-    (index, concepts) =>
-      or(
-        concepts,
-        neighbours(concepts, (concept) => index.children(concept)),
-      ),
-  ],
+  ['<<', andSelf(descendants)],
+  ['<!', children],
+  ['<<!', andSelf(children)],
   ['>', ancestors],
-  ['>>', (index, concepts) => or(concepts, ancestors(index, concepts))],
-  ['>!', (index, concepts) => neighbours(concepts, (concept) => index.parents(concept))],
-  [
-    '>>!',
-    (index, concepts) =>
-      or(
-        concepts,
-        neighbours(concepts, (concept) => index.parents(concept)),
-      ),
-  ],
-  ['top', (index, concepts) => andNot(concepts, descendants(index, concepts))],
-  ['bottom', (index, concepts) => andNot(concepts, ancestors(index, concepts))],
+  ['>>', andSelf(ancestors)],
+  ['>!', parents],
+  ['>>!', andSelf(parents)],
+  ['top', without(descendants)],
+  ['bottom', without(ancestors)],
 ])
 
+function andSelf(relatives: Relatives): Relatives {
+  return function* (index, concepts) {
+    return or(concepts, yield* relatives(index, concepts))
+  }
+}
+
+function without(relatives: Relatives): Relatives {
+  return function* (index, concepts) {
+    return andNot(concepts, yield* relatives(index, concepts))
+  }
+}
+
+const STEPS = 256
+
 /** Concepts that are below some concept of the set; one of the set is among them only when it is below another. */
-function descendants(index: SnomedIndex, concepts: Bitmap): Bitmap {
+function* descendants(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
   const [only, ...others] = members(concepts)
   if (only === undefined) return concepts
   if (others.length === 0) return andNot(index.within(only), concepts)
   const words = newWords(index.size)
   const found = bitmapOf(words, index.size)
   const open = [only, ...others]
+  let steps = 0
   for (let concept = open.pop(); concept !== undefined; concept = open.pop()) {
+    if (steps++ % STEPS === 0) yield
     for (const child of index.children(concept)) {
       if (found.has(child)) continue
       setBit(words, child)
@@ -50,12 +54,22 @@ function descendants(index: SnomedIndex, concepts: Bitmap): Bitmap {
   return bitmapOf(words, index.size)
 }
 
-function ancestors(index: SnomedIndex, concepts: Bitmap): Bitmap {
+function children(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
+  return neighbours(concepts, (concept) => index.children(concept))
+}
+
+function parents(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
+  return neighbours(concepts, (concept) => index.parents(concept))
+}
+
+function ancestors(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
   return neighbours(concepts, (concept) => index.ancestors(concept))
 }
 
-function neighbours(concepts: Bitmap, of: (concept: number) => Iterable<number>): Bitmap {
+function* neighbours(concepts: Bitmap, of: (concept: number) => Iterable<number>): Work<Bitmap> {
   const words = newWords(concepts.limit)
-  for (const concept of members(concepts)) for (const other of of(concept)) setBit(words, other)
+  yield* eachMember(concepts, (concept) => {
+    for (const other of of(concept)) setBit(words, other)
+  })
   return bitmapOf(words, concepts.limit)
 }

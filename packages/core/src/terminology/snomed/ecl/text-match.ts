@@ -1,10 +1,15 @@
 import type { SearchTerm } from '../../../ecl/index.js'
 import { fold, placeOfWord } from '../../words.js'
 
-/** True when one of the terms matches the text, without regard to case and accents. */
-export function matchesAny(terms: readonly SearchTerm[], text: string): boolean {
-  const folded = fold(text)
-  return terms.some((term) => (term.match === 'match' ? matchesWords(term.text, folded) : matchesWild(fold(term.text), folded)))
+type FoldedTest = (folded: string) => boolean
+
+/** A test that is true for texts that one of the terms matches, without regard to case and accents. */
+export function termTest(terms: readonly SearchTerm[]): (text: string) => boolean {
+  const tests = terms.map((term) => (term.match === 'match' ? wordsTest(term) : wildTest(piecesOf(fold(term.text)))))
+  return (text) => {
+    const folded = fold(text)
+    return tests.some((test) => test(folded))
+  }
 }
 
 /** The words of a term that a text must have. */
@@ -14,26 +19,25 @@ export function wordsOfTerm(term: SearchTerm): readonly string[] {
     .filter((word) => word !== '')
 }
 
-function matchesWords(text: string, folded: string): boolean {
-  return fold(text)
-    .split(/\s+/u)
-    .every((word) => word === '' || placeOfWord(folded, word) >= 0)
+function wordsTest(term: SearchTerm): FoldedTest {
+  const words = wordsOfTerm(term)
+  return (folded) => words.every((word) => placeOfWord(folded, word) >= 0)
 }
 
 /** Compares piece by piece from the left, each at its first place: linear in the text for each piece. */
-function matchesWild(pattern: string, text: string): boolean {
-  const pieces = piecesOf(pattern)
-  const [first = '', ...rest] = pieces
+function wildTest([first = '', ...rest]: readonly string[]): FoldedTest {
   const last = rest.pop()
-  if (last === undefined) return text === first
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
-  let at = first.length
-  const end = text.length - last.length
-  return rest.every((piece) => {
-    const found = text.indexOf(piece, at)
-    at = found + piece.length
-    return found >= 0 && at <= end
-  })
+  if (last === undefined) return (text) => text === first
+  return (text) => {
+    if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
+    let at = first.length
+    const end = text.length - last.length
+    return rest.every((piece) => {
+      const found = text.indexOf(piece, at)
+      at = found + piece.length
+      return found >= 0 && at <= end
+    })
+  }
 }
 
 /** The pieces between wild cards; `\*` is an asterisk and `\\` a backslash. */

@@ -47,7 +47,7 @@ async function elementsOf(concepts: ConceptStore, stored: StoredSystem, id: stri
   const reader = sectionReader(await concepts.open(stored.key))
   const refsets = refsetTable(reader, readHeader(stored.header), stored.concepts)
   const target = refsets.find(id)?.fields.indexOf('targetComponentId') ?? -1
-  return target < 0 ? undefined : elements(refsets.rows(id), target, EQUIVALENCE.get(id) ?? 'relatedto')
+  return target < 0 ? undefined : elements([...refsets.rows(id)], target, EQUIVALENCE.get(id) ?? 'relatedto')
 }
 
 function elements(rows: readonly RefsetRow[], target: number, equivalence: string): readonly JsonObject[] {

@@ -19,7 +19,7 @@ export interface RefsetTable {
   /** Concepts that are referenced by an active row; none for an unknown reference set. */
   members(id: string): Bitmap
   /** Every row, active or not. */
-  rows(id: string): readonly RefsetRow[]
+  rows(id: string): Iterable<RefsetRow>
 }
 
 /** Opens the table of a version with so many concepts. */
@@ -39,10 +39,16 @@ export function refsetTable(reader: SectionReader, { refsets }: SnomedHeader, si
   }
 }
 
-function readRows(text: string): readonly RefsetRow[] {
-  return text.split('\n').flatMap((line) => {
-    if (line === '') return []
-    const [active, effectiveTime = '', moduleId = '', referencedComponentId = '', ...fields] = line.split('\t')
-    return [{ active: active === '1', effectiveTime, moduleId, referencedComponentId, fields }]
-  })
+function* readRows(text: string): Generator<RefsetRow, void, undefined> {
+  for (let from = 0; from < text.length;) {
+    const end = text.indexOf('\n', from)
+    const to = end < 0 ? text.length : end
+    if (to > from) yield readRow(text.slice(from, to))
+    from = to + 1
+  }
+}
+
+function readRow(line: string): RefsetRow {
+  const [active, effectiveTime = '', moduleId = '', referencedComponentId = '', ...fields] = line.split('\t')
+  return { active: active === '1', effectiveTime, moduleId, referencedComponentId, fields }
 }

@@ -1,6 +1,7 @@
 import { bitmapFrom, or, rangeBitmap, type Bitmap } from '../../bitmap.js'
 import type { ConceptIndex } from '../../code-system/provider.js'
 import { fold, placeOfWord, type FilterWord } from '../../words.js'
+import { finished } from '../../work.js'
 import { tested } from '../ecl/ecl-scope.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 import { designationsOf, displayDialect, displayTerm } from './texts.js'
@@ -26,9 +27,9 @@ export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTa
 function withTerm(index: SnomedIndex, word: FilterWord): Bitmap {
   const found = index.words.startingWith(word.start)
   if (!word.verbatim) return found
-  return tested(found, (concept) =>
-    designationsOf(index, concept).some(({ value, outdated }) => outdated === undefined && placeOfWord(fold(value), word.text) >= 0),
-  )
+  const hasWord = (concept: number): boolean =>
+    designationsOf(index, concept).some(({ value, outdated }) => outdated === undefined && placeOfWord(fold(value), word.text) >= 0)
+  return finished(tested(found, hasWord))
 }
 
 /** The concepts with a code that starts so, and those that have it in a term. */

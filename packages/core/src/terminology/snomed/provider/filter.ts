@@ -1,6 +1,7 @@
 import { bitmapFrom, testedBitmap, type Bitmap } from '../../bitmap.js'
 import type { ConceptSet } from '../../filter/concept-set.js'
 import type { Filter } from '../../filter/operator.js'
+import { finished, type Work } from '../../work.js'
 import { rowsOf } from '../ecl/row-range.js'
 import { isConcrete, CONCRETE } from '../index/attributes.js'
 import type { SnomedSystem } from '../open-snomed.js'
@@ -30,15 +31,11 @@ export function snomedFilter(scope: FilterScope, filter: Filter): ConceptSet | u
 
 function constraintSet({ system, expressions }: FilterScope, text: string): ConceptSet {
   const query = system.ecl(text)
-  return {
-    has(concept) {
-      const expression = expressions.get(concept)
-      return expression === undefined ? query.all().has(concept) : query.admits(expression.form)
-    },
-    *all() {
-      return query.all()
-    },
+  const asked = function* (concept: number): Work<boolean> {
+    const expression = expressions.get(concept)
+    return expression === undefined ? (yield* query.all()).has(concept) : yield* query.admits(expression.form)
   }
+  return { has: (concept) => finished(asked(concept)), asked, all: () => query.all() }
 }
 
 function expressionsSet({ system, expressions }: FilterScope, value: string): ConceptSet | undefined {

@@ -1,5 +1,6 @@
 import { and, bitmapFrom, or, type Bitmap } from '../../bitmap.js'
 import type { Hierarchy } from '../../code-system/hierarchy.js'
+import { finished } from '../../work.js'
 import { tested } from '../ecl/ecl-scope.js'
 import { normalFormOf, type NormalForm } from '../expression/normal-form.js'
 import { isBelowConcept, isBelowExpression } from '../expression/subsumption.js'
@@ -33,7 +34,7 @@ export function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable
       const candidates = fociOf(ancestor)
         .map((focus) => index.within(focus))
         .reduce(and)
-      return tested(candidates, (concept) => isWithin(concept, ancestor))
+      return finished(tested(candidates, (concept) => isWithin(concept, ancestor)))
     },
     above,
   }

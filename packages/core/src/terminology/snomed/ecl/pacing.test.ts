@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createContext, forRequest, type OperationContext } from '../../../context/index.js'
+import { expand } from '../../../expand/index.js'
+import { createRecorder } from '../../../explain/index.js'
+import { memoryStorage } from '../../../memory/index.js'
+import { validateInValueSet } from '../../../validate-code/index.js'
+import { SCT, SNOMED } from '../sctid.js'
+import { ID, importSynthetic } from '../synthetic.fixture.js'
+
+const times = (count: number, text: string, separator: string): string => Array.from({ length: count }, () => text).join(separator)
+
+/** Expressions of many parts; over the few concepts of the release each part is one step or some. */
+const COSTLY: readonly (readonly [string, string])[] = [
+  ['alternatives', times(500, '<*', ' OR ')],
+  ['ancestors', times(500, '>*', ' AND ')],
+  ['what is left', `${times(90, '(* MINUS ', '')}(${times(500, '!!>*', ' OR ')})${times(90, ')', '')}`],
+  ['attributes', `* : ${times(300, '*=*', ',')}`],
+  ['groups', `* : ${times(300, '[0..1]{*=*}', ',')}`],
+  ['reversed attributes', `* : ${times(300, '[0..3] R *=*', ' OR ')}`],
+  ['reversed attributes in each other', `${times(95, '(* : R * = ', '')}*${times(95, ')', '')}`],
+  ['values of values', `*${times(500, '.*', '')}`],
+  ['texts', `*${times(300, '{{term=wild:"*o*"}}', '')}`],
+  ['words', `*{{term=(${times(500, '"organ"', ' ')})}}`],
+  ['modules', `*{{${times(300, 'moduleId=<<*', ',')}}}`],
+  ['members', `^ ${ID.map} ${times(200, '{{M mapPriority>#0}}', '')}`],
+  ['status', `*${times(300, '{{C active=1}}', '')}`],
+  ['history', `${times(98, '(', '')}*${times(98, '{{+HISTORY-MAX}})', '')}`],
+]
+
+const urlOf = (ecl: string): string => `${SNOMED}?fhir_vs=ecl/${encodeURIComponent(ecl)}`
+const expanded = (ctx: OperationContext, ecl: string) => expand(ctx, { url: urlOf(ecl) })
+const validated = (ctx: OperationContext, ecl: string, code: string) =>
+  validateInValueSet(ctx, { url: urlOf(ecl), value: { kind: 'code', codings: [{ system: SNOMED, code, path: '' }] } })
+
+describe('ECL that takes long', () => {
+  let ctx: OperationContext
+  beforeEach(async () => {
+    ctx = createContext({
+      storage: memoryStorage(),
+      concepts: await importSynthetic(`http://snomed.info/sct/${SCT.core}/version/20240101`),
+    })
+    await expanded(ctx, '*')
+    let now = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
+  })
+  afterEach(() => void vi.restoreAllMocks())
+
+  it.each(COSTLY)('ends at its time limit: %s', async (_, ecl) => {
+    const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
+    await expect(expanded(hurried, ecl)).rejects.toMatchObject({ code: 'computation-timeout' })
+  })
+
+  it.each(COSTLY)('lets other work run in between: %s', async (_, ecl) => {
+    let pauses = 0
+    const turns = { next: async () => void pauses++ }
+    await expanded(forRequest({ ...ctx, turns }, { limits: { operationTimeoutMs: 1e9 } }), ecl)
+    expect(pauses).toBeGreaterThan(15)
+  })
+
+  it.each([
+    ['a concept', ID.lobe],
+    ['an expression', `${ID.lobe}:${ID.site}=${ID.organ}`],
+  ])('ends at its time limit when it is asked about %s', async (_, code) => {
+    const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
+    await expect(validated(hurried, `* : ${times(300, '*=<<*', ',')}`, code)).rejects.toMatchObject({ code: 'computation-timeout' })
+  })
+
+  it('ends at its time limit when all that decides is explained', async () => {
+    const filter = [ID.limb, `* : ${times(300, '*=<<*', ',')}`].map((value) => ({ property: 'constraint', op: '=', value }))
+    const question = {
+      valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SNOMED, filter }] } },
+      value: { kind: 'code', codings: [{ system: SNOMED, code: ID.lobe, path: '' }] },
+    } as const
+    const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
+    await expect(validateInValueSet(hurried, question)).resolves.toMatchObject({ result: false })
+    const explained = { ...forRequest(ctx, { limits: { operationTimeoutMs: 100 } }), explain: createRecorder().explain }
+    await expect(validateInValueSet(explained, question)).rejects.toMatchObject({ code: 'computation-timeout' })
+  })
+
+  it('is refused when it has too many parts', async () => {
+    await expect(expanded(ctx, times(1_001, '*', ' OR '))).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining('more than 1000 parts'),
+    })
+  })
+})
