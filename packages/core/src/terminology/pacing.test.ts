@@ -18,7 +18,9 @@ const branches = (count: number): readonly JsonObject[] => Array.from({ length: 
 const matching = (property: string): JsonObject => ({ system: cs('large'), filter: [{ property, op: 'regex', value: '.*7' }] })
 
 const STORED = [LARGE, valueSet('parts', { include: branches(4_000) }), valueSet('few', { include: branches(50) })]
-const content = createContext({ storage: memoryStorage(STORED.map((resource, i) => ({ ...resource, id: `r${i}` }))) })
+const contextOver = (resources: readonly JsonObject[]): OperationContext =>
+  createContext({ storage: memoryStorage(resources.map((resource, i) => ({ ...resource, id: `r${i}` }))) })
+const content = contextOver(STORED)
 const listed = (compose: JsonObject) => (ctx: OperationContext) => expand(ctx, { valueSet: valueSet('hostile', compose), count: 1 })
 
 const MAP = {
@@ -85,6 +87,20 @@ describe('work that takes long', () => {
     const turns = { next: async () => void pauses++ }
     await work(forRequest({ ...content, turns }, { limits: { operationTimeoutMs: 1e9 } })).catch(() => undefined)
     expect(pauses).toBeGreaterThan(20)
+  })
+
+  it('keeps nothing of a stored value set that was given up half done', async () => {
+    const asked = async (ctx: OperationContext): Promise<number> => {
+      const before = performance.now()
+      await expand(ctx, { url: vs('parts'), count: 1 })
+      return performance.now() - before
+    }
+    const [whole, given] = [contextOver(STORED), contextOver(STORED)]
+    for (const ctx of [whole, given]) await expand(ctx, { url: vs('few'), count: 1 })
+    const operationTimeoutMs = 0.5 * (await asked(forRequest(whole, { limits: { operationTimeoutMs: 1e9 } })))
+    for (let i = 0; i < 4; i++) {
+      await expect(asked(forRequest(given, { limits: { operationTimeoutMs } }))).rejects.toMatchObject({ code: 'computation-timeout' })
+    }
   })
 
   it('ends at its time limit: many validations in one request, each in its place', async () => {

@@ -55,6 +55,8 @@ interface KeptPlan {
   readonly kind: 'plan'
   readonly plan: ValueSetPlan
   readonly members: () => Work<Members>
+  /** Drops what has been done of the members: half of it would stay in memory for every value set that is ever asked for in vain. */
+  readonly giveUp: () => void
   /** False once a code system of the plan has become one for a single request. */
   readonly lasts: () => boolean
 }
@@ -70,9 +72,25 @@ function isKeptPlan(value: object): value is KeptPlan {
 function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const parts = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])
   const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
-  return { kind: 'plan', plan, members: sharedWork(() => membersOf(scope, plan)), lasts: () => families.every((family) => family.lasts()) }
+  const begun = (): (() => Work<Members>) => sharedWork(() => membersOf(scope, plan))
+  let members = begun()
+  return {
+    kind: 'plan',
+    plan,
+    members: () => members(),
+    giveUp: () => (members = begun()),
+    lasts: () => families.every((family) => family.lasts()),
+  }
 }
 
 function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
-  return { scope, plan: kept.plan, members: () => paced(kept.members(), scope.pace) }
+  const members = async (): Promise<Members> => {
+    try {
+      return await paced(kept.members(), scope.pace)
+    } catch (error) {
+      kept.giveUp()
+      throw error
+    }
+  }
+  return { scope, plan: kept.plan, members }
 }
