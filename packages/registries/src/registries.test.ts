@@ -102,6 +102,7 @@ describe('media types', () => {
     'application/fhir+json; fhirVersion=4.0',
     'application/fhir+xml;canonicalization=http://hl7.org/fhir/canonicalization/xml#document',
     'text/plain;charset="utf-8; x"',
+    'application/dicom; variant=DICOM WADO-RS ; q=1',
     'image/vnd.example-1',
     'json',
   ])('%s is one', async (code) => {
@@ -114,6 +115,8 @@ describe('media types', () => {
     '/plain',
     'texts/plain',
     'text/plain;',
+    'text/plain; a= b',
+    'text/plain; a=b  c',
     'text/plain; charset',
     'text/pl ain',
     '',

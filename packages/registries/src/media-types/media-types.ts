@@ -22,8 +22,12 @@ const MAX_LENGTH = 500
 
 /** @see https://www.rfc-editor.org/rfc/rfc6838#section-4.2 and https://www.rfc-editor.org/rfc/rfc2045#section-5.1 */
 const TYPE = /^([A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126})\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/
-/** FHIR has URLs as values in signatures, and does not quote them: `application/fhir+xml;canonicalization=http://hl7.org/...`. */
-const PARAMETERS = /^(?: *; *[A-Za-z0-9!#$%&'*+.^_`|~-]+=(?:[A-Za-z0-9!#$%&'*+.^_`|~:/-]+|"[^"\\]*"))* *$/
+/**
+ * FHIR and DICOM have URLs and several words as values, and do not quote them: `application/fhir+xml;canonicalization=http://hl7.org/...`,
+ * `application/dicom; variant=DICOM WADO-RS`.
+ */
+const PARAMETERS =
+  /^(?: *; *[A-Za-z0-9!#$%&'*+.^_`|~-]+=(?:[A-Za-z0-9!#$%&'*+.^_`|~:/-]+(?: [A-Za-z0-9!#$%&'*+.^_`|~:/-]+)*|"[^"\\]*"))* *$/
 
 /**
  * Media types (`urn:ietf:bcp:13`): a registered top-level type, a subtype and parameters, each in the form that the RFCs demand. Whether
