@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/json'
 import { findingsOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const HL7 = 'http://hl7.org/fhir/'
 
@@ -413,20 +414,11 @@ describe('an operation with a profile for its input', () => {
     type: [{ code, targetProfile }],
   })
   const resource = (code: string): JsonObject => ({ path: 'Parameters.parameter.resource', type: [{ code }] })
-  const profile = (element: readonly JsonObject[]): JsonObject => ({
-    resourceType: 'StructureDefinition',
-    url: PROFILE,
-    name: 'P',
-    status: 'active',
-    kind: 'resource',
-    abstract: false,
-    type: 'Parameters',
-    baseDefinition: `${HL7}StructureDefinition/Parameters`,
-    derivation: 'constraint',
-    differential: {
-      element: [{ path: 'Parameters.parameter', slicing: { discriminator: [{ type: 'value', path: 'name' }], rules: 'open' } }, ...element],
-    },
-  })
+  const profile = (element: readonly JsonObject[]): JsonObject =>
+    profileOn('Parameters', PROFILE, [
+      { path: 'Parameters.parameter', slicing: { discriminator: [{ type: 'value', path: 'name' }], rules: 'open' } },
+      ...element,
+    ])
   const operation = (...parameter: readonly JsonObject[]): JsonObject => ({
     resourceType: 'OperationDefinition',
     name: 'Ask',

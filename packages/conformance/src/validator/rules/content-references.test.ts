@@ -1,22 +1,12 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/json'
 import { findingsOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const PROFILE = 'http://content.test/p'
 const KINDS = /^(too-few|invariant)$/
 
-const profile = (...element: readonly JsonObject[]): JsonObject => ({
-  resourceType: 'StructureDefinition',
-  url: PROFILE,
-  name: 'P',
-  status: 'active',
-  kind: 'resource',
-  abstract: false,
-  type: 'Questionnaire',
-  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Questionnaire',
-  derivation: 'constraint',
-  differential: { element },
-})
+const profile = (...element: readonly JsonObject[]): JsonObject => profileOn('Questionnaire', PROFILE, element)
 const group = (linkId: string, ...item: readonly JsonObject[]): JsonObject => ({ linkId, type: 'group', prefix: linkId, item })
 const questionnaire = (...item: readonly JsonObject[]): JsonObject => ({
   resourceType: 'Questionnaire',

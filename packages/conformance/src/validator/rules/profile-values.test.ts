@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/json'
 import { findingsOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const PROFILE = 'http://example.org/fhir/StructureDefinition/p'
 const BASE = 'http://hl7.org/fhir/StructureDefinition/'
@@ -8,18 +9,7 @@ const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Elemen
 const ABSENT = `${BASE}data-absent-reason`
 
 function profile(element: JsonObject): JsonObject {
-  return {
-    resourceType: 'StructureDefinition',
-    url: PROFILE,
-    name: 'P',
-    status: 'active',
-    kind: 'resource',
-    abstract: false,
-    type: 'Patient',
-    baseDefinition: `${BASE}Patient`,
-    derivation: 'constraint',
-    differential: { element: [element] },
-  }
+  return profileOn('Patient', PROFILE, [element])
 }
 
 const sections = (...codes: readonly string[]): JsonObject => ({

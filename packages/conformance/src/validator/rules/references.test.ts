@@ -1,23 +1,16 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/json'
 import { findingsOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 const PROFILE = 'http://references.test/encounter'
 const HOST = 'http://a.org/fhir/'
 
-const aggregated = (aggregation: readonly string[]): JsonObject => ({
-  resourceType: 'StructureDefinition',
-  url: PROFILE,
-  name: 'P',
-  status: 'active',
-  kind: 'resource',
-  abstract: false,
-  type: 'Encounter',
-  baseDefinition: `${BASE}Encounter`,
-  derivation: 'constraint',
-  differential: { element: [{ path: 'Encounter.subject', type: [{ code: 'Reference', targetProfile: [`${BASE}Patient`], aggregation }] }] },
-})
+const aggregated = (aggregation: readonly string[]): JsonObject =>
+  profileOn('Encounter', PROFILE, [
+    { path: 'Encounter.subject', type: [{ code: 'Reference', targetProfile: [`${BASE}Patient`], aggregation }] },
+  ])
 const encounter = (reference: string, members: JsonObject = {}): JsonObject => ({
   resourceType: 'Encounter',
   id: 'e',

@@ -1,0 +1,17 @@
+import type { JsonObject } from 'fhir-ops/json'
+
+/** A profile as authors write it: what it demands of elements, on the definition of a type. */
+export function profileOn(type: string, url: string, element: readonly JsonObject[]): JsonObject {
+  return {
+    resourceType: 'StructureDefinition',
+    url,
+    name: 'P',
+    status: 'active',
+    kind: 'resource',
+    abstract: false,
+    type,
+    baseDefinition: `http://hl7.org/fhir/StructureDefinition/${type}`,
+    derivation: 'constraint',
+    differential: { element },
+  }
+}
