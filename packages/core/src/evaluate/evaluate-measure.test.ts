@@ -373,6 +373,7 @@ describe('the report of one subject', () => {
     [{ subject: '' }, 'parameter-invalid'],
     [{ subject: 'Practitioner/p' }, 'parameter-invalid'],
     [{ subject: 'Patient/a b' }, 'parameter-invalid'],
+    [{ subject: 'Patient/ada/_history/1' }, 'parameter-invalid'],
     [{ subject: 'Group/none' }, 'content-not-found'],
     [{ practitioner: 'Practitioner/nobody' }, 'content-not-found'],
     [{ practitioner: 'Organization/o' }, 'parameter-invalid'],

@@ -17,7 +17,7 @@ export interface Subject {
  *   when there is no such subject; `not-supported` for a Group that is not a list of patients.
  */
 export async function subjectOf(ctx: OperationContext, given: string, measure: JsonObject): Promise<Subject> {
-  const [type = '', id = ''] = given.includes('/') ? given.split('/', 2) : ['Patient', given]
+  const { type, id } = referenceIn(given, 'Patient')
   if ((type !== 'Patient' && type !== 'Group') || subjectTypeOf(measure) !== 'Patient' || !isResourceId(id)) {
     throw new OperationError(
       'parameter-invalid',
@@ -27,7 +27,7 @@ export async function subjectOf(ctx: OperationContext, given: string, measure: J
       },
     )
   }
-  const resource = await existing(ctx, `${type}/${id}`, 'subject')
+  const resource = await existing(ctx, { type, id }, 'subject')
   if (type === 'Group') checkMembers(resource, id)
   return { type, id }
 }
@@ -38,20 +38,30 @@ export async function subjectOf(ctx: OperationContext, given: string, measure: J
  * @throws {OperationError} `parameter-invalid` for a reference to something else; `content-not-found` when there is no such practitioner.
  */
 export async function practitionerIdOf(ctx: OperationContext, given: string): Promise<string> {
-  const [type = '', id = ''] = given.includes('/') ? given.split('/', 2) : ['Practitioner', given]
+  const { type, id } = referenceIn(given, 'Practitioner')
   if (type !== 'Practitioner' || !isResourceId(id)) {
     throw new OperationError('parameter-invalid', `${quoted(given)} is no practitioner.`, { expression: ['practitioner'] })
   }
-  await existing(ctx, `Practitioner/${id}`, 'practitioner')
+  await existing(ctx, { type, id }, 'practitioner')
   return id
 }
 
-async function existing(ctx: OperationContext, reference: string, parameter: string): Promise<JsonObject> {
-  const [type = '', id = ''] = reference.split('/')
+interface LocalReference {
+  readonly type: string
+  readonly id: string
+}
+
+/** Takes `<type>/<id>` apart; an id alone is of the type that is meant. A longer reference has no valid id. */
+function referenceIn(given: string, meant: string): LocalReference {
+  const slash = given.indexOf('/')
+  return slash < 0 ? { type: meant, id: given } : { type: given.slice(0, slash), id: given.slice(slash + 1) }
+}
+
+async function existing(ctx: OperationContext, { type, id }: LocalReference, parameter: string): Promise<JsonObject> {
   ctx.authorize?.('read', type, id)
   const stored = await ctx.storage.read(type, id)
   if (stored !== undefined) return stored.resource
-  throw new OperationError('content-not-found', `${reference} does not exist.`, { expression: [parameter] })
+  throw new OperationError('content-not-found', `${type}/${id} does not exist.`, { expression: [parameter] })
 }
 
 /** R4: Patient where the Measure does not say. A subject by reference is a Group of them. */
