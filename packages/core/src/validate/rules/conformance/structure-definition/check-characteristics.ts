@@ -2,17 +2,15 @@ import { isObject } from '../../../../json/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { ElementCheck } from './check-elements.js'
 
+const WHOLE_NUMBERS = ['integer', 'unsignedInt', 'positiveInt']
+const TIMES = ['date', 'dateTime', 'instant', 'time']
+
 /** Types that have no codes to bind. What is not listed may have. */
 const UNBOUND: ReadonlySet<string> = new Set([
+  ...WHOLE_NUMBERS,
+  ...TIMES,
   'boolean',
-  'integer',
   'decimal',
-  'unsignedInt',
-  'positiveInt',
-  'date',
-  'dateTime',
-  'instant',
-  'time',
   'base64Binary',
   'Period',
   'Range',
@@ -28,43 +26,10 @@ const UNBOUND: ReadonlySet<string> = new Set([
 ])
 
 /** Types whose values have an order. */
-const ORDERED = [
-  'integer',
-  'unsignedInt',
-  'positiveInt',
-  'decimal',
-  'date',
-  'dateTime',
-  'instant',
-  'time',
-  'Quantity',
-  'Age',
-  'Count',
-  'Distance',
-  'Duration',
-  'Money',
-]
+const ORDERED = [...WHOLE_NUMBERS, ...TIMES, 'decimal', 'Quantity', 'Age', 'Count', 'Distance', 'Duration', 'Money']
 
 /** Types whose values are texts. */
-const WRITTEN = [
-  'string',
-  'markdown',
-  'code',
-  'id',
-  'uri',
-  'url',
-  'canonical',
-  'oid',
-  'uuid',
-  'integer',
-  'unsignedInt',
-  'positiveInt',
-  'decimal',
-  'date',
-  'dateTime',
-  'instant',
-  'time',
-]
+const WRITTEN = [...WHOLE_NUMBERS, ...TIMES, 'decimal', 'string', 'markdown', 'code', 'id', 'uri', 'url', 'canonical', 'oid', 'uuid']
 
 /** What only elements of some types can have: the members that say it, its name, and whether a type can have it. */
 const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string) => boolean])[] = [
