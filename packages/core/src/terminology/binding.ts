@@ -6,7 +6,7 @@ import { terminologyScope } from './scope.js'
 import { definedValueSet } from './value-set/defined-value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
-import { finished } from './work.js'
+import { finished } from '../work/index.js'
 import { membershipIn, type CodeInQuestion, type MembershipQuestion } from './value-set/membership.js'
 import { withImports, type ValueSetPlan } from './value-set/plan.js'
 

@@ -1,5 +1,5 @@
 import { firstWhere } from './first-where.js'
-import type { Work } from './work.js'
+import type { Work } from '../work/index.js'
 
 /** A set of whole numbers from 0 to a fixed limit. Never changed after it was made; the count is kept once known. */
 export interface Bitmap {

@@ -1,7 +1,7 @@
 import type { Definition } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
-import { paced, type Work } from './work.js'
+import { paced, type Work } from '../work/index.js'
 
 /** A kind of thing that takes long to make from a definition, with the guard that recognises it in the cache. */
 export interface LongKind<T extends object> {

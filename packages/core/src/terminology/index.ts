@@ -52,6 +52,6 @@ export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segme
 export { storedValueSet } from './value-set/stored-value-set.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
-export { finished, mapped, paced, sharedWork, type Work } from './work.js'
+export { finished, mapped, paced, sharedWork, type Work } from '../work/index.js'
 export { FAR } from './code-system/word-postings.js'
 export { filterWords, fold, placeOfWord, type FilterWord } from './words.js'

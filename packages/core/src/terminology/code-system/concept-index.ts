@@ -1,6 +1,6 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { ascendingBitmap, rangeBitmap, testedBitmap, type Bitmap } from '../bitmap.js'
-import { finished, sharedWork, type Work } from '../work.js'
+import { finished, sharedWork, type Work } from '../../work/index.js'
 import type { ConceptStatus } from './concept-status.js'
 import { propertyText } from './property-value.js'
 import type { ConceptIndex, ConceptSource } from './provider.js'

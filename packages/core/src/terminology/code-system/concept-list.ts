@@ -1,5 +1,5 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { propertyCodes } from './concept-status.js'
 import { propertyText } from './property-value.js'
 

@@ -1,4 +1,4 @@
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 
 /** Whole numbers by row. */
 export interface Column {

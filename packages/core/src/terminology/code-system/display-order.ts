@@ -1,5 +1,5 @@
 import { firstWhere } from '../first-where.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { displayWords, firstPlace, type DisplayWords } from './display-words.js'
 import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'

@@ -1,4 +1,4 @@
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { countingOrder, inOrder } from './counting-order.js'
 import { FAR, type WordPostings } from './word-postings.js'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { members } from '../bitmap.js'
-import { finished } from '../work.js'
+import { finished } from '../../work/index.js'
 import { depthFirst } from './hierarchy.js'
 
 /** Any parents at all, circles included. */

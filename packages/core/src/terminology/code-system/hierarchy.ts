@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { bitmapOf, newWords, rangeBitmap, setBit, type Bitmap } from '../bitmap.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 
 /** Who is whose parent among concepts that are numbered depth first, so that most descendants are a range. */
 export interface Hierarchy {

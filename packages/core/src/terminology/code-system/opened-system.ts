@@ -1,4 +1,4 @@
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import type { CodeSystemProvider } from './provider.js'
 
 /** An imported version of a code system that was opened. */

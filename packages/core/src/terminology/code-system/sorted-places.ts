@@ -1,4 +1,4 @@
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 
 const RUN = 256
 const STEPS = 4_096

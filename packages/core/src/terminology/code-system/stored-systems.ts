@@ -6,7 +6,7 @@ import { pickSnomedVersion } from '../snomed/edition.js'
 import { SNOMED_FORMAT } from '../snomed/index/header.js'
 import { openSnomed } from '../snomed/open-snomed.js'
 import { snomedProvider } from '../snomed/provider/snomed-provider.js'
-import { paced } from '../work.js'
+import { paced } from '../../work/index.js'
 import type { OpenedSystem } from './opened-system.js'
 import type { CodeSystemProvider } from './provider.js'
 

@@ -2,7 +2,7 @@ import { canonicalOf, compareVersions, formatCanonical, newestOf, type Definitio
 import type { OperationContext } from '../../context/index.js'
 import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
-import { finished } from '../work.js'
+import { finished } from '../../work/index.js'
 import { computedSystem } from './computed-systems.js'
 import type { CodeSystemProvider } from './provider.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'

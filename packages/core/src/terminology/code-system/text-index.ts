@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { bitmapOf, fewBitmap, members, newWords, setBit, type Bitmap } from '../bitmap.js'
 import { fold, placeOfWord, wordsOf, type FilterWord } from '../words.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { countingOrder } from './counting-order.js'
 import { codeFinder, collected, displayColumns, orderOver, type DisplayOrder } from './display-order.js'
 import { FAR, wordPostings, type WordPostings } from './word-postings.js'

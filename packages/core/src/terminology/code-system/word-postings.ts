@@ -1,6 +1,6 @@
 import { firstWhere } from '../first-where.js'
 import { wordsOf } from '../words.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { countingOrder, inOrder, type Column } from './counting-order.js'
 import { sortedPlaces } from './sorted-places.js'
 

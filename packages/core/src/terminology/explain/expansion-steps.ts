@@ -6,7 +6,7 @@ import { conceptsFor } from '../filter/concepts-for.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
 import type { Segment } from '../value-set/segment.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { codesText, filterText, partText } from './part-text.js'
 import { versionStep } from './version-step.js'
 

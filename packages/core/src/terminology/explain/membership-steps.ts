@@ -8,7 +8,7 @@ import type { TerminologyScope } from '../scope.js'
 import type { CodeInQuestion, Membership } from '../value-set/membership.js'
 import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
 import { listedConcept, meetsFilters } from '../value-set/selection.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { codesText, filterText, partText } from './part-text.js'
 import { versionStep } from './version-step.js'
 

@@ -1,6 +1,6 @@
 import { distancesFrom } from '../../nearest/index.js'
 import { fold } from '../words.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 
 /** Something that may be meant by what was written. */
 export interface Candidate<T> {

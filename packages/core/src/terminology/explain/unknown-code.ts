@@ -4,7 +4,7 @@ import { quoted } from '../../errors/index.js'
 import type { Explain, NearestCode } from '../../explain/index.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { conceptTexts, mainText } from '../concept-texts.js'
-import { paced } from '../work.js'
+import { paced } from '../../work/index.js'
 import { nearestOf, type Candidate, type NearItem } from './nearest.js'
 
 /** A code that its code system has not. */

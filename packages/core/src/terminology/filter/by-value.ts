@@ -1,7 +1,7 @@
 import { addMembers, bitmapOf, newWords, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { listable, testedSet, type ConceptSet } from './concept-set.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { filterProperty } from './filter-property.js'
 
 /** The concepts that have a value of the property which the test accepts; `undefined` when there is no such property. */

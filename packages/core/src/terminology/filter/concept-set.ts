@@ -1,7 +1,7 @@
 import { OperationError } from '../../errors/index.js'
 import { andNot, testedBitmap, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider, ConceptIndex } from '../code-system/provider.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 
 /** Some concepts of one code system. Asking for one concept does not list them. */
 export interface ConceptSet {

@@ -1,6 +1,6 @@
 import { objectsAt, stringAt } from '../../json/index.js'
 import type { Bitmap } from '../bitmap.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { propertyTexts } from '../code-system/concept-index.js'
 import type { CodeSystemProvider, ConceptIndex } from '../code-system/provider.js'
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json/index.js'
 import { members } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { makeProvider } from '../code-system/resource-provider.js'
-import { finished } from '../work.js'
+import { finished } from '../../work/index.js'
 import { conceptsFor } from './concepts-for.js'
 
 function providerOf(resource: JsonObject): CodeSystemProvider {

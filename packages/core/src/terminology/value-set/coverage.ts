@@ -1,6 +1,6 @@
 import { addMembers, and, andNot, bitmapOf, members, newWords, setBit, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import { sameSystem, withCodes, type Segment } from './segment.js'
 
 /** The codes of any number of segments, gathered so that a further segment costs no more than its own codes. */

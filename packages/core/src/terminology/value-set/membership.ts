@@ -5,7 +5,7 @@ import { chooseVersion, type SystemChoice } from '../code-system/system-family.j
 import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, listedConcept, selects } from './selection.js'
 import type { ListedCode } from './value-set.js'

@@ -1,7 +1,7 @@
 import { bitmapFrom, members, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { listable } from '../filter/concept-set.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import type { ListedCode, ValueSetDefinition } from './value-set.js'
 
 /** Codes of one version of one code system, in their order. */

@@ -1,7 +1,7 @@
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { includes } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/concepts-for.js'
-import type { Work } from '../work.js'
+import type { Work } from '../../work/index.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import type { ListedCode } from './value-set.js'
 

@@ -1,7 +1,7 @@
 import { countingOrder } from '../../code-system/counting-order.js'
 import { displayColumns } from '../../code-system/display-order.js'
 import { FAR, wordPostings } from '../../code-system/word-postings.js'
-import { finished } from '../../work.js'
+import { finished } from '../../../work/index.js'
 import { fold } from '../../words.js'
 import { descriptionTable } from '../index/descriptions.js'
 import type { SnomedHeader } from '../index/header.js'

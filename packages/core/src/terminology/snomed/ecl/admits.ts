@@ -1,7 +1,7 @@
 import type { Constraint, SubConstraint } from '../../../ecl/index.js'
 import { isBelowConcept } from '../expression/subsumption.js'
 import type { NormalForm } from '../expression/normal-form.js'
-import { mapped, type Work } from '../../work.js'
+import { mapped, type Work } from '../../../work/index.js'
 import { tested, type EclScope } from './ecl-scope.js'
 import { refinementTest } from './refinement-test.js'
 

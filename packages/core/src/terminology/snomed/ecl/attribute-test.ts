@@ -1,6 +1,6 @@
 import type { Attribute, AttributeValue, Comparison } from '../../../ecl/index.js'
 import type { Bitmap } from '../../bitmap.js'
-import type { Work } from '../../work.js'
+import type { Work } from '../../../work/index.js'
 import { CONCRETE, isConcrete } from '../index/attributes.js'
 import type { EclScope } from './ecl-scope.js'
 import type { RowRange } from './row-range.js'

@@ -1,5 +1,5 @@
 import type { ComponentFilter } from '../../../ecl/index.js'
-import type { Work } from '../../work.js'
+import type { Work } from '../../../work/index.js'
 import { compares } from './attribute-test.js'
 import { conceptsIn, type EclScope } from './ecl-scope.js'
 

@@ -1,6 +1,6 @@
 import { EclError, type DescriptionFilter, type Dialect } from '../../../ecl/index.js'
 import { and, emptyBitmap, or, type Bitmap } from '../../bitmap.js'
-import { mapped, type Work } from '../../work.js'
+import { mapped, type Work } from '../../../work/index.js'
 import { filterWords } from '../../words.js'
 import { DIALECTS } from '../dialects.js'
 import { ACCEPTABILITY } from '../index/descriptions.js'

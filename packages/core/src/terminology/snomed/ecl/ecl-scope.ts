@@ -1,6 +1,6 @@
 import { EclError, type ConceptList, type ConceptReference, type Constraint } from '../../../ecl/index.js'
 import { bitmapFrom, bitmapOf, members, newWords, setBit, type Bitmap } from '../../bitmap.js'
-import type { Work } from '../../work.js'
+import type { Work } from '../../../work/index.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 
 /** What the parts of an evaluation work with. */

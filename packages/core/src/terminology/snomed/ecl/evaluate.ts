@@ -1,6 +1,6 @@
 import { EclError, type ConceptFilter, type Constraint, type SubConstraint } from '../../../ecl/index.js'
 import { and, andNot, ascendingBitmap, bitmapOf, emptyBitmap, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
-import { mapped, type Work } from '../../work.js'
+import { mapped, type Work } from '../../../work/index.js'
 import { isConcrete } from '../index/attributes.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 import { SCT } from '../sctid.js'

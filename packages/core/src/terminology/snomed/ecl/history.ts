@@ -1,6 +1,6 @@
 import type { History } from '../../../ecl/index.js'
 import { bitmapOf, emptyBitmap, members, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
-import type { Work } from '../../work.js'
+import type { Work } from '../../../work/index.js'
 import { SCT } from '../sctid.js'
 import type { EclScope } from './ecl-scope.js'
 import { eachRow } from './member-rows.js'

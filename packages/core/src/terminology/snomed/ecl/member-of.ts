@@ -1,6 +1,6 @@
 import type { MemberOf, SubConstraint } from '../../../ecl/index.js'
 import { bitmapOf, emptyBitmap, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
-import type { Work } from '../../work.js'
+import type { Work } from '../../../work/index.js'
 import type { RefsetHeader } from '../index/header.js'
 import type { EclScope } from './ecl-scope.js'
 import { COMPONENT, eachRow, fieldOf, memberRows } from './member-rows.js'

@@ -1,5 +1,5 @@
 import { EclError, type MemberFieldFilter, type MemberFilter } from '../../../ecl/index.js'
-import { mapped, type Work } from '../../work.js'
+import { mapped, type Work } from '../../../work/index.js'
 import type { RefsetHeader } from '../index/header.js'
 import type { RefsetRow } from '../index/refset-table.js'
 import { textTest } from './attribute-test.js'

@@ -1,6 +1,6 @@
 import type { Attribute, Cardinality, Refinement } from '../../../ecl/index.js'
 import { and, andNot, bitmapOf, newWords, or, setBit, testedBitmap, type Bitmap } from '../../bitmap.js'
-import { mapped, type Work } from '../../work.js'
+import { mapped, type Work } from '../../../work/index.js'
 import { isConcrete } from '../index/attributes.js'
 import { attributeTest, countRows, type AttributeTest } from './attribute-test.js'
 import { eachMember, type EclScope } from './ecl-scope.js'

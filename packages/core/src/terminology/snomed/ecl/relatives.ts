@@ -1,6 +1,6 @@
 import type { HierarchyOperator } from '../../../ecl/index.js'
 import { andNot, bitmapOf, members, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
-import type { Work } from '../../work.js'
+import type { Work } from '../../../work/index.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 import { eachMember } from './ecl-scope.js'
 

@@ -1,7 +1,7 @@
 import { bitmapFrom, or, rangeBitmap, type Bitmap } from '../../bitmap.js'
 import type { ConceptIndex } from '../../code-system/provider.js'
 import { fold, placeOfWord, type FilterWord } from '../../words.js'
-import { finished } from '../../work.js'
+import { finished } from '../../../work/index.js'
 import { tested } from '../ecl/ecl-scope.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 import { designationsOf, displayDialect, displayTerm } from './texts.js'

@@ -1,7 +1,7 @@
 import { bitmapFrom, testedBitmap, type Bitmap } from '../../bitmap.js'
 import type { ConceptSet } from '../../filter/concept-set.js'
 import type { Filter } from '../../filter/operator.js'
-import { finished, type Work } from '../../work.js'
+import { finished, type Work } from '../../../work/index.js'
 import { rowsOf } from '../ecl/row-range.js'
 import { isConcrete, CONCRETE } from '../index/attributes.js'
 import type { SnomedSystem } from '../open-snomed.js'

@@ -1,6 +1,6 @@
 import { and, bitmapFrom, or, type Bitmap } from '../../bitmap.js'
 import type { Hierarchy } from '../../code-system/hierarchy.js'
-import { finished } from '../../work.js'
+import { finished } from '../../../work/index.js'
 import { tested } from '../ecl/ecl-scope.js'
 import { normalFormOf, type NormalForm } from '../expression/normal-form.js'
 import { isBelowConcept, isBelowExpression } from '../expression/subsumption.js'

@@ -1,1 +1,0 @@
-export { finished, mapped, paced, sharedWork, type Work } from '../work/index.js'
