@@ -44,17 +44,19 @@ const BUSY = 5
 export async function openWork({ work: file, progress }: WorkOptions, source: ImportSource): Promise<ImportWork> {
   if (file === undefined) return temporaryWork(progress)
   const description = await describeSource(source)
-  const before = openFile(file, progress)
-  const known = before.kept(SOURCE)
+  const work = openFile(file, progress)
+  const known = work.kept(SOURCE)
   if (known === description) {
     progress(`going on with the import of ${source.release} that was cut off`)
-    return before
+    return work
   }
-  before.remove()
-  if (known !== undefined) progress(`${differenceBetween(known, description)}: an import that was cut off is dropped, this one begins anew`)
-  const begun = openFile(file, progress)
-  begun.keep(SOURCE, description)
-  return begun
+  if (known !== undefined) {
+    progress(`${differenceBetween(known, description)}: an import that was cut off is dropped, this one begins anew`)
+    // The file itself stays: it is what keeps others out.
+    dropTables(work.db)
+  }
+  work.keep(SOURCE, description)
+  return work
 }
 
 const SOURCE = 'source'
@@ -114,6 +116,12 @@ function workIn(db: DatabaseSync, { progress, closed, removed }: Host): ImportWo
     close: () => end(closed),
     remove: () => end(removed),
   }
+}
+
+function dropTables(db: DatabaseSync): void {
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  for (const { name } of tables) db.exec(`DROP TABLE "${String(name)}"`)
+  prepareTables(db)
 }
 
 /** @throws {TypeError} when somebody else keeps something in the file. */
