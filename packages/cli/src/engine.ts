@@ -44,6 +44,15 @@ export interface EngineOptions {
 /** Opens the storage, loads what is to be loaded, with progress and refusals on `io.err`. */
 export async function openEngine(options: EngineOptions, io: Io): Promise<Engine> {
   const opened = await openStorage(options)
+  try {
+    return await engineOver(opened, options, io)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io): Promise<Engine> {
   const { indexer, search, ...release } = r4(options.base === undefined ? {} : { base: options.base })
   const ctx: OperationContext = createContext({
     ...release,

@@ -83,6 +83,18 @@ describe('wrong use', () => {
   })
 })
 
+test.each([
+  ['--base-url', 'https://me:hidden@x.example'],
+  ['--issuer', 'https://:hidden@x.example'],
+  ['--delegate-to', 'https://x.example/?key=hidden'],
+  ['--dev-token', 'hidden, too'],
+  ['--storage', 'http://me:hidden@x.example/fhir'],
+])('a wrong value of %s, which may hold a secret, is not repeated', async (option, value) => {
+  const { status, err } = await command(['serve', '--port', '0', option, value])
+  expect([status, err]).toEqual([2, expect.stringContaining(option)])
+  expect(err).not.toContain('hidden')
+})
+
 describe('operations over loaded content', () => {
   const translate = ['translate', 'urgent', '--system', 'http://example.org/fhir/CodeSystem/visit-priority', '--load', SAMPLE]
   const map = 'http://example.org/fhir/ConceptMap/visit-priority-to-act-priority'

@@ -20,11 +20,15 @@ export async function run(args: readonly string[], io: Io = terminal): Promise<n
   }
 }
 
+const ABOUT_ALL = `
+Every command has --help with an example, for instance \`fhir-ops serve --help\`.
+Exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use.`
+
 function program(io: Io): Command {
   const root = new Command('fhir-ops')
     .description('FHIR R4 operations: serve them, or run them here over a storage.')
     .version(version())
-    .addHelpText('after', '\nEvery command has --help with an example, for instance `fhir-ops serve --help`.')
+    .addHelpText('after', ABOUT_ALL)
   for (const make of COMMANDS) root.addCommand(make(io))
   return embedded(root, io)
 }

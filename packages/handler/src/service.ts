@@ -124,7 +124,7 @@ function indexerOf({ search }: OperationContext, baseUrl: string): Indexer {
 
 function baseUrlOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === ''
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && [url.search, url.hash, url.username, url.password].join('') === ''
   if (!isPlain) throw new TypeError('baseUrl must be an http or https address without query, fragment and user.')
   return text.endsWith('/') ? text.slice(0, -1) : text
 }

@@ -243,6 +243,7 @@ describe('options that cannot be', () => {
     ['a JWKS by http', { keys: undefined, jwksUri: 'http://issuer.example/jwks' }],
     ['a JWKS by http on loopback without the option', { keys: undefined, jwksUri: 'http://127.0.0.1/jwks' }],
     ['a JWKS by http of a name like loopback', { keys: undefined, jwksUri: 'http://127.example.org/jwks', allowInsecureLoopback: true }],
+    ['a JWKS with a password in its address', { keys: undefined, jwksUri: 'https://me:secret@issuer.example/jwks' }],
     ['a JWKS by file', { keys: undefined, jwksUri: 'file:///etc/passwd' }],
   ])('%s', (_name, change) => {
     const given = Object.fromEntries(Object.entries({ keys: [publicJwk], ...change }).filter(([, value]) => value !== undefined))

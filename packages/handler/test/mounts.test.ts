@@ -174,6 +174,7 @@ describe('options that cannot be', () => {
     ['another policy', { baseUrl: 'http://x', defaultPolicy: 'allow' }],
     ['no address', { baseUrl: '/base', defaultPolicy: 'deny' }],
     ['an address with a query', { baseUrl: 'http://x/?a', defaultPolicy: 'deny' }],
+    ['an address with a password', { baseUrl: 'http://:secret@x', defaultPolicy: 'deny' }],
     ['an address of another kind', { baseUrl: 'file:///x', defaultPolicy: 'deny' }],
     ['a realm with a quote', { baseUrl: 'http://x', defaultPolicy: 'deny', realm: '"' }],
     ['a realm with a line break', { baseUrl: 'http://x', defaultPolicy: 'deny', realm: 'a\r\nb' }],

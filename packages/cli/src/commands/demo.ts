@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import type { Io } from '../io.js'
+import { SAMPLE_FOLDER } from '../sample-folder.js'
 import { serve, type RunningServer } from '../serve.js'
 import { demoCalls } from './demo-calls.js'
 import { portNumber } from './options.js'
 import { interrupted, stop } from './serve.js'
 
-const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
 const DAY_SECONDS = 86_400
 
 /** `fhir-ops demo`. */
@@ -21,19 +20,32 @@ export function demoCommand(io: Io): Command {
     .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
     .option('--file <file>', 'SQLite file; made and filled when it does not exist', '.fhir-ops/demo.db')
     .addHelpText('after', '\nExample:\n  fhir-ops demo --port 8081')
-    .action((options: { readonly port: number; readonly file: string }) => demo(options, io))
+    .action((options: DemoOptions) => demo(options, io))
 }
 
-async function demo({ port, file }: { readonly port: number; readonly file: string }, io: Io): Promise<void> {
-  const isNew = !existsSync(file)
-  await mkdir(dirname(file), { recursive: true })
-  const server = await serve({ host: '127.0.0.1', port, storage: `sqlite:${file}`, load: isNew ? [SAMPLE] : [] }, io)
+interface DemoOptions {
+  readonly port: number
+  readonly file: string
+}
+
+async function demo(options: DemoOptions, io: Io): Promise<void> {
+  const server = await serveSamples(options, io)
   const [{ token }, other] = [await demoSession(server), await demoSession(server)]
   io.out(`\nAccess token of the demo user, good for a day:\n\n  ${token}\n`)
   for (const { title, command } of demoCalls({ url: server.url, token, otherLoginId: other.loginId })) io.out(`# ${title}\n${command}\n`)
   io.out(`listening on ${server.url}`)
   await interrupted()
   await stop(server, io)
+}
+
+/** Serves the file, with the samples when it is new. Until they are in it a file beside it says so, for the next start after a kill. */
+export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise<RunningServer> {
+  const unfilled = `${file}.unfilled`
+  await mkdir(dirname(file), { recursive: true })
+  if (!existsSync(file)) await writeFile(unfilled, '')
+  const server = await serve({ host: '127.0.0.1', port, storage: `sqlite:${file}`, load: existsSync(unfilled) ? [SAMPLE_FOLDER] : [] }, io)
+  await rm(unfilled, { force: true })
+  return server
 }
 
 function demoSession({ engine }: RunningServer): Promise<IssuedToken> {

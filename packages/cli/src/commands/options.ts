@@ -1,5 +1,6 @@
 import { parseScope } from '@fhir-ops/handler'
 import { InvalidArgumentError, Option } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
 import { isPlainAddress } from '../plain-address.js'
 
 /** `--storage`, the same for every command. */
@@ -46,16 +47,26 @@ export function scopes(value: string, before: readonly string[] | undefined): re
   return repeated(value, before)
 }
 
-/** A text that fits behind `Bearer` in a header. */
-export function tokenText(text: string): string {
-  if (!/^[!-+\--~]{1,4096}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 4,096 ASCII characters without blanks and commas.')
-  return text
+/** An option for a text that fits behind `Bearer` in a header. */
+export function tokenOption(name: string, description: string): Option {
+  const parse = unrepeated(`${name} must be 1 to 4,096 ASCII characters without blanks and commas.`, (text) =>
+    /^[!-+\--~]{1,4096}$/.test(text),
+  )
+  return new Option(`${name} <token>`, description).argParser(parse)
 }
 
-/** An http or https address that paths can be put behind. */
-export function httpAddress(text: string): string {
-  if (!isPlainAddress(text)) throw new InvalidArgumentError('It must be an http or https address without user, query and fragment.')
-  return text
+/** An option for an http or https address that paths can be put behind. */
+export function addressOption(name: string, description: string): Option {
+  const parse = unrepeated(`${name} must be an http or https address without user, query and fragment.`, isPlainAddress)
+  return new Option(`${name} <url>`, description).argParser(parse)
+}
+
+/** For values that may hold a password: the message for an `InvalidArgumentError` would repeat what was given. */
+function unrepeated(message: string, isRight: (text: string) => boolean): (text: string) => string {
+  return (text) => {
+    if (!isRight(text)) throw new OperationError('parameter-value', message)
+    return text
+  }
 }
 
 /** A port to listen on; 0 for a free one. */

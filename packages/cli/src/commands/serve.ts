@@ -4,7 +4,7 @@ import type { Io } from '../io.js'
 import type { DelegationOptions } from '../delegation.js'
 import type { IdentityOptions } from '../identity.js'
 import { serve, type RunningServer } from '../serve.js'
-import { httpAddress, loadOption, portNumber, repeated, storageOption, suppressOption, tokenText, wholeNumber } from './options.js'
+import { addressOption, loadOption, portNumber, repeated, storageOption, suppressOption, tokenOption, wholeNumber } from './options.js'
 
 interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, DelegationOptions {
   readonly host: string
@@ -33,11 +33,11 @@ export function serveCommand(io: Io): Command {
     .description('Serve FHIR R4 at /fhir/R4 until interrupted. Prints one line `listening on URL` when ready.')
     .option('--host <host>', 'interface to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
-    .option('--base-url <url>', 'address that clients know, such as that of a proxy (default: what is listened on)', httpAddress)
+    .addOption(addressOption('--base-url', 'address that clients know, such as that of a proxy (default: what is listened on)'))
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())
-    .option('--issuer <url>', 'take access tokens of this OpenID provider', httpAddress)
+    .addOption(addressOption('--issuer', 'take access tokens of this OpenID provider'))
     .option('--audience <uri>', 'what signed tokens of the issuer must be for')
     .option(
       '--client-id <id>',
@@ -49,10 +49,10 @@ export function serveCommand(io: Io): Command {
       'ask another FHIR server for what this operation does not find here, such as expand; repeatable',
       repeated,
     )
-    .option('--delegate-to <url>', 'base of the other server', httpAddress)
+    .addOption(addressOption('--delegate-to', 'base of the other server'))
     .option('--remote <canonical>', 'code system or canonical that the other server answers at once; repeatable', repeated)
     .option('--forward-token', "ask the other server, and that of --storage http:URL, with the caller's token")
-    .option('--dev-token <token>', 'accept this text as a token of a demo user with every scope (loopback only)', tokenText)
+    .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
     .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))

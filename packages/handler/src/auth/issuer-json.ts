@@ -36,12 +36,13 @@ async function boundedText({ body }: Response, maxBytes: number): Promise<string
 /** A name such as `127.example.org` is none. */
 const LOOPBACK = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
 
-/** @throws {TypeError} for an address that is neither https nor, where that is allowed, http on the loopback interface. */
+/** @throws {TypeError} for an address that is neither https nor, where that is allowed, http on the loopback interface, or names a user. */
 export function checkIssuerUri(
   name: string,
   { uri, allowInsecureLoopback }: { readonly uri: string; readonly allowInsecureLoopback: boolean },
 ): void {
-  const { protocol, hostname } = new URL(uri)
+  const { protocol, hostname, username, password } = new URL(uri)
+  if (username + password !== '') throw new TypeError(`${name} must be an address without user and password.`)
   if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname) && allowInsecureLoopback)) return
   throw new TypeError(`${name} must be an https address.`)
 }
