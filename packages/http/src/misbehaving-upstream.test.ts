@@ -5,7 +5,14 @@ import { bytes, json, startScriptedServer, type Behaviour, type ScriptedServer }
 import { httpStorage, type HttpStorageOptions } from './index.js'
 
 const PATIENT = { resourceType: 'Patient', id: 'a', meta: { versionId: '3', lastUpdated: '2024-01-01T00:00:00Z' } }
-const QUERY: SearchQuery = { type: 'Patient', where: { kind: 'and', conditions: [] }, parameters: [['gender', 'male'], ['name', 'Ann']] }
+const QUERY: SearchQuery = {
+  type: 'Patient',
+  where: { kind: 'and', conditions: [] },
+  parameters: [
+    ['gender', 'male'],
+    ['name', 'Ann'],
+  ],
+}
 const SELF = { relation: 'self', url: 'Patient?gender=male&name=Ann' }
 const SECRET = 'upstream-says-this'
 
@@ -51,7 +58,12 @@ const TIMEOUT = 'storage-timeout'
 
 const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, code: string])[] = [
   ['never answers', read, () => undefined, TIMEOUT],
-  ['sends headers and then nothing', read, (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders(), TIMEOUT],
+  [
+    'sends headers and then nothing',
+    read,
+    (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders(),
+    TIMEOUT,
+  ],
   ['sends a byte now and then', read, dripping, TIMEOUT],
   ['never answers a write', put, () => undefined, TIMEOUT],
   ['hangs up at once', read, (request) => void request.socket.destroy(), UNAVAILABLE],
@@ -74,11 +86,21 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['sends bytes that are no UTF-8', read, bytes(new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])), UNAVAILABLE],
   ['sends a member twice', read, bytes('{"resourceType":"Patient","id":"b","id":"a"}'), UNAVAILABLE],
   ['sends JSON a thousand levels deep', read, bytes(`${'['.repeat(1_000)}${']'.repeat(1_000)}`), UNAVAILABLE],
-  ['announces more than the limit', read, (_, response) => response.writeHead(200, { 'content-length': '200000' }).flushHeaders(), UNAVAILABLE],
+  [
+    'announces more than the limit',
+    read,
+    (_, response) => response.writeHead(200, { 'content-length': '200000' }).flushHeaders(),
+    UNAVAILABLE,
+  ],
   ['sends without end', read, endless, UNAVAILABLE],
   ['compresses a lot into little', read, bytes(gzipSync(' '.repeat(10_000_000)), { 'content-encoding': 'gzip' }), UNAVAILABLE],
   ['redirects', read, (_, response) => void response.writeHead(302, { location: `${elsewhere.baseUrl}/Patient/a` }).end(), UNAVAILABLE],
-  ['redirects a write', put, (_, response) => void response.writeHead(307, { location: `${elsewhere.baseUrl}/Patient/a` }).end(), UNAVAILABLE],
+  [
+    'redirects a write',
+    put,
+    (_, response) => void response.writeHead(307, { location: `${elsewhere.baseUrl}/Patient/a` }).end(),
+    UNAVAILABLE,
+  ],
   ['says that nothing changed (304)', read, bytes('', {}, 304), UNAVAILABLE],
   ['sends another type', read, json({ ...PATIENT, resourceType: 'Group' }), UNAVAILABLE],
   ['sends another id', read, json({ ...PATIENT, id: 'b' }), UNAVAILABLE],
@@ -90,32 +112,85 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['finds a resource without id', search, json(searchset({ entry: [{ resource: { resourceType: 'Patient' } }] })), UNAVAILABLE],
   ['finds an id that is none', search, json(searchset({ entry: [{ resource: { ...PATIENT, id: '../b' } }] })), UNAVAILABLE],
   ['drops a parameter of a search', search, json(searchset({ link: [{ relation: 'self', url: 'Patient?gender=male' }] })), UNAVAILABLE],
-  ['drops a parameter of a count', count, json(searchset({ total: 9, link: [{ relation: 'self', url: 'Patient?gender=male' }] })), UNAVAILABLE],
+  [
+    'drops a parameter of a count',
+    count,
+    json(searchset({ total: 9, link: [{ relation: 'self', url: 'Patient?gender=male' }] })),
+    UNAVAILABLE,
+  ],
   ['does not tell what it searched for', search, json(searchset({ link: [] })), UNAVAILABLE],
   ['counts to a text', count, json(searchset({ total: '12' })), UNAVAILABLE],
   ['counts below nothing', count, json(searchset({ total: -1 })), UNAVAILABLE],
   ['counts to a fraction', count, json(searchset({ total: 1.5 })), UNAVAILABLE],
   ['does not count', count, json(searchset({})), UNAVAILABLE],
   ['links to another server', search, (...all) => linking(`${elsewhere.baseUrl}/Patient?page=2`)(...all), UNAVAILABLE],
-  ['links to a server whose name begins as its own', search, (...all) => linking(`${server.baseUrl}.evil.example/Patient`)(...all), UNAVAILABLE],
+  [
+    'links to a server whose name begins as its own',
+    search,
+    (...all) => linking(`${server.baseUrl}.evil.example/Patient`)(...all),
+    UNAVAILABLE,
+  ],
   ['links to another port by its credentials', search, (...all) => linking(server.baseUrl.replace('//', '//me:x@'))(...all), UNAVAILABLE],
   ['links above its base', search, linking('../admin?page=2'), UNAVAILABLE],
   ['links to a file', search, linking('file:///etc/passwd'), UNAVAILABLE],
-  ['sends a longer page than was asked for', async (calls) => calls.search({ ...QUERY, limit: 1 }), json(searchset({ entry: [{ resource: PATIENT }, { resource: { ...PATIENT, id: 'b' } }] })), UNAVAILABLE],
+  [
+    'sends a longer page than was asked for',
+    async (calls) => calls.search({ ...QUERY, limit: 1 }),
+    json(searchset({ entry: [{ resource: PATIENT }, { resource: { ...PATIENT, id: 'b' } }] })),
+    UNAVAILABLE,
+  ],
   ['fails a version (500)', version, json({ secret: SECRET }, 500), UNAVAILABLE],
   ['sends another version', version, json({ ...PATIENT, meta: { versionId: '4' } }), UNAVAILABLE],
   ['sends another id for a version', version, json({ ...PATIENT, id: 'b' }), UNAVAILABLE],
-  ['refuses the history of what it says was deleted', version, (request, response) => json({ secret: SECRET }, request.url?.endsWith('/3') ? 410 : 400)(request, response), UNAVAILABLE],
+  [
+    'refuses the history of what it says was deleted',
+    version,
+    (request, response) => json({ secret: SECRET }, request.url?.endsWith('/3') ? 410 : 400)(request, response),
+    UNAVAILABLE,
+  ],
   ['refuses a history (400)', history, json({ secret: SECRET }, 400), UNAVAILABLE],
   ['sends a searchset for a history', history, json(searchset({})), UNAVAILABLE],
-  ['passes over the time since when', history, json(historySet({ resource: PATIENT }, { relation: 'self', url: 'Patient/a/_history' })), UNAVAILABLE],
+  [
+    'passes over the time since when',
+    history,
+    json(historySet({ resource: PATIENT }, { relation: 'self', url: 'Patient/a/_history' })),
+    UNAVAILABLE,
+  ],
   ['sends the history of another resource', history, json(historySet({ resource: { ...PATIENT, id: 'b' } })), UNAVAILABLE],
   ['sends a version without its resource', history, json(historySet({})), UNAVAILABLE],
   ['sends a resource without type in a history', history, json(historySet({ resource: { id: 'a' } })), UNAVAILABLE],
-  ['does not tell what was deleted', history, json(historySet({ request: { method: 'DELETE', url: '../a' }, response: { etag: 'W/"3"' } })), UNAVAILABLE],
+  [
+    'does not tell what was deleted',
+    history,
+    json(historySet({ request: { method: 'DELETE', url: '../a' }, response: { etag: 'W/"3"' } })),
+    UNAVAILABLE,
+  ],
   ['does not tell the version of a deletion', history, json(historySet({ request: { method: 'DELETE', url: 'Patient/a' } })), UNAVAILABLE],
-  ['sends a history that is longer than was asked for', history, json({ ...historySet({}), entry: [{ request: { method: 'PUT' }, resource: PATIENT }, { request: { method: 'PUT' }, resource: PATIENT }] }), UNAVAILABLE],
-  ['links from a history to another server', history, (...all) => json({ ...historySet({ resource: PATIENT }), link: [{ relation: 'self', url: '?_since=1' }, { relation: 'next', url: elsewhere.baseUrl }] })(...all), UNAVAILABLE],
+  [
+    'sends a history that is longer than was asked for',
+    history,
+    json({
+      ...historySet({}),
+      entry: [
+        { request: { method: 'PUT' }, resource: PATIENT },
+        { request: { method: 'PUT' }, resource: PATIENT },
+      ],
+    }),
+    UNAVAILABLE,
+  ],
+  [
+    'links from a history to another server',
+    history,
+    (...all) =>
+      json({
+        ...historySet({ resource: PATIENT }),
+        link: [
+          { relation: 'self', url: '?_since=1' },
+          { relation: 'next', url: elsewhere.baseUrl },
+        ],
+      })(...all),
+    UNAVAILABLE,
+  ],
   ['writes without telling the version', put, json({ ...PATIENT, meta: {} }), UNAVAILABLE],
   ['refuses a resource (422)', put, json({ secret: SECRET }, 422), 'resource-invalid'],
   ['sees a conflict (409)', put, json({ secret: SECRET }, 409), 'conflict'],
@@ -124,11 +199,15 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
 
 describe('FT-08: an upstream that', () => {
   for (const [name, call, behave, code] of CASES) {
-    it(`${name} fails the call with ${code}, soon, and shows nothing of itself`, async () => {
+    // A promise in seconds is tried again when the machine was busy with other things.
+    it(`${name} fails the call with ${code}, soon, and shows nothing of itself`, { retry: 3 }, async () => {
       server.behave = behave
       const start = performance.now()
       const calls = storage({ timeoutMs: code === TIMEOUT ? 300 : 3_000 })
-      const error: unknown = await call(calls).then(() => undefined, (reason: unknown) => reason)
+      const error: unknown = await call(calls).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
       expect(error).toMatchObject({ name: 'OperationError', code })
       expect(performance.now() - start).toBeLessThan(2_000)
       const shown = `${error} ${JSON.stringify(error)} ${String((error as Error).stack)} ${String((error as Error).cause)}`
@@ -139,7 +218,8 @@ describe('FT-08: an upstream that', () => {
   }
 
   it('links from page to page in a circle is left after maxPages', async () => {
-    server.behave = (request, response) => linking(`${server.baseUrl}/Patient?page=${request.url?.endsWith('1') ? 2 : 1}`)(request, response)
+    server.behave = (request, response) =>
+      linking(`${server.baseUrl}/Patient?page=${request.url?.endsWith('1') ? 2 : 1}`)(request, response)
     const paging = storage({ maxPages: 10 })
     const all = async (): Promise<void> => {
       let page = await paging.search(QUERY)
@@ -181,7 +261,12 @@ describe('FT-08: calls to an upstream in trouble', () => {
     ['soon', undefined],
   ])('Retry-After: %s is passed on as %s seconds, and nobody waits for it here', async (header, seconds) => {
     server.behave = json({}, 503, { 'retry-after': header })
-    const error: unknown = await storage({ timeoutMs: 200 }).read('Patient', 'a').then(() => undefined, (reason: unknown) => reason)
+    const error: unknown = await storage({ timeoutMs: 200 })
+      .read('Patient', 'a')
+      .then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
     expect(error).toMatchObject({ code: UNAVAILABLE })
     expect((error as { detail: { retryAfterSeconds?: number } }).detail.retryAfterSeconds).toBe(seconds)
   })
@@ -192,7 +277,16 @@ describe('FT-08: calls to an upstream in trouble', () => {
     for (let call = 0; call < 20; call++) await expect(calls.read('Patient', 'a')).rejects.toMatchObject({ code: UNAVAILABLE })
     expect(server.requests).toHaveLength(5)
     server.behave = json(PATIENT)
-    await expect.poll(async () => calls.read('Patient', 'a').then(() => 'right', () => 'left alone'), { timeout: 5_000, interval: 200 }).toBe('right')
+    await expect
+      .poll(
+        async () =>
+          calls.read('Patient', 'a').then(
+            () => 'right',
+            () => 'left alone',
+          ),
+        { timeout: 5_000, interval: 200 },
+      )
+      .toBe('right')
     expect(await calls.read('Patient', 'a')).toBeDefined()
     expect(server.requests).toHaveLength(7)
   })
@@ -239,7 +333,9 @@ describe('what is sent to the upstream', () => {
   })
 
   it('has no header made of a version that is none', async () => {
-    await expect(storage().write([{ op: 'delete', type: 'Patient', id: 'a', ifVersion: '1"\r\nx: y' }])).rejects.toMatchObject({ code: 'version-conflict' })
+    await expect(storage().write([{ op: 'delete', type: 'Patient', id: 'a', ifVersion: '1"\r\nx: y' }])).rejects.toMatchObject({
+      code: 'version-conflict',
+    })
     expect(server.requests).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { processorTimeOf } from '../../../../test/processor-time.js'
 import { readNarrative } from './narrative-problems.js'
 
 const div = (content: string): string => `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>`
@@ -59,8 +60,9 @@ describe('readNarrative', () => {
         expect(readNarrative(pieces.join('')).problems).toBeInstanceOf(Array)
       }),
     )
-    const start = performance.now()
-    for (const unit of ['<p ', '<p a="', '&', '<!--', '<p>', 'a="b" ']) readNarrative(unit.repeat(200_000))
-    expect(performance.now() - start).toBeLessThan(5_000)
+    const ms = processorTimeOf(() => {
+      for (const unit of ['<p ', '<p a="', '&', '<!--', '<p>', 'a="b" ']) readNarrative(unit.repeat(200_000))
+    })
+    expect(ms).toBeLessThan(5_000)
   })
 })

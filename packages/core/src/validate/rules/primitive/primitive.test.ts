@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { processorTimeOf } from '../../../../test/processor-time.js'
 import { base64Length, base64Problem } from './base64.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number.js'
@@ -113,10 +114,11 @@ describe.each(ROWS)('%s', (_, problemOf, { ok, warning = [], information = [], e
 
 test('VA-07 a base64 text that defeats the published expression takes no time', () => {
   const hostile = `${'"AAAA  "'.repeat(100_000)}!`
-  const start = performance.now()
-  expect(base64Problem(hostile)).toBeDefined()
-  expect(base64Problem(`${'AAAA  '.repeat(100_000)}!`)).toBeDefined()
-  expect(performance.now() - start).toBeLessThan(1_000)
+  const ms = processorTimeOf(() => {
+    expect(base64Problem(hostile)).toBeDefined()
+    expect(base64Problem(`${'AAAA  '.repeat(100_000)}!`)).toBeDefined()
+  })
+  expect(ms).toBeLessThan(1_000)
 })
 
 test.each([
