@@ -100,7 +100,7 @@ export type ConceptList =
 export type ComponentFilter =
   | { readonly kind: 'module'; readonly comparison: Comparison; readonly modules: ConceptList }
   | { readonly kind: 'effectiveTime'; readonly comparison: Comparison; readonly times: readonly string[] }
-  | { readonly kind: 'active'; readonly active: boolean }
+  | { readonly kind: 'active'; readonly active: boolean | 'any' }
 
 /** How a dialect takes a description. */
 export type Acceptability = 'acceptable' | 'preferred'

@@ -20,7 +20,7 @@ export function bracketsHoldName(reader: EclReader): boolean {
   const { at } = reader
   passBrackets(reader)
   reader.blanks()
-  const isName = ['=', '!=', '<', '>', '{{'].some((text) => reader.sees(text))
+  const isName = reader.seesWord('not') || ['=', '!=', '<', '>', '{{'].some((text) => reader.sees(text))
   reader.back(at)
   return isName
 }

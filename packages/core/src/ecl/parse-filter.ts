@@ -1,8 +1,8 @@
-import type { ComponentFilter, ConceptFilter, ConceptList, ConceptReference, DescriptionFilter, MemberFilter } from './ast.js'
+import type { Comparison, ComponentFilter, ConceptFilter, ConceptList, ConceptReference, DescriptionFilter, MemberFilter } from './ast.js'
 import { parseDialects, parseDialectIds } from './parse-dialect.js'
 import { parseConceptSet, parseId, parseSet } from './parse-concept.js'
 import { parseAttributeValue, type SubParser } from './parse-refinement.js'
-import { parseComparison, parseEquality, parseSearchTerms, parseTimes } from './parse-value.js'
+import { parseComparison, parseEquality, parseSearchTerms, parseTimes, takeAny } from './parse-value.js'
 import { isDigit, isLetter, type EclReader } from './reader.js'
 
 type FilterParser<T> = (reader: EclReader, sub: SubParser) => T
@@ -10,7 +10,7 @@ type FilterParser<T> = (reader: EclReader, sub: SubParser) => T
 const COMPONENT: readonly (readonly [string, FilterParser<ComponentFilter>])[] = [
   ['moduleid', (reader, sub) => ({ kind: 'module', comparison: parseEquality(reader), modules: conceptList(reader, sub) })],
   ['effectivetime', (reader) => ({ kind: 'effectiveTime', comparison: parseComparison(reader), times: parseTimes(reader) })],
-  ['active', (reader) => ({ kind: 'active', active: (parseEquality(reader) === '=') === activeValue(reader) })],
+  ['active', (reader) => ({ kind: 'active', active: activeValue(reader, parseEquality(reader)) })],
 ]
 
 const DESCRIPTION: readonly (readonly [string, FilterParser<DescriptionFilter>])[] = [
@@ -38,8 +38,11 @@ const CONCEPT: readonly (readonly [string, FilterParser<ConceptFilter>])[] = [
 
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['syn', '900000000000013009'],
+  ['synonym', '900000000000013009'],
   ['fsn', '900000000000003001'],
+  ['fullyspecifiedname', '900000000000003001'],
   ['def', '900000000000550004'],
+  ['definition', '900000000000550004'],
 ])
 
 const STATUSES: ReadonlyMap<string, string> = new Map([
@@ -125,7 +128,8 @@ function languageCode(reader: EclReader): string {
   return code.length === 2 ? code.toLowerCase() : reader.fail('A language code of two letters')
 }
 
-function activeValue(reader: EclReader): boolean {
-  if (reader.takeWord('true') || reader.take('1')) return true
-  return reader.takeWord('false') || reader.take('0') ? false : reader.fail("'1', '0', 'true' or 'false'")
+function activeValue(reader: EclReader, comparison: Comparison): boolean | 'any' {
+  if (comparison === '=' && takeAny(reader)) return 'any'
+  if (reader.takeWord('true') || reader.take('1')) return comparison === '='
+  return reader.takeWord('false') || reader.take('0') ? comparison !== '=' : reader.fail("'1', '0', 'true' or 'false'")
 }

@@ -60,7 +60,7 @@ function inBrackets(reader: EclReader, inner: (reader: EclReader) => Refinement)
 }
 
 function attribute(reader: EclReader, sub: SubParser, cardinality: Cardinality | undefined): Attribute {
-  const reverse = reader.takeWord('r')
+  const reverse = reader.takeWord('r') || reader.takeWord('reverseof')
   if (reverse) reader.blanks()
   const name = sub(reader)
   reader.blanks()
@@ -131,12 +131,19 @@ function parseCardinality(reader: EclReader): Cardinality | undefined {
   const { at } = reader
   if (!reader.take('[')) return undefined
   const min = wholeNumber(reader)
-  reader.demand('..')
-  const max = reader.take('*') ? undefined : wholeNumber(reader)
+  passTo(reader)
+  const max = reader.take('*') || reader.takeWord('many') ? undefined : wholeNumber(reader)
   reader.demand(']')
   reader.blanks()
   if (max !== undefined && max < min) throw new EclError('The cardinality ends before it begins', at)
   return { min, ...(max !== undefined && { max }) }
+}
+
+function passTo(reader: EclReader): void {
+  const { at } = reader
+  if (reader.blanks() && reader.takeWord('to') && reader.blanks()) return
+  reader.back(at)
+  reader.demand('..')
 }
 
 function wholeNumber(reader: EclReader): number {

@@ -2,19 +2,43 @@ import type { Comparison, SearchTerm } from './ast.js'
 import { parseSet } from './parse-concept.js'
 import { isDigit, type EclReader } from './reader.js'
 
-const COMPARISONS = ['!=', '<=', '>=', '=', '<', '>'] as const
+/** Symbols with what they mean; no symbol may begin with one above it. */
+const COMPARISONS: readonly (readonly [string, Comparison])[] = [
+  ['!=', '!='],
+  ['<>', '!='],
+  ['<=', '<='],
+  ['>=', '>='],
+  ['=', '='],
+  ['<', '<'],
+  ['>', '>'],
+]
 
 /** Reads a comparison operator and the blanks behind it. */
 export function parseComparison(reader: EclReader): Comparison {
-  const found = COMPARISONS.find((comparison) => reader.take(comparison)) ?? reader.fail('A comparison')
+  const found = COMPARISONS.find(([symbol]) => reader.take(symbol))?.[1] ?? notEqual(reader)
   reader.blanks()
   return found
 }
 
+function notEqual(reader: EclReader): Comparison {
+  if (!reader.takeWord('not')) reader.fail('A comparison')
+  reader.blanks()
+  reader.demand('=')
+  return '!='
+}
+
 /** Reads `=` or `!=`. */
 export function parseEquality(reader: EclReader): Comparison {
-  if (!reader.sees('=') && !reader.sees('!=')) reader.fail("'=' or '!='")
-  return parseComparison(reader)
+  const { at } = reader
+  const comparison = parseComparison(reader)
+  if (comparison === '=' || comparison === '!=') return comparison
+  reader.back(at)
+  return reader.fail("'=' or '!='")
+}
+
+/** Takes the wild card. */
+export function takeAny(reader: EclReader): boolean {
+  return reader.take('*') || reader.takeWord('any')
 }
 
 /** Reads a number, behind its `#`. */

@@ -5,13 +5,15 @@ import { parseConcept } from './parse-concept.js'
 import { parseIdentifier } from './parse-identifier.js'
 import { parseConceptFilter, parseDescriptionFilter, parseMemberFilter } from './parse-filter.js'
 import { parseRefinement, takeJunction } from './parse-refinement.js'
+import { takeAny } from './parse-value.js'
 import { eclReader, isLetter, type EclReader } from './reader.js'
 
 /**
- * Reads an expression constraint, version 2.2 of the language.
+ * Reads an expression constraint, version 2.2 of the language. The words of the long syntax stand beside the symbols of the brief one.
  *
  * @throws {EclError} saying what was expected and where.
  * @see https://confluence.ihtsdotools.org/display/DOCECL/5.3+Brief+Syntax
+ * @see https://github.com/IHTSDO/snomed-expression-constraint-language/blob/master/syntax/abnf-long.txt
  */
 export function parseEcl(text: string): Constraint {
   refuseDeepBrackets(text)
@@ -84,31 +86,41 @@ function junction(reader: EclReader): 'and' | 'or' | 'minus' | undefined {
   return found
 }
 
-const OPERATORS: readonly (readonly [string, HierarchyOperator])[] = [
-  ['!!>', 'top'],
-  ['!!<', 'bottom'],
-  ['<<!', '<<!'],
-  ['>>!', '>>!'],
-  ['<<', '<<'],
-  ['>>', '>>'],
-  ['<!', '<!'],
-  ['>!', '>!'],
-  ['<', '<'],
-  ['>', '>'],
+/** The symbol of an operator, its word, and what it is; no symbol may begin with one above it. */
+const OPERATORS: readonly (readonly [string, string, HierarchyOperator])[] = [
+  ['!!>', 'top', 'top'],
+  ['!!<', 'bottom', 'bottom'],
+  ['<<!', 'childorselfof', '<<!'],
+  ['>>!', 'parentorselfof', '>>!'],
+  ['<<', 'descendantorselfof', '<<'],
+  ['>>', 'ancestororselfof', '>>'],
+  ['<!', 'childof', '<!'],
+  ['>!', 'parentof', '>!'],
+  ['<', 'descendantof', '<'],
+  ['>', 'ancestorof', '>'],
 ]
 
 function subConstraint(reader: EclReader): SubConstraint {
-  const operator = OPERATORS.find(([text]) => reader.take(text))?.[1]
-  if (operator !== undefined) reader.blanks()
+  const operator = takeOperator(reader)
   const memberOf = parseMemberOf(reader)
   const focus = parseFocus(reader)
   const found = parseFilters(reader, memberOf)
   return { kind: 'sub', focus, ...found, ...(operator !== undefined && { operator }), ...(memberOf !== undefined && { memberOf }) }
 }
 
+function takeOperator(reader: EclReader): HierarchyOperator | undefined {
+  const { at } = reader
+  const brief = OPERATORS.find(([symbol]) => reader.take(symbol))
+  const long = brief ?? OPERATORS.find(([, word]) => reader.takeWord(word))
+  // A word without a blank behind it may be the scheme of an alternate identifier, such as `top#1`.
+  if (reader.blanks() || brief !== undefined) return long?.[2]
+  reader.back(at)
+  return undefined
+}
+
 function parseMemberOf(reader: EclReader): MemberOf | undefined {
   const { at } = reader
-  if (!reader.take('^')) return undefined
+  if (!reader.take('^') && !reader.takeWord('memberof')) return undefined
   reader.blanks()
   const fields = reader.take('[') ? memberFields(reader) : []
   reader.blanks()
@@ -118,7 +130,7 @@ function parseMemberOf(reader: EclReader): MemberOf | undefined {
 function memberFields(reader: EclReader): MemberOf['fields'] {
   const fields: string[] = []
   reader.blanks()
-  const isAny = reader.take('*')
+  const isAny = takeAny(reader)
   while (!isAny && (fields.length === 0 || reader.take(','))) {
     reader.blanks()
     fields.push(reader.run(isLetter) || reader.fail('A field of the reference set'))
@@ -130,7 +142,6 @@ function memberFields(reader: EclReader): MemberOf['fields'] {
 }
 
 function parseFocus(reader: EclReader): Focus {
-  if (reader.take('*')) return { kind: 'any' }
   if (reader.take('(')) {
     const constraint = expression(reader)
     reader.blanks()
@@ -139,6 +150,7 @@ function parseFocus(reader: EclReader): Focus {
   }
   const identifier = parseIdentifier(reader)
   if (identifier !== undefined) return { kind: 'identifier', identifier }
+  if (takeAny(reader)) return { kind: 'any' }
   return { kind: 'concept', concept: parseConcept(reader) }
 }
 

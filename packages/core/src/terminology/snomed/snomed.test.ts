@@ -65,6 +65,10 @@ describe('ECL', () => {
     ['^ @map {{ M mapTarget = "X10.2" }}', 'both'],
     ['^ @map {{ M mapPriority > #1 }}', 'twin'],
     ['^ @picks {{ M active = 0 }}', 'twin'],
+    ['^ @picks {{ M active = * }}', 'swelling twin'],
+    ['^ @picks {{ M id = "m2", active = 0 }}', 'twin'],
+    ['^ @map {{ M id = ("m4" "m9") }}', 'both'],
+    ['memberOf [mapTarget, refsetId] @map {{ M ID not = "m4" }}', 'map'],
     ['< @disorder: @site = @organ', 'both organDisorder swelling twin'],
     ['< @disorder: @site = << @organ', 'both organDisorder swelling twin'],
     ['< @disorder: @site = @lobe', 'both'],
@@ -107,6 +111,9 @@ describe('ECL', () => {
     ['^ @map {{ M referencedComponentId = @both }}', 'both'],
     ['* {{ C definitionStatus = defined }}', 'organDisorder'],
     ['* {{ C active = 0 }}', 'old'],
+    ['(@old OR @lobe) {{ C active = * }}', 'lobe old'],
+    ['any {{ term = "swelled", active = any }}', 'swelling'],
+    ['childOf @body MINUS ancestorOf @lobe', 'limb'],
     ['* {{ C effectiveTime < "20210101", active = false }}', 'old'],
     ['@swelling {{ + HISTORY }}', 'old swelling'],
     ['@swelling {{ + HISTORY-MIN }}', 'swelling'],
@@ -128,6 +135,15 @@ describe('ECL', () => {
       detail: { messageId: 'INVALID_ECL' },
     })
   })
+})
+
+test('ids of members are asked for in an import that has none: it is to be imported again', async () => {
+  const concepts = await importSynthetic(VERSION)
+  const systems = async () =>
+    (await concepts.systems()).map((system) => ({ ...system, header: JSON.stringify({ ...JSON.parse(system.header), memberIds: false }) }))
+  const old = createContext({ storage: memoryStorage(), concepts: { ...concepts, systems } })
+  const url = `${SNOMED}?fhir_vs=ecl/${encodeURIComponent(ids('^ @map {{ M id = "m4" }}'))}`
+  await expect(expand(old, { url })).rejects.toMatchObject({ message: expect.stringContaining('import it again') })
 })
 
 describe('implicit value sets', () => {

@@ -117,7 +117,7 @@ function beginRefsets({ ids }: BuiltConcepts): PartBuilder {
   const builder = refsetBuilder(ids)
   return {
     add: (_, row, columns) => builder.add(row, columns.slice(REFSET_COLUMNS)),
-    finish: () => ({ header: { refsets: builder.refsets }, sections: builder.sections(), dangling: 0 }),
+    finish: () => ({ header: { refsets: builder.refsets, memberIds: true }, sections: builder.sections(), dangling: 0 }),
   }
 }
 

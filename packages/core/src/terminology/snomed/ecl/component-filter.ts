@@ -13,7 +13,7 @@ export interface Component {
 
 /** A test for a filter that components of every kind can have. */
 export function* componentTest(scope: EclScope, filter: ComponentFilter): Work<(component: Component) => boolean> {
-  if (filter.kind === 'active') return ({ active }) => active === filter.active
+  if (filter.kind === 'active') return ({ active }) => filter.active === 'any' || active === filter.active
   if (filter.kind === 'effectiveTime') return ({ effectiveTime }) => compareTimes(filter, effectiveTime)
   const modules = yield* conceptsIn(scope, filter.modules)
   return ({ module }) => modules.has(scope.index.ids.find(module) ?? scope.index.size) === (filter.comparison === '=')

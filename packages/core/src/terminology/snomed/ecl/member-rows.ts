@@ -52,7 +52,7 @@ function* memberTest(scope: EclScope, refset: RefsetHeader, filter: MemberFilter
 }
 
 function* fieldTest(scope: EclScope, refset: RefsetHeader, { field, at, value }: MemberFieldFilter): Work<MemberTest> {
-  const read = fieldOf(refset, field, at)
+  const read = field.toLowerCase() === 'id' ? idOf(scope, refset, at) : fieldOf(refset, field, at)
   if (value.kind === 'time') return (row) => compareTimes(value, Number(read(row)))
   if (value.kind === 'text') {
     const matches = termTest(value.terms)
@@ -62,6 +62,13 @@ function* fieldTest(scope: EclScope, refset: RefsetHeader, { field, at, value }:
   if (value.kind === 'number') return (row) => textTest(value)(read(row).replace(/^#/, ''))
   const concepts = yield* scope.evaluate(value.constraint)
   return (row) => concepts.has(scope.index.ids.find(read(row)) ?? scope.index.size) === (value.comparison === '=')
+}
+
+/** @throws {EclError} when the import did not keep the ids of rows. */
+function idOf({ index }: EclScope, { id }: RefsetHeader, at: number): (row: RefsetRow) => string {
+  const ids = index.refsets.rowIds(id)
+  if (ids === undefined) throw new EclError('This version was imported without the ids of members: import it again', at)
+  return ({ place }) => ids[place] ?? ''
 }
 
 function booleanOf(text: string): boolean | undefined {

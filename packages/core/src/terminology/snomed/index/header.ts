@@ -18,6 +18,8 @@ export interface SnomedHeader {
   /** Ids of language reference sets, by the number of their column. */
   readonly dialects: readonly string[]
   readonly refsets: readonly RefsetHeader[]
+  /** True when the ids of their rows are kept; imports of before they were have none. */
+  readonly memberIds?: boolean
   /** Concrete values of attributes without their `#`, strings with theirs in quotes, by number. */
   readonly values: readonly string[]
   /** Ids of the schemes that have codes for concepts; imports of before they were kept have none. */

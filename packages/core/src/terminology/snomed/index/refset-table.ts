@@ -4,6 +4,8 @@ import type { SectionReader } from './section-reader.js'
 
 /** A row of a reference set. */
 export interface RefsetRow {
+  /** Which of the rows it is, from 0. */
+  readonly place: number
   readonly active: boolean
   readonly effectiveTime: string
   readonly moduleId: string
@@ -20,10 +22,12 @@ export interface RefsetTable {
   members(id: string): Bitmap
   /** Every row, active or not. */
   rows(id: string): Iterable<RefsetRow>
+  /** The ids of the rows, in their order; `undefined` when the import did not keep them. */
+  rowIds(id: string): readonly string[] | undefined
 }
 
 /** Opens the table of a version with so many concepts. */
-export function refsetTable(reader: SectionReader, { refsets }: SnomedHeader, size: number): RefsetTable {
+export function refsetTable(reader: SectionReader, { refsets, memberIds }: SnomedHeader, size: number): RefsetTable {
   const byId = new Map(refsets.map((refset) => [refset.id, refset]))
   const members = new Map<string, Bitmap>()
   return {
@@ -36,19 +40,20 @@ export function refsetTable(reader: SectionReader, { refsets }: SnomedHeader, si
       return found
     },
     rows: (id) => (byId.has(id) ? readRows(new TextDecoder().decode(reader.bytes(`refset.${id}.rows`))) : []),
+    rowIds: (id) => (memberIds === true ? new TextDecoder().decode(reader.bytes(`refset.${id}.ids`)).split('\n') : undefined),
   }
 }
 
 function* readRows(text: string): Generator<RefsetRow, void, undefined> {
-  for (let from = 0; from < text.length;) {
+  for (let from = 0, place = 0; from < text.length; place++) {
     const end = text.indexOf('\n', from)
     const to = end < 0 ? text.length : end
-    if (to > from) yield readRow(text.slice(from, to))
+    yield readRow(place, text.slice(from, to))
     from = to + 1
   }
 }
 
-function readRow(line: string): RefsetRow {
+function readRow(place: number, line: string): RefsetRow {
   const [active, effectiveTime = '', moduleId = '', referencedComponentId = '', ...fields] = line.split('\t')
-  return { active: active === '1', effectiveTime, moduleId, referencedComponentId, fields }
+  return { place, active: active === '1', effectiveTime, moduleId, referencedComponentId, fields }
 }
