@@ -81,6 +81,12 @@ describe('which Measure', () => {
   })
 })
 
+test('a Measure that was deleted is gone, not unknown', async () => {
+  const ctx = wardContext([measure([])])
+  await ctx.storage.write([{ op: 'delete', type: 'Measure', id: 'm' }])
+  await expect(evaluateMeasure(ctx, input)).rejects.toMatchObject({ code: 'deleted' })
+})
+
 describe('counts', () => {
   test.each<[string, number]>([
     ['Patient', 4],
@@ -122,6 +128,22 @@ describe('counts', () => {
     expect(await counts(measure([{ population: [plain] }], basis('boolean')))).toEqual([2])
     expect(await counts(measure([{ population: [own, plain], ...basis('Observation') }], basis('boolean')))).toEqual([2, 3])
     expect(await counts(measure([{ population: [population('x', 'Patient?gender=female')] }], basis('boolean')))).toEqual([3])
+  })
+
+  test('are of the subjects that the Measure is about, with basis boolean', async () => {
+    const about = (code: string): object => ({ subjectCodeableConcept: { coding: [{ code }] }, ...basis('boolean') })
+    const groups = [
+      { resourceType: 'Group', id: 'g' },
+      { resourceType: 'Observation', id: 'g1', subject: { reference: 'Group/g' }, code: { coding: [{ code: 'count' }] } },
+    ]
+    const countOf = async (resource: JsonObject): Promise<unknown> =>
+      (await evaluateMeasure(wardContext([resource, ...groups]), input)).group?.[0]?.population?.map(({ count }) => count)
+    expect(await countOf(measure([{ population: [population('a', 'Group'), population('b', 'Observation')] }], about('Group')))).toEqual([
+      1, 1,
+    ])
+    await expect(countOf(measure([{ population: [population('a', 'Patient')] }], about('Practitioner')))).rejects.toMatchObject({
+      code: 'definition-invalid',
+    })
   })
 
   test('ask the storage once for equal queries, and never for the resources', async () => {
@@ -272,6 +294,7 @@ describe('scoring', () => {
     ['cohort', [population('constructor', 'Patient')], 'definition-invalid', 'Measure.group[0].population[0]'],
     ['composite', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
     ['toString', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
+    ['', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
     [
       'proportion',
       [population('initial-population', 'Patient'), population('denominator', 'Patient'), population('numerator', 'Observation')],
@@ -283,6 +306,11 @@ describe('scoring', () => {
       code: error,
       expression: [expression],
     })
+  })
+
+  test('a scoring that is words only is not passed over', async () => {
+    const resource = measure([{ population: [population('numerator', 'Patient')] }], { scoring: { text: 'Proportion' } })
+    await expect(counts(resource)).rejects.toMatchObject({ code: 'not-supported', message: "Scoring 'Proportion' is not supported." })
   })
 
   test('stratifiers cut every population and have a score of their own', async () => {
@@ -439,6 +467,7 @@ describe('ME-07 queries that are not understood', () => {
     ['Patient?_include=Patient:organization', '_include'],
     ['Patient?_sort=(select)', '_sort'],
     ['Patient?_sort=none', 'none'],
+    ['Patient?_cursor=x', '_cursor'],
     ['Patient?_filter=x', '_filter'],
     ["Patient?gender='; drop table x;--&x'=1", "x'"],
     ['Patient?birthDate=ge{{%now}}', '%now'],
@@ -481,6 +510,12 @@ describe('Measures that cannot be evaluated', () => {
       one({ language: 'constructor', expression: 'x' }),
       'not-supported',
       'Measure.group[0].population[0].criteria.language',
+    ],
+    [
+      'two populations with one id',
+      measure([{ population: [population('a', 'Patient', { id: 'p' }), population('b', 'Patient', { id: 'p' })] }]),
+      'definition-invalid',
+      'Measure.group[0].population[1].id',
     ],
     [
       'two languages in one group',

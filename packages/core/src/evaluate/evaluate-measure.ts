@@ -6,7 +6,7 @@ import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope
 import { planOf, type GroupPlan, type MeasurePlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
 import { reportOf } from './report.js'
-import { practitionerIdOf, subjectOf, type Subject } from './subject.js'
+import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
 
 /** What to evaluate. */
 export interface EvaluateInput {
@@ -46,7 +46,7 @@ export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInpu
   const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
   const type = reportTypeOf(input.reportType, subject)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
-  const scope: Scope = { period, subject, practitioner, listed: type === 'subject-list' }
+  const scope: Scope = { period, subjectType: subjectTypeOf(measure), subject, practitioner, listed: type === 'subject-list' }
   const counts = await countsOf(ctx, { plan, languages, scope })
   return reportOf(ctx, { measure, plan, scope, type, counts })
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../json/index.js'
 /**
  * The Measure that `Measure/<id>`, an id, a url or `url|version` names. Without a version: the newest that is not retired.
  *
- * @throws {OperationError} `not-found`.
+ * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
  */
 export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
   const found = name.includes(':') ? await byCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
@@ -16,7 +16,11 @@ export async function findMeasure(ctx: OperationContext, name: string): Promise<
 
 async function byId(ctx: OperationContext, id: string): Promise<JsonObject | undefined> {
   ctx.authorize?.('read', 'Measure', id)
-  return (await ctx.storage.read('Measure', id))?.resource
+  const stored = await ctx.storage.read('Measure', id)
+  if (stored !== undefined) return stored.resource
+  const past = await ctx.storage.history?.page({ types: ['Measure'], id, limit: 1 })
+  if (past?.items.length) throw new OperationError('deleted', `Measure/${id} is deleted.`)
+  return undefined
 }
 
 async function byCanonical(ctx: OperationContext, canonical: string): Promise<JsonObject | undefined> {

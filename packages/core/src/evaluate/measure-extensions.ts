@@ -1,14 +1,17 @@
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 
 /**
- * Code of the scoring: the group's own, else the Measure's.
+ * Code of the scoring: the group's own, else the Measure's. A scoring without a code is named by its text, which no rule fits.
  *
  * The extensions of this file come from two guides (`us/cqfmeasures`, `uv/cqm`) under several addresses; their last segment identifies them.
  */
 export function scoringOf(group: JsonObject, measure: JsonObject): string | undefined {
   const own = extensionOf(group, ['cqfm-scoring', 'cqm-scoring'])
   const concept = objectAt(own, 'valueCodeableConcept') ?? objectAt(measure, 'scoring')
-  return objectsAt(concept, 'coding').map((coding) => stringAt(coding, 'code')).find((code) => code !== undefined)
+  const code = objectsAt(concept, 'coding')
+    .map((coding) => stringAt(coding, 'code'))
+    .find((one) => one !== undefined)
+  return concept === undefined ? undefined : (code ?? stringAt(concept, 'text') ?? '')
 }
 
 /** What is counted, as the first of the elements states it: `boolean` or a resource type. */

@@ -56,7 +56,7 @@ export interface Stratifier extends Criterion {
  * Reads a Measure.
  *
  * @throws {OperationError} `too-costly` above 100 groups or 500 populations, those of strata included; `definition-required` for a missing criteria or expression;
- *   `not-supported` for an absent language and for stratifiers by components.
+ *   `definition-invalid` for an id that two populations of a group have; `not-supported` for an absent language and for stratifiers by components.
  * @see https://hl7.org/fhir/R4/measure.html
  */
 export function planOf(measure: JsonObject): MeasurePlan {
@@ -80,18 +80,31 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
   const path = `Measure.group[${index}]`
   const place = `Group ${index + 1}`
   const scoring = scoringOf(group, measure)
+  const populations = objectsAt(group, 'population').map((population, i) => {
+    const at = { path: `${path}.population[${i}]`, place: `${place}, population ${i + 1}` }
+    return populationPlan(population, { ...at, basis: basisOf(population, group, measure) })
+  })
+  checkIds(populations)
   return {
     ...headOf(group),
     ...(scoring !== undefined && { scoring }),
     path,
-    populations: objectsAt(group, 'population').map((population, i) => {
-      const at = { path: `${path}.population[${i}]`, place: `${place}, population ${i + 1}` }
-      return populationPlan(population, { ...at, basis: basisOf(population, group, measure) })
-    }),
+    populations,
     stratifiers: objectsAt(group, 'stratifier').map((stratifier, i) => {
       const at = { path: `${path}.stratifier[${i}]`, place: `${place}, stratifier ${i + 1}` }
       return stratifierPlan(stratifier, { ...at, basis: basisOf(group, measure) })
     }),
+  }
+}
+
+/** An id says which population a reference means, so no two of a group have the same. */
+function checkIds(populations: readonly Population[]): void {
+  const ids = new Set<string>()
+  for (const { id, path, place } of populations) {
+    if (id === undefined) continue
+    if (ids.has(id))
+      throw new OperationError('definition-invalid', `${place} has the id ${quoted(id)} of another.`, { expression: [`${path}.id`] })
+    ids.add(id)
   }
 }
 
@@ -115,7 +128,9 @@ function populationPlan(population: JsonObject, at: Place): Population {
 
 function stratifierPlan(stratifier: JsonObject, at: Place): Stratifier {
   if (objectsAt(stratifier, 'component').length > 0) {
-    throw new OperationError('not-supported', `${at.place}: stratifiers by components are not supported.`, { expression: [`${at.path}.component`] })
+    throw new OperationError('not-supported', `${at.place}: stratifiers by components are not supported.`, {
+      expression: [`${at.path}.component`],
+    })
   }
   return { ...headOf(stratifier), ...criterion(stratifier, at) }
 }

@@ -64,8 +64,8 @@ async function existing(ctx: OperationContext, { type, id }: LocalReference, par
   throw new OperationError('content-not-found', `${type}/${id} does not exist.`, { expression: [parameter] })
 }
 
-/** R4: Patient where the Measure does not say. A subject by reference is a Group of them. */
-function subjectTypeOf(measure: JsonObject): string {
+/** Type of the subjects of a Measure: Patient where it does not say (R4). A subject by reference is a Group of them. */
+export function subjectTypeOf(measure: JsonObject): string {
   const [coding] = objectsAt(objectAt(measure, 'subjectCodeableConcept'), 'coding')
   return stringAt(coding, 'code') ?? 'Patient'
 }

@@ -7,6 +7,8 @@ import type { Tally } from '../tally.js'
 /** What an evaluation is about. */
 export interface Scope {
   readonly period: Period
+  /** Type of the subjects of the Measure, which are counted with basis `boolean`. */
+  readonly subjectType: string
   /** Only what belongs to this patient, or to the patients of this Group, is looked at; all when absent. */
   readonly subject?: Subject | undefined
   /** Id of a Practitioner: only what belongs to patients of this general practitioner is looked at. */

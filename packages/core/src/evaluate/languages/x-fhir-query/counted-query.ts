@@ -4,12 +4,12 @@ import type { SearchQuery } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
 import type { Scope } from '../language.js'
 import { criterionQuery, searchOptions } from './criterion-query.js'
-import { patientParameter } from './patient-parameter.js'
+import { subjectParameter } from './subject-parameter.js'
 
 /** A criterion and the query whose matches it counts. */
 export interface Counted {
   readonly criterion: Criterion
-  /** Its type is the type of what is counted: Patient where subjects are. */
+  /** Its type is the type of what is counted: that of the subjects where they are. */
   readonly query: SearchQuery
 }
 
@@ -20,8 +20,9 @@ export interface Counted {
  */
 export async function countedQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<Counted> {
   const found = await criterionQuery(ctx, criterion, scope)
-  if (criterion.basis === 'boolean') return { criterion, query: subjectsOf(ctx, criterion, found) }
-  if (criterion.basis !== undefined && criterion.basis !== found.type) throw misfit(criterion, { expected: criterion.basis, found: found.type })
+  if (criterion.basis === 'boolean') return { criterion, query: subjectsOf(ctx, { criterion, found, subjectType: scope.subjectType }) }
+  if (criterion.basis !== undefined && criterion.basis !== found.type)
+    throw misfit(criterion, { expected: criterion.basis, found: found.type })
   return { criterion, query: found }
 }
 
@@ -34,14 +35,24 @@ export function checkSameType(counted: readonly Counted[]): string {
   throw misfit(odd.criterion, { expected: type, found: odd.query.type })
 }
 
-function subjectsOf(ctx: OperationContext, criterion: Criterion, query: SearchQuery): SearchQuery {
-  if (query.type === 'Patient') return query
-  const param = patientParameter(searchOptions(ctx), query.type)
-  if (param === undefined) throw misfit(criterion, { expected: 'something that refers to a patient', found: query.type })
-  return { type: 'Patient', where: { kind: 'referredBy', param, query: { type: query.type, where: query.where } } }
+interface BySubject {
+  readonly criterion: Criterion
+  readonly found: SearchQuery
+  readonly subjectType: string
 }
 
-function misfit({ place, path, expression }: Criterion, { expected, found }: { readonly expected: string; readonly found: string }): OperationError {
+function subjectsOf(ctx: OperationContext, { criterion, found, subjectType }: BySubject): SearchQuery {
+  const { type, where } = found
+  if (type === subjectType) return found
+  const param = subjectParameter(searchOptions(ctx), type, subjectType)
+  if (param === undefined) throw misfit(criterion, { expected: `something that refers to a ${subjectType}`, found: type })
+  return { type: subjectType, where: { kind: 'referredBy', param, query: { type, where } } }
+}
+
+function misfit(
+  { place, path, expression }: Criterion,
+  { expected, found }: { readonly expected: string; readonly found: string },
+): OperationError {
   return new OperationError('definition-invalid', `${place}: ${quoted(expression)} gives ${found}, where ${expected} is counted.`, {
     expression: [`${path}.criteria.expression`],
   })

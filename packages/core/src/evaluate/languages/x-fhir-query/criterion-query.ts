@@ -5,7 +5,7 @@ import type { SearchQuery } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
 import type { Scope } from '../language.js'
 import { parseExpression } from './expression.js'
-import { patientParameter } from './patient-parameter.js'
+import { subjectParameter } from './subject-parameter.js'
 
 const PATIENT_VARIABLES = ['subject.id', 'patient.id']
 
@@ -21,7 +21,9 @@ export async function criterionQuery(ctx: OperationContext, criterion: Criterion
   const query = await placed(criterion, async () => {
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
     const own = patientConditions(criterion, scope).map((condition) => ofPatients(options, type, condition))
-    return (await parseSearch(type, [...parameters, ...own], options)).query
+    const { query } = await parseSearch(type, [...parameters, ...own], options)
+    if (query.after !== undefined) throw new OperationError('search-unsupported', "A criterion has no pages, so it takes no '_cursor'.")
+    return query
   })
   for (const type of searchTypesOf(query)) ctx.authorize?.('search', type)
   return query
@@ -57,7 +59,7 @@ function patientConditions(criterion: Criterion, { subject, practitioner }: Scop
 /** The condition on patients as one on resources of a type that refers to them. */
 function ofPatients(options: SearchOptions, type: string, [name, value]: Condition): Condition {
   if (type === 'Patient') return [name, value]
-  const parameter = patientParameter(options, type)
+  const parameter = subjectParameter(options, type, 'Patient')
   if (parameter === undefined) throw new OperationError('search-invalid', `${quoted(type)} does not refer to a patient.`)
   return name === '_id' ? [parameter, `Patient/${value}`] : [`${parameter}:Patient.${name}`, value]
 }
