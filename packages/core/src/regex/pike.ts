@@ -14,7 +14,11 @@ interface Position {
   readonly at: number
   readonly before: Side
   readonly after: Side
+  readonly work: Work
 }
+
+/** What an address costs here, in steps of an automaton without captures. */
+const COST = 25
 
 /**
  * Finds the leftmost match that begins at or after `from`, preferring alternatives as Perl does (Pike's algorithm).
@@ -25,11 +29,10 @@ export function findMatch(program: Program, text: string, { from, work }: { from
   let threads: Thread[] = []
   let found: Captures | undefined
   let before = from === 0 ? -1 : codePointAt(text, from - 1)
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const code = codePointAt(text, at)
     if (found === undefined) threads.push({ address: program.start, captures: unset(program) })
-    const reached = spread(program, threads, { at, before: sideOf(before), after: sideOf(code) })
-    spendWork(work, reached.length + 1)
+    const reached = spread(program, threads, { at, before: sideOf(before), after: sideOf(code), work })
     const step = advance(program, reached, code)
     found = step.found ?? found
     threads = step.threads
@@ -62,6 +65,7 @@ function spread(program: Program, threads: readonly Thread[], position: Position
   for (let thread = stack.pop(); thread !== undefined; thread = stack.pop()) {
     if (seen.has(thread.address)) continue
     seen.add(thread.address)
+    spendWork(position.work, COST)
     if (!follow(program, { thread, stack }, position)) reached.push(thread)
   }
   return reached
