@@ -86,6 +86,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   attachment: 'Make size and data of the attachment agree.',
   // Bundles
   'bundle-full-url': 'Give the entry an absolute fullUrl that agrees with the type and id of its resource.',
+  'bundle-header': 'Begin a document with its Composition, a message with its MessageHeader.',
   'bundle-link': 'Keep one link for each relation, of relations that the type of Bundle has.',
   'bundle-style-sheet': 'Put the style sheet into the Bundle.',
   'bundle-search': 'Give what answers to a search have: a self link, search modes and ids.',

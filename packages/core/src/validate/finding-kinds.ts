@@ -84,6 +84,7 @@ export const FINDING_KINDS = {
   attachment: { severity: 'error', code: 'structure' },
   // Bundles
   'bundle-full-url': { severity: 'error', code: 'invalid' },
+  'bundle-header': { severity: 'error', code: 'invalid' },
   'bundle-link': { severity: 'error', code: 'invalid' },
   'bundle-style-sheet': { severity: 'error', code: 'not-found' },
   'bundle-search': { severity: 'error', code: 'invalid' },

@@ -51,6 +51,13 @@ describe('the fullUrl of an entry', () => {
     ['is not needed in a batch', bundle('batch', [{ resource: patient('a'), request: { method: 'PUT', url: 'Patient/a' } }]), []],
     ['is absolute', bundle('collection', [{ fullUrl: 'Patient/a', resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
     [
+      'makes relative references be a type and an id where it is a URN, too',
+      bundle('collection', [
+        { fullUrl: 'urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', resource: patient('a', { managingOrganization: { reference: 'o' } }) },
+      ]),
+      ['error bundle-reference-missing Bundle.entry[0].resource.managingOrganization'],
+    ],
+    [
       'of a server has the id of the resource',
       bundle('collection', [{ fullUrl: `${HOST}Patient/b`, resource: patient('a') }]),
       ['error bundle-full-url Bundle.entry[0]'],
@@ -91,7 +98,23 @@ describe('the answer to a search', () => {
       bundle('searchset', [at(patient('a'), { search: { mode: 'outcome' } })], self),
       ['error bundle-search Bundle.entry[0].resource'],
     ],
-    ['tells why other types are there', bundle('searchset', [at(observation)], self), ['warning bundle-search Bundle']],
+    [
+      'tells why other types are there',
+      bundle('searchset', [at(observation)], self),
+      ['warning bundle-search Bundle.entry[0]', 'warning bundle-search Bundle'],
+    ],
+    ['finds resources', bundle('searchset', [{ fullUrl: 'urn:x:1', ...match }], self), ['error bundle-search Bundle.entry[0]']],
+    [
+      'should have ids without modes too',
+      bundle('searchset', [{ fullUrl: 'urn:x:1', resource: { resourceType: 'Patient', active: true } }], self),
+      ['warning bundle-search Bundle.entry[0].resource'],
+    ],
+    [
+      'should tell the types that were searched',
+      bundle('searchset', [at(patient('a'), match)], { link: [{ relation: 'self', url: 'http://a.org/x?y=1' }] }),
+      ['information bundle-search Bundle'],
+    ],
+    ['may be empty', bundle('searchset', []), []],
     ['needs no modes when all is of the type', bundle('searchset', [at(patient('a'))], self), []],
     [
       'knows the types of a search over several',
@@ -108,7 +131,17 @@ describe('the answer to a search', () => {
     [
       'is the only one with pages',
       bundle('collection', [], { link: [{ relation: 'next', url: 'http://a.org/2' }] }),
-      ['warning bundle-link Bundle.link[0]'],
+      ['error bundle-link Bundle.link[0].relation'],
+    ],
+    [
+      'is not the only one with a link to itself',
+      bundle('collection', [], {
+        link: [
+          { relation: 'self', url: 'http://a.org/2' },
+          { relation: 'self', url: 'http://a.org/3' },
+        ],
+      }),
+      ['error bundle-link Bundle.link[1].relation'],
     ],
   ])('%s', async (_, resource, expected) => {
     expect(await findingsOf(resource, [], KINDS)).toEqual(expected)
@@ -190,6 +223,10 @@ describe('the entries of a document or message', () => {
       ),
       [],
     ],
+    ['are more than none', document(), ['error bundle-header Bundle']],
+    ['begin with a resource', document({ fullUrl: 'urn:x:1' }), ['error bundle-header Bundle.entry[0]']],
+    ['begin with the Composition', document(at(patient('a'))), ['error bundle-header Bundle.entry[0].resource']],
+    ['begin with the MessageHeader', bundle('message', [at(patient('a'))]), ['error bundle-header Bundle.entry[0].resource']],
     [
       'should have to do with the message',
       bundle('message', [at(message({})), at(patient('a'))]),

@@ -24,15 +24,16 @@ function checkRelation(
   link: FhirNode,
   { relation, isRepeated }: { relation: string; isRepeated: boolean },
 ): void {
+  const hasPages = type === 'searchset' || type === 'history'
   const isPage = PAGES.has(relation)
-  if (isRepeated && (isPage || relation === 'self'))
-    run.sink.report('bundle-link', link, { text: `There is more than one link with the relation ${quoted(relation)}.` })
-  if (isPage && type !== 'searchset' && type !== 'history') {
+  const place = hasPages ? {} : { at: 'relation' }
+  if (isRepeated && ((hasPages && isPage) || relation === 'self'))
+    run.sink.report('bundle-link', link, { text: `There is more than one link with the relation ${quoted(relation)}.`, ...place })
+  if (isPage && !hasPages)
     run.sink.report('bundle-link', link, {
       text: `A Bundle of type ${quoted(type)} has no pages, so no link ${quoted(relation)}.`,
-      severity: 'warning',
+      ...place,
     })
-  }
 }
 
 function checkStyleSheet({ run, index }: BundleCheck, link: FhirNode): void {

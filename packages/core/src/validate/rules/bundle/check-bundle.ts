@@ -6,6 +6,7 @@ import { checkBundleLinks } from './bundle-links.js'
 import { linksIn, type EntryLink } from './entry-links.js'
 import { checkEntryReferences } from './entry-references.js'
 import { checkFullUrls } from './full-urls.js'
+import { checkHeader } from './header.js'
 import { checkReachability } from './reachability.js'
 import { checkSearchSet } from './search-set.js'
 import { checkSigners } from './signer-references.js'
@@ -26,8 +27,8 @@ const ON_ALL: readonly BundleRule[] = [checkFullUrls, checkBundleLinks, checkSig
 
 /** Entries of a history repeat each other, so what references in it lead to is not asked. */
 const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
-  ['document', [checkEntryReferences, checkReachability]],
-  ['message', [checkEntryReferences, checkReachability]],
+  ['document', [checkHeader, checkEntryReferences, checkReachability]],
+  ['message', [checkHeader, checkEntryReferences, checkReachability]],
   ['searchset', [checkEntryReferences, checkSearchSet]],
   ['collection', [checkEntryReferences]],
   ['transaction', [checkEntryReferences]],

@@ -84,12 +84,12 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   if (warning !== undefined) run.sink.report('bundle-reference-open', node, { text: warning })
 }
 
-/** A relative reference is taken from the entry's fullUrl, so there must be one, and on a server it names type and id. */
+/** A relative reference is taken from the entry's fullUrl, so there must be one, and it names type and id. */
 function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
   if (target.includes(':')) return undefined
   if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type))
     return { text: `${quoted(target)} is relative, but its entry has no fullUrl from which it could be taken.`, code: 'required' }
-  if (fullUrl?.startsWith('http') !== true || addressOf(target) !== undefined) return undefined
+  if (fullUrl === undefined || addressOf(target) !== undefined) return undefined
   return { text: `${quoted(target)} must be a type and an id, as it is relative to the fullUrl of its entry.`, code: 'invalid' }
 }
 

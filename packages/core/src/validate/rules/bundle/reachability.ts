@@ -5,6 +5,7 @@ import type { BundleEntry } from '../reference/bundle-index.js'
 import type { BundleCheck } from './check-bundle.js'
 import { targetsOf } from './entry-links.js'
 
+/** How it is told that an entry has nothing to do with the header. */
 interface Manner {
   readonly header: string
   readonly orphan: Finding['severity']
@@ -26,7 +27,7 @@ export function checkReachability(check: BundleCheck): void {
   const { run, type, index } = check
   const [header] = index.entries
   const manner = MANNERS.get(type)
-  if (manner === undefined || header?.resource.type.name !== manner.header) return
+  if (manner === undefined || header === undefined) return
   const links = linksBetween(check)
   const starts = [header, ...styleSheets(check)]
   const forward = reached(starts, (entry) => links.targets.get(entry) ?? [])

@@ -1,5 +1,7 @@
 import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../../../json/index.js'
+import type { Finding } from '../../finding.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { BundleEntry } from '../reference/bundle-index.js'
 import type { BundleCheck } from './check-bundle.js'
@@ -11,16 +13,25 @@ import type { BundleCheck } from './check-bundle.js'
  */
 export function checkSearchSet(check: BundleCheck): void {
   const { run, bundle, index } = check
+  if (checkPresence(check) === 0) return
   const self = selfLink(check)
-  if (self === undefined)
-    run.sink.report('bundle-search', bundle, {
-      text: 'The answer to a search should have a self link, which says what was searched.',
-      severity: 'warning',
-    })
   const types = self === undefined ? [] : typesOf(self, (name) => run.model.type(name)?.kind === 'resource')
+  const say = (severity: Finding['severity'], text: string): void => run.sink.report('bundle-search', bundle, { text, severity })
+  if (self === undefined) say('warning', 'The answer to a search should have a self link, which says what was searched.')
+  else if (types.length === 0) say('information', `The self link ${quoted(self)} does not tell the types that were searched.`)
   if (index.entries.some((entry) => modeOf(entry) !== undefined)) {
     for (const entry of index.entries) checkEntry(check, entry, types)
   } else checkWithoutModes(check, types)
+}
+
+/** Number of entries; each must have a resource. */
+function checkPresence({ run, bundle }: BundleCheck): number {
+  const entries = childrenOf(run, bundle, 'entry')
+  for (const entry of entries) {
+    if (childrenOf(run, entry, 'resource').length === 0)
+      run.sink.report('bundle-search', entry, { text: 'What a search finds must be a resource.' })
+  }
+  return entries.length
 }
 
 function selfLink({ run, bundle }: BundleCheck): string | undefined {
@@ -58,19 +69,16 @@ function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly st
     say(`A match must be of the type that was searched, ${types.join(' or ')}, not ${quoted(type)}.`)
 }
 
-/** Without modes, entries of one type that was searched need none. */
+/** Without modes, entries of the one type that was searched need none. */
 function checkWithoutModes({ run, bundle, index }: BundleCheck, types: readonly string[]): void {
-  const found = new Set(index.entries.map(({ resource }) => resource.type.name).filter((type) => type !== 'OperationOutcome'))
-  for (const { resource } of index.entries) {
-    if (resource.type.name !== 'OperationOutcome' && textOf(resource, 'id') === undefined) {
-      run.sink.report('bundle-search', resource, { text: 'What a search finds must have an id.' })
-    }
+  const warn = (node: FhirNode, text: string): void => run.sink.report('bundle-search', node, { text, severity: 'warning' })
+  for (const { entry, resource } of index.entries) {
+    const type = resource.type.name
+    if (types.length > 0 && !types.includes(type))
+      warn(entry, `The entry should have a search mode, as ${quoted(type)} is none of the types that were searched.`)
+    else if (type !== 'OperationOutcome' && textOf(resource, 'id') === undefined) warn(resource, 'What a search finds should have an id.')
   }
-  const isPlain = types.length > 0 && found.size <= 1 && [...found].every((type) => types.includes(type))
-  if (index.entries.length > 0 && !isPlain) {
-    run.sink.report('bundle-search', bundle, {
-      text: 'The entries of an answer to a search should have search modes.',
-      severity: 'warning',
-    })
-  }
+  const found = new Set(index.entries.map(({ resource }) => resource.type.name))
+  const isPlain = found.size <= 1 && [...found].every((type) => types.includes(type))
+  if (!isPlain) warn(bundle, 'The entries of an answer to a search should have search modes.')
 }

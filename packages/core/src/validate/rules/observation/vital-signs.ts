@@ -3,24 +3,26 @@ import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../
 import type { Profile } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
 
-const LOINC = 'http://loinc.org'
-const SNOMED = 'http://snomed.info/sct'
+/** The profiles of vital signs, each with the LOINC codes of Observations that must conform to it. */
+const BY_LOINC: readonly (readonly [profile: string, codes: string])[] = [
+  ['vitalspanel', '85353-1'],
+  ['resprate', '9279-1 76170-0 76172-6 76171-8 19840-8 33438-3 76270-8 11291-2'],
+  ['heartrate', '8867-4 60978-4 73795-7 73799-9 76476-1 76477-9 8889-8 8890-6 8891-4 8892-2 8893-0'],
+  ['heartrate', '40443-4 55425-3 68999-2 11328-2 69000-8 8886-4'],
+  ['oxygensat', '2708-6 19224-5 20564-1 2709-4 2710-2 2713-6 51733-4 59408-5 59417-6 89276-0 97549-0'],
+  ['bodytemp', '8310-5 60834-9 60835-6 60836-4 60838-0 60955-2 61009-7 75539-7 75987-8 76010-8 76011-6 76278-1'],
+  ['bodytemp', '8309-7 8328-7 8329-5 8330-3 8331-1 8332-9 8333-7 8334-5 91371-5 98657-0 98663-8'],
+  ['bodyheight', '8302-2 3137-7 3138-5 8306-3 8308-9'],
+  ['headcircum', '9843-4 8287-5'],
+  ['bodyweight', '29463-7 3141-9 3142-7 75292-3 79348-9 8350-1 8351-9'],
+  ['bmi', '39156-5 89270-3'],
+  ['bp', '85354-9 35094-2 8459-0 76534-7 55284-4 8480-6'],
+]
 
-/** Codes of vital signs by `system|code`, each with the profile of the specification that such an Observation must conform to. */
+/** By `system|code`. */
 const PROFILES: ReadonlyMap<string, string> = new Map([
-  [`${LOINC}|85353-1`, 'vitalspanel'],
-  [`${LOINC}|9279-1`, 'resprate'],
-  [`${LOINC}|8867-4`, 'heartrate'],
-  [`${LOINC}|2708-6`, 'oxygensat'],
-  [`${LOINC}|59408-5`, 'oxygensat'],
-  [`${LOINC}|8310-5`, 'bodytemp'],
-  [`${SNOMED}|276885007`, 'bodytemp'],
-  [`${LOINC}|8302-2`, 'bodyheight'],
-  [`${LOINC}|9843-4`, 'headcircum'],
-  [`${LOINC}|29463-7`, 'bodyweight'],
-  [`${LOINC}|39156-5`, 'bmi'],
-  [`${LOINC}|85354-9`, 'bp'],
-  [`${LOINC}|76534-7`, 'bp'],
+  ...BY_LOINC.flatMap(([profile, codes]) => codes.split(' ').map((code): [string, string] => [`http://loinc.org|${code}`, profile])),
+  ['http://snomed.info/sct|276885007', 'bodytemp'],
 ])
 
 const CATEGORY = 'vital-signs'
