@@ -42,6 +42,18 @@ in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea","","2-2;3-3"
   'AccessoryFiles/AnswerFile/LoincAnswerListLink.csv': `"LoincNumber","LongCommonName","AnswerListId","AnswerListName","AnswerListLinkType","ApplicableContext"
 "2-2","Sugar note","LL1-1","Yes|No","NORMATIVE",""
 `,
+  'AccessoryFiles/GroupFile/ParentGroup.csv': `"ParentGroupId","ParentGroup","Status"
+"LG1-1","Things in tea","ACTIVE"
+`,
+  'AccessoryFiles/GroupFile/Group.csv': `"ParentGroupId","GroupId","Group","Archetype","Status","VersionFirstReleased"
+"LG1-1","LG2-2","Sugar in tea","","ACTIVE","9.98"
+"LG1-1","LG3-3","Salt in tea","","DEPRECATED","9.98"
+`,
+  'AccessoryFiles/GroupFile/GroupLoincTerms.csv': `"Category","GroupId","Archetype","LoincNumber","LongCommonName"
+"Tea","LG2-2","","1-1","Sugar [Mass/volume] in Tea"
+"Tea","LG2-2","","2-2","Sugar note"
+"Tea","LG3-3","","3-3","Salt in Tea"
+`,
   'AccessoryFiles/ComponentHierarchyBySystem/ComponentHierarchyBySystem.csv': `"PATH_TO_ROOT","SEQUENCE","IMMEDIATE_PARENT","CODE","CODE_TEXT"
 "","1","","LP9-9","Kitchen"
 "LP9-9","1","LP9-9","LP1-1","Sugar"
@@ -119,6 +131,8 @@ describe('an imported release of LOINC', () => {
     ['LL1-1', 'Yes|No'],
     ['LP2-2', 'Document'],
     ['LP9-9', 'Kitchen'],
+    ['LG1-1', 'Things in tea'],
+    ['LG2-2', 'Sugar in tea'],
   ])('knows %s, which is no code of an observation', async (code, display) => {
     expect(await lookup(ctx, { system: LOINC, code })).toMatchObject({ display })
   })
@@ -140,7 +154,9 @@ describe('an imported release of LOINC', () => {
     ['CLASS', '=', 'chem', ['1-1', '3-3']],
     ['CLASS', '=', 'LP4-4', ['3-3']],
     ['CLASSTYPE', '=', '1', ['1-1', '3-3']],
-    ['STATUS', '=', 'DEPRECATED', ['3-3']],
+    ['STATUS', '=', 'DEPRECATED', ['3-3', 'LG3-3']],
+    ['Group', '=', 'LG2-2', ['1-1', '2-2']],
+    ['parent', '=', 'LG1-1', ['LG2-2', 'LG3-3']],
     ['copyright', '=', '3rdParty', ['2-2']],
     ['LIST', '=', 'LL1-1', ['LA1-1', 'LA2-2']],
     ['LIST', '=', 'LL2-2', []],
@@ -164,17 +180,22 @@ describe('an imported release of LOINC', () => {
     ['http://loinc.org/vs/LL1-1', ['LA1-1', 'LA2-2']],
     ['http://loinc.org/vs/LP1-1', ['LP1-1', '1-1']],
     ['http://loinc.org/vs/LP1-1|9.99', ['LP1-1', '1-1']],
+    ['http://loinc.org/vs/LG2-2', ['1-1', '2-2']],
+    ['http://loinc.org/vs/LG1-1', ['1-1', '2-2', '3-3']],
   ])('has the value set %s', async (url, codes) => {
     expect((await expand(ctx, { url, excludeNested: true })).contains.map(({ code }) => code).toSorted()).toEqual(codes.toSorted())
   })
 
   it('has the value set of all codes', async () => {
-    expect((await expand(ctx, { url: 'http://loinc.org/vs' })).total).toBe(11)
+    expect((await expand(ctx, { url: 'http://loinc.org/vs' })).total).toBe(14)
   })
 
-  it.each(['http://loinc.org/vs/LL7-7', 'http://loinc.org/vs/1-1', 'http://loinc.org/vs/LL1-1|1.0'])('has no value set %s', async (url) => {
-    await expect(expand(ctx, { url })).rejects.toMatchObject({ code: 'not-found' })
-  })
+  it.each(['http://loinc.org/vs/LL7-7', 'http://loinc.org/vs/LG7-7', 'http://loinc.org/vs/1-1', 'http://loinc.org/vs/LL1-1|1.0'])(
+    'has no value set %s',
+    async (url) => {
+      await expect(expand(ctx, { url })).rejects.toMatchObject({ code: 'not-found' })
+    },
+  )
 
   it('is imported by the command, with the map of replaced codes', async () => {
     const out: string[] = []

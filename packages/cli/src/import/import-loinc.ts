@@ -5,6 +5,7 @@ import { storeConcepts } from 'fhir-ops/terminology/listed'
 import { counted } from '../counted.js'
 import {
   answerConcept,
+  branchConcept,
   CODE_PROPERTIES,
   codeConcept,
   groupConcept,
@@ -14,7 +15,7 @@ import {
   PART_PROPERTIES,
   TEXT_PROPERTIES,
 } from './loinc-concepts.js'
-import { loincFile, loincRows, loincTablesIn, readLoincTables, type ListedAnswer, type LoincTables } from './loinc-tables.js'
+import { loincFile, loincRows, loincTablesIn, readGroup, readLoincTables, type ListedAnswer, type LoincTables } from './loinc-tables.js'
 import { readVariants } from './loinc-variants.js'
 import { madeConcepts } from './made-concepts.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
@@ -37,8 +38,8 @@ export interface LoincImport {
 }
 
 /**
- * Imports a release of LOINC in CSV into a concept store: codes, parts, lists of answers, answers, the hierarchy, and
- * names in the languages that are asked for. Panels are not imported. The tables of the release are joined on disk, so
+ * Imports a release of LOINC in CSV into a concept store: codes, parts, groups, lists of answers, answers, the hierarchy,
+ * and names in the languages that are asked for. Panels are not imported. The tables of the release are joined on disk, so
  * memory does not grow with it, in the file that `work` names; after an abort the next run goes on behind the rows that were taken.
  *
  * @param path Folder or ZIP archive of the release.
@@ -76,8 +77,9 @@ async function makeConcepts(files: readonly ReleaseFile[], tables: LoincTables):
   for await (const row of loincRows(tables, files, 'Loinc.csv')) add(noted(codeConcept(row, tables), tables))
   for await (const row of loincRows(tables, files, 'Part.csv')) add(noted(partConcept(row, tables), tables))
   for await (const [code, [name]] of untakenRows(work, 'name', tables.rows('name'))) {
-    if (tables.values('code', code).length === 0) add(groupConcept(code, name, tables))
+    if (tables.values('code', code).length === 0) add(branchConcept(code, name, tables))
   }
+  for await (const [code, rows] of untakenRows(work, 'group', tables.rows('group'))) add(groupConcept(code, rows.map(readGroup)))
   for await (const [code, rows] of untakenRows(work, 'list', tables.rows('list'))) add(listConcept(code, rows.map(readAnswer)))
   for await (const [code, rows] of untakenRows(work, 'answer', tables.rows('answer')))
     add(answerConcept(code, rows.map(readAnswer), tables))
@@ -98,7 +100,10 @@ function codeSystem(version: string, tables: LoincTables): JsonObject {
   const own = [
     ...Array.from(parts, (code) => ({ code, type: 'Coding' })),
     ...TEXT_PROPERTIES.map((code) => ({ code, type: 'string' })),
-    ...[...CODE_PROPERTIES, 'MAP_TO', 'answer-list', 'Answer', 'AnswerList', 'answers-for'].map((code) => ({ code, type: 'code' })),
+    ...[...CODE_PROPERTIES, 'MAP_TO', 'answer-list', 'Group', 'Answer', 'AnswerList', 'answers-for'].map((code) => ({
+      code,
+      type: 'code',
+    })),
   ]
   const declared = [
     ...own.map(({ code, type }) => ({ code, uri: `${LOINC}/property/${code}`, type })),

@@ -1,6 +1,6 @@
 import type { JsonObject } from 'fhir-ops/json'
 import type { CsvRow } from './csv.js'
-import { column, type ListedAnswer, type LoincTables, type PartLink } from './loinc-tables.js'
+import { column, type CodeGroup, type ListedAnswer, type LoincTables, type PartLink } from './loinc-tables.js'
 
 /** Url of LOINC. */
 export const LOINC = 'http://loinc.org'
@@ -61,9 +61,10 @@ export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
       ...TEXT_PROPERTIES.flatMap((property) => textProperty(property, row.get(property))),
       ...CODE_PROPERTIES.flatMap((property) => codes(property, row.get(property)?.split(/; */))),
       ...codes('answer-list', tables.values('lists-of', code)),
+      ...codes('Group', tables.values('groups-of', code)),
       ...codes('MAP_TO', tables.values('map-to', code)),
       ...codes('parent', tables.values('parent', code)),
-      ...(row.get('STATUS') === 'DEPRECATED' ? [{ code: 'inactive', valueBoolean: true }] : []),
+      ...inactive(row.get('STATUS')),
     ],
   }
 }
@@ -79,14 +80,31 @@ export function partConcept(row: CsvRow, tables: LoincTables): JsonObject {
       ...textProperty('PartTypeName', row.get('PartTypeName')),
       ...textProperty('STATUS', status),
       ...codes('parent', tables.values('parent', code)),
-      ...(status === 'DEPRECATED' ? [{ code: 'inactive', valueBoolean: true }] : []),
+      ...inactive(status),
     ],
   }
 }
 
 /** The concept of a part that stands in the hierarchy alone. */
-export function groupConcept(code: string, display: string | undefined, tables: LoincTables): JsonObject {
+export function branchConcept(code: string, display: string | undefined, tables: LoincTables): JsonObject {
   return { code, ...(display !== undefined && { display }), property: codes('parent', tables.values('parent', code)) }
+}
+
+/** The concept of a group, by its rows of `Group.csv` or `ParentGroup.csv`. */
+export function groupConcept(code: string, rows: readonly CodeGroup[]): JsonObject {
+  const status = rows[0]?.status
+  return {
+    code,
+    display: rows[0]?.name ?? code,
+    property: [
+      ...textProperty('STATUS', status),
+      ...codes(
+        'parent',
+        rows.flatMap(({ parent }) => parent ?? []),
+      ),
+      ...inactive(status),
+    ],
+  }
 }
 
 /** The concept of a list of answers, by its rows of `AnswerList.csv`. */
@@ -105,6 +123,10 @@ export function answerConcept(code: string, rows: readonly ListedAnswer[], table
     ...(display !== undefined && { display }),
     property: [...codes('AnswerList', lists), ...codes('answers-for', [...lists, ...questions])],
   }
+}
+
+function inactive(status: string | undefined): readonly JsonObject[] {
+  return status === 'DEPRECATED' ? [{ code: 'inactive', valueBoolean: true }] : []
 }
 
 function textProperty(code: string, value: string | undefined): readonly JsonObject[] {

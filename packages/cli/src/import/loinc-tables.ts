@@ -31,6 +31,10 @@ const TABLES = [
   'list',
   /** By answer: its text and the lists that it is in. */
   'answer',
+  /** By group: its name, its status and the group that it belongs to. */
+  'group',
+  /** The groups of each code, and those that these belong to. */
+  'groups-of',
   /** Codes and parts that have a concept. */
   'code',
   /** Concepts in their order. */
@@ -52,6 +56,13 @@ export interface ListedAnswer {
   /** Absent for a list whose answers are kept elsewhere. */
   readonly answer: string | undefined
   readonly text: string | undefined
+}
+
+/** A group of codes that are alike for some purpose. */
+export interface CodeGroup {
+  readonly name: string | undefined
+  readonly status: string | undefined
+  readonly parent: string | undefined
 }
 
 /** Opens the tables in the work of an import. */
@@ -89,6 +100,7 @@ export async function readLoincTables(files: readonly ReleaseFile[], tables: Loi
     tables.add('lists-of', column(row, 'LoincNumber'), column(row, 'AnswerListId'))
   }
   for await (const row of loincRows(tables, files, 'AnswerList.csv')) addAnswer(tables, row)
+  await readGroups(files, tables)
 }
 
 /** The hierarchy of components; releases of before 2.73 call it multi-axial. */
@@ -127,6 +139,26 @@ function addAnswer(tables: LoincTables, row: CsvRow): void {
   const listed = JSON.stringify({ list, listName: row.get('AnswerListName'), answer, text: row.get('DisplayText') })
   tables.add('list', list, listed)
   if (answer !== undefined) tables.add('answer', answer, listed)
+}
+
+async function readGroups(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  const add = (code: string, group: CodeGroup): void => tables.add('group', code, JSON.stringify(group))
+  for await (const row of loincRows(tables, files, 'ParentGroup.csv')) {
+    add(column(row, 'ParentGroupId'), { name: row.get('ParentGroup'), status: row.get('Status'), parent: undefined })
+  }
+  for await (const row of loincRows(tables, files, 'Group.csv')) {
+    add(column(row, 'GroupId'), { name: row.get('Group'), status: row.get('Status'), parent: row.get('ParentGroupId') })
+  }
+  for await (const row of loincRows(tables, files, 'GroupLoincTerms.csv')) {
+    const [code, group] = [column(row, 'LoincNumber'), column(row, 'GroupId')]
+    const parents = tables.values('group', group).flatMap((text) => readGroup(text).parent ?? [])
+    for (const one of [group, ...parents]) tables.add('groups-of', code, one)
+  }
+}
+
+/** Reads a value of the table `group`. */
+export function readGroup(text: string): CodeGroup {
+  return JSON.parse(text)
 }
 
 /** A value that a row must have. */

@@ -7,14 +7,15 @@ import { LOINC } from './loinc-filter.js'
 const PREFIX = `${LOINC}/vs`
 
 /**
- * The value set that LOINC defines by its url: all codes (`http://loinc.org/vs`), the answers of a list (`/LL...`), what is below a part (`/LP...`).
+ * The value set that LOINC defines by its url: all codes (`http://loinc.org/vs`), the answers of a list (`/LL...`),
+ * what is below a part (`/LP...`), the codes of a group (`/LG...`).
  *
- * @returns `undefined` for another url, and when LOINC is not imported or has no such list or part.
+ * @returns `undefined` for another url, and when LOINC is not imported or has no such list, part or group.
  * @see https://hl7.org/fhir/R4/loinc.html
  */
 export async function loincValueSet(ctx: OperationContext, canonical: string): Promise<Definition | undefined> {
   const { url, version } = canonicalOf(canonical)
-  if (url !== PREFIX && !/^http:\/\/loinc\.org\/vs\/L[LP][0-9]{1,10}-[0-9]$/.test(url)) return undefined
+  if (url !== PREFIX && !/^http:\/\/loinc\.org\/vs\/L[LPG][0-9]{1,10}-[0-9]$/.test(url)) return undefined
   const stored = await storedVersions(ctx, LOINC)
   await stored.prepare(version)
   const provider = stored.provider(version)
@@ -27,5 +28,7 @@ export async function loincValueSet(ctx: OperationContext, canonical: string): P
 }
 
 function filterFor(code: string): JsonObject {
-  return code.startsWith('LL') ? { property: 'LIST', op: '=', value: code } : { property: 'concept', op: 'is-a', value: code }
+  if (code.startsWith('LL')) return { property: 'LIST', op: '=', value: code }
+  if (code.startsWith('LG')) return { property: 'Group', op: '=', value: code }
+  return { property: 'concept', op: 'is-a', value: code }
 }
