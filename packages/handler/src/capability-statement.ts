@@ -13,12 +13,17 @@ import type { Route } from './routes/route.js'
 import { mostDeletions } from './content/write.js'
 import { FHIR_PATH, type Service } from './service.js'
 
-/** `Bot` is listed beside the types of FHIR. */
 type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam' | 'searchInclude'> & {
   readonly type: string
   readonly searchInclude?: readonly string[]
   readonly searchParam?: readonly { readonly name: string; readonly type: string }[]
 }
+
+/** Said in words, because `rest.resource` can name types of R4 only. */
+const BOTS =
+  'Bots, for which R4 has no type, are kept at Bot like other resources. The operation $execute of an instance, or of the type by identifier, runs one.'
+
+const OAUTH = { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }
 
 const VERSION = '0.1.0'
 const RELEASED = '2026-01-01'
@@ -48,11 +53,14 @@ export function capabilityStatement(
     rest: [
       {
         mode: 'server',
+        documentation: BOTS,
         interaction: systemInteractions(service, routes),
         operation: operationsOf(fhir.filter(isSystemLevel)),
-        security: { service: [{ text: 'OAuth 2.0 bearer tokens' }] },
+        security: { service: [{ coding: [OAUTH], text: 'OAuth 2.0 bearer tokens' }] },
         ...(service.ctx.search !== undefined && { compartment: [...COMPARTMENTS] }),
-        resource: resourceTypes().map((type) => resourceEntry(service, type, fhir)),
+        resource: resourceTypes()
+          .filter((type) => type !== 'Bot')
+          .map((type) => resourceEntry(service, type, fhir)),
       },
     ],
   }
@@ -60,9 +68,10 @@ export function capabilityStatement(
 
 /** What the terminology operations can do. */
 export function terminologyStatement({ baseUrl, ctx }: Service): ReturnType<typeof terminologyCapabilities> {
-  const url = `${baseUrl}${FHIR_PATH}/metadata?mode=terminology`
+  const base = `${baseUrl}${FHIR_PATH}`
+  const url = `${base}/metadata?mode=terminology`
   const codeSystems = (ctx.codeSystems ?? []).map((system) => system.url)
-  return terminologyCapabilities({ url, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED, codeSystems })
+  return terminologyCapabilities({ url, base, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED, codeSystems })
 }
 
 function resourceEntry(service: Service, type: string, routes: readonly Route[]): RestResource {

@@ -413,7 +413,7 @@ describe('metadata', () => {
     const { json } = await send(`${running.base}/fhir/R4/metadata`)
     const resources = at(json, 'rest', 0, 'resource') as { type: string; operation?: { name: string }[]; interaction: { code: string }[] }[]
     const map = resources.find(({ type }) => type === 'ConceptMap')
-    expect(resources.length).toBe(147)
+    expect(resources.length).toBe(146)
     expect(map?.operation?.map(({ name }) => name).sort()).toEqual(['mirror', 'translate', 'validate'])
     expect(map?.interaction.map(({ code }) => code).sort()).toEqual(['create', 'delete', 'history-instance', 'history-type', 'read', 'update', 'vread'])
     expect(at((await send(`${running.base}/fhir/R4/metadata?mode=terminology`)).json, 'resourceType')).toBe('TerminologyCapabilities')

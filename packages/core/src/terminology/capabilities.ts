@@ -9,6 +9,8 @@ export interface CapabilitiesOptions {
   readonly title: string
   /** Date of the release, `YYYY-MM-DD`. */
   readonly date: string
+  /** Base address of the operations. */
+  readonly base: string
   /** Urls of the code systems that are known without a resource. Default: none. */
   readonly codeSystems?: readonly string[]
 }
@@ -42,13 +44,14 @@ const EXPANSION_PARAMETERS = [
 ] as const
 
 /** What the terminology operations can do: the answer to `metadata?mode=terminology`. @see https://hl7.org/fhir/R4/terminologycapabilities.html */
-export function terminologyCapabilities({ codeSystems = [], ...options }: CapabilitiesOptions): JsonObject {
+export function terminologyCapabilities({ base, codeSystems = [], ...options }: CapabilitiesOptions): JsonObject {
   return {
     resourceType: 'TerminologyCapabilities',
     ...options,
     status: 'active',
     kind: 'instance',
     software: { name: options.title, version: options.version },
+    implementation: { description: options.title, url: base },
     ...(codeSystems.length > 0 && { codeSystem: codeSystems.map((uri) => ({ uri })) }),
     expansion: {
       hierarchical: true,
