@@ -269,6 +269,26 @@ describe('search over several types', () => {
     expect(at(reply.json, 'entry', 1, 'resource', 'gender')).toBe('female')
   })
 
+  it('sorts the matches of all types together, in pages that join', async () => {
+    const found = []
+    for (let url: unknown = fhir('/?_type=Patient,Observation&_sort=-_id&_count=1'); typeof url === 'string';) {
+      const page: Reply = await send(url, { headers: { authorization: `Bearer ${running.token}` } })
+      found.push(addresses(page))
+      url = at(page.json, 'link', 1, 'url')
+    }
+    expect(found).toEqual([['Observation/o'], ['Patient/c'], ['Patient/b'], ['Patient/a']])
+  })
+
+  it('gives what is included by any of them', async () => {
+    const modesOf = ({ json }: Reply): unknown => (at(json, 'entry') as unknown[]).map((entry) => at(entry, 'search', 'mode'))
+    for (const include of ['Observation:subject', 'Observation:*', '*']) {
+      const reply = await get(`?_type=Patient,Observation&_id=o,b&_include=${include}`)
+      expect(addresses(reply)).toEqual(['Observation/o', 'Patient/b', 'Patient/a'])
+      expect(modesOf(reply)).toEqual(['match', 'match', 'include'])
+    }
+    expect(addresses(await get('?_type=Patient,Encounter&_id=a&_revinclude=Observation:subject'))).toEqual(['Patient/a', 'Observation/o'])
+  })
+
   it('finds everything in a compartment', async () => {
     expect(addresses(await get('/Patient/a/*'))).toEqual(['Observation/o'])
     expect(addresses(await get('/Patient/a/*?_type=Observation'))).toEqual(['Observation/o'])
@@ -278,8 +298,9 @@ describe('search over several types', () => {
   it.each([
     ['?family=x', 400],
     ['?_type=Nothing', 400],
-    ['?_type=Patient&_sort=family', 400],
-    ['?_type=Patient&_include=Patient:organization', 400],
+    ['?_type=Patient,Observation&_sort=family', 400],
+    ['?_type=Patient&_include=Observation:subject', 400],
+    ['?_type=Patient,Observation&_sort=_id&_cursor=x', 400],
     ['?_type=Patient&_cursor=x', 400],
     ['?_type=Patient&_cursor=Observation', 400],
     ['?_type=Patient&_cursor=Patient%20x', 400],

@@ -4,12 +4,12 @@ import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { sqliteStorage } from '@fhir-ops/sqlite'
 import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
-import { createIndexer, parseSearch, searchParameters } from 'fhir-ops/search'
-import { putResource, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import { createIndexer, parseSeveral, searchParameters, severalPage } from 'fhir-ops/search'
+import { putResource, type SearchPage, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { afterAll, expect, it } from 'vitest'
 import { testDatabase } from '../../../postgres/test/test-database.js'
 import { NOW } from './naive/matches.js'
-import { naiveSearch, type Pair, type Stored } from './naive/search.js'
+import { naiveSearch, type Stored } from './naive/search.js'
 import { change, type Change } from './random-resources.js'
 import { search, type Search } from './random-searches.js'
 
@@ -52,23 +52,31 @@ function note(known: Map<string, Stored>, { op, resource }: Change, updated: num
   else known.set(address, { resource, updated })
 }
 
-async function expectSame(storages: readonly Storage[], known: readonly Stored[], { type, pairs }: Search): Promise<void> {
-  const ids = naiveSearch(known, type, pairs)
-  const expected = { ids, count: ids.length }
+async function expectSame(storages: readonly Storage[], known: readonly Stored[], asked: Search): Promise<void> {
+  const found = naiveSearch(known, asked.types, asked.pairs)
+  const expected = { found, count: found.length }
   for (const [index, storage] of storages.entries()) {
     const name = ['memory', 'SQLite', 'PostgreSQL'][index]
-    expect(await answerOf(storage, type, pairs), `${name}: ${type}?${pairs.map((pair) => pair.join('=')).join('&')}`).toEqual(expected)
+    const question = `${asked.types.join('+')}?${asked.pairs.map((pair) => pair.join('=')).join('&')}`
+    expect(await answerOf(storage, asked), `${name}: ${question}`).toEqual(expected)
   }
 }
 
-async function answerOf(storage: Storage, type: string, pairs: readonly Pair[]): Promise<unknown> {
-  const { query } = await parseSearch(type, pairs, { parameters, now: () => new Date(NOW) })
-  const ids: string[] = []
-  for (let after: string | undefined, more = true; more;) {
-    const page = await storage.search({ ...query, ...(after !== undefined && { after }) })
-    ids.push(...page.items.map(({ id }) => id))
+async function answerOf(storage: Storage, { types, pairs }: Search): Promise<unknown> {
+  const { queries } = await parseSeveral(types, pairs, { parameters, now: () => new Date(NOW) })
+  const found: string[] = []
+  let after: string | undefined
+  do {
+    const page = await pageOf(storage, queries, after)
+    found.push(...page.items.map(({ type, id }) => `${type}/${id}`))
     after = page.next
-    more = after !== undefined
-  }
-  return { ids, count: await storage.count(query) }
+  } while (after !== undefined)
+  const counts = await Promise.all(queries.map((query) => storage.count(query)))
+  return { found, count: counts.reduce((sum, count) => sum + count, 0) }
+}
+
+async function pageOf(storage: Storage, queries: readonly SearchQuery[], after: string | undefined): Promise<SearchPage> {
+  const [query, another] = queries
+  if (query !== undefined && another === undefined) return storage.search({ ...query, ...(after !== undefined && { after }) })
+  return severalPage({ storage, indexer }, queries, { limit: query?.limit ?? 1, after })
 }

@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import type { Pair } from './naive/search.js'
 import { ADDRESS, CODES, DATES, DAYS, IDS, NAMES, NUMBERS, SYSTEMS, UNITS, URIS } from './random-resources.js'
 
-/** A search of a type. */
+/** A search of one or more types. */
 export interface Search {
-  readonly type: string
+  /** In alphabetical order. */
+  readonly types: readonly string[]
   readonly pairs: readonly Pair[]
 }
 
@@ -158,17 +159,25 @@ const LINKS: readonly (readonly [source: string, code: string, target: string])[
   ['RiskAssessment', 'subject', 'Patient'],
 ]
 
-/** A search parameter of the type that follows at most so many references. */
-function pairOf(type: string, depth: number): fc.Arbitrary<Pair> {
-  const own = Object.entries(PLAIN[type] ?? {}).flatMap(([code, kind]) =>
+function pairsBy(kinds: Readonly<Record<string, Kind>>): readonly fc.Arbitrary<Pair>[] {
+  return Object.entries(kinds).flatMap(([code, kind]) =>
     kind.map(([modifier, value]) => value.map((asked): Pair => [`${code}${modifier}`, asked])),
   )
-  const ids = list(one(IDS[type] ?? []))
-  const everywhere = [
-    ids.map((value): Pair => ['_id', value]),
-    ids.map((value): Pair => ['_id:not', value]),
+}
+
+function pairsByResource(ids: readonly string[]): readonly fc.Arbitrary<Pair>[] {
+  const values = list(one(ids))
+  return [
+    values.map((value): Pair => ['_id', value]),
+    values.map((value): Pair => ['_id:not', value]),
     list(prefixed(one(['2023-01-01', '2023-01-02', '2023']))).map((value): Pair => ['_lastUpdated', value]),
   ]
+}
+
+/** A search parameter of the type that follows at most so many references. */
+function pairOf(type: string, depth: number): fc.Arbitrary<Pair> {
+  const own = pairsBy(PLAIN[type] ?? {})
+  const everywhere = pairsByResource(IDS[type] ?? [])
   if (depth === 0) return fc.oneof(...own, ...everywhere)
   const forward = LINKS.filter(([source]) => source === type).map(([, code, target]) =>
     fc
@@ -188,14 +197,36 @@ const MAX_DEPTH = 3
 
 function searchOf(type: string): fc.Arbitrary<Search> {
   const sortable = Object.keys(PLAIN[type] ?? {}).filter((code) => code !== '_list' && !code.startsWith('code-'))
-  const keys = ['_id', '_lastUpdated', ...sortable].flatMap((code) => [code, `-${code}`])
-  const sort = fc
-    .uniqueArray(one(keys), { maxLength: 2 })
-    .map((sorted): readonly Pair[] => (sorted.length === 0 ? [] : [['_sort', sorted.join(',')]]))
-  const count = fc.integer({ min: 1, max: 4 }).map((value): readonly Pair[] => [['_count', String(value)]])
   const filters = fc.array(pairOf(type, MAX_DEPTH), { maxLength: 3 })
-  return fc.tuple(filters, sort, count).map((parts) => ({ type, pairs: parts.flat() }))
+  return fc.tuple(filters, sortBy(sortable), count).map((parts) => ({ types: [type], pairs: parts.flat() }))
 }
 
-/** Searches over random types. */
-export const search: fc.Arbitrary<Search> = fc.oneof(...Object.keys(PLAIN).map(searchOf))
+const count = fc.integer({ min: 1, max: 4 }).map((value): readonly Pair[] => [['_count', String(value)]])
+
+function sortBy(codes: readonly string[]): fc.Arbitrary<readonly Pair[]> {
+  const keys = ['_id', '_lastUpdated', ...codes].flatMap((code) => [code, `-${code}`])
+  return fc
+    .uniqueArray(one(keys), { maxLength: 2 })
+    .map((sorted): readonly Pair[] => (sorted.length === 0 ? [] : [['_sort', sorted.join(',')]]))
+}
+
+/** Types that have parameters in common, of the same kind and with values that mean the same. */
+const TOGETHER: readonly (readonly [types: readonly string[], shared: Readonly<Record<string, Kind>>])[] = [
+  [Object.keys(PLAIN).sort(), EVERYWHERE],
+  [['Encounter', 'Observation', 'RiskAssessment'], { ...EVERYWHERE, subject: SUBJECT }],
+  [['Encounter', 'Observation'], { ...EVERYWHERE, date: KINDS.date, patient: to('Patient'), subject: SUBJECT }],
+  [['Organization', 'Patient'], { ...EVERYWHERE, name: KINDS.string, active: FLAG, identifier: IDENTIFIERS }],
+  [['List', 'ValueSet'], { ...EVERYWHERE, title: KINDS.string }],
+]
+
+function searchTogether([types, shared]: (typeof TOGETHER)[number]): fc.Arbitrary<Search> {
+  const filters = fc.array(fc.oneof(...pairsBy(shared), ...pairsByResource(Object.values(IDS).flat())), { maxLength: 2 })
+  const sortable = Object.keys(shared).filter((code) => code !== '_list')
+  return fc.tuple(filters, sortBy(sortable), count).map((parts) => ({ types, pairs: parts.flat() }))
+}
+
+/** Searches over random types, now and then over several at once. */
+export const search: fc.Arbitrary<Search> = fc.oneof(
+  { weight: 3, arbitrary: fc.oneof(...Object.keys(PLAIN).map(searchOf)) },
+  { weight: 1, arbitrary: fc.oneof(...TOGETHER.map(searchTogether)) },
+)

@@ -1,8 +1,15 @@
 import { OperationError } from '../errors/index.js'
-import { cursorParts, type SearchPage, type SearchQuery, type SortKey } from '../storage/index.js'
+import {
+  comparePositions,
+  cursorParts,
+  positionOf,
+  type SearchPage,
+  type SearchQuery,
+  type SortKey,
+  type SortPosition,
+} from '../storage/index.js'
 import { countBits, hasBit, membersOf, type Bits } from './bits.js'
 import type { ResourceTable, Row } from './resource-table.js'
-import { comparePositions, positionOf, type Position } from './sort-position.js'
 
 const DEFAULT_PAGE = 100
 
@@ -21,7 +28,7 @@ export function pageOf(table: ResourceTable, rows: Bits, query: SearchQuery): Se
 }
 
 interface Cut {
-  readonly after: Position | undefined
+  readonly after: SortPosition | undefined
   readonly limit: number
   readonly sort: readonly SortKey[]
 }
@@ -56,11 +63,11 @@ function firstOfFew(table: ResourceTable, rows: Bits, { after, limit, sort }: Cu
   return behind.slice(0, limit + 1).map(({ row }) => row)
 }
 
-function cursorAt({ keys, id }: Position): string {
+function cursorAt({ keys, id }: SortPosition): string {
   return JSON.stringify([id, ...keys.map((key) => key ?? null)])
 }
 
-function readCursor(cursor: string, sort: readonly SortKey[]): Position {
+function readCursor(cursor: string, sort: readonly SortKey[]): SortPosition {
   const parts = cursorParts(cursor)
   const [id, ...keys] = parts
   const fits = typeof id === 'string' && keys.length === sort.length && keys.every(isKey)

@@ -1,13 +1,10 @@
-import type { IndexEntry, SortKey, StoredResource } from '../storage/index.js'
+import { comparePositions, positionOf, type IndexedResource, type SortKey, type SortPosition } from '../storage/index.js'
 import { addBit, emptyBits, removeBit, type Bits } from './bits.js'
 import { createParamIndex, type ParamIndex } from './param-index.js'
 import { createRowOrder, type RowOrder } from './row-order.js'
-import { comparePositions, positionOf, type Position } from './sort-position.js'
 
 /** A current resource with what it is found by. */
-export interface Row {
-  readonly stored: StoredResource
-  readonly entries: readonly IndexEntry[]
+export interface Row extends IndexedResource {
   /** `lastUpdated` in milliseconds since 1970. */
   readonly updated: number
 }
@@ -24,7 +21,7 @@ export interface ResourceTable {
   /** Number of rows, current or not. */
   size(): number
   /** @yields The rows behind a position, or all, in the order of the sort keys; rows that are no longer current may be among them. */
-  after(sort: readonly SortKey[], position: Position | undefined): Iterable<number>
+  after(sort: readonly SortKey[], position: SortPosition | undefined): Iterable<number>
 }
 
 /** Rows that are no longer current are dropped when there are more of them than current ones, and more than this. */
@@ -61,7 +58,7 @@ interface TableState {
   readonly current: Map<string, number>
   readonly params: Map<string, ParamIndex>
   /** Made when they are asked for, by their sort keys as JSON; the one that was asked for last is the last. */
-  readonly orders: Map<string, RowOrder<Position>>
+  readonly orders: Map<string, RowOrder<SortPosition>>
   live: Bits
 }
 
@@ -72,7 +69,7 @@ function emptyState(): TableState {
 /** Orders kept up with the rows; the one that was not asked for longest goes. */
 const MAX_ORDERS = 16
 
-function orderBy({ rows, orders }: TableState, sort: readonly SortKey[]): RowOrder<Position> {
+function orderBy({ rows, orders }: TableState, sort: readonly SortKey[]): RowOrder<SortPosition> {
   const key = JSON.stringify(sort)
   const order = orders.get(key) ?? newOrder(rows, sort)
   orders.delete(key)
@@ -81,8 +78,8 @@ function orderBy({ rows, orders }: TableState, sort: readonly SortKey[]): RowOrd
   return order
 }
 
-function newOrder(rows: readonly Row[], sort: readonly SortKey[]): RowOrder<Position> {
-  const order = createRowOrder<Position>({
+function newOrder(rows: readonly Row[], sort: readonly SortKey[]): RowOrder<SortPosition> {
+  const order = createRowOrder<SortPosition>({
     placeOf(number) {
       const row = rows[number]
       return row === undefined ? { keys: [], id: '' } : positionOf(row, sort)

@@ -25,7 +25,7 @@ export function isControl(name: string): boolean {
 }
 
 /** Reads the parameters that shape the result. Each may come once, but for `_include` and `_revinclude`. */
-export function readControls(type: string, all: readonly SearchPair[], options: SearchOptions): SearchControls {
+export function readControls(types: readonly string[], all: readonly SearchPair[], options: SearchOptions): SearchControls {
   const { parameters } = options
   const pairs = all.filter(([name]) => !isInclude(name))
   const asked = all.filter(([name]) => isInclude(name))
@@ -33,11 +33,11 @@ export function readControls(type: string, all: readonly SearchPair[], options: 
   if (refused !== undefined) throw unsupported(refused[0], 'is not supported')
   const values = new Map(pairs)
   if (values.size < pairs.length) throw new OperationError('search-invalid', 'A search parameter that shapes the result is given twice.')
-  const includes = readIncludes(type, asked, parameters)
+  const includes = readIncludes(types, asked, parameters)
   const count = readCount(values.get('_count'))
   const after = values.get('_cursor')
   return {
-    sort: readSort(type, values.get('_sort'), parameters),
+    sort: readSort(types, values.get('_sort'), parameters),
     countOnly: values.get('_summary') === 'count' || count === 0,
     ...readSummary(values, includes),
     ...(count !== undefined && count > 0 && { limit: count }),
@@ -85,8 +85,15 @@ function readElements(value: string | undefined): Pick<ParsedSearch, 'elements'>
   return { elements }
 }
 
-function readSort(type: string, value: string | undefined, parameters: SearchParameters): readonly SortKey[] {
-  return value === undefined ? [] : value.split(',').map((key) => sortKey(type, key, parameters))
+function readSort(types: readonly string[], value: string | undefined, parameters: SearchParameters): readonly SortKey[] {
+  return value === undefined ? [] : value.split(',').flatMap((key) => commonKey(types, key, parameters))
+}
+
+/** What several types sort by must be of one kind, as dates and texts have no common order. */
+function commonKey(types: readonly string[], asked: string, parameters: SearchParameters): readonly SortKey[] {
+  const keys = types.map((type) => sortKey(type, asked, parameters))
+  if (keys.some(({ field }) => field !== keys[0]?.field)) throw unsupported('_sort', `cannot sort these types together by ${quoted(asked)}`)
+  return keys.slice(0, 1)
 }
 
 function sortKey(type: string, key: string, parameters: SearchParameters): SortKey {

@@ -27,25 +27,29 @@ const DIRECTIONS: ReadonlyMap<string, Include['direction']> = new Map([
 ])
 
 /**
- * Reads `_include` and `_revinclude`: `Type:parameter`, `Type:parameter:Target`, `Type:*` and, for `_include`, `*`.
+ * Reads `_include` and `_revinclude` of a search over these types: `Type:parameter`, `Type:parameter:Target`, `Type:*` and, for `_include`, `*`.
  *
  * @throws {OperationError} `search-invalid` for what no include is, and for one that could never give anything; `search-unsupported` for
  *   references by canonical.
  * @see https://hl7.org/fhir/R4/search.html#revinclude
  */
-export function readIncludes(type: string, pairs: readonly SearchPair[], parameters: SearchParameters): readonly Include[] {
-  return pairs.map((pair) => readInclude(type, pair, parameters))
+export function readIncludes(types: readonly string[], pairs: readonly SearchPair[], parameters: SearchParameters): readonly Include[] {
+  return pairs.flatMap(([name, value]) => {
+    const { direction, iterate } = readName(name, value)
+    if (value === '*' && (iterate || direction === 'revinclude')) throw refused(name, value, 'it must name a type')
+    const values = value === '*' ? types.map((type) => `${type}:*`) : [value]
+    const includes = values.flatMap((one) => includesOf(types, { ...readValue(name, one), name, direction, iterate }, parameters))
+    if (includes.length === 0) throw refused(name, value, 'it gives nothing for what is searched')
+    return includes
+  })
 }
 
-function readInclude(type: string, [name, value]: SearchPair, parameters: SearchParameters): Include {
-  const { direction, iterate } = readName(name, value)
-  if (value === '*' && (iterate || direction === 'revinclude')) throw refused(name, value, 'it must name a type')
-  const asked = readValue(name, value === '*' ? `${type}:*` : value)
-  const { source, target } = asked
-  const found = parametersFor(name, asked, parameters).filter((parameter) => leadsTo(parameter, target))
-  const include = { direction, source, params: found.map(({ code }) => code), iterate, ...(target !== undefined && { target }) }
-  if (found.length === 0 || (!iterate && !isAbout(type, include, found))) throw refused(name, value, `it gives nothing for ${type}`)
-  return include
+/** The include that is asked for; none where it could never give anything. */
+function includesOf(types: readonly string[], asked: Asked, parameters: SearchParameters): readonly Include[] {
+  const { direction, iterate, source, target } = asked
+  const found = parametersFor(asked, parameters).filter((parameter) => leadsTo(parameter, target))
+  if (found.length === 0 || (!iterate && !types.some((type) => isAbout(type, asked, found)))) return []
+  return [{ direction, source, params: found.map(({ code }) => code), iterate, ...(target !== undefined && { target }) }]
 }
 
 function readName(name: string, value: string): Pick<Include, 'direction' | 'iterate'> {
@@ -54,21 +58,25 @@ function readName(name: string, value: string): Pick<Include, 'direction' | 'ite
   return { direction: DIRECTIONS.get(head) ?? 'include', iterate: modifier === 'iterate' }
 }
 
-function readValue(name: string, value: string): Asked {
+function readValue(name: string, value: string): AskedValue {
   const [source = '', code = '', target, ...more] = value.split(':')
   const isType = isResourceType(source) && (target === undefined || isResourceType(target))
   if (!isType || code === '' || more.length > 0) throw refused(name, value, 'it is not of the form Type:parameter')
   return { value, source, code, target }
 }
 
-interface Asked {
+interface AskedValue {
   readonly value: string
   readonly source: string
   readonly code: string
   readonly target: string | undefined
 }
 
-function parametersFor(name: string, { value, source, code }: Asked, parameters: SearchParameters): readonly SearchParameter[] {
+interface Asked extends AskedValue, Pick<Include, 'direction' | 'iterate'> {
+  readonly name: string
+}
+
+function parametersFor({ name, value, source, code }: Asked, parameters: SearchParameters): readonly SearchParameter[] {
   if (code === '*') return parameters.of(source).filter(({ type, canonical }) => type === 'reference' && !canonical)
   const parameter = parameters.find(source, code)
   if (parameter?.type !== 'reference') throw refused(name, value, `${source} has no reference parameter ${quoted(code)}`)
@@ -83,7 +91,7 @@ function leadsTo({ targets }: SearchParameter, type: string | undefined): boolea
 }
 
 /** Whether an include begins, or a revinclude ends, at the type that is searched. */
-function isAbout(type: string, { direction, source, target }: Omit<Include, 'params'>, found: readonly SearchParameter[]): boolean {
+function isAbout(type: string, { direction, source, target }: Asked, found: readonly SearchParameter[]): boolean {
   if (direction === 'include') return source === type
   return (target ?? type) === type && found.some((parameter) => leadsTo(parameter, type))
 }

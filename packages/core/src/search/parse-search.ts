@@ -1,8 +1,8 @@
 import { OperationError, quoted } from '../errors/index.js'
-import { isResourceType, type Condition } from '../storage/index.js'
+import { isResourceType, type Condition, type SearchQuery } from '../storage/index.js'
 import { allOf } from './conditions.js'
 import { parseFilter } from './filter.js'
-import type { ParsedSearch } from './parsed-search.js'
+import type { ParsedSearch, ParsedSeveral } from './parsed-search.js'
 import { isControl, readControls } from './controls.js'
 import type { SearchOptions } from './search-options.js'
 import type { SearchPair } from './search-pair.js'
@@ -19,28 +19,39 @@ const MAX_PARAMETERS = 1_000
  * @see https://hl7.org/fhir/R4/search.html
  */
 export async function parseSearch(type: string, pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSearch> {
-  if (!isResourceType(type)) throw new OperationError('search-invalid', `${quoted(type)} is no resource type.`)
+  const { queries, after, ...shown } = await parseSeveral([type], pairs, options)
+  const query: SearchQuery = { type, where: allOf([]), ...queries[0] }
+  return { query: after === undefined ? query : { ...query, after }, ...shown }
+}
+
+/**
+ * Parses a search over several types, by parameters that all of them have. `_type` is not read: it is what `types` were chosen by.
+ *
+ * @throws {OperationError} as `parseSearch`.
+ * @see https://hl7.org/fhir/R4/http.html#search
+ */
+export async function parseSeveral(types: readonly string[], pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSeveral> {
+  const wrong = types.find((type) => !isResourceType(type))
+  if (wrong !== undefined) throw new OperationError('search-invalid', `${quoted(wrong)} is no resource type.`)
   const all = [...pairs]
   const most = options.maxParameters ?? MAX_PARAMETERS
   if (all.length > most) throw new OperationError('search-invalid', `A search has at most ${most} parameters, this one has ${all.length}.`)
-  const filters = all.filter(([name]) => !isControl(name))
+  const parameters = all.filter(([name]) => !isControl(name))
   const controls = readControls(
-    type,
+    types,
     all.filter(([name]) => isControl(name)),
     options,
   )
-  const { sort, limit, after, ...shown } = controls
+  const { sort, limit, ...shown } = controls
+  const common = { parameters, ...(sort.length > 0 && { sort }), ...(limit !== undefined && { limit }) }
+  const queries: SearchQuery[] = []
+  for (const type of types) queries.push({ type, where: await conditionOf(type, parameters, options), ...common })
+  return { queries, ...shown }
+}
+
+async function conditionOf(type: string, parameters: readonly SearchPair[], options: SearchOptions): Promise<Condition> {
   const conditions: Condition[] = []
-  for (const [name, value] of filters) conditions.push(await parseFilter({ type, options, depth: 0, branches: 1, sent: name }, name, value))
-  return {
-    query: {
-      type,
-      where: allOf(conditions),
-      parameters: filters,
-      ...(sort.length > 0 && { sort }),
-      ...(limit !== undefined && { limit }),
-      ...(after !== undefined && { after }),
-    },
-    ...shown,
-  }
+  for (const [name, value] of parameters)
+    conditions.push(await parseFilter({ type, options, depth: 0, branches: 1, sent: name }, name, value))
+  return allOf(conditions)
 }

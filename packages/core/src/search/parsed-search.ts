@@ -16,3 +16,11 @@ export interface ParsedSearch {
   /** `_include` and `_revinclude`; absent when there are none. */
   readonly includes?: readonly Include[]
 }
+
+/** A search over several types as it was asked. */
+export interface ParsedSeveral extends Omit<ParsedSearch, 'query'> {
+  /** One for each type, all with the same `sort` and `limit`. */
+  readonly queries: readonly SearchQuery[]
+  /** `_cursor`, for `severalPage`. */
+  readonly after?: string
+}

@@ -1,4 +1,12 @@
-import { includedResources, parseSearch, searchTypesOf, type Include, type ParsedSearch, type SearchPair } from 'fhir-ops/search'
+import {
+  includedResources,
+  parseSearch,
+  searchTypesOf,
+  type Include,
+  type ParsedSearch,
+  type ParsedSeveral,
+  type SearchPair,
+} from 'fhir-ops/search'
 import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
@@ -53,7 +61,7 @@ async function searchAt(service: Service, call: Call, { type, path, within }: Se
   const base = `${service.baseUrl}${FHIR_PATH}`
   const options = searchOptions(service, call)
   const parsed = await parseSearch(type, pairs, { ...options, includes: true })
-  authorizeSearch(call, parsed)
+  authorizeSearch(call, { ...parsed, queries: [parsed.query] })
   const reached = inReach(parsed.query, call.caller)
   const query = within === undefined ? reached : narrowed(reached, within)
   const subset = await subsetFor(call, options, { type, parsed })
@@ -64,9 +72,9 @@ async function searchAt(service: Service, call: Call, { type, path, within }: Se
 }
 
 /** @throws {OperationError} `forbidden` unless the caller may search every type that the search looks at. */
-export function authorizeSearch({ caller }: Pick<Call, 'caller'>, { query, includes = [] }: ParsedSearch): void {
+export function authorizeSearch({ caller }: Pick<Call, 'caller'>, { queries, includes = [] }: ParsedSeveral): void {
   const referring = includes.filter(({ direction }) => direction === 'revinclude').map(({ source }) => source)
-  for (const type of [...searchTypesOf(query), ...referring]) authorize(caller, { action: 'search', type })
+  for (const type of [...queries.flatMap((query) => [...searchTypesOf(query)]), ...referring]) authorize(caller, { action: 'search', type })
 }
 
 /** The parameters of URL and form, without those of the protocol. */
@@ -88,17 +96,21 @@ async function pageOf(
   const page = await ctx.storage.search({ ...query, limit: Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE) })
   const items = page.items.filter((item) => isShown(caller, item))
   const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
-  const included = await includedIn(service, call, { items, includes: parsed.includes ?? [] })
+  const included = await includedIn(service, call, { items, includes: parsed.includes })
   return { items, included, total, ...(page.next !== undefined && { next: page.next }) }
 }
 
 interface Including {
   readonly items: readonly StoredResource[]
-  readonly includes: readonly Include[]
+  readonly includes: readonly Include[] | undefined
 }
 
 /** What the caller may not read is left out, as if it did not exist. */
-function includedIn({ indexer }: Service, { ctx, caller }: Call, { items, includes }: Including): Promise<readonly StoredResource[]> {
+export function includedIn(
+  { indexer }: Service,
+  { ctx, caller }: Call,
+  { items, includes = [] }: Including,
+): Promise<readonly StoredResource[]> {
   const shows = (found: StoredResource): boolean => caller.decide('read', found.type, found.id) === 'allow' && isReached(caller, found)
   return includedResources({ storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED }, items, includes)
 }

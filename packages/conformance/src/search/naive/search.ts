@@ -10,13 +10,13 @@ export interface Stored {
 /** A search parameter as sent. */
 export type Pair = readonly [name: string, value: string]
 
-/** The ids of the matches in the order that the search asks for: by looking at every resource with every parameter. */
-export function naiveSearch(all: readonly Stored[], type: string, pairs: readonly Pair[]): readonly string[] {
+/** `Type/id` of the matches in the order that the search asks for: by looking at every resource with every parameter. */
+export function naiveSearch(all: readonly Stored[], types: readonly string[], pairs: readonly Pair[]): readonly string[] {
   const found = all.filter(
-    (stored) => stored.resource.resourceType === type && pairs.every((pair) => isControl(pair) || holds(all, stored, pair)),
+    (stored) => types.includes(stored.resource.resourceType) && pairs.every((pair) => isControl(pair) || holds(all, stored, pair)),
   )
   const keys = (pairs.find(([name]) => name === '_sort')?.[1] ?? '').split(',').filter((key) => key !== '')
-  return found.toSorted((a, b) => inOrder(a, b, keys)).map(({ resource }) => resource.id)
+  return found.toSorted((a, b) => inOrder(a, b, keys)).map(addressOf)
 }
 
 function isControl([name]: Pair): boolean {
@@ -104,7 +104,7 @@ function addressOf({ resource }: Stored): string {
   return `${resource.resourceType}/${resource.id}`
 }
 
-/** The smallest value counts, in descending order the largest; who has none comes last; then by id. */
+/** The smallest value counts, in descending order the largest; who has none comes last; then by type and id. */
 function inOrder(a: Stored, b: Stored, keys: readonly string[]): number {
   for (const key of keys) {
     const descending = key.startsWith('-')
@@ -113,7 +113,7 @@ function inOrder(a: Stored, b: Stored, keys: readonly string[]): number {
     if (left === undefined || right === undefined) return left === undefined ? 1 : -1
     return left < right === descending ? 1 : -1
   }
-  return a.resource.id < b.resource.id ? -1 : 1
+  return addressOf(a) < addressOf(b) ? -1 : 1
 }
 
 function sortValue(stored: Stored, code: string, descending: boolean): string | number | undefined {

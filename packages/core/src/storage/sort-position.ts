@@ -1,18 +1,24 @@
-import type { SortKey } from '../storage/index.js'
-import type { Row } from './resource-table.js'
+import type { IndexEntry, SortKey } from './query.js'
+import type { StoredResource } from './storage.js'
 
 /** What a resource is ordered by: one value for each sort key, and its id. */
-export interface Position {
+export interface SortPosition {
   readonly keys: readonly (string | number | undefined)[]
   readonly id: string
 }
 
-/** The position of a row. */
-export function positionOf(row: Row, sort: readonly SortKey[]): Position {
-  return { keys: sort.map((key) => keyOf(row, key)), id: row.stored.id }
+/** A resource with what it is found by. */
+export interface IndexedResource {
+  readonly stored: StoredResource
+  readonly entries: readonly IndexEntry[]
 }
 
-function keyOf({ stored, entries }: Row, { param, field, descending }: SortKey): string | number | undefined {
+/** Where a resource stands in an order. */
+export function positionOf(indexed: IndexedResource, sort: readonly SortKey[]): SortPosition {
+  return { keys: sort.map((key) => keyOf(indexed, key)), id: indexed.stored.id }
+}
+
+function keyOf({ stored, entries }: IndexedResource, { param, field, descending }: SortKey): string | number | undefined {
   if (field === 'id' || field === 'lastUpdated') return stored[field]
   let best: string | number | undefined
   for (const entry of entries) {
@@ -25,7 +31,12 @@ function keyOf({ stored, entries }: Row, { param, field, descending }: SortKey):
 }
 
 /** As for `sort`: resources without a key come last in both directions, and the id decides at the end. */
-export function comparePositions(a: Position, b: Position, sort: readonly SortKey[]): number {
+export function comparePositions(a: SortPosition, b: SortPosition, sort: readonly SortKey[]): number {
+  return compareSortKeys(a, b, sort) || compareIds(a.id, b.id)
+}
+
+/** As `comparePositions`, where ids do not matter. */
+export function compareSortKeys(a: Pick<SortPosition, 'keys'>, b: Pick<SortPosition, 'keys'>, sort: readonly SortKey[]): number {
   for (let index = 0; index < sort.length; index++) {
     const left = a.keys[index]
     const right = b.keys[index]
@@ -34,8 +45,12 @@ export function comparePositions(a: Position, b: Position, sort: readonly SortKe
     const order = compareKeys(left, right)
     if (order !== 0) return sort[index]?.descending === true ? -order : order
   }
-  // Ids are ASCII.
-  return a.id < b.id ? -1 : Number(a.id > b.id)
+  return 0
+}
+
+/** Ids are ASCII. */
+function compareIds(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
 }
 
 function compareKeys(a: string | number, b: string | number): number {
