@@ -1,5 +1,6 @@
 import { discoverIssuer, introspectionVerifier, jwtVerifier, logoutTokenVerifier, type HandlerOptions } from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
+import type { Io } from './io.js'
 import { wrongUse } from './wrong-use.js'
 
 /** Whose tokens `fhir-ops serve` takes beside its own. */
@@ -15,17 +16,30 @@ export interface IdentityOptions {
   readonly dpop?: boolean
 }
 
-/**
- * What the handler needs for the tokens of the provider, which is asked once where its keys are.
- *
- * @throws {OperationError} `parameter-value` for options that do nothing; `unavailable` when the provider cannot be asked.
- */
-export async function identityOf(options: IdentityOptions): Promise<Identity> {
-  checkTogether(options)
-  return options.issuer === undefined ? {} : identityAt(options.issuer, options)
+/** What the handler needs for the tokens of a provider. */
+export interface Identity {
+  readonly options: Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop'>
+  /** Resolves once the provider has said where its keys are. @throws {OperationError} `unavailable` until then. */
+  readonly ready: () => Promise<unknown>
 }
 
-type Identity = Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop'>
+/**
+ * The identity of callers by the provider, which need not be up: it is asked where its keys are now, and if it does not answer, again
+ * whenever that is needed.
+ *
+ * @throws {OperationError} `parameter-value` for options that do nothing, an issuer that is not https, and one that publishes no
+ *   introspection endpoint when it is to be asked about tokens.
+ */
+export async function identityOf(options: IdentityOptions, io: Io): Promise<Identity> {
+  checkTogether(options)
+  if (options.issuer === undefined) return { options: {}, ready: async () => undefined }
+  const provider = providerAt(options.issuer, credentialsOf(options) !== undefined)
+  await provider().catch((error: unknown) => {
+    if (!(error instanceof OperationError && error.code === 'unavailable')) throw wrongUse(error)
+    io.err(`${error.message} It is asked again when a token comes, and by /readyz, which answers 503 until then.`)
+  })
+  return { options: handlerOptions(options.issuer, provider, options), ready: provider }
+}
 
 function checkTogether({ issuer, audience, clientId, dpop = false }: IdentityOptions): void {
   const isUsed = audience !== undefined || clientId !== undefined
@@ -33,17 +47,41 @@ function checkTogether({ issuer, audience, clientId, dpop = false }: IdentityOpt
   throw new OperationError('parameter-value', '--issuer goes with --audience, --client-id or both; these and --dpop need --issuer.')
 }
 
-async function identityAt(issuer: string, options: IdentityOptions): Promise<Identity> {
+interface Provider {
+  readonly jwksUri: string
+  readonly introspectionEndpoint: string
+}
+
+/** Asks the provider about itself, by one question at a time, until it has answered. */
+function providerAt(issuer: string, isAskedAboutTokens: boolean): () => Promise<Provider> {
+  let answer: Promise<Provider> | undefined
+  const ask = async (): Promise<Provider> => {
+    const { jwksUri, introspectionEndpoint = '' } = await discoverIssuer(issuer)
+    if (introspectionEndpoint === '' && isAskedAboutTokens)
+      throw new OperationError(
+        'parameter-value',
+        `${issuer} publishes no introspection endpoint, so it cannot be asked about opaque tokens.`,
+      )
+    return { jwksUri, introspectionEndpoint }
+  }
+  return () =>
+    (answer ??= ask().catch((error: unknown) => {
+      answer = undefined
+      throw error
+    }))
+}
+
+function handlerOptions(issuer: string, provider: () => Promise<Provider>, options: IdentityOptions): Identity['options'] {
   const { audience, clientId, dpop = false } = options
-  const { jwksUri, introspectionEndpoint } = await discoverIssuer(issuer).catch((cause: unknown) => {
-    throw wrongUse(cause)
-  })
   const place = { issuer, allowInsecureLoopback: issuer.startsWith('http:') }
-  const signed = audience === undefined ? [] : [jwtVerifier({ ...place, audience, jwksUri })]
+  const jwksUri = async (): Promise<string> => (await provider()).jwksUri
+  const endpoint = async (): Promise<string> => (await provider()).introspectionEndpoint
   const credentials = credentialsOf(options)
-  const opaque = credentials && introspectionVerifier({ ...place, ...credentials, endpoint: given(issuer, introspectionEndpoint) })
   return {
-    verifiers: opaque === undefined ? signed : [...signed, opaque],
+    verifiers: [
+      ...(audience === undefined ? [] : [jwtVerifier({ ...place, audience, jwksUri })]),
+      ...(credentials === undefined ? [] : [introspectionVerifier({ ...place, ...credentials, endpoint })]),
+    ],
     logoutTokens: clientId === undefined ? [] : [logoutTokenVerifier({ ...place, audience: clientId, jwksUri })],
     ...(dpop && { dpop: {} }),
   }
@@ -51,9 +89,4 @@ async function identityAt(issuer: string, options: IdentityOptions): Promise<Ide
 
 function credentialsOf({ clientId, clientSecret }: IdentityOptions): { clientId: string; clientSecret: string } | undefined {
   return clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret }
-}
-
-function given(issuer: string, endpoint: string | undefined): string {
-  if (endpoint !== undefined) return endpoint
-  throw new OperationError('parameter-value', `${issuer} publishes no introspection endpoint, so it cannot be asked about opaque tokens.`)
 }

@@ -80,16 +80,19 @@ interface Listening {
 
 async function answering({ options, server, url, io }: Listening): Promise<RunningServer> {
   const { baseUrl = url, forwardToken = false } = options
-  const shared = { ...(await identityOf(options)), ...operationsOf(options) }
+  const operations = operationsOf(options)
+  const identity = await identityOf(options, io)
   const engine = await openEngine(engineOptions(options, baseUrl), io)
   const runtime = botSandbox()
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   const handler = createHandler({
-    ...shared,
+    ...identity.options,
+    ...operations,
     ...handlerOptions({ options, engine, io, baseUrl, runtime, sessions }),
-    verifiers: [...devTokens(options), ...(shared.verifiers ?? [])],
+    verifiers: [...devTokens(options), ...(identity.options.verifiers ?? [])],
+    readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
   })
   server.removeAllListeners('request')
   server.on('request', forwardToken ? inTheNameOfCallers(toNodeListener(handler)) : toNodeListener(handler))

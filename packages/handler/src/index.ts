@@ -11,6 +11,7 @@ export { introspectionVerifier, type IntrospectionOptions } from './auth/introsp
 export type { JwtKeys } from './auth/issuer-keys.js'
 export { jwtVerifier, type JwtVerifierOptions } from './auth/jwt-verifier.js'
 export { logoutTokenVerifier, type LogoutTokenOptions, type LogoutTokenVerifier } from './auth/logout-token.js'
+export type { IssuerAddress } from './auth/issuer-json.js'
 export type { Replays } from './auth/replays.js'
 export type { TokenVerifier } from './auth/token-verifier.js'
 export type { CorsOptions } from './http/cors.js'

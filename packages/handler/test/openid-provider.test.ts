@@ -1,58 +1,32 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair } from 'jose'
-import Provider from 'oidc-provider'
 import * as client from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jwtVerifier } from '../src/index.js'
 import { at, send, startServer, type Reply, type RunningServer } from './running-server.js'
+import { AUDIENCE, CLIENT, testProvider, type TestProvider } from './test-provider.js'
 
 const SCOPE = 'openid profile user/Patient.rs'
-const CLIENT = { client_id: 'app', client_secret: 'a secret of the test' }
 
-let provider: Server
+let provider: TestProvider
 let running: RunningServer
-let issuer: string
 let config: client.Configuration
 
 beforeAll(async () => {
-  provider = createServer()
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  running = await startServer({
-    verifiers: [jwtVerifier({ issuer, audience: 'https://fhir.example', jwksUri: `${issuer}/jwks`, allowInsecureLoopback: true })],
-  })
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
-  const oidc = new Provider(issuer, {
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'k1', alg: 'ES256', use: 'sig' }] },
-    clients: [{ ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [], id_token_signed_response_alg: 'ES256' }],
-    scopes: SCOPE.split(' '),
-    features: {
-      clientCredentials: { enabled: true },
-      devInteractions: { enabled: false },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => 'https://fhir.example',
-        getResourceServerInfo: () => ({ scope: SCOPE, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } }),
-      },
-    },
-  })
-  provider.on('request', oidc.callback())
-  config = await client.discovery(new URL(issuer), CLIENT.client_id, CLIENT.client_secret, undefined, { execute: [client.allowInsecureRequests] })
+  provider = await testProvider(SCOPE)
+  running = await startServer({ verifiers: [jwtVerifier({ ...provider.keys, audience: AUDIENCE })] })
+  provider.open()
+  config = await provider.config()
 })
-
 afterAll(async () => {
   await running.stop()
-  provider.closeAllConnections()
-  provider.close()
+  provider.stop()
 })
 
 const accessToken = async (scope = SCOPE): Promise<string> =>
-  (await client.clientCredentialsGrant(config, { scope, resource: 'https://fhir.example' })).access_token
+  (await client.clientCredentialsGrant(config, { scope, resource: AUDIENCE })).access_token
 
 /** The client's view of a service whose tokens come from the provider and whose user information comes from us. */
 function ourConfig(): client.Configuration {
-  const ours = new client.Configuration({ issuer, userinfo_endpoint: `${running.base}/oauth2/userinfo` }, CLIENT.client_id)
+  const ours = new client.Configuration({ issuer: provider.issuer, userinfo_endpoint: `${running.base}/oauth2/userinfo` }, CLIENT.client_id)
   client.allowInsecureRequests(ours)
   return ours
 }
@@ -82,7 +56,7 @@ describe('tokens of an OpenID provider', () => {
     await get('/oauth2/userinfo', other)
     const list = await get('/auth/me', mine)
     const sessions = at(list.json, 'sessions') as { loginId: string; current: boolean; authMethod: string; remoteHost: string }[]
-    expect(sessions.find(({ current }) => current)).toMatchObject({ authMethod: issuer, remoteHost: '127.0.0.1' })
+    expect(sessions.find(({ current }) => current)).toMatchObject({ authMethod: provider.issuer, remoteHost: '127.0.0.1' })
     for (const { loginId } of sessions.filter(({ current }) => !current)) {
       const headers = { authorization: `Bearer ${mine}`, 'content-type': 'application/json' }
       await send(`${running.base}/auth/revoke`, { method: 'POST', headers, body: JSON.stringify({ loginId }) })

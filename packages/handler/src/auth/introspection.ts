@@ -3,7 +3,7 @@ import type { JsonObject } from 'fhir-ops/json'
 import { rejected, sha256, TOKEN_PREFIX, type ForeignToken } from 'fhir-ops/sessions'
 import { LRUCache } from 'lru-cache'
 import { createTurns } from '../turns.js'
-import { checkIssuerUri, issuerJson } from './issuer-json.js'
+import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 import { foreignTokenOf } from './jwt-claims.js'
 import { jwtShape } from './jwt-shape.js'
 import type { TokenVerifier } from './token-verifier.js'
@@ -11,7 +11,7 @@ import type { TokenVerifier } from './token-verifier.js'
 /** How opaque tokens of one issuer are checked. */
 export interface IntrospectionOptions {
   /** The issuer's introspection endpoint: https. */
-  readonly endpoint: string
+  readonly endpoint: IssuerAddress
   /** Allows `http` on the loopback interface. */
   readonly allowInsecureLoopback?: boolean
   /** Identifier of the issuer; an answer that names another is not accepted. */
@@ -97,8 +97,7 @@ function isOurs({ iss, aud }: JsonObject, { issuer, audience }: IntrospectionOpt
 }
 
 function introspectingOf(options: IntrospectionOptions): Introspecting {
-  const { endpoint, allowInsecureLoopback = false, clockTolerance = 30, cacheMs = 0 } = options
-  checkIssuerUri('endpoint', { uri: endpoint, allowInsecureLoopback })
+  const { clockTolerance = 30, cacheMs = 0 } = options
   if (!(clockTolerance >= 0 && clockTolerance <= MAX_TOLERANCE)) throw new TypeError('clockTolerance must be 0 to 300 seconds.')
   if (!(cacheMs >= 0 && cacheMs <= MAX_CACHE_MS)) throw new TypeError('cacheMs must be 0 to 5,000.')
   return {
@@ -114,15 +113,25 @@ function introspectingOf(options: IntrospectionOptions): Introspecting {
 const NOTHING_KEPT: Introspecting['active'] = { get: () => undefined, set: () => undefined }
 
 /** @returns Asks the issuer about a token. It throws `unavailable`, or `throttled` when too many questions wait. */
-function questions({ endpoint, clientId, clientSecret, ...options }: IntrospectionOptions): Introspecting['ask'] {
+function questions({
+  endpoint: uri,
+  allowInsecureLoopback = false,
+  clientId,
+  clientSecret,
+  ...options
+}: IntrospectionOptions): Introspecting['ask'] {
+  const endpoint = issuerAddress('endpoint', { uri, allowInsecureLoopback })
   const turns = createTurns(TURNS)
   const authorization = `Basic ${btoa([clientId, clientSecret].map(encodeURIComponent).join(':'))}`
-  const issuer = { uri: endpoint, fetch: options.fetch ?? ((...input) => fetch(...input)), maxBytes: MAX_ANSWER_BYTES }
+  const issuer = { fetch: options.fetch ?? ((...input) => fetch(...input)), maxBytes: MAX_ANSWER_BYTES }
   return async (token) => {
     await turns.take()
     try {
       const body = new URLSearchParams({ token, token_type_hint: 'access_token' })
-      return await issuerJson(issuer, { method: 'POST', headers: { accept: 'application/json', authorization }, body })
+      return await issuerJson(
+        { ...issuer, uri: await endpoint() },
+        { method: 'POST', headers: { accept: 'application/json', authorization }, body },
+      )
     } catch (cause) {
       throw new OperationError('unavailable', 'The token issuer cannot be asked at the moment.', { cause, retryAfterSeconds: 5 })
     } finally {

@@ -33,6 +33,23 @@ async function boundedText({ body }: Response, maxBytes: number): Promise<string
   return text + decoder.decode()
 }
 
+/** An address of an issuer, or how it is found out whenever it is needed, so that the issuer need not be up before. */
+export type IssuerAddress = string | (() => Promise<string>)
+
+/** @returns The address, checked as by `checkIssuerUri`. @throws {TypeError} at once for a text that is none. */
+export function issuerAddress(
+  name: string,
+  { uri, allowInsecureLoopback }: { readonly uri: IssuerAddress; readonly allowInsecureLoopback: boolean },
+): () => Promise<string> {
+  const checked = (found: string): string => {
+    checkIssuerUri(name, { uri: found, allowInsecureLoopback })
+    return found
+  }
+  if (typeof uri === 'function') return async () => checked(await uri())
+  checked(uri)
+  return async () => uri
+}
+
 /** A name such as `127.example.org` is none. */
 const LOOPBACK = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
 

@@ -1,4 +1,5 @@
 import type { CryptoKey, JWK } from 'jose'
+import type { IssuerAddress } from './issuer-json.js'
 import { configuredKeys, type KeySource } from './key-source.js'
 import { remoteKeys } from './remote-keys.js'
 
@@ -6,7 +7,7 @@ import { remoteKeys } from './remote-keys.js'
 export type JwtKeys = (
   | {
       /** Address of the issuer's JWKS: https. */
-      readonly jwksUri: string
+      readonly jwksUri: IssuerAddress
       readonly allowInsecureLoopback?: boolean
       /** For the JWKS only. */
       readonly fetch?: typeof fetch

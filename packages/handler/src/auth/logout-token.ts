@@ -4,7 +4,7 @@ import type { EndedLogin } from 'fhir-ops/sessions'
 import { jwtVerify, type JWTPayload } from 'jose'
 import { algorithmsOf, keysOf, type JwtKeys } from './issuer-keys.js'
 import { checkHeader, jwtShape } from './jwt-shape.js'
-import { replaysFor, type Replays } from './replays.js'
+import type { Replays } from './replays.js'
 
 /** Whose logout tokens are taken. */
 export type LogoutTokenOptions = JwtKeys & {
@@ -13,7 +13,7 @@ export type LogoutTokenOptions = JwtKeys & {
   /** Our client id at the issuer, which `aud` must name. */
   readonly audience: string
   readonly now?: () => Date
-  /** Where the ids of tokens are remembered; default this process. */
+  /** Where the ids of tokens are remembered for 4 minutes. Default: the store of the sessions, which instances share. */
   readonly replays?: Replays
 }
 
@@ -21,13 +21,17 @@ export type LogoutTokenOptions = JwtKeys & {
 export interface LogoutTokenVerifier {
   /** True when the token claims to be of this issuer. */
   claims(token: string): boolean
-  /** @throws {OperationError} `parameter-invalid`; `unavailable` when the issuer's keys cannot be had. */
-  verify(token: string): Promise<EndedLogin>
+  /**
+   * @param shared Where ids are remembered unless the options say otherwise.
+   * @throws {OperationError} `parameter-invalid`; `unavailable` when the issuer's keys cannot be had.
+   */
+  verify(token: string, shared: Replays): Promise<EndedLogin>
 }
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const WINDOW_SECONDS = 120
-const REMEMBERED_MS = 2 * WINDOW_SECONDS * 1_000
+/** How long used tokens are remembered. */
+export const LOGOUT_TOKEN_MS: number = 2 * WINDOW_SECONDS * 1_000
 
 /**
  * Verifies logout tokens (BC-01).
@@ -36,7 +40,7 @@ const REMEMBERED_MS = 2 * WINDOW_SECONDS * 1_000
  * @see https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
  */
 export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVerifier {
-  const { issuer, replays = replaysFor(REMEMBERED_MS), now = () => new Date() } = options
+  const { issuer, replays, now = () => new Date() } = options
   const keys = keysOf(options)
   const checks = { issuer, audience: options.audience, algorithms: [...algorithmsOf(options)], requiredClaims: ['exp', 'iat', 'jti'] }
   const verified = async (token: string): Promise<JWTPayload> => {
@@ -53,9 +57,9 @@ export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVer
   }
   return {
     claims: (token) => stringAt(jwtShape(token)?.payload, 'iss') === issuer,
-    async verify(token) {
+    async verify(token, shared) {
       const payload = await verified(token)
-      if (!isLogout(payload, now()) || !(await replays.isNew(`${issuer} ${payload.jti}`))) throw refused()
+      if (!isLogout(payload, now()) || !(await (replays ?? shared).isNew(`${issuer} ${payload.jti}`))) throw refused()
       const [sub, sid] = [stringAt(payload, 'sub'), stringAt(payload, 'sid')]
       if (sub === undefined && sid === undefined) throw refused()
       return { issuer, sub, sid }

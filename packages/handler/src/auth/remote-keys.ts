@@ -1,12 +1,12 @@
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, stringAt } from 'fhir-ops/json'
 import { errors, type JSONWebKeySet } from 'jose'
-import { checkIssuerUri, issuerJson } from './issuer-json.js'
+import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 import { keySet, type KeySource } from './key-source.js'
 
 /** Where an issuer publishes its keys. */
 export interface RemoteKeysOptions {
-  readonly uri: string
+  readonly uri: IssuerAddress
   /** Allows `http` on the loopback interface. */
   readonly allowInsecureLoopback: boolean
   readonly fetch: typeof fetch
@@ -27,8 +27,7 @@ const MAX_BYTES = 256 * 1024
  * @throws {TypeError} for an address that is not https.
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
-  checkIssuerUri('jwksUri', options)
-  const cache = keyCache(options)
+  const cache = keyCache(options, issuerAddress('jwksUri', options))
   return {
     async keyFor(header) {
       const keys = await cache.current()
@@ -50,15 +49,14 @@ interface KeyCache {
   newer(): Promise<KeySource>
 }
 
-function keyCache(options: RemoteKeysOptions): KeyCache {
-  const { monotonic } = options
+function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promise<string>): KeyCache {
   let kept: { readonly keys: KeySource; readonly at: number } | undefined
   let tried: { readonly at: number; readonly failed: boolean } | undefined
   let underWay: Promise<void> | undefined
 
   const fetchKeys = async (): Promise<void> => {
     try {
-      kept = { keys: keySet(await fetchSet(options)), at: monotonic() }
+      kept = { keys: keySet(await fetchSet(await address(), fetch)), at: monotonic() }
       tried = { at: monotonic(), failed: false }
     } catch {
       // The issuer's failure shows as `unavailable` where its keys are needed; its text is nobody's business.
@@ -94,7 +92,7 @@ function unavailable(): OperationError {
   return new OperationError('unavailable', "The token issuer's keys cannot be had at the moment.", { retryAfterSeconds: 5 })
 }
 
-async function fetchSet({ uri, fetch }: RemoteKeysOptions): Promise<JSONWebKeySet> {
+async function fetchSet(uri: string, fetch: RemoteKeysOptions['fetch']): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' }
   const body = await issuerJson({ uri, fetch, maxBytes: MAX_BYTES }, { headers })
   const keys = objectsAt(body, 'keys').flatMap((key) => {

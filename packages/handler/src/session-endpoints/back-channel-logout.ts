@@ -1,5 +1,5 @@
 import type { Sessions } from 'fhir-ops/sessions'
-import { refused, type LogoutTokenVerifier } from '../auth/logout-token.js'
+import { LOGOUT_TOKEN_MS, refused, type LogoutTokenVerifier } from '../auth/logout-token.js'
 import { emptyAnswer, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import type { Call } from '../routes/route.js'
@@ -15,6 +15,7 @@ export async function backChannelLogout(sessions: Sessions, verifiers: readonly 
   const verifier = verifiers.find((one) => one.claims(token))
   if (tokens.length !== 1 || verifier === undefined) throw refused()
   const { requestId, remoteHost } = call
-  await sessions.endLogin(await verifier.verify(token), { requestId, remoteHost })
+  const ended = await verifier.verify(token, { isNew: (key) => sessions.useOnce(key, LOGOUT_TOKEN_MS) })
+  await sessions.endLogin(ended, { requestId, remoteHost })
   return emptyAnswer(200)
 }
