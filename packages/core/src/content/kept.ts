@@ -31,11 +31,10 @@ export function keptWhile(watched: readonly Revised[]): () => Kept | undefined |
   const revisions = [...new Set(watched.map(({ revision }) => revision))]
   const telling = revisions.filter((revision) => revision !== undefined)
   let kept: Kept = new LRUCache<string, object>({ max: MOST })
-  let seen = ''
+  let seen: readonly number[] = []
   const keptAt = (numbers: readonly number[]): Kept => {
-    const now = numbers.join(' ')
-    if (now !== seen) kept = new LRUCache<string, object>({ max: MOST })
-    seen = now
+    if (numbers.some((number, i) => number !== seen[i])) kept = new LRUCache<string, object>({ max: MOST })
+    seen = numbers
     return kept
   }
   return () => {

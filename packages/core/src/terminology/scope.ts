@@ -30,14 +30,19 @@ export interface ScopeOptions {
  * @throws {OperationError} `content-not-found` when a supplement does not exist.
  */
 export async function terminologyScope(ctx: OperationContext, options: ScopeOptions = {}): Promise<TerminologyScope> {
-  const supplements = options.supplements ?? []
+  const { supplements = [] } = options
   await Promise.all(supplements.map((canonical) => demandSupplement(ctx, canonical)))
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
-  const families = new Map<string, Promise<SystemFamily>>()
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
+  return scopeOver(ctx, { ...options, kept })
+}
+
+/** The same where supplements are known to exist, and what is kept was asked for. */
+export function scopeOver(ctx: OperationContext, { rules = NO_RULES, supplements = [], kept }: ScopeOptions): TerminologyScope {
+  const families = new Map<string, Promise<SystemFamily>>()
   return {
     ctx,
-    rules: options.rules ?? NO_RULES,
+    rules,
     pace: createPace(ctx),
     family: (url) => {
       const found = families.get(url) ?? (kept === undefined ? systemFamily(ctx, url, { supplements }) : keptFamily(ctx, url, kept))

@@ -1,7 +1,8 @@
 import { explained, type OperationContext } from '../context/index.js'
-import { escaped, escapedWhole, languagesFor, nameOf, paced, plannedValueSet, statusNotes, withImports } from '../terminology/index.js'
+import { escaped, escapedWhole, languagesFor, missingImports, nameOf, paced, plannedValueSet, statusNotes } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
+import { plainAnswer } from './plain-answer.js'
 import { shownCoding, shownWithoutGood } from './shown-coding.js'
 import { statusMessage } from './status-issue.js'
 import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
@@ -22,10 +23,13 @@ export function validateInValueSet(ctx: OperationContext, input: ValidateInValue
 }
 
 async function validation(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
-  const { scope, plan } = await plannedValueSet(ctx, input)
+  const planned = await plannedValueSet(ctx, input)
+  const plain = plainAnswer(planned, input)
+  if (plain !== undefined) return plain
+  const { scope, plan } = planned
   const check = { scope, plan, input, languages: languagesFor(input, plan.valueSet.resource) }
-  const missing = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap((part) => part.missing))
-  if (missing[0] !== undefined) return withoutImport(input, missing[0])
+  const [missing] = missingImports(plan)
+  if (missing !== undefined) return withoutImport(input, missing)
   const results: CodingResult[] = []
   for (const coding of input.value.codings) {
     if (scope.pace.due()) await scope.pace.pause()

@@ -60,3 +60,8 @@ export function withImports(plan: ValueSetPlan): readonly ValueSetPlan[] {
   }
   return [...found]
 }
+
+/** Imports that are not known, of the plan and of all that it imports. */
+export function missingImports(plan: ValueSetPlan): readonly string[] {
+  return withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ missing }) => missing))
+}

@@ -1,13 +1,14 @@
 import type { Kept } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { demandedSupplements } from '../request-input.js'
-import { terminologyScope, type TerminologyScope } from '../scope.js'
+import { scopeOver, terminologyScope, type TerminologyScope } from '../scope.js'
 import { hasRules, type VersionRules } from '../versions.js'
 import { paced, sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
 import { membersOf, type Members } from './members.js'
 import { namedValueSet, type ValueSetName } from './named-value-set.js'
 import { withImports, type ValueSetPlan } from './plan.js'
+import { soleInclude, type SoleInclude } from './sole-include.js'
 
 /** The value set that a request names, and by which rules it is looked at. */
 export interface ValueSetQuestion extends ValueSetName {
@@ -22,6 +23,8 @@ export interface PlannedValueSet {
   readonly plan: ValueSetPlan
   /** Its codes, worked out at first use. @throws {OperationError} as `membersOf`. */
   readonly members: () => Promise<Members>
+  /** As `soleInclude`; absent where not only definitions decide. */
+  readonly sole?: (system: string) => SoleInclude | undefined
 }
 
 /**
@@ -33,7 +36,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const kept = await keptFor(ctx, question)
   const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
   const known = usable(kept?.get(name))
-  if (known !== undefined) return planned(await terminologyScope(ctx, { kept }), known)
+  if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), sole: known.sole }
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
@@ -43,7 +46,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
 }
 
 /** Nothing when not only definitions decide, or when it is to be told how they do. */
-async function keptFor({ content, explain }: OperationContext, question: ValueSetQuestion): Promise<Kept | undefined> {
+function keptFor({ content, explain }: OperationContext, question: ValueSetQuestion): Kept | undefined | Promise<Kept> {
   return explain !== undefined || hasOwnRules(question) ? undefined : content.kept?.()
 }
 
@@ -57,6 +60,7 @@ interface KeptPlan {
   readonly members: () => Work<Members>
   /** Drops what has been done of the members: half of it would stay in memory for every value set that is ever asked for in vain. */
   readonly giveUp: () => void
+  readonly sole: (system: string) => SoleInclude | undefined
   /** False once a code system of the plan has become one for a single request. */
   readonly lasts: () => boolean
 }
@@ -74,11 +78,16 @@ function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
   const begun = (): (() => Work<Members>) => sharedWork(() => membersOf(scope, plan))
   let members = begun()
+  const soles = new Map<string, SoleInclude | undefined>()
   return {
     kind: 'plan',
     plan,
     members: () => members(),
     giveUp: () => (members = begun()),
+    sole(system) {
+      if (!soles.has(system) && plan.systems.has(system)) soles.set(system, soleInclude(plan, system))
+      return soles.get(system)
+    },
     lasts: () => families.every((family) => family.lasts()),
   }
 }

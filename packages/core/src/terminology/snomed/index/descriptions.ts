@@ -1,3 +1,4 @@
+import { once } from '../../once.js'
 import { idAt, type IdColumns } from './id-table.js'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
@@ -82,10 +83,4 @@ function termReader(reader: SectionReader): (row: number) => string {
     whole.set(chunk(first + 1).subarray(0, to - base - TERM_CHUNK), piece.length)
     return decoder.decode(whole)
   }
-}
-
-/** Makes a value at first use and keeps it. */
-export function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
 }

@@ -1,4 +1,4 @@
-import { once } from './descriptions.js'
+import { once } from '../../once.js'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
 

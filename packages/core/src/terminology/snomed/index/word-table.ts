@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { bitmapOf, newWords, setBit, type Bitmap } from '../../bitmap.js'
 import { firstWhere } from '../../first-where.js'
+import { once } from '../../once.js'
 import type { SectionReader } from './section-reader.js'
-import { once } from './descriptions.js'
 
 /** Words in alphabetic order. */
 export interface SortedWords {

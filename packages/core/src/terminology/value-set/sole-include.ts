@@ -1,0 +1,56 @@
+import type { CodeSystemProvider } from '../code-system/provider.js'
+import { chooseVersion } from '../code-system/system-family.js'
+import { includes } from '../filter/concept-set.js'
+import { conceptsFor } from '../filter/concepts-for.js'
+import { once } from '../once.js'
+import { statusNotes } from '../status-check.js'
+import { NO_RULES } from '../versions.js'
+import type { Work } from '../../work/index.js'
+import { missingImports, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
+import { listedConcept } from './selection.js'
+import type { ListedCode } from './value-set.js'
+
+/** The one include that decides about the codes of a code system, with its version chosen and its filters looked up. */
+export interface SoleInclude {
+  readonly provider: CodeSystemProvider
+  /** The code's entry in the list of codes of the include. */
+  readonly listed: (concept: number) => ListedCode | undefined
+  /**
+   * True when list and filters accept the concept; false also where that takes long to tell.
+   *
+   * @throws {OperationError} `not-supported` for a filter that is not understood.
+   */
+  readonly takes: (concept: number) => boolean
+}
+
+/**
+ * The include that alone decides about the codes of a system, for requests without rules about versions; `undefined` where excludes,
+ * imports or several includes have a say, an import is not known, or there is something to note, such as a draft in use.
+ */
+export function soleInclude(plan: ValueSetPlan, system: string): SoleInclude | undefined {
+  const [part, ...others] = plan.includes.filter(({ family }) => family === undefined || family.url === system)
+  if (part?.family === undefined || others.length > 0 || part.imports.length > 0 || plan.excludes.length > 0) return undefined
+  if (missingImports(plan).length > 0) return undefined
+  const { provider } = chooseVersion(part.family, { include: part.definition.version, rules: NO_RULES })
+  return provider === undefined || statusNotes(plan, [provider]).length > 0 ? undefined : soleOf(part, provider)
+}
+
+function soleOf(part: ConceptSetPlan, provider: CodeSystemProvider): SoleInclude {
+  const sets = part.filters.map((filter) => once(() => conceptsFor(provider, filter, part.owner)))
+  const isListing = part.definition.concepts !== undefined
+  const listed = (concept: number): ListedCode | undefined => (isListing ? listedConcept(provider, part, concept) : undefined)
+  return {
+    provider,
+    listed,
+    takes: (concept) =>
+      provider.grammar?.isMade(concept) !== true &&
+      (!isListing || listed(concept) !== undefined) &&
+      sets.every((set) => isAtOnce(includes(set(), concept))),
+  }
+}
+
+/** True when the first step of the work ends it with true. */
+function isAtOnce(work: Work<boolean>): boolean {
+  const step = work.next()
+  return step.done === true && step.value
+}

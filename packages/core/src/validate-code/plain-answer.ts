@@ -1,0 +1,57 @@
+import { languagesFor, mainText, type PlannedValueSet, type SoleInclude } from '../terminology/index.js'
+import { sameText } from './check-display.js'
+import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
+import type { Validation } from './validation.js'
+
+/**
+ * The answer for one coding that is good and about which there is nothing to say, by far the most of them: what `checkCoding` comes to, in
+ * a fifth of the time (bench `in-process`). `undefined` for every other.
+ */
+export function plainAnswer({ plan, sole }: PlannedValueSet, input: ValidateInValueSetInput): Validation | undefined {
+  const coding = plainCoding(input)
+  if (coding === undefined || languagesFor(input, plan.valueSet.resource) !== undefined) return undefined
+  const include = sole?.(coding.system)
+  return include === undefined ? undefined : answerFrom(include, coding, input)
+}
+
+function answerFrom(include: SoleInclude, coding: PlainCoding, { value }: ValidateInValueSetInput): Validation | undefined {
+  const { provider, listed } = include
+  const concept = provider.find(coding.code)
+  if (concept === undefined || !isPlain(include, concept, coding.code)) return undefined
+  const display = mainText(provider, concept, listed(concept))?.value
+  if (coding.display !== undefined && !sameText(display ?? '', coding.display)) return undefined
+  return {
+    result: true,
+    issues: [],
+    code: coding.code,
+    system: coding.system,
+    version: provider.header.version,
+    display,
+    normalizedCode: undefined,
+    concept: value.concept,
+    unknownSystems: [],
+    causedByUnknown: false,
+  }
+}
+
+interface PlainCoding extends GivenCoding {
+  readonly system: string
+}
+
+/** The coding, when it is the only one and leaves the version of its system open. */
+function plainCoding({ value, membershipOnly }: ValidateInValueSetInput): PlainCoding | undefined {
+  const [coding] = value.codings
+  if (coding === undefined || value.codings.length > 1 || membershipOnly === true) return undefined
+  return isPlainCoding(coding) ? coding : undefined
+}
+
+function isPlainCoding(coding: GivenCoding): coding is PlainCoding {
+  return coding.system !== undefined && coding.version === undefined
+}
+
+/** True for a concept in use that the include takes, without saying more about it, and whose code is spelt so. */
+function isPlain({ provider, listed, takes }: SoleInclude, concept: number, code: string): boolean {
+  const { inactive, abstract, status } = provider.status(concept)
+  const isInUse = !inactive && !abstract && status !== 'deprecated'
+  return isInUse && takes(concept) && provider.code(concept) === code && listed(concept)?.concept['extension'] === undefined
+}
