@@ -15,8 +15,9 @@ import type { TranslateInput } from './translation.js'
  *   identifications contradict each other.
  */
 export async function mapsFor(ctx: OperationContext, input: TranslateInput): Promise<readonly MapIndex[]> {
-  const index = await namedMap(ctx, input)
-  if (index === undefined) return searchedMaps(ctx, input)
+  const named = namedMap(ctx, input)
+  if (named === undefined) return searchedMaps(ctx, input)
+  const index = await named
   const wrong = contradiction(index, input)
   if (wrong !== undefined) {
     throw new OperationError('parameter-invalid', `Parameter ${quoted(wrong)} does not hold for the ConceptMap that is asked for.`, {
@@ -35,8 +36,8 @@ export async function currentMap(ctx: OperationContext, canonical: string, mapVe
   return version === undefined && definition?.status === 'retired' ? undefined : definition
 }
 
-async function namedMap(ctx: OperationContext, input: TranslateInput): Promise<MapIndex | undefined> {
-  if (input.mapId !== undefined) return mapIndex(ctx, await storedMap(ctx, input.mapId))
+function namedMap(ctx: OperationContext, input: TranslateInput): Promise<MapIndex> | undefined {
+  if (input.mapId !== undefined) return storedMap(ctx, input.mapId).then((definition) => mapIndex(ctx, definition))
   if (input.conceptMap !== undefined) return mapIndex(ctx, inlineMap(input.conceptMap))
   return input.url === undefined ? undefined : canonicalMap(ctx, input.url, input.mapVersion)
 }
@@ -122,14 +123,11 @@ function currentVersions(definitions: readonly Definition[], version: string | u
 /** The name of the first input that says something else than the map. */
 function contradiction(map: MapIndex, input: TranslateInput): string | undefined {
   const [source, target] = input.reverse === true ? [map.target, map.source] : [map.source, map.target]
-  const wrong = [
-    { name: 'url', holds: agree(input.url, map.canonical) },
-    { name: 'conceptMapVersion', holds: input.mapVersion === undefined || input.mapVersion === map.version },
-    { name: 'source', holds: agree(input.source, source) },
-    { name: 'target', holds: agree(input.target, target) },
-    { name: 'conceptMap', holds: sameMap(input, map) },
-  ].find(({ holds }) => !holds)
-  return wrong?.name
+  if (!agree(input.url, map.canonical)) return 'url'
+  if (input.mapVersion !== undefined && input.mapVersion !== map.version) return 'conceptMapVersion'
+  if (!agree(input.source, source)) return 'source'
+  if (!agree(input.target, target)) return 'target'
+  return sameMap(input, map) ? undefined : 'conceptMap'
 }
 
 /** An id in the path and an inline map together must be versions of one map. */
@@ -139,7 +137,7 @@ function sameMap({ mapId, conceptMap }: TranslateInput, map: MapIndex): boolean 
 
 /** True when nothing is wanted, or the urls are the same and so are the versions where both have one. */
 function agree(wanted: string | undefined, stated: string | undefined): boolean {
-  if (wanted === undefined) return true
+  if (wanted === undefined || wanted === stated) return true
   const a = canonicalOf(wanted)
   const b = canonicalOf(stated ?? '')
   return a.url === b.url && (a.version === undefined || b.version === undefined || a.version === b.version)

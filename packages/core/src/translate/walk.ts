@@ -66,7 +66,7 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promi
     }
     const asked = direction.from === undefined ? fresh : (bySystem.get(direction.from) ?? [])
     const rest = await walkGroup(walk, { map, place, direction }, asked)
-    if (!reverse) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
+    if (!reverse && rest.length > 0) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
   }
 }
 
