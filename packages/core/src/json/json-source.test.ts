@@ -1,9 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJsonSource, placeIn } from './index.js'
+import { parseJsonSource, placeIn, type JsonSource } from './index.js'
 
 const slipsOf = (text: string): readonly string[] =>
   parseJsonSource(text).slips.map(({ kind, path, token }) => `${kind} ${path.join('.')} ${token}`)
+
+/** Every number with its text, in the order of `Object.entries`. */
+function withNumbers({ value, numberText }: JsonSource): readonly unknown[] {
+  const textsIn = (holder: unknown): readonly unknown[] =>
+    typeof holder !== 'object' || holder === null
+      ? []
+      : Object.entries(holder).flatMap(([key, inner]) => [
+          key,
+          numberText(holder, Array.isArray(holder) ? Number(key) : key),
+          ...textsIn(inner),
+        ])
+  return textsIn(value)
+}
 
 describe('parseJsonSource', () => {
   test('gives what JSON.parse gives, for every JSON text', () => {
@@ -30,6 +43,27 @@ describe('parseJsonSource', () => {
     )
   })
 
+  test('gives the same with and without positions, for which every character is looked at', () => {
+    const number = fc.constantFrom('1', '-0', '0', '1.50', '2.5', '1e3', '-1E-2', '12345678901234567890', '01', '.5')
+    const word = fc.constantFrom('true', 'null', '"a"', '"\\\\"', '"x: [1.0, {"', '"\\""', 'x')
+    const name = fc.constantFrom('a', 'b', '1', '0', '__proto__', 'é', '')
+    const { value } = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
+      value: fc.oneof({ maxDepth: 5 }, number, word, tie('list'), tie('object')),
+      list: fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(' ,')}]`),
+      object: fc
+        .array(fc.tuple(name, tie('value')), { maxLength: 4 })
+        .map((members) => `{${members.map(([key, inner]) => `${JSON.stringify(key)}: ${inner}`).join(',')}}`),
+    }))
+    fc.assert(
+      fc.property(value, fc.constantFrom('', ' \n'), (text, space) => {
+        const [quick, careful] = [parseJsonSource(space + text), parseJsonSource(space + text, { positions: true })]
+        expect(withNumbers(quick)).toEqual(withNumbers(careful))
+        expect({ ...quick, numberText: 0, positions: 0 }).toEqual({ ...careful, numberText: 0, positions: 0 })
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
   test('keeps a member called __proto__ as a member', () => {
     const { value } = parseJsonSource('{"__proto__":{"polluted":true}}')
     expect(Object.keys(value as object)).toEqual(['__proto__'])
@@ -39,12 +73,12 @@ describe('parseJsonSource', () => {
   test('keeps the text of numbers that JavaScript would write otherwise', () => {
     const source = parseJsonSource('{"a":1.50,"b":[1e3,12345678901234567890,2],"c":-0}')
     const root = source.value as { b: object }
-    expect([source.numberText(root, 'a'), source.numberText(root.b, 0), source.numberText(root.b, 1), source.numberText(root, 'c')]).toEqual([
-      '1.50',
-      '1e3',
-      '12345678901234567890',
-      '-0',
-    ])
+    expect([
+      source.numberText(root, 'a'),
+      source.numberText(root.b, 0),
+      source.numberText(root.b, 1),
+      source.numberText(root, 'c'),
+    ]).toEqual(['1.50', '1e3', '12345678901234567890', '-0'])
     expect(source.numberText(root.b, 2)).toBeUndefined()
   })
 

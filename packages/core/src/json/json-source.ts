@@ -1,3 +1,4 @@
+import { quickSource, type QuickSource } from './quick-source.js'
 import { isQuote, readString, readWord, valueOfWord } from './source-scalars.js'
 import { JsonFault, skipSpace, type JsonSlip, type SourceReader } from './source-reader.js'
 
@@ -62,8 +63,20 @@ const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Reads a JSON text in one pass, going on after slips wherever the meaning is clear. Never throws, whatever the text. */
+/** Reads a JSON text, going on after slips wherever the meaning is clear. Never throws, whatever the text. */
 export function parseJsonSource(text: string, options: JsonSourceOptions = {}): JsonSource {
+  const limits = { maxDepth: 128, maxMembers: 1_000_000, positions: false, ...options }
+  const quick = limits.positions ? undefined : quickSource(text, limits)
+  return quick === undefined ? carefulSource(text, limits) : sourceOf(text, quick)
+}
+
+function sourceOf(text: string, { value, numbers }: QuickSource): JsonSource {
+  const start = text.search(/[^ \t\n\r]/)
+  return { text, start, value, slips: [], numberText: (parent, key) => numbers.get(parent)?.get(key), positions: new Map() }
+}
+
+/** Reads a text in one pass of its own, which knows where everything stands. */
+function carefulSource(text: string, limits: Required<JsonSourceOptions>): JsonSource {
   const slips: JsonSlip[] = []
   const building: Building = {
     text,
@@ -76,7 +89,7 @@ export function parseJsonSource(text: string, options: JsonSourceOptions = {}): 
     root: undefined,
     start: 0,
     members: 0,
-    limits: { maxDepth: 128, maxMembers: 1_000_000, positions: false, ...options },
+    limits,
     numbers: new Map(),
     offsets: new Map(),
   }

@@ -21,6 +21,7 @@ import { isConcrete } from './rules/structure/check-resource-type.js'
 import { convertUnit } from '../ucum/index.js'
 import { requestedRules, visitFirstEntry } from './rules/profile/requested-profiles.js'
 import { specificationOf } from './facts/specification.js'
+import { flawlessCheck, isFlawless, type FlawlessCheck } from './structure/flawless.js'
 import { shapesOf } from './structure/shape.js'
 import type { Checks, Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
@@ -122,12 +123,19 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Aske
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
   if (type === undefined) return [noResource(source, asked.places)]
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
+  const flawless = flawlessCheck({
+    model,
+    shapes: shapesOf(model, specificationOf(ctx)),
+    numberText: source.numberText,
+    now: ctx.now(),
+  })
+  if (asked.checks === 'structure' && source.slips.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
   const facts = await createFacts(ctx, model)
   if (asked.checks === 'all') {
     anticipate(facts, source.value)
     await facts.settle()
   }
-  return walks(ctx, source, { ...asked, model, facts })
+  return walks(ctx, source, { ...asked, model, facts, flawless })
 }
 
 /** Walks until there is an answer to all that the walk asks. */
@@ -142,6 +150,7 @@ async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts
 interface WalkParts extends Asked {
   readonly model: TypeModel
   readonly facts: Facts
+  readonly flawless: FlawlessCheck
 }
 
 async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...parts }: WalkParts): Promise<readonly Finding[]> {
@@ -176,7 +185,7 @@ interface RunParts extends Omit<WalkParts, 'profiles'> {
 function runOf(
   ctx: OperationContext,
   source: JsonSource,
-  { model, facts, checks, bestPractice, refuses, pace, tasks, ...sinkOptions }: RunParts,
+  { model, facts, flawless, checks, bestPractice, refuses, pace, tasks, ...sinkOptions }: RunParts,
 ): Run {
   const sink = createSink(ctx.limits.maxIssues, sinkOptions)
   let steps = 0
@@ -185,14 +194,14 @@ function runOf(
     facts,
     sink,
     root: rootNode(model, source.value),
-    now: ctx.now(),
+    now: flawless.now,
     convertUnit: ctx.convertUnit ?? convertUnit,
     numberText: source.numberText,
     isStructural: true,
     checks,
     bestPractice,
     refuses,
-    shapes: shapesOf(model, facts, specificationOf(ctx).shapes),
+    flawless,
     visit: visitNode,
     trials: new Map(),
     noted: new Set(),

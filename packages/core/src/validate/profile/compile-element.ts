@@ -76,6 +76,7 @@ export function emptyRule(path: string, source: ProfileSource): RuleDraft {
     constraints: [],
     children: new Map(),
     required: [],
+    isPlain: false,
     slicing: undefined,
     slices: [],
     contentReference: undefined,

@@ -96,7 +96,7 @@ function treeOf(elements: readonly JsonObject[], source: ProfileSource): Pick<Pr
   }
   for (const rule of new Set(byId.values())) finishReference(rule, byId)
   if (!source.isComplete) addReferring(root, source)
-  finishRequired(root, new Set())
+  finishRule(root, new Set())
   return { root, elements: byId }
 }
 
@@ -168,17 +168,23 @@ function withInner(rule: RuleDraft): readonly RuleDraft[] {
   return [rule, ...[...rule.children.values()].flatMap(withInner)]
 }
 
-/** Lists what must be there, once all rules are; content references make the tree a graph. */
-function finishRequired(rule: RuleDraft, done: Set<RuleDraft>): void {
+/** Sums up what rules say, once all are there; content references make the tree a graph. */
+function finishRule(rule: RuleDraft, done: Set<RuleDraft>): void {
   if (done.has(rule)) return
   done.add(rule)
   for (const child of rule.children.values()) {
     for (const needed of [child, ...child.slices]) {
       if (needed.min > 0) rule.required.push(needed)
-      finishRequired(needed, done)
+      finishRule(needed, done)
     }
   }
-  for (const slice of rule.slices) finishRequired(slice, done)
+  for (const slice of rule.slices) finishRule(slice, done)
+  rule.isPlain = isPlain(rule)
+}
+
+function isPlain({ required, slices, constraints, value, types }: RuleDraft): boolean {
+  const lists = [required, slices, constraints, Object.keys(value), types.flatMap(({ profiles }) => profiles)]
+  return lists.every((list) => list.length === 0)
 }
 
 type ChoicePath = { readonly name: string; readonly type: string }

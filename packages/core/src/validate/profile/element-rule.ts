@@ -31,6 +31,8 @@ export interface ElementRule {
   readonly children: ReadonlyMap<string, ElementRule>
   /** The children and their slices that must be there at least once. */
   readonly required: readonly ElementRule[]
+  /** True when it has nothing to say about a value without id and extensions but how often it is there, of which type, and which codes are allowed. */
+  readonly isPlain: boolean
   readonly slicing: SlicingRule | undefined
   readonly slices: readonly ElementRule[]
 }

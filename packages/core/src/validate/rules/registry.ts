@@ -17,14 +17,17 @@ import { checkResource } from './resource/check-resource.js'
 /** What is checked on every resource, whatever its type. */
 const ON_RESOURCES: readonly NodeCheck[] = [checkResource]
 
+/** What is checked on URIs; `isCheckedByType` knows which of them these pass over. */
+const ON_URIS: readonly NodeCheck[] = [checkFragment, checkExampleUrl]
+
 /** What is checked on every node of a type beyond its ElementDefinitions. A new kind of rule is a file and a line here. */
 const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, readonly NodeCheck[]>([
   ['Attachment', [checkAttachment]],
   ['CodeableConcept', [checkStatus]],
   ['Coding', [checkCoding, checkStatus]],
-  ['canonical', [checkFragment, checkExampleUrl]],
-  ['uri', [checkFragment, checkExampleUrl]],
-  ['url', [checkFragment, checkExampleUrl]],
+  ['canonical', ON_URIS],
+  ['uri', ON_URIS],
+  ['url', ON_URIS],
   ['Extension', [checkExtension, checkExtensionContext]],
   ...['Quantity', 'Age', 'Count', 'Distance', 'Duration'].map((type): [string, readonly NodeCheck[]] => [type, [checkUnit]]),
   ['Reference', [checkReference]],
@@ -36,6 +39,13 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
 export function checkByType(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (node.type.kind === 'resource') for (const check of ON_RESOURCES) check(run, node, rules)
   for (const check of BY_TYPE.get(node.type.name) ?? NONE) check(run, node, rules)
+}
+
+/** Whether the checks of a primitive type have anything to look at in a value. */
+export function isCheckedByType(run: Run, type: string, value: unknown): boolean {
+  const checks = BY_TYPE.get(type)
+  if (checks === ON_URIS) return run.refuses.has('examples') || typeof value !== 'string' || value.startsWith('#')
+  return checks !== undefined
 }
 
 const NONE: readonly NodeCheck[] = []

@@ -1,6 +1,7 @@
-import { PENDING, type ElementSlot, type TypeModel } from '../../fhirpath/index.js'
-import type { Facts } from '../facts/facts.js'
+import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
+import type { Specification } from '../facts/specification.js'
 import type { ElementRule } from '../profile/element-rule.js'
+import { primitiveCheck, type PrimitiveCheck } from '../rules/primitive/check-primitive.js'
 
 /** What FHIR's own types say about the members of a JSON object. */
 export interface Shape {
@@ -15,6 +16,8 @@ export interface Shape {
 export interface ShapeMember {
   readonly slot: ElementSlot
   readonly kind: 'primitive' | 'complex' | 'resource'
+  /** What a primitive must be like. */
+  readonly primitive: PrimitiveCheck | undefined
   readonly least: number
   readonly most: number
   /** The rule of the element, in which those of a nested type are. */
@@ -27,14 +30,14 @@ export interface Shapes {
   readonly of: (type: string, rule?: ElementRule) => Shape | undefined
 }
 
-/** Shapes of the types of a release, kept by name in `known`. */
-export function shapesOf(model: TypeModel, { baseType }: Pick<Facts, 'baseType'>, known: Map<string, Shape>): Shapes {
+/** Shapes of the types of a release, as far as the definitions of the types are known. */
+export function shapesOf(model: TypeModel, { types, shapes }: Pick<Specification, 'types' | 'shapes'>): Shapes {
   return {
     of: (name, rule) => {
-      const found = known.get(name)
+      const found = shapes.get(name)
       if (found !== undefined) return found
       const type = model.type(name)
-      const root = type === undefined || type.name.includes('.') ? rule : rootOf(baseType(name))
+      const root = type === undefined || type.name.includes('.') ? rule : types.get(name)?.root
       if (type === undefined || root === undefined) return undefined
       const member = (slot: ElementSlot): ShapeMember => memberOf(model, slot, root.children.get(slot.name))
       const shape: Shape = {
@@ -45,16 +48,14 @@ export function shapesOf(model: TypeModel, { baseType }: Pick<Facts, 'baseType'>
           return slots === undefined ? [] : [slots.flatMap(({ jsonName, siblingName }) => [jsonName, siblingName])]
         }),
       }
-      known.set(name, shape)
+      shapes.set(name, shape)
       return shape
     },
   }
 }
 
-function rootOf(profile: ReturnType<Facts['baseType']>): ElementRule | undefined {
-  return profile === undefined || profile === PENDING ? undefined : profile.root
-}
-
 function memberOf(model: TypeModel, slot: ElementSlot, rule: ElementRule | undefined): ShapeMember {
-  return { slot, kind: model.type(slot.type)?.kind ?? 'complex', least: rule?.min ?? 0, most: rule?.max ?? Number.POSITIVE_INFINITY, rule }
+  const kind = model.type(slot.type)?.kind ?? 'complex'
+  const primitive = kind === 'primitive' ? primitiveCheck(slot.type) : undefined
+  return { slot, kind, primitive, least: rule?.min ?? 0, most: rule?.max ?? Number.POSITIVE_INFINITY, rule }
 }

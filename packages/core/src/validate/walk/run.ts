@@ -4,7 +4,7 @@ import type { Facts } from '../facts/facts.js'
 import type { FindingSink } from '../finding-sink.js'
 import type { BundleIndex } from '../rules/reference/bundle-index.js'
 import type { ElementRule } from '../profile/element-rule.js'
-import type { Shapes } from '../structure/shape.js'
+import type { FlawlessCheck } from '../structure/flawless.js'
 
 /** What stays the same while a resource is walked over. */
 export interface Run {
@@ -21,7 +21,8 @@ export interface Run {
   /** False while it is only tried whether a node fits a profile: what FHIR's own types demand is said elsewhere. */
   readonly isStructural: boolean
   readonly checks: Checks
-  readonly shapes: Shapes
+  /** Tells what need not be walked over, with `checks: 'structure'`. */
+  readonly flawless: FlawlessCheck
   /** Severity of best practices. */
   readonly bestPractice: BestPractice
   /** What is an error though FHIR allows it. */

@@ -15,14 +15,13 @@ export interface ElementNodes {
   readonly nulls: readonly number[]
 }
 
-/** Checks an element as a whole, then each of its nodes with the rules of the slices that it is in. */
-export function visitElement(run: Run, element: ElementNodes, parentRules: readonly ElementRule[]): void {
+/**
+ * Checks an element as a whole, then each of its nodes with the rules of the slices that it is in.
+ *
+ * @param rules What the rules of the parent say about the element.
+ */
+export function visitElement(run: Run, element: ElementNodes, rules: readonly ElementRule[]): void {
   const { parent, slot, nodes, nulls } = element
-  const rules: ElementRule[] = []
-  for (const parentRule of parentRules) {
-    const rule = parentRule.children.get(slot.name)
-    if (rule !== undefined) rules.push(rule)
-  }
   for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
   const slices = assignSlices(run, element, fitting)

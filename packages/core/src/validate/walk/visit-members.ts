@@ -3,8 +3,11 @@ import type { ElementSlot } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import type { ElementRule } from '../profile/element-rule.js'
 import { checkMissing } from '../rules/cardinality/check-missing.js'
-import { checkShape, nullItems } from '../rules/structure/check-shape.js'
+import { checkShape, nullItems, type Member } from '../rules/structure/check-shape.js'
 import { reportUnknownProperty } from '../rules/structure/unknown-property.js'
+import { isFlawlessMember } from '../structure/flawless.js'
+import type { Shape } from '../structure/shape.js'
+import { isPlainPrimitive } from './plain-primitive.js'
 import type { Run } from './run.js'
 import { visitElement } from './visit-element.js'
 
@@ -17,16 +20,38 @@ export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRu
   const holder = isObject(node.value) ? node.value : (node.extra ?? NO_MEMBERS)
   checkMissing(run, { node, holder }, rules)
   if (holder === NO_MEMBERS) return
+  const shape = run.checks === 'structure' ? run.flawless.shapes.of(node.type.name, rules[0]) : undefined
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
     const slot = slotOf(run, node, { holder, key })
     if (slot === undefined) continue
     if (slot.isChoice) checkOnlyChoice(run, node, { slot, choices: (choices ??= new Map()) })
-    if (run.isStructural && !checkShape(run, node, { slot, holder })) continue
-    const nodes: FhirNode[] = []
-    pushSlot(run.model, node, { slot, into: nodes })
-    visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, rules)
+    const own = rulesFor(slot, rules)
+    if (!isFine(run, { slot, holder, shape }, own)) visitMember(run, node, { slot, holder, rules: own })
   }
+}
+
+function visitMember(run: Run, node: FhirNode, { slot, holder, rules }: Member & { readonly rules: readonly ElementRule[] }): void {
+  if (run.isStructural && !checkShape(run, node, { slot, holder })) return
+  const nodes: FhirNode[] = []
+  pushSlot(run.model, node, { slot, into: nodes })
+  visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, rules)
+}
+
+function rulesFor({ name }: ElementSlot, rules: readonly ElementRule[]): readonly ElementRule[] {
+  const own: ElementRule[] = []
+  for (const { children } of rules) {
+    const rule = children.get(name)
+    if (rule !== undefined) own.push(rule)
+  }
+  return own
+}
+
+/** Whether a quick look shows that there is nothing to be said about a member. */
+function isFine(run: Run, { slot, holder, shape }: Member & { readonly shape: Shape | undefined }, rules: readonly ElementRule[]): boolean {
+  if (run.checks === 'all') return isPlainPrimitive(run, { slot, holder }, rules)
+  const member = Object.hasOwn(holder, slot.siblingName) ? undefined : shape?.members.get(slot.jsonName)
+  return member !== undefined && isFlawlessMember(run.flawless, holder, member)
 }
 
 /** The slot that a key names; `undefined` for what is unknown, and for the `_name` beside a `name`, which is dealt with there. */

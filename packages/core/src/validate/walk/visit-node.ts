@@ -9,7 +9,7 @@ import { checkByType } from '../rules/registry.js'
 import { checkAllowedType, checkResourceType } from '../rules/structure/check-resource-type.js'
 import { checkNotEmpty } from '../rules/structure/check-not-empty.js'
 import { checkValue } from '../rules/value/check-value.js'
-import { isFlawless } from '../structure/is-flawless.js'
+import { isFlawless } from '../structure/flawless.js'
 import { rulesOf } from './rules-of.js'
 import type { Run } from './run.js'
 import { visitMembers } from './visit-members.js'
@@ -32,7 +32,7 @@ function isEntryResource({ type, slot }: FhirNode): boolean {
 
 function visitNow(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   run.step()
-  if (run.checks === 'structure' && isFlawless(run, node, rules[0])) return
+  if (run.checks === 'structure' && isFlawless(run.flawless, node, rules[0])) return
   const all = rulesOf(run, node, rules)
   if (run.isStructural && !checkOwn(run, node, all)) return
   if (run.checks === 'all') checkRules(run, node, all)

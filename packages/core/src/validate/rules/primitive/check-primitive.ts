@@ -14,35 +14,36 @@ import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
 type NumberCheck = (source: string) => PrimitiveProblem | undefined
 
-const TEXT_CHECKS: ReadonlyMap<string, TextCheck> = new Map<string, TextCheck>([
-  ['base64Binary', base64Problem],
-  ['canonical', canonicalProblem],
-  ['code', codeProblem],
-  ['date', dateProblem],
-  ['dateTime', dateTimeProblem],
-  ['id', idProblem],
-  ['instant', instantProblem],
-  ['markdown', markdownProblem],
-  ['oid', oidProblem],
-  ['string', stringProblem],
-  ['time', timeProblem],
-  ['uri', uriProblem],
-  ['url', uriProblem],
-  ['uuid', uuidProblem],
-])
+/** What is wrong with a value of a primitive type; `undefined` when it is right. */
+export type PrimitiveCheck = (primitive: Primitive) => PrimitiveProblem | undefined
 
-const NUMBER_CHECKS: ReadonlyMap<string, NumberCheck> = new Map<string, NumberCheck>([
-  ['decimal', decimalProblem],
-  ['integer', integerProblem],
-  ['positiveInt', positiveIntProblem],
-  ['unsignedInt', unsignedIntProblem],
+const CHECKS: ReadonlyMap<string, PrimitiveCheck> = new Map<string, PrimitiveCheck>([
+  ['boolean', ({ value }) => (typeof value === 'boolean' ? undefined : wrongType(value, 'true or false'))],
+  ['base64Binary', onText(base64Problem)],
+  ['canonical', onText(canonicalProblem)],
+  ['code', onText(codeProblem)],
+  ['date', onText(dateProblem)],
+  ['dateTime', onText(dateTimeProblem)],
+  ['id', onText(idProblem)],
+  ['instant', onText(instantProblem)],
+  ['markdown', onText(markdownProblem)],
+  ['oid', onText(oidProblem)],
+  ['string', onText(stringProblem)],
+  ['time', onText(timeProblem)],
+  ['uri', onText(uriProblem)],
+  ['url', onText(uriProblem)],
+  ['uuid', onText(uuidProblem)],
+  ['decimal', onNumber(decimalProblem)],
+  ['integer', onNumber(integerProblem)],
+  ['positiveInt', onNumber(positiveIntProblem)],
+  ['unsignedInt', onNumber(unsignedIntProblem)],
 ])
 
 /** Checks the JSON type and the form of a primitive value. False when it is wrong, so that nothing else need look at it. */
 export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const { value, type } = node
   const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
-  const problem = primitiveProblem(type.name, { value, source, now: run.now })
+  const problem = primitiveCheck(type.name)({ value, source, now: run.now })
   if (problem === undefined) return true
   const severity = MARKUP.has(problem.kind) && run.refuses.has('markup') ? 'error' : problem.severity
   run.sink.report(problem.kind, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
@@ -59,14 +60,22 @@ export interface Primitive {
   readonly now: Date
 }
 
-/** What is wrong with a value of a primitive type; `undefined` when it is right. */
-export function primitiveProblem(type: string, { value, source, now }: Primitive): PrimitiveProblem | undefined {
-  const numberCheck = NUMBER_CHECKS.get(type)
-  if (numberCheck !== undefined) return typeof value === 'number' ? numberCheck(source) : wrongType(value, 'a number')
-  if (type === 'boolean') return typeof value === 'boolean' ? undefined : wrongType(value, 'true or false')
-  if (typeof value !== 'string') return wrongType(value, 'a string')
-  if (value === '') return { kind: 'primitive-empty', text: 'A value must not be empty.' }
-  return TEXT_CHECKS.get(type)?.(value, now)
+/** The check of a primitive type. */
+export function primitiveCheck(type: string): PrimitiveCheck {
+  return CHECKS.get(type) ?? ANY_TEXT
+}
+
+const ANY_TEXT = onText(() => undefined)
+
+function onText(check: TextCheck): PrimitiveCheck {
+  return ({ value, now }) => {
+    if (typeof value !== 'string') return wrongType(value, 'a string')
+    return value === '' ? { kind: 'primitive-empty', text: 'A value must not be empty.' } : check(value, now)
+  }
+}
+
+function onNumber(check: NumberCheck): PrimitiveCheck {
+  return ({ value, source }) => (typeof value === 'number' ? check(source) : wrongType(value, 'a number'))
 }
 
 function wrongType(value: unknown, expected: string): PrimitiveProblem {
@@ -79,7 +88,7 @@ function fixOf(node: FhirNode, source: string, now: Date): JsonPatch | undefined
   const { value, type } = node
   if (typeof value === 'string' && value.trim() === '') return emptyRemoval(node)
   const right = repairsOf(type.name, value, source).find(
-    (repair) => primitiveProblem(type.name, { value: repair, source: String(repair), now }) === undefined,
+    (repair) => primitiveCheck(type.name)({ value: repair, source: String(repair), now }) === undefined,
   )
   return right === undefined ? undefined : replacement(node, right)
 }

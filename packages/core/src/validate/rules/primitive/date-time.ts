@@ -1,9 +1,12 @@
 import { quoted } from '../../../errors/index.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
 
-const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/
-const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?$/
+const FRACTION = /^\.\d+$/
 const ZONE = /^(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+const DATE_LENGTHS: ReadonlySet<number> = new Set(['YYYY', 'YYYY-MM', 'YYYY-MM-DD'].map(({ length }) => length))
+const HYPHEN = 45
+const ZERO = 48
+const COLON = 58
 const OLDEST_YEAR = 1800
 const YEARS_AHEAD = 80
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -30,10 +33,26 @@ export function timeProblem(text: string): PrimitiveProblem | undefined {
 }
 
 function isDate(text: string): boolean {
-  const match = DATE.exec(text)
-  if (match === null) return false
-  const [year, month, day] = [Number(match[1]), Number(match[2] ?? 1), Number(match[3] ?? 1)]
-  return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+  const year = numberAt(text, 0, 4)
+  const month = text.length === 4 ? 1 : partAt(text, 5)
+  const day = text.length <= 7 ? 1 : partAt(text, 8)
+  return DATE_LENGTHS.has(text.length) && year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+}
+
+/** The two digits behind a hyphen. */
+function partAt(text: string, start: number): number {
+  return text.charCodeAt(start - 1) === HYPHEN ? numberAt(text, start, start + 2) : Number.NaN
+}
+
+/** The number that the digits from `start` to `end` make; NaN when there is something else among them. */
+function numberAt(text: string, start: number, end: number): number {
+  let value = 0
+  for (let i = start; i < end; i++) {
+    const digit = text.charCodeAt(i) - ZERO
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN
+    value = value * 10 + digit
+  }
+  return value
 }
 
 function daysIn(year: number, month: number): number {
@@ -54,12 +73,13 @@ function zoneStart(text: string): number {
 
 /** Leap seconds are times, 24:00 is none. */
 function isTime(text: string): boolean {
-  const match = TIME.exec(text)
-  return match !== null && Number(match[1]) <= 23 && Number(match[2]) <= 59 && Number(match[3]) <= 60
+  if (text.charCodeAt(2) !== COLON || text.charCodeAt(5) !== COLON) return false
+  if (text.length > 8 && !FRACTION.test(text.slice(8))) return false
+  return numberAt(text, 0, 2) <= 23 && numberAt(text, 3, 5) <= 59 && numberAt(text, 6, 8) <= 60
 }
 
 function yearProblem(text: string, now: Date): PrimitiveProblem | undefined {
-  const year = Number(text.slice(0, 4))
+  const year = numberAt(text, 0, 4)
   if (year >= OLDEST_YEAR && year <= now.getUTCFullYear() + YEARS_AHEAD) return undefined
   return { kind: 'primitive-range', text: `${quoted(text)} is outside the range of years that is to be expected.`, severity: 'warning' }
 }

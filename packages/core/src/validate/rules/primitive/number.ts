@@ -7,6 +7,7 @@ const MAX_DIGITS = 18
 
 /** decimal: any JSON number; more than 18 digits are a warning. */
 export function decimalProblem(source: string): PrimitiveProblem | undefined {
+  if (source.length <= MAX_DIGITS) return undefined
   const mantissa = source.split(/[eE]/, 1)[0] ?? ''
   const digits = mantissa.replace(/\D/g, '').replace(/^0+/, '').length
   if (digits <= MAX_DIGITS) return undefined

@@ -1,5 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
+import { isVisible, isVisibleText } from './visible.js'
 
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
@@ -11,7 +12,7 @@ const CODE_SPACE = /[\t\n\r]|\s\s/
 
 /** string: any text up to a megabyte that is not blank; white space around it is a warning, a tag of HTML is noted. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
-  const isTrim = text.trim().length === text.length
+  const isTrim = (isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1))) || text.trim().length === text.length
   if (isTrim && !text.includes('<')) return textProblem(text)
   return textProblem(text) ?? (isTrim ? markupProblem(text) : AROUND)
 }
@@ -38,12 +39,12 @@ export function markdownProblem(text: string): PrimitiveProblem | undefined {
 
 function textProblem(text: string): PrimitiveProblem | undefined {
   if (text.length > MAX_STRING) return { kind: 'primitive-too-long', text: `The text has more than ${MAX_STRING} characters.` }
-  return text.trim() === '' ? { kind: 'primitive-empty', text: 'A value must not be blank.' } : undefined
+  return !isVisible(text.charCodeAt(0)) && text.trim() === '' ? { kind: 'primitive-empty', text: 'A value must not be blank.' } : undefined
 }
 
 /** code: no white space around it, and single spaces inside. */
 export function codeProblem(text: string): PrimitiveProblem | undefined {
-  if (text === text.trim() && !CODE_SPACE.test(text)) return undefined
+  if (isVisibleText(text) || (text === text.trim() && !CODE_SPACE.test(text))) return undefined
   return { kind: 'primitive-form', text: `${quoted(text)} is not a valid code: it has white space where none is allowed.` }
 }
 

@@ -1,5 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
+import { isVisibleText } from './visible.js'
 
 const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9]\d*))+$/
 const UUID = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -8,7 +9,7 @@ const SPACE = /\s/
 
 /** uri: no white space; what looks like a URN must be one. */
 export function uriProblem(text: string): PrimitiveProblem | undefined {
-  if (SPACE.test(text)) return wrong(text, 'URIs have no white space')
+  if (!isVisibleText(text) && SPACE.test(text)) return wrong(text, 'URIs have no white space')
   if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)
   if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'it is no OID')
   return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined

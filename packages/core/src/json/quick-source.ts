@@ -1,0 +1,139 @@
+import { isObject } from './narrow.js'
+
+/** A text as `JSON.parse` reads it, with the numbers that JavaScript would write otherwise, by object or array and name or index. */
+export interface QuickSource {
+  readonly value: unknown
+  readonly numbers: ReadonlyMap<object, ReadonlyMap<string | number, string>>
+}
+
+/** Limits of a text that is read so. */
+export interface QuickLimits {
+  readonly maxDepth: number
+  readonly maxMembers: number
+}
+
+/**
+ * Reads a text that is right JSON within the limits and has no name twice in an object, in a third of the time of a reader that can go on after
+ * slips (bench `validate`). `undefined` for any other text.
+ */
+export function quickSource(text: string, { maxDepth, maxMembers }: QuickLimits): QuickSource | undefined {
+  const seen = scanned(text)
+  if (seen.depth > maxDepth || seen.values > maxMembers) return undefined
+  const value = parsed(text)
+  if (value === undefined) return undefined
+  const counting: Counting = { texts: seen.texts, numbers: new Map(), number: 0, members: 0, isInOrder: true }
+  count(counting, value)
+  return counting.members === seen.members && (counting.isInOrder || seen.texts.size === 0)
+    ? { value, numbers: counting.numbers }
+    : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What one pass over a text shows of it, if it is JSON. */
+interface Scan {
+  depth: number
+  open: number
+  /** At least as many as there are. */
+  values: number
+  members: number
+  numbers: number
+  /** Numbers that JavaScript would write otherwise, by their position among all numbers. */
+  readonly texts: Map<number, string>
+}
+
+const QUOTE = 34
+const COMMA = 44
+const MINUS = 45
+const NINE = 57
+const COLON = 58
+const BACKSLASH = 92
+const BRACKETS_TO_BRACES = 32
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+
+function scanned(text: string): Scan {
+  const scan: Scan = { depth: 0, open: 0, values: 1, members: 0, numbers: 0, texts: new Map() }
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = stringEnd(text, at)
+    else if (code === COMMA) scan.values++
+    else if (code === COLON) scan.members++
+    else if (code >= MINUS && code <= NINE) at = passNumber(scan, text, at)
+    else if (code > NINE) bracket(scan, code | BRACKETS_TO_BRACES)
+  }
+  return scan
+}
+
+/** Index of the quote that ends the string which starts at `start`. */
+function stringEnd(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end < 0 ? text.length : end
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let at = quote - 1
+  while (text.charCodeAt(at) === BACKSLASH) at--
+  return (quote - at) % 2 === 0
+}
+
+function bracket(scan: Scan, code: number): void {
+  if (code === CLOSE_BRACE) scan.open--
+  if (code !== OPEN_BRACE) return
+  scan.values++
+  if (++scan.open > scan.depth) scan.depth = scan.open
+}
+
+/** Index of the last character of the number that starts at `start`. */
+function passNumber(scan: Scan, text: string, start: number): number {
+  let end = start + 1
+  while (isInNumber(text.charCodeAt(end))) end++
+  const word = text.slice(start, end)
+  if (String(Number(word)) !== word) scan.texts.set(scan.numbers, word)
+  scan.numbers++
+  return end - 1
+}
+
+/** Digits, `-`, `+`, `.` and the `e` of an exponent, in any order: what is no number is no JSON. */
+function isInNumber(code: number): boolean {
+  return (code >= 43 && code <= NINE && code !== COMMA) || code === 69 || code === 101
+}
+
+interface Counting extends Pick<Scan, 'texts'> {
+  readonly numbers: Map<object, Map<string | number, string>>
+  /** Numbers so far. */
+  number: number
+  members: number
+  /** False when the members of an object may not be in the order of the text: JavaScript puts names that are numbers first. */
+  isInOrder: boolean
+}
+
+/** Counts the members of a value, and finds the numbers that are written otherwise. */
+function count(counting: Counting, value: unknown): void {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) countOne(counting, { holder: value, key: index, value: value[index] })
+  } else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      counting.members++
+      if (name.charCodeAt(0) <= NINE) counting.isInOrder = false
+      countOne(counting, { holder: value, key: name, value: value[name] })
+    }
+  }
+}
+
+function countOne(counting: Counting, { holder, key, value }: { holder: object; key: string | number; value: unknown }): void {
+  if (typeof value === 'object') return count(counting, value)
+  if (typeof value !== 'number') return
+  const text = counting.texts.get(counting.number++)
+  if (text === undefined) return
+  const known = counting.numbers.get(holder)
+  if (known === undefined) counting.numbers.set(holder, new Map([[key, text]]))
+  else known.set(key, text)
+}

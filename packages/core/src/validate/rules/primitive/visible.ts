@@ -1,0 +1,10 @@
+/** True for a character of ASCII that can be seen, and so is no white space of any kind. */
+export function isVisible(code: number): boolean {
+  return code > 32 && code < 127
+}
+
+/** True for a text of such characters only. Most codes and URIs are, which spares them an expression: bench `validate`. */
+export function isVisibleText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (!isVisible(text.charCodeAt(i))) return false
+  return true
+}
