@@ -56,18 +56,22 @@ interface Step {
 async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promise<void> {
   walk.pace.check()
   const { reverse = false, targetSystem } = walk.input
-  const fresh = unseen(walk, map, codes)
-  const bySystem = Map.groupBy(fresh, (code) => code.system)
+  const ofSystem = bySystem(unseen(walk, map, codes))
   for (const [place, group] of map.groups.entries()) {
     const direction = reverse ? group.backward : group.forward
     if (targetSystem !== undefined && direction.to !== targetSystem) {
       walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
       continue
     }
-    const asked = direction.from === undefined ? fresh : (bySystem.get(direction.from) ?? [])
-    const rest = await walkGroup(walk, { map, place, direction }, asked)
+    const rest = await walkGroup(walk, { map, place, direction }, ofSystem(direction.from))
     if (!reverse && rest.length > 0) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
   }
+}
+
+/** The codes of a system, or all of them for a group that leaves it open. */
+function bySystem(codes: readonly SourceCode[]): (system: string | undefined) => readonly SourceCode[] {
+  const groups = Map.groupBy(codes, ({ system }) => system)
+  return (system) => (system === undefined ? codes : (groups.get(system) ?? []))
 }
 
 /** Adds what a group says about the codes. @returns Those that it says nothing about. */
