@@ -8,7 +8,7 @@ import { httpStorage } from '@fhir-ops/http'
 import { r4 } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
 import { unitConversion, unitsOfMeasure } from '@fhir-ops/registries/ucum'
-import { openSqlite } from '@fhir-ops/sqlite'
+import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
 import { prepare } from './load/prepare.js'
@@ -30,6 +30,8 @@ export interface EngineOptions {
   readonly storage: string
   /** Make a SQLite file that does not exist; also done when there is something to load into it. Else it is refused. */
   readonly create?: boolean
+  /** Nothing is searched for before the storage is closed: a SQLite file gets its indexes then (`openSqliteToFill`). */
+  readonly toFill?: boolean
   readonly limits?: Partial<Limits>
   /** Address that the storage is served at; absolute references on it are local ones. */
   readonly base?: string
@@ -67,12 +69,12 @@ async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io)
   })
   if (options.load !== undefined && options.load.length > 0) {
     const { storage } = opened
-    const summary = await load(options.load, {
+    await load(options.load, {
       storage,
       prepare: (sources) => prepare(sources, indexer),
       onProgress: (progress) => reportProgress(progress, io),
+      onEnd: (summary) => reportLoad(summary, io),
     })
-    reportLoad(summary, io)
   }
   return { ctx, indexer, sessionStore: opened.sessions, close: opened.close }
 }
@@ -90,22 +92,21 @@ export async function openStorage({
   storage: option,
   load: toLoad = [],
   create = toLoad.length > 0,
+  toFill = false,
   forwardToken,
 }: EngineOptions): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
   const file = sqliteFile(option)
-  if (file !== undefined) return openFile(file, create)
+  if (file !== undefined) {
+    if (!create) checkExists(file)
+    return toFill ? openSqliteToFill(file) : openSqlite(file)
+  }
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
   const upstream = option.replace(/^http:(?=https?:)/, '')
   if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, forwardToken }))
   // The value is not repeated: it may have a password.
   throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL, or http:URL without user and query.`)
-}
-
-async function openFile(file: string, create: boolean): Promise<OpenedStorage> {
-  if (!create) checkExists(file)
-  return openSqlite(file)
 }
 
 /** The file in `sqlite:FILE`, for what works with no other storage. @throws {OperationError} `parameter-value` when it is not there. */

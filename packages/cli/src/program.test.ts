@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -193,6 +194,12 @@ describe('a SQLite file', () => {
     const { out } = await command(['expand', 'http://example.org/fhir/ValueSet/visit-priority', ...storage()])
     expect(out.split('\n')).toHaveLength(6)
     expect(await command(['check', ...storage()])).toMatchObject({ status: 0, err: 'no damage found' })
+  })
+
+  test('is not made by a load of nothing', async () => {
+    const other = join(folder, 'none.db')
+    expect(await command(['load', join(folder, 'nofile'), '--storage', `sqlite:${other}`])).toMatchObject({ status: 2 })
+    expect(existsSync(other)).toBe(false)
   })
 
   test('holds tokens that are made, listed and revoked', async () => {

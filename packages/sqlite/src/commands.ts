@@ -1,6 +1,7 @@
 import type { Command } from './command.js'
 import { publishSystem, putSection, removeSystem, stageSystem } from './concept-commands.js'
 import { readHistory } from './history.js'
+import { makeIndexesLeftOut } from './index-making.js'
 import { countMatches, searchPage } from './search-page.js'
 import { addSession, changeSession, endOthers, purgeSessions, useOnce } from './session-commands.js'
 import { changeUser, putUser } from './user-commands.js'
@@ -12,6 +13,7 @@ const SENT: readonly Command<unknown, unknown>[] = [
   countMatches,
   readHistory,
   writeEntries,
+  makeIndexesLeftOut,
   putUser,
   changeUser,
   addSession,

@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { numberOf, transaction, type SqliteDriver } from './driver.js'
+import { lacksIndexes, makeIndexes } from './index-making.js'
 import { sql } from './sql.js'
 
 /**
@@ -11,6 +12,7 @@ import { sql } from './sql.js'
  * - `entry`: what resources are found by, clustered by resource; three indexes cover every test of a query, so that searches
  *   and counts read no resource that they do not return. With `entry_high` they keep every order of a sort key, too.
  * - `old_version`: what was replaced or deleted, and deletions of ids that came back (without text).
+ * - `index_to_make`: indexes of `entry` that a first load leaves out until it ends (`index-making.ts`), as SQL; else empty.
  * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` holds their content.
  */
 const MIGRATIONS: readonly string[] = [
@@ -119,15 +121,22 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE used_key (key TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX used_key_until ON used_key (until);
   `,
+  `
+  CREATE TABLE index_to_make (sql TEXT NOT NULL) STRICT;
+  `,
 ]
 
 /**
- * Brings a database to the newest schema.
+ * Brings a database to the newest schema, with all indexes.
  *
  * @throws {OperationError} `storage-damaged` when it holds tables of another application or a schema newer than this code.
  */
 export function migrate(db: SqliteDriver): void {
-  if (versionOf(db) === MIGRATIONS.length) return
+  if (versionOf(db) !== MIGRATIONS.length) takeSteps(db)
+  if (lacksIndexes(db)) transaction(db, () => makeIndexes(db))
+}
+
+function takeSteps(db: SqliteDriver): void {
   transaction(db, () => {
     const version = versionOf(db)
     if (version > MIGRATIONS.length) {

@@ -17,10 +17,14 @@ const CHECKPOINT_PAGES = 32_000
 const WRITER_CACHE_KIB = 65_536
 const SEARCH_CACHE_KIB = 32_768
 
-/** @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` when the file cannot be opened. */
-export function openToWrite(options: FileOptions): SqliteDriver {
+/**
+ * @param before SQL that runs before the file is first looked at.
+ * @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` when the file cannot be opened.
+ */
+export function openToWrite(options: FileOptions, before = ''): SqliteDriver {
   const db = connected(options, { readOnly: false })
   try {
+    db.exec(before)
     const mode = db.get(sql`PRAGMA journal_mode = WAL`)?.[0]
     if (mode !== 'wal') throw new OperationError('storage-unavailable', 'The file system of the database has no shared memory for its log.')
     db.exec(
@@ -31,6 +35,15 @@ export function openToWrite(options: FileOptions): SqliteDriver {
     db.close()
     throw error
   }
+}
+
+/**
+ * Opens a file that nobody else has open, and keeps others out until it is closed.
+ *
+ * @throws {OperationError} `storage-locked` at once when somebody has it open, else as `openToWrite`.
+ */
+export function openAlone(options: FileOptions): SqliteDriver {
+  return openToWrite({ ...options, busyTimeoutMs: 0 }, 'PRAGMA locking_mode = EXCLUSIVE')
 }
 
 /** The file must exist. @throws {OperationError} as `openToWrite`. */

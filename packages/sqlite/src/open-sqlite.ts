@@ -1,10 +1,13 @@
+import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { backupSqlite } from './backup-sqlite.js'
 import type { Executor } from './command.js'
 import { conceptStoreOn } from './concept-store.js'
 import { closedError } from './in-thread.js'
+import { transaction, type SqliteDriver } from './driver.js'
+import { leaveOutIndexes, makeIndexesLeftOut } from './index-making.js'
 import { migrate } from './migrations.js'
-import { openToRead, openToWrite, type FileOptions } from './node-file.js'
+import { openAlone, openToRead, openToWrite, type FileOptions } from './node-file.js'
 import { revisionOf } from './revision.js'
 import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
 import { workerLane } from './worker-lane.js'
@@ -39,9 +42,30 @@ export interface SqliteFile {
  * @throws {OperationError} `storage-damaged` when the file is damaged, no database or another application's; nothing in it is changed.
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
+  const task = fileOptions(file, options)
+  return opened(fileExecutor(preparedFile(task), task), { file, options })
+}
+
+/**
+ * Opens a file as `openSqlite`, to be filled, which takes half the time. When it holds no resource and nobody else has it open, the indexes
+ * by search parameters are made by `close`, of all resources at once; should that not be reached, by whoever opens the file next. Until
+ * then this one answers no search by a search parameter (`storage-unavailable`).
+ *
+ * @throws {OperationError} as `openSqlite`; `close` also `storage-full`, after which everything that was written is there.
+ */
+export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
+  const task = fileOptions(file, options)
+  const points = preparedWithoutIndexes(task)
+  if (points === undefined) return openSqlite(file, options)
+  return opened(indexedByClose(fileExecutor(points, task)), { file, options })
+}
+
+function fileOptions(file: string, { synchronous = 'FULL', busyTimeoutMs = 5_000 }: OpenSqliteOptions): FileOptions {
   if (file === '' || file === ':memory:') throw new TypeError('openSqlite needs a file; sqliteStorage takes connections to memory.')
-  const { synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
-  const executor = fileExecutor({ file, synchronous, busyTimeoutMs })
+  return { file, synchronous, busyTimeoutMs }
+}
+
+function opened(executor: Executor, { file, options }: { readonly file: string; readonly options: OpenSqliteOptions }): SqliteFile {
   const storage = storageOn(executor, options)
   return {
     storage,
@@ -52,8 +76,20 @@ export async function openSqlite(file: string, options: OpenSqliteOptions = {}):
   }
 }
 
-function fileExecutor(options: FileOptions): Executor {
-  const points = preparedFile(options)
+function indexedByClose(executor: Executor): Executor {
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    try {
+      await executor.call(makeIndexesLeftOut, null)
+    } finally {
+      await executor.close()
+    }
+  }
+  return { ...executor, close: async () => (closing ??= close()) }
+}
+
+/** @param points The connection of the calling thread. */
+function fileExecutor(points: SqliteDriver, options: FileOptions): Executor {
   const writer = workerLane({ ...options, role: 'writer' })
   const reader = workerLane({ ...options, role: 'reader' })
   let closing: Promise<void> | undefined
@@ -80,12 +116,32 @@ function fileExecutor(options: FileOptions): Executor {
 }
 
 /** Makes the file and brings it to the newest schema, then opens it for the calling thread. */
-function preparedFile(options: FileOptions): ReturnType<typeof openToRead> {
+function preparedFile(options: FileOptions): SqliteDriver {
   const db = openToWrite(options)
   try {
     migrate(db)
     return openToRead(options)
   } finally {
     db.close()
+  }
+}
+
+/** The same with indexes left out; `undefined` when the file holds resources or others have it open, and nothing was done. */
+function preparedWithoutIndexes(options: FileOptions): SqliteDriver | undefined {
+  return leftOut(options) ? openToRead(options) : undefined
+}
+
+function leftOut(options: FileOptions): boolean {
+  try {
+    const db = openAlone(options)
+    try {
+      migrate(db)
+      return transaction(db, () => leaveOutIndexes(db))
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    if (error instanceof OperationError && error.code === 'storage-locked') return false
+    throw error
   }
 }

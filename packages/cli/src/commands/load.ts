@@ -8,6 +8,7 @@ import { indexingThreads } from '../load/indexing-threads.js'
 import { load, type LoadOptions, type LoadSummary } from '../load/loader.js'
 import { prepare } from '../load/prepare.js'
 import { reportLoad, reportProgress } from '../load/report.js'
+import { filesIn } from '../load/sources.js'
 import { wholeNumber } from './options.js'
 
 interface LoadCommandOptions {
@@ -40,14 +41,23 @@ async function loadInto(paths: readonly string[], options: LoadCommandOptions, i
       'parameter-value',
       'What is loaded into memory is gone when the command ends: name another storage, or use --load of serve.',
     )
-  const engine = await openEngine({ storage: options.storage, create: true }, io)
+  // Before the storage is opened: a name that is wrong makes no file.
+  await filesIn(paths)
+  const engine = await openEngine({ storage: options.storage, create: true, toFill: true }, io)
   try {
-    const summary = await loadWith(paths, options, { engine, io })
-    reportLoad(summary, io)
-    if (summary.refused.length > 0) throw new Exit(1)
+    const { refused } = await loadWith(paths, options, { engine, io })
+    if (refused.length > 0) throw new Exit(1)
   } finally {
-    await engine.close()
+    await close(engine, io)
   }
+}
+
+/** A SQLite file gets its indexes now, so this may take as long as a third of the load. */
+async function close(engine: Engine, io: Io): Promise<void> {
+  const start = performance.now()
+  await engine.close()
+  const seconds = (performance.now() - start) / 1_000
+  if (seconds >= 1) io.err(`closed the storage in ${seconds.toFixed(1)} s`)
 }
 
 interface Place {
@@ -61,7 +71,12 @@ async function loadWith(
   { engine, io }: Place,
 ): Promise<LoadSummary> {
   const { ctx, indexer } = engine
-  const common: Omit<LoadOptions, 'prepare'> = { storage: ctx.storage, resume, onProgress: (progress) => reportProgress(progress, io) }
+  const common: Omit<LoadOptions, 'prepare'> = {
+    storage: ctx.storage,
+    resume,
+    onProgress: (progress) => reportProgress(progress, io),
+    onEnd: (summary) => reportLoad(summary, io),
+  }
   if (count === 0) return load(paths, { ...common, prepare: (sources) => prepare(sources, indexer) })
   const threads = indexingThreads(count)
   try {

@@ -8,6 +8,8 @@ export interface BatchWriter {
   write(batch: readonly PutEntry[]): void
   /** Waits for all batches. @throws {OperationError} when one failed. */
   done(): Promise<void>
+  /** Waits until no batch is under way, whatever became of them. */
+  settled(): Promise<void>
   /** How many entries the storage has acknowledged. */
   written(): number
 }
@@ -46,6 +48,9 @@ export function batchWriter(storage: Storage): BatchWriter {
     },
     async done() {
       for (const { ended } of underWay) await ended
+    },
+    async settled() {
+      await Promise.allSettled(underWay.map(({ ended }) => ended))
     },
     written: () => written,
   }

@@ -2,11 +2,14 @@ import { jsonItems, jsonMembers } from 'fhir-ops/storage'
 
 /** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is no JSON object. */
 export function bundleEntryTexts(text: string): readonly string[] | undefined {
-  if (!isObjectText(text)) return undefined
+  if (!text.includes(BUNDLE) || !isObjectText(text)) return undefined
   const bundle = membersOf(text)
-  if (bundle.get('resourceType') !== '"Bundle"') return undefined
+  if (bundle.get('resourceType') !== BUNDLE) return undefined
   return jsonItems(bundle.get('entry') ?? '[]').flatMap((entry) => membersOf(entry).get('resource') ?? [])
 }
+
+/** Looked for first: most lines of a large load have it nowhere, and need not be parsed to see that they are no Bundle. */
+const BUNDLE = '"Bundle"'
 
 /** The scanner needs well-formed text; what is not, the loader refuses later with its place. */
 function isObjectText(text: string): boolean {

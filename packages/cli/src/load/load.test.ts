@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
@@ -8,10 +9,12 @@ import type { Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indexingThreads } from './indexing-threads.js'
-import { load } from './loader.js'
+import { linesIn } from './lines-in.js'
+import { load, type LoadSummary } from './loader.js'
 import { prepare } from './prepare.js'
 import { reportLoad } from './report.js'
-import { entriesIn, sourcesIn } from './sources.js'
+import { readingOf } from './reading.js'
+import { entriesIn, filesIn, sourcesIn } from './sources.js'
 
 let folder = ''
 const at = (name: string): string => join(folder, name)
@@ -52,8 +55,25 @@ describe('what is read of a folder', () => {
     expect(await placesOf(entriesIn(at('sub/c.json')))).toEqual(['c.json entry[0]'])
   })
 
-  test('a path that does not exist is named', async () => {
-    await expect(loaded(at('nothing'))).rejects.toMatchObject({ code: 'parameter-value', message: expect.stringContaining('nothing') })
+  test('a path that does not exist, and a folder with nothing to load, are named', async () => {
+    await mkdir(at('empty'))
+    for (const name of ['nothing', 'empty'])
+      await expect(loaded(at('a.ndjson'), at(name))).rejects.toMatchObject({
+        code: 'parameter-value',
+        message: expect.stringContaining(name),
+      })
+    await rm(at('empty'), { recursive: true })
+  })
+
+  test('lines end with LF only, wherever the pieces of a file end, and are not endless', async () => {
+    const lines = async (pieces: readonly string[]) => {
+      const found: string[] = []
+      for await (const line of linesIn(Readable.from(pieces), 'x', 5)) found.push(line)
+      return found
+    }
+    expect(await lines(['a', 'b\nc', '\n\nd\u2028e'])).toEqual(['ab', 'c', '', 'd\u2028e'])
+    expect(await lines(['\n', 'a\n'])).toEqual(['', 'a'])
+    await expect(lines(['abc', 'def'])).rejects.toMatchObject({ code: 'body-invalid', message: expect.stringContaining('line of x') })
   })
 
   test('a compressed file that is damaged ends the load with an error', async () => {
@@ -126,6 +146,15 @@ function tarEntry([name, text]: readonly [string, string]): Buffer {
   return Buffer.concat([header, Buffer.from(text), Buffer.alloc((512 - (Buffer.byteLength(text) % 512)) % 512)])
 }
 
+describe('how far a load has come', () => {
+  test('is told by the bytes that were read of all files', async () => {
+    const reading = readingOf(await filesIn([at('a.ndjson'), at('sub/c.json')]))
+    const shares: number[] = [reading.share()]
+    for await (const batch of reading.batches()) shares.push(batch.length, reading.share())
+    expect(shares).toEqual([0, 3, 1])
+  })
+})
+
 describe('what is stored', () => {
   test('all resources, counted by type', async () => {
     const { summary } = await loaded(folder)
@@ -172,16 +201,35 @@ describe('batches under way at the same time', () => {
     await rm(at('versions.ndjson'))
   })
 
-  test('a batch that fails ends the load with its error', async () => {
+  test('a batch that fails ends the load with its error, after it was told what is stored', async () => {
     await writeFile(at('versions.ndjson'), versions)
     const storage = memoryStorage()
     let writes = 0
     const write: Storage['write'] = async (entries) =>
       ++writes === 2 ? Promise.reject(new OperationError('storage-full', 'Full.')) : storage.write(entries)
-    const failing = load([at('versions.ndjson')], { storage: { ...storage, write }, prepare: (sources) => prepare(sources, () => []) })
-    await expect(failing).rejects.toMatchObject({ code: 'storage-full' })
+    expect(await stopped([at('versions.ndjson')], { ...storage, write })).toEqual(['storage-full', 500])
     await rm(at('versions.ndjson'))
   })
+
+  test('a file that cannot be read ends the load, after it was told what is stored', async () => {
+    await writeFile(at('versions.ndjson'), versions)
+    await writeFile(at('z.ndjson.gz'), 'no gzip')
+    expect(await stopped([at('versions.ndjson'), at('z.ndjson.gz')], memoryStorage())).toEqual(['body-invalid', 1_500])
+    await rm(at('versions.ndjson'))
+    await rm(at('z.ndjson.gz'))
+  })
+
+  /** The code of the error that ends a load, and how many resources were stored by then. */
+  async function stopped(paths: readonly string[], storage: Storage): Promise<readonly unknown[]> {
+    const ended: LoadSummary[] = []
+    const failing = load(paths, {
+      storage,
+      prepare: (sources) => prepare(sources, () => []),
+      onEnd: (summary) => void ended.push(summary),
+    })
+    const code: unknown = await failing.catch((error: unknown) => (error instanceof OperationError ? error.code : error))
+    return [code, ...ended.map(({ loaded }) => loaded)]
+  }
 
   test('a thread makes of a batch what is made of it here', async () => {
     const sources = [bundle, patient('p'), '{'].map((text, line) => ({ text, file: 'a', line, place: `a:${line}` }))

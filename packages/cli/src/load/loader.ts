@@ -1,9 +1,9 @@
 import type { PackageManifest } from 'fhir-ops/packages'
 import type { Storage } from 'fhir-ops/storage'
-import { batchWriter } from './batch-writer.js'
-import { packageBooks, type PackageBooks } from './package-books.js'
+import { batchWriter, type BatchWriter } from './batch-writer.js'
 import type { Prepare, Prepared, Refusal } from './prepare.js'
-import { entriesIn, type Source } from './sources.js'
+import { readingOf, type Reading } from './reading.js'
+import { filesIn, type Source } from './sources.js'
 import { withoutUnchanged } from './unchanged.js'
 
 /** What a load did. */
@@ -24,6 +24,8 @@ export interface LoadProgress {
   readonly stored: number
   /** Resources a second since the last report. */
   readonly perSecond: number
+  /** Seconds that the rest of the files is likely to take; absent before anything was read. */
+  readonly secondsLeft: number | undefined
 }
 
 /** What `load` works with. */
@@ -36,37 +38,63 @@ export interface LoadOptions {
   readonly resume?: boolean
   /** Called about once a second. */
   readonly onProgress?: (progress: LoadProgress) => void
+  /** Called at the end, also before an error is thrown, when nothing is being written any more. */
+  readonly onEnd?: (summary: LoadSummary) => void
 }
 
-const BATCH = 500
 const PROGRESS_MS = 1_000
 
 /**
  * Stores every resource of the paths, in batches that are stored as a whole or not at all. While the storage writes, the next ones are
  * prepared. A resource that cannot be stored is refused with its place and does not stop the others.
  *
- * @throws {OperationError} when a path cannot be read or the storage fails; what was written before stays.
+ * @throws {OperationError} when a path names nothing or cannot be read, or the storage fails; what was written before stays.
  */
 export async function load(paths: readonly string[], options: LoadOptions): Promise<LoadSummary> {
-  const { storage, resume = false } = options
   const start = performance.now()
-  const refused: Refusal[] = []
-  const types = new Map<string, number>()
-  const books = packageBooks()
-  const writer = batchWriter(storage)
-  const progress = progressTo(options)
-  let unchanged = 0
-  for await (const prepared of preparedBatches(batches(paths, books), options)) {
-    refused.push(...prepared.refused)
+  const reading = readingOf(await filesIn(paths))
+  const writer = batchWriter(options.storage)
+  const tally: Tally = { refused: [], types: new Map(), unchanged: 0 }
+  const summary = (): LoadSummary => ({
+    ...tally,
+    loaded: writer.written(),
+    packages: reading.packages(),
+    seconds: (performance.now() - start) / 1_000,
+  })
+  try {
+    await writeAll(reading, { writer, tally, options })
+    await writer.done()
+    return summary()
+  } finally {
+    await writer.settled()
+    options.onEnd?.(summary())
+  }
+}
+
+interface Tally {
+  readonly refused: Refusal[]
+  readonly types: Map<string, number>
+  unchanged: number
+}
+
+interface Writing {
+  readonly writer: BatchWriter
+  readonly tally: Tally
+  readonly options: LoadOptions
+}
+
+async function writeAll(reading: Reading, { writer, tally, options }: Writing): Promise<void> {
+  const { storage, resume = false } = options
+  const progress = progressTo(options, reading)
+  for await (const prepared of preparedBatches(reading.batches(), options)) {
+    tally.refused.push(...prepared.refused)
     await writer.ready(prepared.entries)
     const batch = resume ? await withoutUnchanged(prepared.entries, storage) : prepared.entries
-    unchanged += prepared.entries.length - batch.length
+    tally.unchanged += prepared.entries.length - batch.length
     writer.write(batch)
-    for (const { type } of batch) types.set(type, (types.get(type) ?? 0) + 1)
-    progress(writer.written() + unchanged)
+    for (const { type } of batch) tally.types.set(type, (tally.types.get(type) ?? 0) + 1)
+    progress(writer.written() + tally.unchanged)
   }
-  await writer.done()
-  return { loaded: writer.written(), types, unchanged, refused, packages: books.manifests(), seconds: (performance.now() - start) / 1_000 }
 }
 
 /** In the order of the sources. */
@@ -87,25 +115,15 @@ async function first(underWay: Promise<Prepared>[]): Promise<readonly Prepared[]
   return next === undefined ? [] : [next]
 }
 
-async function* batches(paths: readonly string[], books: PackageBooks): AsyncGenerator<readonly Source[]> {
-  let batch: Source[] = []
-  for (const path of paths) {
-    for await (const source of entriesIn(path)) {
-      batch.push(books.enter(source))
-      if (batch.length < BATCH) continue
-      yield batch
-      batch = []
-    }
-  }
-  if (batch.length > 0) yield batch
-}
-
-function progressTo({ onProgress }: LoadOptions): (stored: number) => void {
-  let said = { at: performance.now(), stored: 0 }
+function progressTo({ onProgress }: LoadOptions, reading: Reading): (stored: number) => void {
+  const start = performance.now()
+  let said = { at: start, stored: 0 }
   return (stored) => {
     const at = performance.now()
     if (at - said.at < PROGRESS_MS) return
-    onProgress?.({ stored, perSecond: ((stored - said.stored) * 1_000) / (at - said.at) })
+    const share = reading.share()
+    const secondsLeft = share === 0 ? undefined : ((at - start) * (1 / share - 1)) / 1_000
+    onProgress?.({ stored, perSecond: ((stored - said.stored) * 1_000) / (at - said.at), secondsLeft })
     said = { at, stored }
   }
 }

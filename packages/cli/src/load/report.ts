@@ -6,8 +6,9 @@ import type { LoadProgress, LoadSummary } from './loader.js'
 const MAX_REFUSALS = 20
 
 /** Tells how far a load has come. */
-export function reportProgress({ stored, perSecond }: LoadProgress, io: Io): void {
-  io.err(`… ${counted(stored, 'resource')}, ${Math.round(perSecond)}/s`)
+export function reportProgress({ stored, perSecond, secondsLeft }: LoadProgress, io: Io): void {
+  const left = secondsLeft === undefined ? '' : `, about ${counted(Math.ceil(secondsLeft), 'second')} left`
+  io.err(`… ${counted(stored, 'resource')}, ${Math.round(perSecond)}/s${left}`)
 }
 
 /** Tells what was loaded and what was refused. */

@@ -1,12 +1,12 @@
 import { createReadStream, openAsBlob } from 'node:fs'
 import { glob, readFile, readdir, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
 import { readPackage, type FhirPackage } from 'fhir-ops/packages'
 import { bundleEntryTexts } from './bundle-entries.js'
+import { linesIn } from './lines-in.js'
 import type { PackagePlace } from './package-books.js'
 
 /** One resource as it stands in a file. */
@@ -18,13 +18,36 @@ export interface Source {
   readonly file: string
   /** Line of the file in which the text begins, from 1. */
   readonly line: number
+  /** Bytes of the file that were read for it and all before it; absent when the file is read as a whole. */
+  readonly readBytes?: number
   /** Where to store it, when not under its own id. */
   readonly id?: string
   /** The package that it comes from. */
   readonly origin?: PackagePlace
 }
 
+/** A file to load. */
+export interface SourceFile {
+  readonly path: string
+  readonly bytes: number
+}
+
 const inflate = promisify(gunzip)
+
+/**
+ * The files that `sourcesIn` reads for some paths, in order.
+ *
+ * @throws {OperationError} `parameter-value` when a path names none.
+ */
+export async function filesIn(paths: readonly string[]): Promise<readonly SourceFile[]> {
+  const files: string[] = []
+  for (const path of paths) {
+    const below = await filesBelow(path)
+    if (below.length === 0) throw new OperationError('parameter-value', `There is no .json, .ndjson or .tgz file below ${path}.`)
+    files.push(...below)
+  }
+  return Promise.all(files.map(async (path) => ({ path, bytes: (await stat(path)).size })))
+}
 
 /**
  * The resources of a file or of all files below a folder, in the order of names.
@@ -47,10 +70,12 @@ async function* sourcesOf(file: string): AsyncGenerator<Source> {
   else yield { text: await textOf(file), place: basename(file), file, line: 1 }
 }
 
-/** What zlib says of a file that is named like a compressed one. */
+/** What zlib says of a file that is named like a compressed one, and the system of one that it does not give. */
 function damageOf(file: string, cause: unknown): OperationError | undefined {
-  const isOfZlib = cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_')
-  return isOfZlib ? new OperationError('body-invalid', `${file} is no gzip file, or it is damaged.`, { cause }) : undefined
+  if (!(cause instanceof Error && 'code' in cause)) return undefined
+  if (String(cause.code).startsWith('Z_'))
+    return new OperationError('body-invalid', `${file} is no gzip file, or it is damaged.`, { cause })
+  return 'syscall' in cause ? new OperationError('parameter-value', `${file} cannot be read: ${String(cause.code)}.`, { cause }) : undefined
 }
 
 /** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle. */
@@ -88,9 +113,9 @@ async function* linesOf(file: string): AsyncGenerator<Source> {
   const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
   bytes.on('error', (error) => input.destroy(error))
   let line = 0
-  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+  for await (const text of linesIn(input.setEncoding('utf8'), file)) {
     line += 1
-    if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}`, file, line }
+    if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}`, file, line, readBytes: bytes.bytesRead }
   }
 }
 
