@@ -76,6 +76,16 @@ describe('search', () => {
     expect((await get('/Patient?_revinclude=Observation:subject', other)).status).toBe(403)
   })
 
+  it('a resource and a version of it are given as far as _elements or _summary ask', async () => {
+    for (const path of ['/Patient/a', '/Patient/a/_history/1']) {
+      expect(Object.keys((await get(`${path}?_elements=gender`)).json as object)).toEqual(['resourceType', 'id', 'meta', 'gender'])
+      expect((await get(`${path}?_summary=data`)).json).toMatchObject({ gender: 'female', meta: { tag: [{ code: 'SUBSETTED' }] } })
+      expect(at((await get(`${path}?_summary=text`)).json, 'gender')).toBeUndefined()
+      expect((await get(`${path}?_summary=count`)).status).toBe(400)
+      expect((await get(`${path}?_summary=x`)).status).toBe(400)
+    }
+  })
+
   it.each(['_summary=count', '_count=0'])('%s gives the number only', async (query) => {
     expect((await get(`/Patient?${query}`)).json).toMatchObject({ total: 3 })
     expect((await get(`/Patient?${query}`)).text).not.toContain('entry')

@@ -15,9 +15,9 @@ export type SearchControls = Omit<ParsedSearch, 'query'> & {
   readonly after?: string
 }
 
-const SUPPORTED: ReadonlySet<string> = new Set(['_count', '_cursor', '_elements', '_sort', '_summary', '_total'])
+const SUPPORTED: ReadonlySet<string> = new Set(['_contained', '_count', '_cursor', '_elements', '_sort', '_summary', '_total'])
 
-const UNSUPPORTED: ReadonlySet<string> = new Set(['_contained', '_containedType', '_score'])
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_containedType', '_score'])
 
 /** Whether a parameter shapes the result instead of selecting resources. */
 export function isControl(name: string): boolean {
@@ -33,6 +33,7 @@ export function readControls(types: readonly string[], all: readonly SearchPair[
   if (refused !== undefined) throw unsupported(refused[0], 'is not supported')
   const values = new Map(pairs)
   if (values.size < pairs.length) throw new OperationError('search-invalid', 'A search parameter that shapes the result is given twice.')
+  checkContained(values.get('_contained'))
   const includes = readIncludes(types, asked, parameters)
   const count = readCount(values.get('_count'))
   const after = values.get('_cursor')
@@ -55,6 +56,12 @@ function invalid(name: string, value: string, expected: string): OperationError 
 
 function unsupported(name: string, problem: string): OperationError {
   return new OperationError('search-unsupported', `Search parameter ${quoted(name)} ${problem}.`, { expression: [name] })
+}
+
+/** Contained resources are not searched: `false`, the default of R4, is all that may be asked. */
+function checkContained(value = 'false'): void {
+  if (value === 'true' || value === 'both') throw unsupported('_contained', `with the value '${value}' is not supported`)
+  if (value !== 'false') throw invalid('_contained', value, 'true, false or both')
 }
 
 function readCount(value: string | undefined): number | undefined {

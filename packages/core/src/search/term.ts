@@ -2,7 +2,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isResourceType, type Condition } from '../storage/index.js'
 import { parseCanonicalVersions } from './canonical-versions.js'
 import { parseCodes } from './code-modifiers.js'
-import { anyOf, entryCondition } from './conditions.js'
+import { allOf, anyOf, entryCondition } from './conditions.js'
 import { splitUnescaped } from './escapes.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import { parseHierarchy } from './hierarchy-modifiers.js'
@@ -19,6 +19,7 @@ export async function parseTerm(scope: FilterScope, name: string, value: string)
   const [code = '', modifier, ...more] = name.split(':')
   if (more.length > 0) throw invalidName(scope, 'has more than one modifier')
   const asks = asksOf(scope, modifier, value)
+  if (modifier === 'missing' && IN_EVERY_RESOURCE.has(code)) return parseMissing({ code, present: allOf([]) }, asks)
   if (code === '_id') return parseId(scope, modifier, asks)
   if (code === '_lastUpdated') return parseLastUpdated(scope, modifier, asks)
   if (code === '_list') return parseList(scope, modifier, asks)
@@ -27,13 +28,17 @@ export async function parseTerm(scope: FilterScope, name: string, value: string)
   return parseAsks(scope, parameter, asks)
 }
 
+/** What no resource is stored without. */
+const IN_EVERY_RESOURCE: ReadonlySet<string> = new Set(['_id', '_lastUpdated'])
+
 async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Promise<Condition> {
   const modifier = asks[0]?.modifier
-  if (modifier === 'missing') return parseMissing(parameter, asks)
-  if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: parameter.code, modifier }, asks)
+  const { code } = parameter
+  if (modifier === 'missing') return parseMissing({ code, present: { kind: 'entry', param: code, all: [] } }, asks)
+  if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: code, modifier }, asks)
   const isSteps = modifier === 'above' || modifier === 'below'
   if (!isSteps || parameter.type !== 'reference') return parseValues(scope, parameter, asks)
-  return parameter.canonical ? parseCanonicalVersions(parameter.code, modifier, asks) : parseHierarchy(scope, parameter, { asks, modifier })
+  return parameter.canonical ? parseCanonicalVersions(code, modifier, asks) : parseHierarchy(scope, parameter, { asks, modifier })
 }
 
 function asksOf({ sent, options }: FilterScope, modifier: string | undefined, value: string): readonly Ask[] {
@@ -44,13 +49,18 @@ function asksOf({ sent, options }: FilterScope, modifier: string | undefined, va
   return asks
 }
 
-function parseMissing({ code }: SearchParameter, [ask, other]: readonly Ask[]): Condition {
+interface Presence {
+  readonly code: string
+  /** The condition that the parameter has a value. */
+  readonly present: Condition
+}
+
+function parseMissing({ code, present }: Presence, [ask, other]: readonly Ask[]): Condition {
   if (ask === undefined || other !== undefined || (ask.value !== 'true' && ask.value !== 'false')) {
     throw new OperationError('search-invalid', `The modifier 'missing' of ${quoted(code)} takes true or false.`, {
       expression: [ask?.name ?? code],
     })
   }
-  const present: Condition = { kind: 'entry', param: code, all: [] }
   return ask.value === 'true' ? { kind: 'not', condition: present } : present
 }
 

@@ -1,13 +1,16 @@
 import { OperationError } from 'fhir-ops/errors'
+import { parseSearch } from 'fhir-ops/search'
 import type { ResourceVersion, StoredResource } from 'fhir-ops/storage'
 import { notFound } from '../auth/caller.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { isReached, isVersionReached } from './reach.js'
+import { subsetFor } from './summary.js'
 import { namesVersion } from './version-tags.js'
 
 /**
- * The current version of a resource; 304 when the caller has it (`If-None-Match`, `If-Modified-Since`).
+ * The current version of a resource, all of it unless `_summary` or `_elements` is given; 304 when the caller has it (`If-None-Match`,
+ * `If-Modified-Since`).
  *
  * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
  */
@@ -17,7 +20,7 @@ export async function readResource(call: Call): Promise<Answer> {
   if (stored === undefined) throw await missing(call, type, id)
   if (!isReached(call.caller, stored)) throw notFound(type, id)
   const headers = versionHeaders(stored)
-  return isKnown(call, stored) ? emptyAnswer(304, headers) : fhirText(200, stored.text, headers)
+  return isKnown(call, stored) ? emptyAnswer(304, headers) : fhirText(200, await textAsAsked(call, stored), headers)
 }
 
 /**
@@ -30,7 +33,7 @@ export async function readVersion(call: Call): Promise<Answer> {
   const version = await versionOf(call.ctx, { type, id, number })
   if (version === undefined || !isVersionReached(call.caller, version)) throw notFound(type, `${id}/_history/${number}`)
   if (version.stored === undefined) throw deleted(`${type}/${id}/_history/${number}`)
-  return fhirText(200, version.stored.text, versionHeaders(version))
+  return fhirText(200, await textAsAsked(call, version.stored), versionHeaders(version))
 }
 
 interface VersionAddress {
@@ -43,6 +46,21 @@ async function versionOf({ storage }: Call['ctx'], { type, id, number }: Version
   if (storage.history !== undefined) return storage.history.version(type, id, number)
   const stored = await storage.read(type, id)
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
+}
+
+/** Parameters that R4 has for every interaction (http.html 3.1.0.1.6). */
+const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
+
+/** The text of a resource, or what `_summary` or `_elements` leaves of it. */
+async function textAsAsked(call: Call, { type, text }: StoredResource): Promise<string> {
+  const asked = call.target.query.filter(([name]) => SHAPING.has(name))
+  if (asked.length === 0) return text
+  const { search } = call.ctx
+  if (search === undefined) throw new OperationError('search-unsupported', 'This server gives whole resources only.')
+  const parsed = await parseSearch(type, asked, search)
+  if (parsed.countOnly) throw new OperationError('search-invalid', 'A single resource is not counted.', { expression: ['_summary'] })
+  const subset = await subsetFor(call, search, { type, parsed })
+  return subset?.(text) ?? text
 }
 
 /** The error for a resource that is not there now. */
