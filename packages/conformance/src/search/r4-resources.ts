@@ -1,11 +1,13 @@
 // Resources that the sentences of R4's search page are tried on.
 
+import type { Resource } from './naive/values.js'
+
 const subject = { reference: 'Patient/ann' }
 const quantity = (value: number, code: string, unit = code): object => ({
   valueQuantity: { value, unit, system: 'http://unitsofmeasure.org', code },
 })
 const weight = { coding: [{ system: 'http://loinc.org', code: '29463-7', display: 'Body weight' }] }
-const observation = (id: string, more: object): { resourceType: string; id: string } => ({
+const observation = (id: string, more: object): Resource => ({
   resourceType: 'Observation',
   id,
   status: 'final',
@@ -15,7 +17,7 @@ const observation = (id: string, more: object): { resourceType: string; id: stri
 })
 
 /** What is stored. */
-export const RESOURCES: readonly { readonly resourceType: string; readonly id: string; readonly [member: string]: unknown }[] = [
+export const RESOURCES: readonly Resource[] = [
   {
     resourceType: 'Organization',
     id: 'clinic',
