@@ -22,6 +22,8 @@ export interface ExpandInput extends ValueSetName, AskedLanguages, ExplainOption
   readonly designations?: readonly string[] | undefined
   /** Properties to give with each code; `definition` counts as one. */
   readonly properties?: readonly string[] | undefined
+  /** Canonicals of code systems of which no codes are listed; one without version stands for every version. */
+  readonly excludeSystems?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
   readonly rules?: VersionRules | undefined

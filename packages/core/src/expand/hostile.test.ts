@@ -24,7 +24,7 @@ describe('EX-01: inputs', () => {
     [`url=${vs('all')}&activeOnly=yes`, 'parameter-value'],
     [`url=${vs('all')}&filter=${'x'.repeat(4097)}`, 'parameter-too-long'],
     [`url=${vs('all')}&displayLanguage=-`, 'parameter-value'],
-    [`url=${vs('all')}&context=x`, 'parameter-unsupported'],
+    [`url=${vs('all')}&date=2020`, 'parameter-unsupported'],
     [`url=${vs('nothing')}`, 'not-found'],
     ['url=constructor', 'not-found'],
   ])('%j is refused with %s', async (query, code) => {

@@ -1,24 +1,22 @@
 import type { OperationContext } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { OperationError, quoted } from '../errors/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
-import { readLanguages, readVersionRules, storedValueSet } from '../terminology/index.js'
+import { readLanguages, readValueSetName, readVersionRules } from '../terminology/index.js'
 import type { ExpandInput } from './expand-input.js'
 
 /**
  * Reads the inputs of `$expand`.
  *
- * @throws {OperationError} `not-found` for the id of no value set; `parameter-required` when no value set is named; `parameter-value` and
- *   `parameter-invalid` for malformed inputs; `parameter-unsupported` for `context`, `profile`, `date` and the like.
+ * @throws {OperationError} as `readValueSetName`; `parameter-value` and `parameter-invalid` for malformed inputs; `parameter-unsupported` for `date`.
  */
 export async function readExpandInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ExpandInput> {
   // Codes made by a grammar are never listed, whatever is asked for.
   reader.boolean('excludePostCoordinated')
-  reader.refuse('context', 'contextDirection', 'date', 'exclude-system')
-  const input = {
-    url: reader.text('url'),
-    valueSet: reader.resource('valueSet') ?? (await storedValueSet(ctx, request)),
-    valueSetVersion: reader.text('valueSetVersion'),
+  reader.refuse('date')
+  readDirection(reader)
+  return {
+    ...(await readValueSetName(ctx, request, reader)),
     filter: blankIsNone(reader.freeText('filter')),
     tolerateTypo: reader.boolean('_tolerateTypo'),
     offset: reader.count('offset'),
@@ -30,13 +28,21 @@ export async function readExpandInput(ctx: OperationContext, request: OperationR
     includeDefinition: reader.boolean('includeDefinition'),
     designations: reader.texts('designation'),
     properties: reader.texts('property'),
+    excludeSystems: reader.texts('exclude-system'),
     useSupplement: reader.texts('useSupplement'),
     ...readLanguages(reader, request),
     rules: readVersionRules(reader),
     explain: reader.boolean('_explain'),
   }
-  if (input.url !== undefined || input.valueSet !== undefined) return input
-  throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set to expand.', { expression: ['url'] })
+}
+
+/** A binding is the same in both directions. */
+function readDirection(reader: ParameterReader): void {
+  const direction = reader.text('contextDirection')
+  if (direction === undefined || direction === 'incoming' || direction === 'outgoing') return
+  throw new OperationError('parameter-value', `Parameter 'contextDirection' must be incoming or outgoing, not ${quoted(direction)}.`, {
+    expression: [reader.expressionOf('contextDirection')],
+  })
 }
 
 function blankIsNone(filter: string | undefined): string | undefined {

@@ -25,6 +25,7 @@ export function reportedParameters({ input, plan, members, displayLanguage }: Re
     ...(input.filter === undefined ? [] : [{ name: 'filter', type: 'String', value: input.filter } as const]),
     ...(displayLanguage === undefined ? [] : [{ name: 'displayLanguage', type: 'Code', value: displayLanguage } as const]),
     ...(input.designations ?? []).map((value) => ({ name: 'designation', type: 'String', value }) as const),
+    ...(input.excludeSystems ?? []).map((system) => uri('exclude-system', system)),
     ...Array.from(input.rules?.valueSets ?? [], ([url, version]) => uri('default-valueset-version', formatCanonical(url, version))),
     ...versionRules({ input, members }),
     ...used({ plan, members }),

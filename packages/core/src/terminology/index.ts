@@ -50,6 +50,7 @@ export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './
 export { missingImports, withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
 export type { SoleInclude } from './value-set/sole-include.js'
+export { readValueSetName } from './value-set/read-value-set-name.js'
 export { storedValueSet } from './value-set/stored-value-set.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'

@@ -3,13 +3,13 @@ import { OperationError, quoted } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
-import { readLanguages, readVersionRules } from '../terminology/index.js'
+import { readLanguages, readValueSetName, readVersionRules } from '../terminology/index.js'
 import type { GivenCoding, GivenValue, ValidateInCodeSystemInput, ValidateInValueSetInput, ValidateOptions } from './validate-input.js'
 
 /**
  * Reads the inputs of `ValueSet/$validate-code`.
  *
- * @throws {OperationError} as `readOptions`; `parameter-required` for a code without system that is not to be inferred; `not-found` for an unknown id.
+ * @throws {OperationError} as `readOptions` and `readValueSetName`; `parameter-required` for a code without system that is not to be inferred.
  */
 export async function readValueSetInput(
   ctx: OperationContext,
@@ -18,15 +18,12 @@ export async function readValueSetInput(
 ): Promise<ValidateInValueSetInput> {
   const input = {
     ...readOptions(request, reader),
-    url: reader.text('url'),
-    valueSet: reader.resource('valueSet') ?? (await storedDefinition(ctx, request)),
-    valueSetVersion: reader.text('valueSetVersion'),
+    ...(await readValueSetName(ctx, request, reader)),
     inferSystem: reader.boolean('inferSystem', 'implySystem'),
     membershipOnly: reader.boolean('valueset-membership-only'),
   }
   if (input.inferSystem !== true) refuseBareCode(input.value)
-  if (input.url !== undefined || input.valueSet !== undefined) return input
-  throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set.', { expression: ['url'] })
+  return input
 }
 
 /** Reads the inputs of `CodeSystem/$validate-code`. @throws {OperationError} as `readOptions`; `not-found` for an unknown id. */
@@ -47,10 +44,10 @@ export async function readCodeSystemInput(
  * Reads what both kinds of validation share.
  *
  * @throws {OperationError} `parameter-required` without a code; `source-ambiguous` for more than one of code, coding and codeableConcept;
- *   `parameter-unsupported` for `context` and `date`; `parameter-value` and `parameter-invalid` for malformed inputs.
+ *   `parameter-unsupported` for `date`; `parameter-value` and `parameter-invalid` for malformed inputs.
  */
 function readOptions(request: OperationRequest, reader: ParameterReader): ValidateOptions {
-  reader.refuse('context', 'date')
+  reader.refuse('date')
   return {
     value: readValue(reader),
     lenientDisplay: reader.boolean('lenient-display-validation'),

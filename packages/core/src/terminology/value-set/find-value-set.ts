@@ -5,9 +5,11 @@ import { loincValueSet } from '../listed/loinc-value-set.js'
 import { implicitValueSet } from '../snomed/implicit/implicit-value-set.js'
 import { bestVersion } from '../versions.js'
 
+const WHOLE = '?fhir_vs'
+
 /**
- * The value set with this canonical: one that SNOMED CT or LOINC defines by its url, a ValueSet resource, or the one of all codes that a
- * CodeSystem names in `valueSet`.
+ * The value set with this canonical: one that SNOMED CT or LOINC defines by its url, a ValueSet resource, or the one of all codes of a
+ * CodeSystem, which it names in `valueSet` and which `<its url>?fhir_vs` names, too.
  *
  * @param version Used when the canonical has none.
  * @returns `undefined` when there is none. Without any version the newest is meant.
@@ -18,7 +20,9 @@ export async function findValueSet(ctx: OperationContext, canonical: string, ver
   const { url, version: named = version } = canonicalOf(canonical)
   const found = await ctx.content.find('ValueSet', 'url', url)
   if (found.length > 0) return named === undefined ? newestOf(found) : bestVersion(found, named)
-  const systems = await ctx.content.find('CodeSystem', 'value-set', url)
+  const systems = url.endsWith(WHOLE)
+    ? await ctx.content.find('CodeSystem', 'url', url.slice(0, -WHOLE.length))
+    : await ctx.content.find('CodeSystem', 'value-set', url)
   const system = named === undefined ? newestOf(systems) : bestVersion(systems, named)
   return system === undefined ? undefined : allCodesOf(system, url)
 }
@@ -44,6 +48,6 @@ function allCodesOf(system: Definition, url: string): Definition {
     status: system.status,
     resource,
     ...(system.version !== undefined && { version: system.version }),
-    ...(system.key !== undefined && { key: `${system.key} all` }),
+    ...(system.key !== undefined && { key: `${system.key} all ${url}` }),
   }
 }

@@ -9,10 +9,13 @@ import { membersOf, type Members } from './members.js'
 import { namedValueSet, type ValueSetName } from './named-value-set.js'
 import { withImports, type ValueSetPlan } from './plan.js'
 import { soleInclude, type SoleInclude } from './sole-include.js'
+import { withoutSystems } from './without-systems.js'
 
 /** The value set that a request names, and by which rules it is looked at. */
 export interface ValueSetQuestion extends ValueSetName {
   readonly rules?: VersionRules | undefined
+  /** Canonicals of code systems of which nothing is included. */
+  readonly excludeSystems?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
 }
@@ -40,7 +43,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
-  const made = keptPlan(scope, await makePlan(scope, valueSet))
+  const made = keptPlan(scope, withoutSystems(scope, await makePlan(scope, valueSet), question.excludeSystems ?? []))
   if (supplements.length === 0) kept?.set(name, made)
   return planned(scope, made)
 }
@@ -50,8 +53,8 @@ function keptFor({ content, explain }: OperationContext, question: ValueSetQuest
   return explain !== undefined || hasOwnRules(question) ? undefined : content.kept?.()
 }
 
-function hasOwnRules({ valueSet, rules, useSupplement = [] }: ValueSetQuestion): boolean {
-  return valueSet !== undefined || useSupplement.length > 0 || (rules !== undefined && hasRules(rules))
+function hasOwnRules({ valueSet, rules, useSupplement = [], excludeSystems = [] }: ValueSetQuestion): boolean {
+  return valueSet !== undefined || useSupplement.length > 0 || excludeSystems.length > 0 || (rules !== undefined && hasRules(rules))
 }
 
 interface KeptPlan {

@@ -1,0 +1,45 @@
+import { canonicalOf } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
+import type { JsonObject } from '../../json/index.js'
+import type { OperationRequest } from '../../operation/index.js'
+import type { ParameterReader } from '../../parameters/index.js'
+import { boundValueSet } from './bound-value-set.js'
+import type { ValueSetName } from './named-value-set.js'
+import { storedValueSet } from './stored-value-set.js'
+
+/**
+ * How a request names a value set: the id in its path, `valueSet`, `url`, or `context`, an element that is bound to it.
+ *
+ * @throws {OperationError} `not-found` for an unknown id; `parameter-required` when nothing names one; `parameter-invalid` for a second name
+ *   beside an id or `context`, but the url of what has the id; as `boundValueSet`.
+ */
+export async function readValueSetName(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ValueSetName> {
+  const given = { url: reader.text('url'), valueSet: reader.resource('valueSet'), valueSetVersion: reader.text('valueSetVersion') }
+  const context = reader.text('context')
+  const stored = await storedValueSet(ctx, request)
+  if (stored !== undefined) {
+    refuseBeside(reader, ['valueSet', 'context'])
+    if (given.url !== undefined && !isNamed(stored, given.url)) refuseBeside(reader, ['url'])
+    return { ...given, valueSet: stored }
+  }
+  if (context !== undefined) {
+    refuseBeside(reader, ['url', 'valueSet'])
+    return { ...given, url: await boundValueSet(ctx, context) }
+  }
+  if (given.url !== undefined || given.valueSet !== undefined) return given
+  throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set.', { expression: ['url'] })
+}
+
+function isNamed(stored: JsonObject, canonical: string): boolean {
+  const { url, version } = canonicalOf(canonical)
+  return url === stored['url'] && (version === undefined || version === stored['version'])
+}
+
+function refuseBeside(reader: ParameterReader, names: readonly string[]): void {
+  const name = names.find((one) => reader.all(one).length > 0)
+  if (name === undefined) return
+  throw new OperationError('parameter-invalid', `Parameter '${name}' cannot be given where something else names the value set.`, {
+    expression: [reader.expressionOf(name)],
+  })
+}
