@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { bitmapOf, newWords, rangeBitmap, setBit, type Bitmap } from '../bitmap.js'
+import { keptLately } from '../kept-lately.js'
 import type { Work } from '../../work/index.js'
 
 /** Who is whose parent among concepts that are numbered depth first, so that most descendants are a range. */
@@ -117,7 +117,7 @@ function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonl
     isWithin: (concept, ancestor) =>
       inRange(concept, ancestor) || (walk.many && reaches(concept, parents, (found) => inRange(found, ancestor))),
     within: walk.many
-      ? keptBranches((ancestor) => reachable(ancestor, children, size))
+      ? keptLately(KEPT_BRANCHES, (ancestor) => reachable(ancestor, children, size))
       : (ancestor) => rangeBitmap(ancestor, end(ancestor), size),
     above: (concept) => reachable(concept, parents, size),
   }
@@ -125,17 +125,6 @@ function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonl
 
 /** Branches that are asked for again and again, such as those of value sets in use. */
 const KEPT_BRANCHES = 64
-
-function keptBranches(make: (ancestor: number) => Bitmap): (ancestor: number) => Bitmap {
-  const kept = new LRUCache<number, Bitmap>({ max: KEPT_BRANCHES })
-  return (ancestor) => {
-    const known = kept.get(ancestor)
-    if (known !== undefined) return known
-    const made = make(ancestor)
-    kept.set(ancestor, made)
-    return made
-  }
-}
 
 function reaches(start: number, next: (concept: number) => readonly number[], accept: (concept: number) => boolean): boolean {
   const seen = new Set([start])

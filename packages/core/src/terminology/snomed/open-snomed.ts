@@ -1,6 +1,7 @@
 import { EclError, parseEcl, type Constraint } from '../../ecl/index.js'
 import type { SystemSections } from '../../storage/index.js'
 import type { Bitmap } from '../bitmap.js'
+import { keptLately } from '../kept-lately.js'
 import { escaped } from '../messages.js'
 import { refusal } from '../refusal.js'
 import type { Work } from '../../work/index.js'
@@ -24,24 +25,14 @@ export interface SnomedSystem {
   ecl(text: string): EclQuery
 }
 
-/** How many results are kept; the one that was unused for longest goes. */
+/** How many results are kept. */
 const KEPT_QUERIES = 100
 const MAX_ECL_LENGTH = 10_000
 
 /** Opens a version. */
 export function openSnomed(sections: SystemSections, header: string): SnomedSystem {
   const index = openSnomedIndex(sections, header)
-  const kept = new Map<string, EclQuery>()
-  return {
-    index,
-    ecl(text) {
-      const query = kept.get(text) ?? eclQuery(index, text)
-      kept.delete(text)
-      kept.set(text, query)
-      if (kept.size > KEPT_QUERIES) kept.delete(kept.keys().next().value ?? '')
-      return query
-    },
-  }
+  return { index, ecl: keptLately(KEPT_QUERIES, (text) => eclQuery(index, text)) }
 }
 
 function eclQuery(index: SnomedIndex, text: string): EclQuery {

@@ -1,6 +1,7 @@
 import type { SystemSections } from '../../../storage/index.js'
 import { bitmapOf, emptyBitmap, newWords, rangeBitmap, setBit, type Bitmap } from '../../bitmap.js'
 import type { AttributeTable } from './attributes.js'
+import { keptLately } from '../../kept-lately.js'
 import { once } from '../../once.js'
 import { descriptionTable, KINDS, type DescriptionTable } from './descriptions.js'
 import { readHeader, type SnomedHeader } from './header.js'
@@ -109,7 +110,7 @@ function hierarchyReader(reader: SectionReader, size: number): HierarchyReader {
     children: (concept) => listOf(children(), concept),
     ancestors: (concept) => listOf(ancestors(), concept),
     isWithin: (concept, ancestor) => concept === ancestor || holds(ancestors(), concept, ancestor),
-    within: branchReader(size, children),
+    within: keptLately(KEPT_BRANCHES, (ancestor) => branch(size, children(), ancestor)),
   }
 }
 
@@ -139,17 +140,6 @@ function attributeTable(reader: SectionReader): AttributeTable {
     groups: reader.numbers('attribute.group'),
     values: reader.numbers('attribute.value'),
     users: lists(reader, 'attribute.users'),
-  }
-}
-
-function branchReader(size: number, children: () => Lists): (ancestor: number) => Bitmap {
-  const kept = new Map<number, Bitmap>()
-  return (ancestor) => {
-    const found = kept.get(ancestor) ?? branch(size, children(), ancestor)
-    kept.delete(ancestor)
-    kept.set(ancestor, found)
-    if (kept.size > KEPT_BRANCHES) kept.delete(kept.keys().next().value ?? ancestor)
-    return found
   }
 }
 

@@ -2,6 +2,8 @@ import type { JsonObject } from '../../../json/index.js'
 import { CONCEPT_PROPERTIES } from '../../code-system/concept-status.js'
 import type { CodeGrammar, CodeSystemProvider, SystemHeader } from '../../code-system/provider.js'
 import type { ConceptText } from '../../concept-texts.js'
+import { keptLately } from '../../kept-lately.js'
+import { once } from '../../once.js'
 import { rowsOf } from '../ecl/row-range.js'
 import { renderExpression } from '../expression/render-expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
@@ -18,6 +20,7 @@ export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
   const { index } = system
   const expressions = expressionTable(index)
   const dialect = displayDialect(index)
+  const element = keptLately(KEPT_ELEMENTS, (concept: number) => conceptElement(system, concept, dialect))
   return {
     header: headerOf(system, dialect),
     supplements: [],
@@ -25,9 +28,7 @@ export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
     code: (concept) => expressions.get(concept)?.code ?? index.id(concept),
     sources(concept) {
       const expression = expressions.get(concept)
-      return [
-        { concept: expression === undefined ? conceptElement(system, concept, dialect) : expressionElement(system, expression, dialect) },
-      ]
+      return [{ concept: expression === undefined ? element(concept) : expressionElement(system, expression, dialect) }]
     },
     designations: (concept): readonly ConceptText[] => (expressions.get(concept) === undefined ? designationsOf(index, concept) : []),
     status(concept) {
@@ -42,6 +43,9 @@ export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
     grammar: snomedGrammar(expressions),
   }
 }
+
+/** Concepts whose displays are kept: reading them is most of what a page costs (bench `terminology`). About 500 bytes each. */
+const KEPT_ELEMENTS = 4_096
 
 const ACTIVE = { inactive: false, abstract: false } as const
 const INACTIVE = { inactive: true, abstract: false, status: 'inactive' } as const
@@ -77,10 +81,13 @@ const MISSING: ReadonlySet<string> = new Set(['normalForm', 'normalFormTerse'])
 
 /** What is not asked for is not read. */
 function conceptElement({ index }: SnomedSystem, concept: number, dialect: DisplayDialect): JsonObject {
+  const display = once(() => displayTerm(index, concept, dialect))
   return {
-    code: index.id(concept),
+    get code() {
+      return index.id(concept)
+    },
     get display() {
-      return displayTerm(index, concept, dialect)
+      return display()
     },
     get definition() {
       return definitionOf(index, concept)
