@@ -12,8 +12,9 @@ const alias = workspacePackages().flatMap((pkg) =>
 export default defineConfig({
   resolve: { alias },
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A hang is found by these, a busy machine is not.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     pool: 'forks',
     projects: workspacePackages().map(({ dir, manifest }) => ({
       extends: true,

@@ -8,10 +8,13 @@ test('--audit stores what is worth an audit record as AuditEvents', async () => 
   const ask = (path: string, token: string): Promise<Response> =>
     fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
   expect((await ask('/auth/me', 'bad')).status).toBe(401)
-  await vi.waitFor(async () => {
-    const found = await ask('/fhir/R4/AuditEvent?subtype=token-rejected', 'good')
-    expect(await found.json()).toMatchObject({ total: 1, entry: [{ resource: { outcome: '4', outcomeDesc: 'unknown' } }] })
-  })
+  await vi.waitFor(
+    async () => {
+      const found = await ask('/fhir/R4/AuditEvent?subtype=token-rejected', 'good')
+      expect(await found.json()).toMatchObject({ total: 1, entry: [{ resource: { outcome: '4', outcomeDesc: 'unknown' } }] })
+    },
+    { timeout: 20_000 },
+  )
   await server.close()
   expect(errors).toEqual([])
 })

@@ -36,7 +36,7 @@ test('a load that is killed again and again ends with every resource, each store
   for (let kill = 1; kill <= KILLS; kill++) {
     const child = loading()
     const exited = once(child, 'exit')
-    await expect.poll(storedCount, { timeout: 20_000, interval: 30 }).toBeGreaterThan((kill * RESOURCES) / (KILLS + 2))
+    await expect.poll(storedCount, { timeout: 60_000, interval: 30 }).toBeGreaterThan((kill * RESOURCES) / (KILLS + 2))
     child.kill('SIGKILL')
     await exited
     expect((await storedCount()) % 500, 'half a batch').toBe(0)
