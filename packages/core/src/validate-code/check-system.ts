@@ -5,11 +5,7 @@ import { issueOf, noteOf, placeIn, type ValidationIssue } from './validation-iss
 import type { GivenCoding } from './validate-input.js'
 
 /** Says why a coding's system cannot be used: a value set, a supplement, or not known at all. */
-export async function unusableSystem(
-  ctx: OperationContext,
-  coding: GivenCoding,
-  family: SystemFamily,
-): Promise<VersionFindings> {
+export async function unusableSystem(ctx: OperationContext, coding: GivenCoding, family: SystemFamily): Promise<VersionFindings> {
   const at = placeIn(coding.path, 'system')
   if (family.unknown && (await findValueSet(ctx, family.url)) !== undefined) {
     return { issues: [issueOf('Terminology_TX_System_ValueSet2', { system: family.url }, { at })], unknown: [] }

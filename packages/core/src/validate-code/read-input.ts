@@ -1,3 +1,4 @@
+import { canonicalOf } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
@@ -26,18 +27,32 @@ export async function readValueSetInput(
   return input
 }
 
-/** Reads the inputs of `CodeSystem/$validate-code`. @throws {OperationError} as `readOptions`; `not-found` for an unknown id. */
+/**
+ * Reads the inputs of `CodeSystem/$validate-code`.
+ *
+ * @throws {OperationError} as `readOptions`; `not-found` for an unknown id; `parameter-invalid` for another code system beside an id.
+ */
 export async function readCodeSystemInput(
   ctx: OperationContext,
   request: OperationRequest,
   reader: ParameterReader,
 ): Promise<ValidateInCodeSystemInput> {
+  const [url, codeSystem] = [reader.text('url', 'system'), reader.resource('codeSystem')]
+  const stored = await storedDefinition(ctx, request)
+  if (stored !== undefined) refuseOther(stored, { url, codeSystem })
   return {
     ...readOptions(request, reader),
-    url: reader.text('url', 'system'),
+    url,
     version: reader.text('version', 'systemVersion'),
-    codeSystem: reader.resource('codeSystem') ?? (await storedDefinition(ctx, request)),
+    codeSystem: codeSystem ?? stored,
   }
+}
+
+function refuseOther(stored: JsonObject, { url, codeSystem }: Pick<ValidateInCodeSystemInput, 'url' | 'codeSystem'>): void {
+  if (codeSystem === undefined && (url === undefined || canonicalOf(url).url === stored['url'])) return
+  throw new OperationError('parameter-invalid', 'Another code system cannot be given where the path names one.', {
+    expression: [codeSystem === undefined ? 'url' : 'codeSystem'],
+  })
 }
 
 /**

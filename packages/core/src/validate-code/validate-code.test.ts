@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { call, callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
+import { createContext } from '../context/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { memoryStorage } from '../memory/index.js'
 import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from './index.js'
 
 const ALL = valueSet('all', { include: [{ system: cs('living') }] })
@@ -449,5 +451,31 @@ describe('a batch', () => {
     const answers = objectsAt(resource, 'parameter').map((one) => objectAt(one, 'resource'))
     expect(answers.map((answer) => answer?.['resourceType'])).toEqual(['Parameters', 'Parameters', 'OperationOutcome', 'OperationOutcome'])
     expect(answers.slice(0, 2).map((answer) => answer && answerOf(answer).result)).toEqual([true, false])
+  })
+})
+
+describe('a code system that is given itself', () => {
+  const versioned = (version: string, code: string): JsonObject => ({
+    ...codeSystem('versioned', [{ code }], { version }),
+    id: `v${version}`,
+  })
+  const stored = createContext({ storage: memoryStorage([versioned('1', 'old'), versioned('2', 'new')]) })
+  const answer = async (code: string, more: readonly JsonObject[], id?: string): Promise<unknown> => {
+    const { parameter } = await call(codeSystemValidateCodeOperation, stored, [{ name: 'code', valueCode: code }, ...more], { id })
+    return objectsAt({ parameter }, 'parameter').find(({ name }) => name === 'result')?.['valueBoolean']
+  }
+
+  it('is asked in its own version, whatever newer ones there are', async () => {
+    expect([await answer('old', [], 'v1'), await answer('new', [], 'v1')]).toEqual([true, false])
+    const inline = [{ name: 'codeSystem', resource: versioned('1', 'old') }]
+    expect([await answer('old', inline), await answer('new', inline)]).toEqual([true, false])
+    expect(await answer('new', [{ name: 'url', valueUri: cs('versioned') }], 'v2')).toBe(true)
+  })
+
+  it.each<JsonObject>([
+    { name: 'url', valueUri: cs('living') },
+    { name: 'codeSystem', resource: versioned('2', 'new') },
+  ])('goes with no other one: $name', async (other) => {
+    await expect(answer('old', [other], 'v1')).rejects.toMatchObject({ code: 'parameter-invalid' })
   })
 })

@@ -58,7 +58,10 @@ interface SystemCheck {
 
 /** The coding with the system and version that the request names beside it. A coding without either is answered, a bare code is no question. */
 function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCoding {
-  const { url, version } = canonicalOf(input.url ?? stringAt(input.codeSystem, 'url') ?? coding.system ?? '')
+  const own = stringAt(input.codeSystem, 'url')
+  const { url, version = url === own ? stringAt(input.codeSystem, 'version') : undefined } = canonicalOf(
+    input.url ?? own ?? coding.system ?? '',
+  )
   if (url === '' && input.value.kind !== 'code') return coding
   if (url === '')
     throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })

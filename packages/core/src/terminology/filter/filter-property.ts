@@ -2,6 +2,7 @@ import { objectsAt, stringAt } from '../../json/index.js'
 import type { Bitmap } from '../bitmap.js'
 import type { Work } from '../../work/index.js'
 import { propertyTexts } from '../code-system/concept-index.js'
+import { CONCEPT_PROPERTIES } from '../code-system/concept-status.js'
 import type { CodeSystemProvider, ConceptIndex } from '../code-system/provider.js'
 
 /** What the property of a filter stands for: texts of each concept, and where they are known, the concepts of each text. */
@@ -23,6 +24,8 @@ export function isConceptProperty(name: string): boolean {
  */
 export function filterProperty(provider: CodeSystemProvider, name: string): FilterProperty | undefined {
   if (isConceptProperty(name)) return { texts: (concept) => [provider.code(concept)] }
+  const relatives = relativesBy(provider, name)
+  if (relatives !== undefined) return { texts: (concept) => relatives(provider, concept).map((other) => provider.code(other)) }
   const standard = STANDARD.get(name)
   if (standard !== undefined && !provider.header.properties.has(name)) return { texts: (concept) => standard(provider, concept) }
   const { index } = provider
@@ -43,9 +46,20 @@ const STANDARD: ReadonlyMap<string, (provider: CodeSystemProvider, concept: numb
   ['display', (provider, concept) => memberTexts(provider, concept, 'display')],
   ['definition', (provider, concept) => memberTexts(provider, concept, 'definition')],
   ['designation', designationTexts],
-  ['parent', (provider, concept) => provider.hierarchy.parents(concept).map((other) => provider.code(other))],
-  ['child', (provider, concept) => provider.hierarchy.children(concept).map((other) => provider.code(other))],
 ])
+
+type Relatives = (provider: CodeSystemProvider, concept: number) => readonly number[]
+
+/** Told by nesting, too, so what concepts state as their property is not all. */
+const RELATIVES: ReadonlyMap<string, Relatives> = new Map<string, Relatives>([
+  ['parent', ({ hierarchy }, concept) => hierarchy.parents(concept)],
+  ['child', ({ hierarchy }, concept) => hierarchy.children(concept)],
+])
+
+function relativesBy({ header }: CodeSystemProvider, name: string): Relatives | undefined {
+  const [base, standard = ''] = header.properties.get(name)?.split('#') ?? []
+  return RELATIVES.get(name) ?? (base === CONCEPT_PROPERTIES ? RELATIVES.get(standard) : undefined)
+}
 
 function memberTexts(provider: CodeSystemProvider, concept: number, member: string): readonly string[] {
   return provider.sources(concept).flatMap((source) => stringAt(source.concept, member) ?? [])

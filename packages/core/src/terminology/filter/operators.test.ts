@@ -22,6 +22,20 @@ function codes(provider: CodeSystemProvider, filter: { property: string; op: str
   return listed.map((concept) => provider.code(concept)).join(' ')
 }
 
+it('by parent or child goes by nesting, also where these are declared, under whatever code', () => {
+  const property = [
+    { code: 'parent', type: 'code' },
+    { code: 'sub', uri: 'http://hl7.org/fhir/concept-properties#child', type: 'code' },
+  ]
+  const kin = [
+    { code: 'a', concept: [{ code: 'b' }] },
+    { code: 'c', property: [{ code: 'parent', valueCode: 'a' }] },
+  ]
+  const declared = providerOf(codeSystem('declared', kin, { property }))
+  expect(codes(declared, { property: 'parent', op: '=', value: 'a' })).toBe('b c')
+  expect(codes(declared, { property: 'sub', op: 'in', value: 'b' })).toBe('a')
+})
+
 describe('a filter', () => {
   it.each([
     ['concept is-a cat', 'cat lion'],
