@@ -1,4 +1,4 @@
-import { canonicalOf } from '../content/index.js'
+import { canonicalOf, formatCanonical } from '../content/index.js'
 import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { stringAt } from '../json/index.js'
@@ -58,14 +58,17 @@ interface SystemCheck {
 
 /** The coding with the system and version that the request names beside it. A coding without either is answered, a bare code is no question. */
 function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCoding {
-  const own = stringAt(input.codeSystem, 'url')
-  const { url, version = url === own ? stringAt(input.codeSystem, 'version') : undefined } = canonicalOf(
-    input.url ?? own ?? coding.system ?? '',
-  )
+  const { url, version } = canonicalOf(statedSystem(input) ?? coding.system ?? '')
   if (url === '' && input.value.kind !== 'code') return coding
   if (url === '')
     throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
   return { ...coding, system: url, version: coding.version ?? input.version ?? version }
+}
+
+/** A code system that is given itself is meant in its own version, also where it is named by its url alone. */
+function statedSystem({ url, codeSystem }: ValidateInCodeSystemInput): string | undefined {
+  const own = stringAt(codeSystem, 'url')
+  return own === undefined || (url !== undefined && url !== own) ? url : formatCanonical(own, stringAt(codeSystem, 'version'))
 }
 
 async function oneCoding({ scope, input, languages }: SystemCheck, coding: GivenCoding): Promise<CodingResult> {
