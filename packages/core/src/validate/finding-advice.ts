@@ -38,6 +38,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'string-markup': 'Check whether the text is meant so; whoever shows it must show the tag as text.',
   'primitive-too-long': 'Shorten the value, or keep it in a Binary or Attachment.',
   'id-form': "Use an id of 1 to 64 letters, digits, '-' and '.', without extensions.",
+  'element-id': 'Give each element an id of its own, or leave the id out.',
   'id-extension': 'Take the extensions of the id out.',
   'uri-form': 'Write a URI of the right form, absolute where that is asked for.',
   'uri-example': 'Use a URL of your own; those of example hosts lead nowhere.',
@@ -83,7 +84,8 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   reference: 'Let the reference lead to a resource that is there and of a type that is allowed.',
   'reference-target': 'Mend the errors of the resource to which the reference leads.',
   contained: 'Give the contained resource an id and refer to it, and do not nest others in it.',
-  attachment: 'Make size and data of the attachment agree.',
+  identifier: 'Write systems, and values that are URIs, as absolute URIs.',
+  attachment: 'Let the attachment have data or a url, with the size that is stated and allowed.',
   // Bundles
   'bundle-full-url': 'Give the entry an absolute fullUrl that agrees with the type and id of its resource.',
   'bundle-header': 'Begin a document with its Composition, a message with its MessageHeader.',

@@ -205,7 +205,7 @@ function runOf(
     visit: visitNode,
     trials: new Map(),
     noted: new Set(),
-    targets: { bundles: new Map(), contained: new Map(), anchors: new Map() },
+    targets: { bundles: new Map(), contained: new Map(), anchors: new Map(), ids: new Map() },
     contexts: new Map(),
     later: (work) => {
       const section = sink.section()

@@ -18,7 +18,7 @@ const sections = (...codes: readonly string[]): JsonObject => ({
 })
 const narrative = (content: string): JsonObject => ({
   language: 'en',
-  text: { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>` },
+  text: { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml" lang="en" xml:lang="en">${content}</div>` },
 })
 const inGerman = '<div xml:lang="de" lang="de">Hallo</div>'
 const inEnglish = '<div lang="en">Hello</div>'
@@ -26,6 +26,9 @@ const within = (name: string, years: number): JsonObject => ({
   path: 'Patient.birthDate',
   [name]: { value: years, system: 'http://unitsofmeasure.org', code: 'a' },
 })
+const multiple = (members: JsonObject): JsonObject => ({ path: 'Patient.multipleBirth[x]', ...members })
+const name = (members: JsonObject): JsonObject => ({ path: 'Patient.name.family', ...members })
+const photo = (valueDecimal: number): JsonObject => ({ path: 'Patient.photo', extension: [{ url: `${BASE}maxSize`, valueDecimal }] })
 const alternative = { path: 'Patient.active', extension: [{ url: `${R5_ELEMENT}valueAlternatives`, valueCanonical: ABSENT }] }
 const needed = { path: 'Patient.active', extension: [{ url: `${R5_ELEMENT}mustHaveValue`, valueBoolean: true }] }
 const absent = { _active: { extension: [{ url: ABSENT, valueCode: 'unknown' }] } }
@@ -66,6 +69,33 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string
     ['error value-limit Patient.birthDate'],
   ],
   ['a date of the year of the most', within('maxValueQuantity', 10), { birthDate: '2036' }, []],
+  [
+    'an integer below the least',
+    multiple({ minValueInteger: 2 }),
+    { multipleBirthInteger: 1 },
+    ['error value-limit Patient.multipleBirth.ofType(integer)'],
+  ],
+  ['an integer at the least', multiple({ minValueInteger: 2 }), { multipleBirthInteger: 2 }, []],
+  ['a text of the form', name({ extension: [{ url: `${BASE}regex`, valueString: '[A-Z]+' }] }), { name: [{ family: 'X' }] }, []],
+  [
+    'a text of another form',
+    name({ extension: [{ url: `${BASE}regex`, valueString: '[A-Z]+' }] }),
+    { name: [{ family: 'Xy' }] },
+    ['error value-limit Patient.name[0].family'],
+  ],
+  ['an attachment that is not too large', photo(3), { photo: [{ contentType: 'image/png', data: 'AAAA' }] }, []],
+  [
+    'an attachment that is too large',
+    photo(2),
+    { photo: [{ contentType: 'image/png', data: 'AAAA' }] },
+    ['error value-limit Patient.photo[0]'],
+  ],
+  [
+    'an attachment that says it is too large',
+    photo(2),
+    { photo: [{ url: 'http://x.org', size: 3 }] },
+    ['error value-limit Patient.photo[0]'],
+  ],
   ['a value that must be there', needed, absent, ['error value-missing Patient.active']],
   ['a value that is there', needed, { active: true }, []],
   ['an extension in the place of a value', alternative, absent, []],
@@ -78,12 +108,7 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string
   ['sections where none may be', sections('_no'), narrative(inEnglish), ['error narrative-sections Patient.text']],
   ['no sections where none may be', sections('_no'), narrative('Hello'), []],
   ['no sections where some must be', sections('_yes'), narrative('Hello'), ['error narrative-sections Patient.text']],
-  [
-    'no section in the language of the resource',
-    sections('_resource'),
-    narrative(inGerman),
-    ['warning narrative-language Patient', 'error narrative-sections Patient.text'],
-  ],
+  ['no section in the language of the resource', sections('_resource'), narrative(inGerman), ['error narrative-sections Patient.text']],
   ['a section in the language of the resource', sections('_resource'), narrative(inGerman + inEnglish), []],
   [
     'a language that is asked for by name',
@@ -98,7 +123,37 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string
 describe('what a profile says about values', () => {
   test.each(CASES)('%s', async (_, element, members, expected) => {
     const resource = { resourceType: 'Patient', meta: { profile: [PROFILE] }, ...members }
-    const found = await findingsOf(resource, [profile(element)], /^(too-few|value-limit|value-missing|narrative-|invariant)/)
+    const found = await findingsOf(resource, [profile(element)], /^(too-few|value-limit|value-missing|narrative-sections|invariant)/)
     expect(found.toSorted()).toEqual(expected.toSorted())
+  })
+})
+
+describe('what a profile says about quantities', () => {
+  const UCUM = 'http://unitsofmeasure.org'
+  const quantity = (value: number, code: string): JsonObject => ({ value, system: UCUM, code })
+  const least = { path: 'Observation.value[x]', minValueQuantity: quantity(2, 'g') }
+  const units = {
+    path: 'Observation.value[x]',
+    extension: [{ url: `${BASE}elementdefinition-allowedUnits`, valueCodeableConcept: { coding: [{ system: UCUM, code: 'g' }] } }],
+  }
+  const places = { path: 'Observation.value[x]', extension: [{ url: `${BASE}maxDecimalPlaces`, valueInteger: 1 }] }
+  const PLACE = 'value-limit Observation.value.ofType(Quantity)'
+
+  test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+    ['enough', least, quantity(2, 'g'), []],
+    ['enough in another unit', least, quantity(2000, 'mg'), []],
+    ['too little', least, quantity(1, 'g'), [`error ${PLACE}`]],
+    ['too little in another unit', least, quantity(1999, 'mg'), [`error ${PLACE}`]],
+    ['a unit of another kind', least, quantity(2, 's'), [`error ${PLACE}`]],
+    ['no unit', least, { value: 1 }, [`warning ${PLACE}`]],
+    ['a unit of another system', least, { value: 1, system: 'http://x.org', code: 'g' }, [`warning ${PLACE}`]],
+    ['no value', least, { unit: 'g' }, [`warning ${PLACE}`]],
+    ['an allowed unit', units, quantity(1, 'g'), []],
+    ['a unit that is not allowed', units, quantity(1, 'kg'), [`error ${PLACE}`]],
+    ['few decimal places', places, quantity(1.5, 'g'), []],
+    ['too many decimal places', places, quantity(1.55, 'g'), [`error ${PLACE}`]],
+  ])('%s', async (_, element, valueQuantity, expected) => {
+    const resource = { resourceType: 'Observation', meta: { profile: [PROFILE] }, status: 'final', code: { text: 'x' }, valueQuantity }
+    expect(await findingsOf(resource, [profileOn('Observation', PROFILE, [element])], /^value-limit/)).toEqual(expected)
   })
 })

@@ -1,26 +1,15 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { corrected, correctedStrength } from '../rules/constraint/corrections.js'
 import type { ProfileSource } from './compile-profile.js'
-import type {
-  BindingRule,
-  ConstraintRule,
-  Discriminator,
-  ElementRule,
-  LimitRule,
-  SlicingRule,
-  TypeRule,
-  ValueRule,
-} from './element-rule.js'
+import type { BindingRule, ConstraintRule, Discriminator, ElementRule, SlicingRule, TypeRule } from './element-rule.js'
+import { EXTENSION, extensionValue, R5_ELEMENT, valueIn } from './extension-value.js'
+import { ALLOWED_UNITS, hasLimits, valueRuleOf } from './value-rule.js'
 
-const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/'
-/** What R5 added to ElementDefinition, as R4 writes it. */
-const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ElementDefinition.'
 const ADDITIONAL_BINDING = [
   `${EXTENSION}additional-binding`,
   'http://hl7.org/fhir/tools/StructureDefinition/additional-binding',
   `${R5_ELEMENT}binding.additional`,
 ]
-const LIMITS = ['min', 'max', 'maxLength', 'minLength', 'maxDecimalPlaces'] as const
 
 /** A rule while its tree is being put together. */
 export type RuleDraft = Mutable<Omit<ElementRule, 'children' | 'required' | 'slices'>> & {
@@ -38,7 +27,7 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
   const reference = stringAt(element, 'contentReference')
   const choice = source.choiceAt(path)
   const types = objectsAt(element, 'type').map(typeOf)
-  const value = valueOf(element)
+  const value = valueRuleOf(element)
   return {
     ...emptyRule(path, source),
     id: stringAt(element, 'id') ?? path,
@@ -47,8 +36,8 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
     ...cardinalityOf(element),
     types: types.length === 0 && choice !== undefined ? [typeOf({ code: choice.type })] : types,
     value,
-    hasLimits: LIMITS.some((limit) => value[limit] !== undefined),
-    bindings: bindingsOf(objectAt(element, 'binding')),
+    hasLimits: hasLimits(value),
+    bindings: [...bindingsOf(objectAt(element, 'binding')), ...unitBindings(element)],
     constraints: constraintsOf(element, source),
     slicing: slicingOf(objectAt(element, 'slicing')),
     contentReference: reference?.slice(reference.indexOf('#') + 1),
@@ -116,52 +105,10 @@ function textsAt(object: JsonObject, name: string): readonly string[] {
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
 }
 
-function valueOf(element: JsonObject): ValueRule {
-  const fixed = choiceAt(element, 'fixed')
-  const pattern = choiceAt(element, 'pattern')
-  const min = choiceAt(element, 'minValue')
-  const max = choiceAt(element, 'maxValue')
-  const { maxLength } = element
-  const minLength = extensionValue(element, 'minLength')
-  const maxDecimalPlaces = extensionValue(element, 'maxDecimalPlaces')
-  const alternatives = valueAlternatives(element)
-  const sections = extensionValues(element, `${EXTENSION}narrative-language-control`).filter((value) => typeof value === 'string')
-  return {
-    ...(fixed !== undefined && { fixed: fixed.value }),
-    ...(pattern !== undefined && { pattern: pattern.value }),
-    ...(min !== undefined && { min }),
-    ...(max !== undefined && { max }),
-    ...(typeof maxLength === 'number' && { maxLength }),
-    ...(typeof minLength === 'number' && { minLength }),
-    ...(typeof maxDecimalPlaces === 'number' && { maxDecimalPlaces }),
-    ...(alternatives !== undefined && { alternatives }),
-    ...(sections.length > 0 && { sections }),
-  }
-}
-
-/** The extensions that can stand in the place of a value that must be there; `undefined` when it need not be. */
-function valueAlternatives(element: JsonObject): readonly string[] | undefined {
-  const named = extensionValues(element, `${R5_ELEMENT}valueAlternatives`).filter((value) => typeof value === 'string')
-  const isNeeded = named.length > 0 || extensionValues(element, `${R5_ELEMENT}mustHaveValue`).includes(true)
-  return isNeeded ? named : undefined
-}
-
-function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
-  const name = Object.keys(element).find((key) => key.startsWith(stem) && /^[A-Z]/.test(key.slice(stem.length)))
-  return name === undefined ? undefined : { type: name.slice(stem.length), value: element[name] }
-}
-
-function extensionValue(element: JsonObject, name: string): unknown {
-  return extensionValues(element, EXTENSION + name)[0]
-}
-
-function extensionValues(element: JsonObject, url: string): readonly unknown[] {
-  const extensions = objectsAt(element, 'extension').filter((candidate) => candidate['url'] === url)
-  return extensions.map(valueIn)
-}
-
-function valueIn(extension: JsonObject): unknown {
-  return Object.entries(extension).find(([name]) => name.startsWith('value'))?.[1]
+/** A profile may name the value set of the units that a Quantity may have. */
+function unitBindings(element: JsonObject): readonly BindingRule[] {
+  const valueSet = extensionValue(element, ALLOWED_UNITS)
+  return typeof valueSet === 'string' ? [{ strength: 'required', valueSet }] : []
 }
 
 function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {

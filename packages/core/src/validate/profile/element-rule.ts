@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../json/index.js'
 import type { IssueSeverity } from '../../errors/index.js'
 
 /** What one ElementDefinition demands, in the form in which the walk uses it. */
@@ -54,6 +55,12 @@ export interface ValueRule {
   readonly maxLength?: number
   readonly minLength?: number
   readonly maxDecimalPlaces?: number
+  /** Octets of an Attachment or of base64Binary. */
+  readonly maxSize?: number
+  /** The form of a primitive value. */
+  readonly regex?: string
+  /** The units that a Quantity may have, as Codings. */
+  readonly units?: readonly JsonObject[]
   /** Canonicals of the extensions that can stand in the place of the value, which is otherwise needed. */
   readonly alternatives?: readonly string[]
   /** What languages the sections of a narrative must be in: `_no`, `_yes`, `_resource` or codes of languages. */

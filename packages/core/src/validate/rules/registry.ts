@@ -7,6 +7,7 @@ import { checkStatus } from './coding/check-status.js'
 import { checkUnit } from './coding/check-unit.js'
 import { checkExtension } from './extension/check-extension.js'
 import { checkExtensionContext } from './extension/extension-context.js'
+import { checkIdentifier } from './identifier/check-identifier.js'
 import { checkNarrative } from './narrative/check-narrative.js'
 import { checkExampleUrl } from './primitive/check-example-url.js'
 import { checkFragment } from './primitive/check-fragment.js'
@@ -28,6 +29,7 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
   ['canonical', ON_URIS],
   ['uri', ON_URIS],
   ['url', ON_URIS],
+  ['Identifier', [checkIdentifier]],
   ['Extension', [checkExtension, checkExtensionContext]],
   ...['Quantity', 'Age', 'Count', 'Distance', 'Duration'].map((type): [string, readonly NodeCheck[]] => [type, [checkUnit]]),
   ['Reference', [checkReference]],

@@ -53,6 +53,8 @@ export interface Targets {
   readonly contained: Map<object, ReadonlyMap<string, FhirNode>>
   /** Ids of elements and anchors of narratives, with the number of places that have them. */
   readonly anchors: Map<object, ReadonlyMap<string, number>>
+  /** Ids of elements that were come by, in each resource. */
+  readonly ids: Map<object, Set<string>>
 }
 
 /** Checks one node beyond what its ElementDefinitions, which are at hand as `rules`, say. */

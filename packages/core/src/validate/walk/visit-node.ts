@@ -7,6 +7,7 @@ import { checkPrimitive } from '../rules/primitive/check-primitive.js'
 import { checkTarget } from '../rules/reference/check-target.js'
 import { checkByType } from '../rules/registry.js'
 import { checkAllowedType, checkResourceType } from '../rules/structure/check-resource-type.js'
+import { checkElementId } from '../rules/structure/check-element-id.js'
 import { checkNotEmpty } from '../rules/structure/check-not-empty.js'
 import { checkValue } from '../rules/value/check-value.js'
 import { isFlawless } from '../structure/flawless.js'
@@ -56,6 +57,9 @@ function checkOwn(run: Run, node: FhirNode, rules: readonly ElementRule[]): bool
   if (node.type.kind === 'resource' && !checkResourceType(run, node)) return false
   if (!checkNotEmpty(run, node)) return false
   if (node.type.kind === 'primitive' && node.value !== undefined && !checkPrimitive(run, node)) return false
-  if (run.checks === 'all') checkByType(run, node, rules)
+  if (run.checks === 'all') {
+    checkElementId(run, node)
+    checkByType(run, node, rules)
+  }
   return true
 }

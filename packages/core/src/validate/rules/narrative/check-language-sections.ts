@@ -18,7 +18,7 @@ export function checkLanguageSections(
   if (div === undefined) return
   const resource = resourceOf(node).value
   const own = isObject(resource) ? stringAt(resource, 'language') : undefined
-  const languages = readNarrative(div).sectionLanguages
+  const languages = readNarrative(div).sections.flatMap(({ lang, xmlLang }) => xmlLang ?? lang ?? [])
   for (const demand of sections) {
     const text = problemOf(languages, demand, own)
     if (text !== undefined) run.sink.report('narrative-sections', node, { text, profile: rule.profile })

@@ -4,7 +4,7 @@ import { isObject, stringAt } from '../../../json/index.js'
 import { resourceOf, type Run } from '../../walk/run.js'
 import { containerOf } from '../reference/resolve-locally.js'
 import { anchorsOf } from './element-ids.js'
-import { readNarrative } from './narrative-problems.js'
+import { readNarrative, type Narrative, type NarrativeLanguage } from './narrative-problems.js'
 
 const TXT_1 = 'txt-1: The narrative may only have the basic elements and attributes of HTML, links, images, and styles that load nothing.'
 
@@ -23,7 +23,8 @@ export function checkNarrative(run: Run, node: FhirNode): void {
     node,
     narrative.fragments.filter((fragment) => !narrative.ids.has(fragment)),
   )
-  checkLanguage(run, node, narrative.language === undefined ? narrative.sectionLanguages : [narrative.language])
+  checkImages(run, node, narrative.sources)
+  checkLanguage(run, node, narrative)
 }
 
 /** A link within the document leads to an element with that id, or to a narrative's anchor. */
@@ -36,11 +37,34 @@ function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]):
   }
 }
 
-/** A narrative is in the language of its outermost element, or in those of its sections. */
-function checkLanguage(run: Run, node: FhirNode, languages: readonly string[]): void {
+/** An image is in the resource, not in another of the document. A warning, because R4's own examples have images that are not there. */
+function checkImages(run: Run, node: FhirNode, sources: readonly string[]): void {
+  if (sources.length === 0) return
+  const ids = anchorsOf(run, containerOf(node))
+  for (const source of sources.filter((one) => !ids.has(one)))
+    run.sink.report('narrative', node, {
+      text: `The narrative has an image ${quoted(`#${source}`)}, which is not there.`,
+      severity: 'warning',
+    })
+}
+
+/** A narrative is in the language of its resource, and nothing in it is outside of its sections by language, if it has some. */
+function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
+  const { sections, hasUnsectioned } = narrative
+  if (sections.length > 0 && hasUnsectioned)
+    run.sink.report('narrative-language', node, { text: 'The narrative has content outside of its sections by language.' })
   const resource = resourceOf(node)
   const own = isObject(resource.value) ? stringAt(resource.value, 'language') : undefined
-  const [language] = languages
-  if (own === undefined || language === undefined || languages.includes(own)) return
-  run.sink.report('narrative-language', resource, { text: `The resource is in ${quoted(own)}, but its narrative in ${quoted(language)}.` })
+  const { lang, xmlLang } = languageOf(narrative)
+  if (own === undefined || (lang === own && xmlLang === own)) return
+  const stated = [lang, xmlLang].map((one) => (one === undefined ? 'none' : quoted(one))).join(' and ')
+  run.sink.report('narrative-language', resource, {
+    text: `The resource is in ${quoted(own)}, but lang and xml:lang of its narrative are ${stated}.`,
+  })
+}
+
+/** That of the outermost element; where there are only sections by language, that of the first. */
+function languageOf({ language, sections: [first], hasUnsectioned }: Narrative): NarrativeLanguage {
+  const isSilent = language.lang === undefined && language.xmlLang === undefined
+  return isSilent && !hasUnsectioned && first !== undefined ? first : language
 }

@@ -7,7 +7,16 @@ const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
 const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms'])
 
+/** What ends a paragraph in HTML. */
+const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
+
 const LOADING_STYLE = /url\s*\(|expression\s*\(/i
+
+/** The attributes `lang` and `xml:lang` of an element. */
+export interface NarrativeLanguage {
+  readonly lang: string | undefined
+  readonly xmlLang: string | undefined
+}
 
 /** What a narrative says about itself. */
 export interface Narrative {
@@ -18,10 +27,12 @@ export interface Narrative {
   readonly fragments: readonly string[]
   /** Fragments that images and all else point to. */
   readonly sources: readonly string[]
-  /** `xml:lang`, else `lang`, of the outermost element. */
-  readonly language: string | undefined
-  /** Languages of the `div`s directly inside the outermost element, of those that have one. */
-  readonly sectionLanguages: readonly string[]
+  /** What the outermost element says of its language. */
+  readonly language: NarrativeLanguage
+  /** The same of the `div`s directly inside the outermost element, of those that have one. */
+  readonly sections: readonly NarrativeLanguage[]
+  /** True when there is something to see outside of these. */
+  readonly hasUnsectioned: boolean
   readonly hasSpaceAttribute: boolean
   /** False when there is nothing to see. */
   readonly hasContent: boolean
@@ -29,15 +40,21 @@ export interface Narrative {
   readonly hasForeignMarkup: boolean
 }
 
+type OpenTag = Extract<XhtmlToken, { kind: 'open' }>
+
 interface Reading {
   readonly problems: Set<string>
   readonly open: string[]
   readonly ids: Set<string>
   readonly fragments: string[]
   readonly sources: string[]
-  readonly sectionLanguages: string[]
-  root: Extract<XhtmlToken, { kind: 'open' }> | undefined
+  readonly sections: NarrativeLanguage[]
+  root: OpenTag | undefined
+  /** Of those that are open. */
+  paragraphs: number
   hasContent: boolean
+  hasUnsectioned: boolean
+  isInSection: boolean
   hasForeignMarkup: boolean
   hasSpaceAttribute: boolean
 }
@@ -59,7 +76,8 @@ export function readNarrative(text: string): Narrative {
     fragments: reading.fragments,
     sources: reading.sources,
     language: languageOf(reading.root?.attributes),
-    sectionLanguages: reading.sectionLanguages,
+    sections: reading.sections,
+    hasUnsectioned: reading.hasUnsectioned,
     hasSpaceAttribute: reading.hasSpaceAttribute,
     hasContent: reading.hasContent || reading.problems.size > 0,
     hasForeignMarkup: reading.hasForeignMarkup,
@@ -67,13 +85,13 @@ export function readNarrative(text: string): Narrative {
 }
 
 function emptyReading(): Reading {
-  const lists = { open: [], fragments: [], sources: [], sectionLanguages: [] }
-  const flags = { hasContent: false, hasForeignMarkup: false, hasSpaceAttribute: false }
-  return { ...lists, ...flags, problems: new Set(), ids: new Set(), root: undefined }
+  const lists = { open: [], fragments: [], sources: [], sections: [] }
+  const flags = { hasContent: false, hasUnsectioned: false, isInSection: false, hasForeignMarkup: false, hasSpaceAttribute: false }
+  return { ...lists, ...flags, paragraphs: 0, problems: new Set(), ids: new Set(), root: undefined }
 }
 
-function languageOf(attributes: readonly XhtmlAttribute[] | undefined): string | undefined {
-  return valueOf(attributes, 'xml:lang') ?? valueOf(attributes, 'lang')
+function languageOf(attributes: readonly XhtmlAttribute[] | undefined): NarrativeLanguage {
+  return { lang: valueOf(attributes, 'lang'), xmlLang: valueOf(attributes, 'xml:lang') }
 }
 
 function valueOf(attributes: readonly XhtmlAttribute[] | undefined, name: string): string | undefined {
@@ -95,6 +113,7 @@ function read(reading: Reading, token: XhtmlToken): void {
     case 'open':
       return readOpening(reading, token)
     case 'close':
+      if (token.name === 'p') reading.paragraphs--
       if (reading.open.pop() !== token.name) reading.problems.add(`The element '${quotedName(token.name)}' is closed where it is not open.`)
   }
 }
@@ -102,25 +121,38 @@ function read(reading: Reading, token: XhtmlToken): void {
 function readText(reading: Reading, text: string): void {
   checkEntities(reading, text)
   if (text.trim() === '') return
-  reading.hasContent = true
+  seeContent(reading)
   if (reading.open.length === 0) reading.problems.add("A narrative must be one 'div' element.")
 }
 
-function readOpening(reading: Reading, token: Extract<XhtmlToken, { kind: 'open' }>): void {
+function readOpening(reading: Reading, token: OpenTag): void {
+  checkPlace(reading, token)
+  if (reading.open.length === 1) readSection(reading, token)
+  if (token.name === 'img') seeContent(reading)
+  for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
+  if (token.closed) return
+  reading.open.push(token.name)
+  if (token.name === 'p') reading.paragraphs++
+}
+
+function checkPlace(reading: Reading, token: OpenTag): void {
   if (reading.open.length === 0) {
     if (reading.root !== undefined) reading.problems.add("A narrative must be one 'div' element.")
     reading.root ??= token
   }
   if (!isAllowedElement(token.name)) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
-  if (token.name === 'img') reading.hasContent = true
-  if (token.name === 'div' && reading.open.length === 1) readSection(reading, token.attributes)
-  for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
-  if (!token.closed) reading.open.push(token.name)
+  if (BLOCKS.has(token.name) && reading.paragraphs > 0) reading.problems.add(`A paragraph cannot have a '${token.name}' in it.`)
 }
 
-function readSection({ sectionLanguages }: Reading, attributes: readonly XhtmlAttribute[]): void {
+function readSection(reading: Reading, { name, attributes }: { name: string; attributes: readonly XhtmlAttribute[] }): void {
   const language = languageOf(attributes)
-  if (language !== undefined) sectionLanguages.push(language)
+  reading.isInSection = name === 'div' && (language.lang !== undefined || language.xmlLang !== undefined)
+  if (reading.isInSection) reading.sections.push(language)
+}
+
+function seeContent(reading: Reading): void {
+  reading.hasContent = true
+  if (reading.open.length < 2 || !reading.isInSection) reading.hasUnsectioned = true
 }
 
 function readAttribute(reading: Reading, element: string, { name, value }: XhtmlAttribute): void {

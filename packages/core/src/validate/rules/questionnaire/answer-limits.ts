@@ -1,8 +1,8 @@
-import { OperationError, quoted } from '../../../errors/index.js'
-import { compileRegex } from '../../../regex/index.js'
+import { quoted } from '../../../errors/index.js'
 import { isObject } from '../../../json/index.js'
 import { numberTextOf } from '../../walk/number-text.js'
 import { compareValues, decimalPlaces } from '../value/check-limits.js'
+import { hasForm } from '../value/has-form.js'
 import { extensionValue } from './answer-value.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
@@ -36,15 +36,8 @@ function lengthProblem(text: string, { min, max }: Range): string | undefined {
   return undefined
 }
 
-/** A pattern that cannot be used says nothing about the answer. */
 function formProblem(text: string, pattern: unknown): string | undefined {
-  if (typeof pattern !== 'string') return undefined
-  try {
-    return compileRegex(pattern).matchesWhole(text) ? undefined : `The answer does not have the form ${quoted(pattern)}.`
-  } catch (error) {
-    if (error instanceof OperationError) return undefined
-    throw error
-  }
+  return typeof pattern !== 'string' || hasForm(text, pattern) ? undefined : `The answer does not have the form ${quoted(pattern)}.`
 }
 
 function placesProblem({ run }: ResponseCheck, value: ValuedAnswer['value'], max: unknown): string | undefined {

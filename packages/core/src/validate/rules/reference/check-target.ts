@@ -1,18 +1,11 @@
 import { quoted } from '../../../errors/index.js'
-import { isSubtype, pathOf, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../profile/element-rule.js'
-import { textOf } from '../../walk/children.js'
-import { rootsOf } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
-import { conforms } from '../profile/conforms.js'
+import { isAllowed, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
 import { checkAggregation } from './check-aggregation.js'
+import { checkStatedType } from './check-stated-type.js'
 import { containerOf, referenceOf, resolveLocally } from './resolve-locally.js'
-
-/** What a reference leads to: the type that its text names, and the resource where that is at hand. */
-interface Target {
-  readonly type: TypeDefinition
-  readonly resource?: FhirNode
-}
 
 /**
  * Checks that what a Reference leads to is where the rules want it, of a type that they allow and, where it is at hand, of a profile that they
@@ -23,9 +16,9 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
   if (reference === undefined) return
   const resource = resolveLocally(run, node, reference)
   checkAggregation(run, node, { rules, reference, resource })
+  checkStatedType(run, node, { rules, resource })
   const target = targetOf(run, reference, resource)
   if (target === undefined) return
-  checkStatedType(run, node, target.type.name)
   const narrow = rules.filter((rule) => targetProfilesOf(rule).length > 0)
   for (const rule of narrow) {
     const canonicals = targetProfilesOf(rule)
@@ -39,18 +32,7 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
   if (resource !== undefined && narrow.some((rule) => !targetProfilesOf(rule).includes(ANY))) noteFaults(run, node, resource)
 }
 
-/** A reference may say the type of its target in words of its own; an absolute one is that of a logical model. */
-function checkStatedType(run: Run, node: FhirNode, type: string): void {
-  const stated = textOf(node, 'type')
-  if (stated === undefined || stated.includes(':') || stated === type || !run.isStructural) return
-  run.sink.report('reference', node, { text: `The reference leads to a ${type}, but its type is stated as ${quoted(stated)}.` })
-}
-
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
-
-function targetProfilesOf({ types }: ElementRule): readonly string[] {
-  return types.find(({ code }) => code === 'Reference')?.targetProfiles ?? []
-}
 
 /** Said when all has been walked over, because the errors may come after the reference. */
 function noteFaults(run: Run, node: FhirNode, resource: FhirNode): void {
@@ -70,16 +52,4 @@ function targetOf(run: Run, reference: string, resource: FhirNode | undefined): 
   if (resource !== undefined) return { type: resource.type, resource }
   const type = run.model.type(RELATIVE.exec(reference)?.[1] ?? '')
   return type?.kind === 'resource' ? { type } : undefined
-}
-
-/** A profile that is not known, or not there yet, allows what it is asked. */
-function isAllowed(run: Run, { type, resource }: Target, canonical: string): boolean {
-  const profile = run.facts.profile(canonical)
-  if (profile === undefined || profile === PENDING) return true
-  if (!isSubtype(run.model, type, profile.type)) return false
-  return profile.isBase || resource === undefined || conforms(run, resource, { rules: rootsOf(run, profile), key: canonical })
-}
-
-function namesOf(canonicals: readonly string[]): string {
-  return canonicals.map((canonical) => canonical.replace('http://hl7.org/fhir/StructureDefinition/', '')).join(', ')
 }

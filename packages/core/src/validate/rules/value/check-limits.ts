@@ -1,50 +1,104 @@
+import { quoted } from '../../../errors/index.js'
 import type { FhirNode, UnitConversion } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../profile/element-rule.js'
+import { childrenOf } from '../../walk/children.js'
 import { numberTextOf } from '../../walk/number-text.js'
 import type { Run } from '../../walk/run.js'
+import { base64Length } from '../primitive/base64.js'
+import { hasForm } from './has-form.js'
+import { quantityProblem, type LimitProblem } from './quantity-limit.js'
 import { momentFrom } from './relative-limit.js'
 
-/** Checks length, decimal places, minimum and maximum of a value. */
+/** Checks length, form, size, decimal places, units, minimum and maximum of a value. */
 export function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
   const { min, max } = rule.value
-  const least = min && limitFor(node, min, { run, direction: -1 })
-  const most = max && limitFor(node, max, { run, direction: 1 })
-  const tooLow = least !== undefined && order(run, node, least) < 0 ? `The value must be at least ${shown(least)}.` : undefined
-  const tooHigh = most !== undefined && order(run, node, most) > 0 ? `The value must be at most ${shown(most)}.` : undefined
-  for (const text of [lengthProblem(node, rule), placesProblem(run, node, rule), tooLow, tooHigh]) {
-    if (text !== undefined) run.sink.report('value-limit', node, { text, profile: rule.profile })
-  }
+  const problems = [
+    lengthProblem(node, rule),
+    formProblem(node, rule),
+    sizeProblem(node, rule),
+    placesProblem(run, node, rule),
+    unitProblem(node, rule),
+    min && boundProblem(run, node, { limit: min, direction: -1 }),
+    max && boundProblem(run, node, { limit: max, direction: 1 }),
+  ]
+  for (const problem of problems) if (problem !== undefined) run.sink.report('value-limit', node, { ...problem, profile: rule.profile })
 }
 
 const MOMENTS: ReadonlySet<string> = new Set(['date', 'dateTime', 'instant'])
 const DURATIONS: ReadonlySet<string> = new Set(['Duration', 'Quantity'])
 
+interface Bound {
+  readonly limit: LimitRule
+  readonly direction: 1 | -1
+}
+
+function boundProblem(run: Run, node: FhirNode, { limit, direction }: Bound): LimitProblem | undefined {
+  if (isObject(node.value) && isObject(limit.value))
+    return quantityProblem({ quantity: node.value, limit: limit.value, direction }, run.convertUnit)
+  const bound = limitFor(node, limit, { run, direction })
+  if (bound === undefined || (compareValues(node.value, bound) ?? 0) * direction <= 0) return undefined
+  return { text: `The value must be at ${direction < 0 ? 'least' : 'most'} ${bound}.` }
+}
+
 /** What to compare a value with; `undefined` when the limit is of a type that says nothing about it. */
-function limitFor({ type }: FhirNode, limit: LimitRule, { run, direction }: { run: Run; direction: 1 | -1 }): unknown {
+function limitFor(
+  { type, value }: FhirNode,
+  limit: LimitRule,
+  { run, direction }: { run: Run; direction: 1 | -1 },
+): string | number | undefined {
   if (MOMENTS.has(type.name) && DURATIONS.has(limit.type)) return momentFrom(run.now, limit.value, direction)
-  return type.name.toLowerCase() === limit.type.toLowerCase() ? limit.value : undefined
+  const isOfKind = typeof value === 'number' || type.name.toLowerCase() === limit.type.toLowerCase() || MOMENTS.has(type.name)
+  return isOfKind && typeof limit.value === typeof value && isScalar(limit.value) ? limit.value : undefined
 }
 
-/** Zero also where the value cannot be compared with the limit. */
-function order(run: Run, { value }: FhirNode, limit: unknown): number {
-  return compareValues(value, limit, run.convertUnit) ?? 0
+function isScalar(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
 }
 
-function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): string | undefined {
+function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): LimitProblem | undefined {
   if (typeof value !== 'string') return undefined
   if (maxLength !== undefined && value.length > maxLength)
-    return `The text has ${value.length} characters, but at most ${maxLength} are allowed.`
+    return { text: `The text has ${value.length} characters, but at most ${maxLength} are allowed.` }
   if (minLength !== undefined && value.length < minLength)
-    return `The text has ${value.length} characters, but at least ${minLength} are needed.`
+    return { text: `The text has ${value.length} characters, but at least ${minLength} are needed.` }
   return undefined
 }
 
-function placesProblem(run: Run, node: FhirNode, { value: { maxDecimalPlaces } }: ElementRule): string | undefined {
-  if (maxDecimalPlaces === undefined || typeof node.value !== 'number') return undefined
-  const places = decimalPlaces(numberTextOf(run, node, node.value))
-  return places > maxDecimalPlaces ? `The number has ${places} decimal places, but at most ${maxDecimalPlaces} are allowed.` : undefined
+/** A pattern that cannot be used says nothing about the value. */
+function formProblem({ value }: FhirNode, { value: { regex } }: ElementRule): LimitProblem | undefined {
+  if (regex === undefined || !isScalar(value)) return undefined
+  return hasForm(String(value), regex) ? undefined : { text: `The value does not have the form ${quoted(regex)}.` }
+}
+
+function sizeProblem({ value, type }: FhirNode, { value: { maxSize } }: ElementRule): LimitProblem | undefined {
+  const size = type.name === 'base64Binary' && typeof value === 'string' ? base64Length(value) : isObject(value) ? sizeOf(value) : undefined
+  if (maxSize === undefined || size === undefined || size <= maxSize) return undefined
+  return { text: `There are ${size} bytes, but at most ${maxSize} are allowed.`, code: 'structure' }
+}
+
+/** Of an Attachment, when it is known here. */
+function sizeOf(attachment: JsonObject): number | undefined {
+  const data = stringAt(attachment, 'data')
+  const { size } = attachment
+  if (data !== undefined) return base64Length(data)
+  return typeof size === 'number' ? size : undefined
+}
+
+function placesProblem(run: Run, node: FhirNode, { value: { maxDecimalPlaces } }: ElementRule): LimitProblem | undefined {
+  const [number] = typeof node.value === 'number' ? [node] : isObject(node.value) ? childrenOf(run, node, 'value') : []
+  if (maxDecimalPlaces === undefined || number === undefined || typeof number.value !== 'number') return undefined
+  const places = decimalPlaces(numberTextOf(run, number, number.value))
+  if (places <= maxDecimalPlaces) return undefined
+  return { text: `The number has ${places} decimal places, but at most ${maxDecimalPlaces} are allowed.`, code: 'structure' }
+}
+
+function unitProblem({ value }: FhirNode, { value: { units } }: ElementRule): LimitProblem | undefined {
+  if (units === undefined || !isObject(value) || units.some((unit) => unit['code'] === value['code'] && unit['system'] === value['system']))
+    return undefined
+  const names = units.map((unit) => quoted(stringAt(unit, 'display') ?? stringAt(unit, 'code') ?? ''))
+  return { text: `The unit is not allowed here; allowed: ${names.join(', ')}.` }
 }
 
 /** Decimal places of a number as it was written. */
@@ -75,9 +129,4 @@ function compareTimes(a: string, b: string): number | undefined {
   if (a.includes('T') && b.includes('T')) return Date.parse(a) - Date.parse(b)
   const length = Math.min(a.split('T', 1)[0]?.length ?? 0, b.split('T', 1)[0]?.length ?? 0)
   return a.slice(0, length).localeCompare(b.slice(0, length), 'en')
-}
-
-function shown(value: unknown): string {
-  if (!isObject(value)) return String(value)
-  return `${String(value['value'])} ${stringAt(value, 'unit') ?? stringAt(value, 'code') ?? ''}`.trim()
 }

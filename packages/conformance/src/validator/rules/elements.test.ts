@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+
+const patient = (members: JsonObject): JsonObject => ({ resourceType: 'Patient', ...members })
+const managed = (managingOrganization: JsonObject): JsonObject => patient({ managingOrganization })
+const REFERENCE = 'reference Patient.managingOrganization'
+
+describe('ids of elements', () => {
+  test.each<[string, JsonObject, readonly string[]]>([
+    [
+      'are unique',
+      patient({
+        name: [
+          { id: 'a', family: 'x' },
+          { id: 'b', family: 'y' },
+        ],
+      }),
+      [],
+    ],
+    [
+      'cannot come again',
+      patient({
+        name: [
+          { id: 'a', family: 'x' },
+          { id: 'a', family: 'y' },
+        ],
+      }),
+      ['error element-id Patient.name[1]'],
+    ],
+    [
+      'cannot come again on primitive values',
+      patient({ name: [{ id: 'a', family: 'x' }], active: true, _active: { id: 'a' } }),
+      ['error element-id Patient.active'],
+    ],
+    ['may be that of the resource', patient({ id: 'a', name: [{ id: 'a', family: 'x' }] }), []],
+    [
+      'may come again in another resource',
+      patient({
+        name: [{ id: 'a', family: 'x' }],
+        contained: [{ resourceType: 'Organization', id: 'o', telecom: [{ id: 'a', system: 'url', value: 'http://x.org' }] }],
+        managingOrganization: { reference: '#o' },
+      }),
+      [],
+    ],
+  ])('%s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [], /^element-id$/)).toEqual(expected)
+  })
+})
+
+test.each<[JsonObject, readonly string[]]>([
+  [{ system: 'http://x.org/ids', value: 'x' }, []],
+  [{ system: 'x/ids', value: 'x' }, ['error identifier Patient.identifier[0]']],
+  [{ system: 'urn:ietf:rfc:3986', value: 'urn:oid:1.2.36.1' }, []],
+  [{ system: 'urn:ietf:rfc:3986', value: 'x' }, ['error identifier Patient.identifier[0]']],
+  [
+    { system: 'https://tools.ietf.org/html/rfc4122', value: 'c757873d-ec9a-4326-a141-556f43239520' },
+    ['warning identifier Patient.identifier[0]'],
+  ],
+])('the identifier %j', async (identifier, expected) => {
+  expect(await findingsOf(patient({ identifier: [identifier] }), [], /^identifier$/)).toEqual(expected)
+})
+
+test.each<[JsonObject, readonly string[]]>([
+  [{ data: 'AAAA' }, []],
+  [{ contentType: 'image/png' }, []],
+  [{ title: 'x' }, ['warning attachment Patient.photo[0]']],
+  [{ data: 'AAAA', size: 4 }, ['error attachment Patient.photo[0]']],
+])('the attachment %j', async (attachment, expected) => {
+  expect(await findingsOf(patient({ photo: [attachment] }), [], /^attachment$/)).toEqual(expected)
+})
+
+test.each<[JsonObject, readonly string[]]>([
+  [{ display: 'x' }, []],
+  [{ identifier: { value: 'x' } }, []],
+  [{ type: 'Organization' }, [`warning ${REFERENCE}`]],
+  [{ reference: 'Organization/1', type: 'Organization' }, []],
+  [{ reference: 'http://x.org/fhir/Organization/1', type: 'Patient' }, [`error ${REFERENCE}`, `error ${REFERENCE}`]],
+  [{ reference: 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520', type: 'Patient' }, [`error ${REFERENCE}`]],
+  [{ reference: 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520', type: 'Organization' }, []],
+  [{ reference: 'Organization?identifier=http://x.org|1&active=true' }, []],
+  [{ reference: 'Organization?identifier' }, [`error ${REFERENCE}`]],
+  [{ reference: 'Organization/ 1' }, [`error ${REFERENCE}`]],
+])('the reference %j', async (reference, expected) => {
+  expect(await findingsOf(managed(reference), [], /^reference$/)).toEqual(expected)
+})

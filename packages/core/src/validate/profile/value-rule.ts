@@ -1,0 +1,63 @@
+import { isObject, objectsAt, type JsonObject } from '../../json/index.js'
+import type { LimitRule, ValueRule } from './element-rule.js'
+import { EXTENSION, extensionValue, extensionValues, R5_ELEMENT } from './extension-value.js'
+
+const LIMITS = ['min', 'max', 'maxLength', 'minLength', 'maxDecimalPlaces', 'maxSize', 'regex', 'units'] as const
+
+/** The extension that tells the units of a Quantity, by Codings or by a value set. */
+export const ALLOWED_UNITS = 'elementdefinition-allowedUnits'
+
+/** Compiles what an ElementDefinition demands of the value itself. */
+export function valueRuleOf(element: JsonObject): ValueRule {
+  const fixed = choiceAt(element, 'fixed')
+  const pattern = choiceAt(element, 'pattern')
+  const alternatives = valueAlternatives(element)
+  const sections = extensionValues(element, `${EXTENSION}narrative-language-control`).filter((value) => typeof value === 'string')
+  return {
+    ...(fixed !== undefined && { fixed: fixed.value }),
+    ...(pattern !== undefined && { pattern: pattern.value }),
+    ...limitsOf(element),
+    ...(alternatives !== undefined && { alternatives }),
+    ...(sections.length > 0 && { sections }),
+  }
+}
+
+/** True when a value has more to obey than a fixed value or pattern. */
+export function hasLimits(value: ValueRule): boolean {
+  return LIMITS.some((limit) => value[limit] !== undefined)
+}
+
+function limitsOf(element: JsonObject): ValueRule {
+  const min = choiceAt(element, 'minValue')
+  const max = choiceAt(element, 'maxValue')
+  const { maxLength } = element
+  const regex = extensionValue(element, 'regex')
+  const units = extensionValue(element, ALLOWED_UNITS)
+  return {
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(typeof maxLength === 'number' && { maxLength }),
+    ...numberOf(element, 'minLength'),
+    ...numberOf(element, 'maxDecimalPlaces'),
+    ...numberOf(element, 'maxSize'),
+    ...(typeof regex === 'string' && { regex }),
+    ...(isObject(units) && { units: objectsAt(units, 'coding') }),
+  }
+}
+
+function numberOf(element: JsonObject, name: 'minLength' | 'maxDecimalPlaces' | 'maxSize'): ValueRule {
+  const value = extensionValue(element, name)
+  return typeof value === 'number' ? { [name]: value } : {}
+}
+
+/** The extensions that can stand in the place of a value that must be there; `undefined` when it need not be. */
+function valueAlternatives(element: JsonObject): readonly string[] | undefined {
+  const named = extensionValues(element, `${R5_ELEMENT}valueAlternatives`).filter((value) => typeof value === 'string')
+  const isNeeded = named.length > 0 || extensionValues(element, `${R5_ELEMENT}mustHaveValue`).includes(true)
+  return isNeeded ? named : undefined
+}
+
+function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
+  const name = Object.keys(element).find((key) => key.startsWith(stem) && /^[A-Z]/.test(key.slice(stem.length)))
+  return name === undefined ? undefined : { type: name.slice(stem.length), value: element[name] }
+}

@@ -1,0 +1,29 @@
+import { isSubtype, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import type { ElementRule } from '../../profile/element-rule.js'
+import { rootsOf } from '../../walk/profile-roots.js'
+import type { Run } from '../../walk/run.js'
+import { conforms } from '../profile/conforms.js'
+
+/** What a reference leads to: the type that its text names, and the resource where that is at hand. */
+export interface Target {
+  readonly type: TypeDefinition
+  readonly resource?: FhirNode
+}
+
+/** Canonicals of the profiles of which what a Reference leads to must obey one; empty where it may be anything. */
+export function targetProfilesOf({ types }: ElementRule): readonly string[] {
+  return types.find(({ code }) => code === 'Reference')?.targetProfiles ?? []
+}
+
+/** A profile that is not known, or not there yet, allows what it is asked. */
+export function isAllowed(run: Run, { type, resource }: Target, canonical: string): boolean {
+  const profile = run.facts.profile(canonical)
+  if (profile === undefined || profile === PENDING) return true
+  if (!isSubtype(run.model, type, profile.type)) return false
+  return profile.isBase || resource === undefined || conforms(run, resource, { rules: rootsOf(run, profile), key: canonical })
+}
+
+/** Canonicals as people read them. */
+export function namesOf(canonicals: readonly string[]): string {
+  return canonicals.map((canonical) => canonical.replace('http://hl7.org/fhir/StructureDefinition/', '')).join(', ')
+}
