@@ -117,6 +117,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'code-system-supplement': 'Supplement only codes that the code system has.',
   'code-system-incomplete': 'Add what a code system of its kind should say.',
   'value-set-system': 'Name the code system by its absolute canonical URL.',
+  'value-set-import': 'Give the value set that is included, or correct its canonical.',
   'value-set-code': 'List codes that the code system has.',
   'value-set-filter': 'Filter by a property of the code system, with an operator and a value that fit it.',
   'value-set-expression': 'Correct the expression.',

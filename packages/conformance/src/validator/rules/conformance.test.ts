@@ -21,13 +21,32 @@ describe('a code system', () => {
     ...(name !== undefined && { uri: `${HL7}concept-properties#${name}` }),
   })
   test.each<[string, JsonObject, readonly string[]]>([
-    ['counts its concepts, also those within others', system({ count: 2, concept: [{ code: 'a', concept: [{ code: 'b' }] }] }), []],
+    [
+      'counts its concepts, also those within others',
+      system({ count: 2, hierarchyMeaning: 'is-a', concept: [{ code: 'a', concept: [{ code: 'b' }] }] }),
+      [],
+    ],
+    [
+      'tells what it means that concepts are in others',
+      system({ concept: [{ code: 'a', concept: [{ code: 'b' }] }] }),
+      ['information code-system-incomplete CodeSystem'],
+    ],
+    ['of which nothing is here has no concepts', system({ content: 'not-present' }), ['error code-system-content CodeSystem.concept[0]']],
     ['that is complete has as many as it says', system({ count: 2 }), ['error code-system-count CodeSystem.count']],
     ['that is a fragment may have fewer', system({ count: 2, content: 'fragment' }), []],
     ['that is a fragment has not more', system({ count: 0, content: 'fragment' }), ['warning code-system-count CodeSystem.count']],
     ['that is complete has concepts', system({ concept: undefined }), ['warning code-system-empty CodeSystem']],
-    ['that supplements another is a supplement', system({ supplements: 'http://b.org' }), ['error code-system-content CodeSystem.content']],
+    [
+      'that supplements another is a supplement',
+      system({ supplements: 'http://b.org', caseSensitive: undefined }),
+      ['error code-system-content CodeSystem.content'],
+    ],
     ['that is a supplement says of what', system({ content: 'supplement' }), ['error code-system-content CodeSystem.content']],
+    [
+      'that is a supplement does not say whether case matters',
+      system({ content: 'supplement', supplements: 'http://b.org' }),
+      ['error code-system-content CodeSystem.caseSensitive'],
+    ],
     ['says whether case matters', system({ caseSensitive: undefined }), ['information code-system-incomplete CodeSystem']],
     ['of HL7 has definitions', system({ url: `${HL7}x` }), ['warning code-system-incomplete CodeSystem.concept[0]']],
     [
@@ -43,6 +62,7 @@ describe('a code system', () => {
     [
       'gives properties of the type that it declares',
       system({
+        hierarchyMeaning: 'is-a',
         property: [property('notSelectable', 'boolean')],
         concept: [{ code: 'a', concept: [{ code: 'b', property: [{ code: 'notSelectable', valueString: 'x' }] }] }],
       }),
@@ -50,7 +70,12 @@ describe('a code system', () => {
     ],
     [
       'supplements codes that there are',
-      system({ content: 'supplement', supplements: `${HL7}item-type`, concept: [{ code: 'group' }, { code: 'none' }] }),
+      system({
+        content: 'supplement',
+        supplements: `${HL7}item-type`,
+        caseSensitive: undefined,
+        concept: [{ code: 'group' }, { code: 'none' }],
+      }),
       ['error code-system-supplement CodeSystem.concept[1]'],
     ],
     [
@@ -97,7 +122,22 @@ describe('a value set', () => {
       including({ system: own.url, concept: [{ code: 'a' }, { code: 'b' }] }),
       ['error value-set-code ValueSet.compose.include[0].concept[1]'],
     ],
-    ['may list codes of a system that is not known', including({ system: 'http://b.org', concept: [{ code: 'b' }] }), []],
+    [
+      'lists codes that cannot be checked',
+      including({ system: 'http://b.org', concept: [{ code: 'b' }] }),
+      ['warning value-set-system ValueSet.compose.include[0]'],
+    ],
+    ['names systems without version', including({ system: `${own.url}|1` }), ['error value-set-system ValueSet.compose.include[0]']],
+    [
+      'takes codes from no value set',
+      including({ system: `${HL7}ValueSet/administrative-gender` }),
+      ['error value-set-system ValueSet.compose.include[0]'],
+    ],
+    [
+      'includes value sets that there are',
+      including({ valueSet: [`${HL7}ValueSet/administrative-gender`, 'http://b.org/vs'] }),
+      ['warning value-set-import ValueSet.compose.include[0].valueSet[1]', 'warning value-set-import ValueSet.compose.include[0]'],
+    ],
     ['may list codes of a system that only a service has', including({ system: 'http://snomed.info/sct', concept: [{ code: '1' }] }), []],
     ['filters by a property of the system', filtered('size', '=', '3'), []],
     ['should not filter by another property', filtered('weight', '=', '3'), [`warning ${filter}`]],
@@ -147,6 +187,37 @@ describe('a concept map', () => {
     }
     const map = { resourceType: 'ConceptMap', status: 'active', group: [group] }
     expect(await findingsOf(map, [], /^concept-map/)).toEqual(['warning concept-map-code ConceptMap.group[0].element[1].code'])
+  })
+
+  const gender = `${HL7}administrative-gender`
+  const mapping = (element: JsonObject, members: JsonObject = {}): JsonObject => ({
+    resourceType: 'ConceptMap',
+    status: 'active',
+    group: [{ source: gender, target: 'http://b.org', element: [element] }],
+    ...members,
+  })
+  const few = {
+    resourceType: 'ValueSet',
+    url: 'http://a.org/few',
+    status: 'active',
+    compose: { include: [{ system: gender, concept: [{ code: 'male' }] }] },
+  }
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['uses displays that there are', mapping({ code: 'male', display: 'Male' }), []],
+    [
+      'uses no other displays',
+      mapping({ code: 'male', display: 'Horse' }),
+      ['warning concept-map-code ConceptMap.group[0].element[0].code'],
+    ],
+    ['is from its value set', mapping({ code: 'male' }, { sourceCanonical: few.url }), []],
+    [
+      'is from nothing else',
+      mapping({ code: 'female' }, { sourceCanonical: few.url }),
+      ['warning concept-map-code ConceptMap.group[0].element[0].code'],
+    ],
+    ['tells code systems', mapping({}, { group: [{ source: gender, element: [] }] }), ['warning concept-map-code ConceptMap.group[0]']],
+  ])('%s', async (_, map, expected) => {
+    expect(await findingsOf(map, [few], /^concept-map/)).toEqual(expected)
   })
 })
 

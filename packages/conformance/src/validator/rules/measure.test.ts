@@ -98,7 +98,28 @@ describe('a report', () => {
         { ...coded('g'), ...score },
         { ...coded('h'), measureScore: { value: 1.5 } },
       ]),
-      ['error measure-score MeasureReport.group[1].measureScore'],
+      ['error measure-score MeasureReport.group[1].measureScore.value'],
+    ],
+    [
+      'of a proportion has scores without unit',
+      proportion,
+      report([
+        { ...coded('g'), ...score },
+        { ...coded('h'), measureScore: { value: 0.5, unit: '%' } },
+      ]),
+      ['error measure-score MeasureReport.group[1].measureScore.unit'],
+    ],
+    [
+      'of a ratio should have a unit',
+      measure({ ...scored('ratio'), group: [{}] }),
+      report([score]),
+      ['warning measure-score MeasureReport.group[0].measureScore'],
+    ],
+    [
+      'has the stratifiers of the measure',
+      measure({ ...scored('cohort'), group: [{ stratifier: [coded('s')] }] }),
+      report([{}]),
+      ['error measure-part MeasureReport.group[0]'],
     ],
     [
       'that only collects data has no scores',
@@ -117,7 +138,7 @@ describe('a report', () => {
   })
 
   test('of a measure that is not known is not checked against it', async () => {
-    expect(await findingsOf(report([]), [], KINDS)).toEqual(['warning measure-unknown MeasureReport.measure'])
+    expect(await findingsOf(report([]), [], KINDS)).toEqual(['warning measure-unknown MeasureReport'])
   })
 })
 

@@ -75,12 +75,13 @@ function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: st
 
 function reportUnknownUrl(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
   const isUnbound = isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
-  if (isUnbound && isExample(url)) return
+  if (isUnbound && isExampleUrl(url)) return
   const text = `The code system ${quoted(url)} is not known here.`
   run.sink.report('code-system-unknown', node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
 }
 
-function isExample(url: string): boolean {
+/** True for the url of a code system that only examples have. */
+export function isExampleUrl(url: string): boolean {
   return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
 }
 

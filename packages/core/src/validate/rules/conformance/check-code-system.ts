@@ -13,18 +13,22 @@ export function checkCodeSystem(run: Run, node: FhirNode): void {
   checkCount(run, node, node.value)
   checkProperties(run, node)
   checkConcepts(run, node)
-  if (node.value['supplements'] === undefined) checkCaseSensitive(run, node, node.value)
+  if (node.value['supplements'] === undefined) checkMeaning(run, node, node.value)
+  else checkSupplement(run, node, node.value)
   if (isOfHl7(node.value)) checkDefinitions(run, node)
 }
 
 /** HL7 holds its own code systems to a stricter rule. */
 function isOfHl7(system: JsonObject): boolean {
-  return /^https?:\/\/(?:terminology\.)?hl7\.org\//.test(stringAt(system, 'url') ?? '')
+  return /(?:hl7|fhir)\.org/.test(stringAt(system, 'url') ?? '')
 }
 
 function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
   const content = stringAt(system, 'content')
   const isSupplement = system['supplements'] !== undefined
+  const [concept] = content === 'not-present' ? childrenOf(run, node, 'concept') : []
+  if (concept !== undefined)
+    run.sink.report('code-system-content', concept, { text: 'The concepts are said not to be present, but here is one.', code: 'invalid' })
   if (content === undefined || isSupplement === (content === 'supplement')) return
   const text = isSupplement
     ? `A CodeSystem that supplements another must have the content 'supplement', not ${quoted(content)}.`
@@ -47,9 +51,9 @@ function checkCount(run: Run, node: FhirNode, system: JsonObject): void {
       at: 'count',
     })
   }
-  if ((content === 'fragment' || content === 'example') && found > stated) {
+  if ((content === 'fragment' || content === 'example') && found >= stated) {
     run.sink.report('code-system-count', node, {
-      text: `The count is ${stated}, but there are already ${found} concepts.`,
+      text: `The count is ${stated}, but there are ${found} concepts, though not all are here.`,
       at: 'count',
       severity: 'warning',
     })
@@ -61,12 +65,24 @@ function countConcepts(run: Run, holder: JsonObject): number {
   return objectsAt(holder, 'concept').reduce((sum, concept) => sum + 1 + countConcepts(run, concept), 0)
 }
 
-function checkCaseSensitive(run: Run, node: FhirNode, system: JsonObject): void {
-  if (system['caseSensitive'] !== undefined) return
-  run.sink.report('code-system-incomplete', node, {
-    text: 'The code system should say in caseSensitive whether upper and lower case differ.',
-    severity: isOfHl7(system) ? 'warning' : 'information',
-  })
+/** Whoever uses the codes must know whether case matters, and what it means that one is below another. */
+function checkMeaning(run: Run, node: FhirNode, system: JsonObject): void {
+  const say = (name: string, why: string): void =>
+    run.sink.report('code-system-incomplete', node, {
+      text: `The code system should say in ${name} ${why}.`,
+      severity: isOfHl7(system) ? 'warning' : 'information',
+    })
+  if (system['caseSensitive'] === undefined) say('caseSensitive', 'whether upper and lower case differ')
+  const isNested = objectsAt(system, 'concept').some((concept) => objectsAt(concept, 'concept').length > 0)
+  if (isNested && system['hierarchyMeaning'] === undefined) say('hierarchyMeaning', 'what it means that concepts are in others')
+}
+
+/** These are told by the code system that is supplemented. */
+function checkSupplement(run: Run, node: FhirNode, system: JsonObject): void {
+  for (const name of ['caseSensitive', 'hierarchyMeaning']) {
+    if (system[name] !== undefined)
+      run.sink.report('code-system-content', node, { text: `A supplement has no ${name} of its own.`, at: name })
+  }
 }
 
 function checkDefinitions(run: Run, node: FhirNode): void {

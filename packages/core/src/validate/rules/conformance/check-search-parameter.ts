@@ -14,6 +14,11 @@ export function checkSearchParameter(run: Run, node: FhirNode): void {
   }
   const derivedFrom = textOf(node, 'derivedFrom')
   const origin = derivedFrom === undefined ? undefined : run.facts.definition('SearchParameter', derivedFrom)
+  if (derivedFrom !== undefined && origin === undefined)
+    run.sink.report('search-parameter', node, {
+      text: `The parameter ${quoted(derivedFrom)}, from which this derives, is not known here.`,
+      severity: 'warning',
+    })
   if (origin !== undefined && origin !== PENDING) checkOrigin(run, node, { origin, bases })
 }
 

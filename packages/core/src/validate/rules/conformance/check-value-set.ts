@@ -1,8 +1,9 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import type { Finding } from '../../finding.js'
 import { childrenOf, textOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
-import { EXTERNAL } from '../coding/check-coding.js'
+import { resourceOf, type Run } from '../../walk/run.js'
+import { EXTERNAL, isExampleUrl } from '../coding/check-coding.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { checkFilter } from './value-set-filter.js'
 import { checkParameters } from './value-set-parameters.js'
@@ -16,16 +17,59 @@ export function checkValueSet(run: Run, node: FhirNode): void {
 }
 
 function checkPart(run: Run, part: FhirNode): void {
+  checkImports(run, part)
   const system = textOf(part, 'system')
   if (system === undefined) return
-  if (!isAbsoluteUri(system)) {
+  if (!isAbsoluteUri(system) || system.includes('|')) {
     run.sink.report('value-set-system', part, {
-      text: `The system must be an absolute URI, not ${quoted(system)}; a contained CodeSystem too is named by its url.`,
+      text: `The system must be an absolute URI without version, not ${quoted(system)}; a contained CodeSystem too is named by its url.`,
     })
     return
   }
+  checkSystem(run, part, system)
   checkConcepts(run, part, system)
   for (const filter of childrenOf(run, part, 'filter')) checkFilter(run, filter, system)
+}
+
+function checkImports(run: Run, part: FhirNode): void {
+  const imports = childrenOf(run, part, 'valueSet')
+  const warn = (node: FhirNode, text: string, code?: 'informational'): void =>
+    run.sink.report('value-set-import', node, { text, ...(code !== undefined && { code }) })
+  for (const one of imports) {
+    if (typeof one.value === 'string' && !one.value.startsWith('#') && run.facts.valueSet(one.value) === undefined)
+      warn(one, `The value set ${quoted(one.value)} is not known here.`)
+  }
+  if (imports.length > 1) warn(part, 'Only codes that are in all of the value sets are meant.', 'informational')
+}
+
+/** What is said of the content of a code system that cannot give all codes. */
+const CONTENT: ReadonlyMap<unknown, Pick<Finding, 'severity'>> = new Map([
+  ['supplement', { severity: 'error' }],
+  ['example', { severity: 'warning' }],
+  ['fragment', { severity: 'information' }],
+])
+
+function checkSystem(run: Run, part: FhirNode, system: string): void {
+  const definition = run.facts.definition('CodeSystem', system)
+  if (definition === PENDING || EXTERNAL.has(system)) return
+  if (definition === undefined) return checkUnknown(run, part, system)
+  const content = CONTENT.get(definition['content'])
+  if (content === undefined) return
+  const text = `Of the code system ${quoted(system)} there is only a part here: ${quoted(String(definition['content']))}.`
+  run.sink.report('value-set-system', part, { text, ...content })
+}
+
+function checkUnknown(run: Run, part: FhirNode, system: string): void {
+  const valueSet = run.facts.valueSet(system)
+  if (valueSet === PENDING) return
+  if (valueSet !== undefined)
+    run.sink.report('value-set-system', part, { text: `${quoted(system)} is a value set, not a code system; include it as such.` })
+  else if (childrenOf(run, part, 'concept').length > 0 && resourceOf(part).slot?.name !== 'contained')
+    run.sink.report('value-set-system', part, {
+      text: `The code system ${quoted(system)} is not known here, so its codes are not checked.`,
+      severity: isExampleUrl(system) ? 'information' : 'warning',
+      code: 'business-rule',
+    })
 }
 
 function checkConcepts(run: Run, part: FhirNode, system: string): void {

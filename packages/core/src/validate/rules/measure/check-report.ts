@@ -1,8 +1,9 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import { containedOf } from '../reference/resolve-locally.js'
 import { matchByCode } from './match-by-code.js'
 import { checkScore } from './score.js'
 
@@ -22,13 +23,12 @@ export interface ReportCheck {
 /** Checks a MeasureReport against its Measure, where that is known. */
 export function checkReport(run: Run, node: FhirNode): void {
   const canonical = textOf(node, 'measure')
-  if (canonical === undefined || canonical.startsWith('#')) return
-  const measure = run.facts.definition('Measure', canonical)
+  if (canonical === undefined) return
+  const measure = canonical.startsWith('#') ? containedMeasure(run, node, canonical.slice(1)) : run.facts.definition('Measure', canonical)
   if (measure === PENDING) return
   if (measure === undefined) {
     run.sink.report('measure-unknown', node, {
       text: `The measure ${quoted(canonical)} is not known here, so the report is not checked against it.`,
-      at: 'measure',
     })
     return
   }
@@ -39,6 +39,11 @@ export function checkReport(run: Run, node: FhirNode): void {
       at: 'measure',
     })
   checkGroups(check, node)
+}
+
+function containedMeasure(run: Run, node: FhirNode, id: string): JsonObject | undefined {
+  const found = containedOf(run, node, id)
+  return found?.type.name === 'Measure' && isObject(found.value) ? found.value : undefined
 }
 
 function scoringOf(measure: JsonObject): string | undefined {
@@ -54,8 +59,7 @@ function checkGroups(check: ReportCheck, node: FhirNode): void {
     checkPopulations(check, group, definition)
     checkScore(check, group)
     const stratifiers = childrenOf(check.run, group, 'stratifier')
-    if (stratifiers.length > 0)
-      matchByCode(check.run, group, { nodes: stratifiers, definitions: objectsAt(definition, 'stratifier'), what: 'stratifier' })
+    matchByCode(check.run, group, { nodes: stratifiers, definitions: objectsAt(definition, 'stratifier'), what: 'stratifier' })
   }
 }
 

@@ -46,9 +46,19 @@ export function matchByCode(run: Run, parent: FhirNode, { nodes, definitions, wh
     return [{ node: one, definition: match }]
   })
   for (const missing of definitions)
-    if (!done.has(missing)) say(parent, `The report has no ${what} for the one ${quoted(nameOf(missing))} of the measure.`)
+    if (!done.has(missing) && !isObservation(missing))
+      say(parent, `The report has no ${what} for the one ${quoted(nameOf(missing))} of the measure.`)
   return matches
 }
+
+/** What is observed of the members of a population is no population to report. */
+function isObservation(definition: JsonObject): boolean {
+  return objectsAt(objectAt(definition, 'code'), 'coding').some(
+    (one) => one['system'] === POPULATIONS && one['code'] === 'measure-observation',
+  )
+}
+
+const POPULATIONS = 'http://terminology.hl7.org/CodeSystem/measure-population'
 
 function areCoded({ value }: FhirNode, definition: JsonObject): boolean {
   return isObject(value) && value['code'] !== undefined && definition['code'] !== undefined

@@ -1,5 +1,4 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { ReportCheck } from './check-report.js'
 
@@ -8,14 +7,15 @@ export function checkScore(check: ReportCheck, group: FhirNode): void {
   const { run, scoring } = check
   const [score] = childrenOf(run, group, 'measureScore')
   const reason = whyNone(check)
-  const say = (at: FhirNode, text: string): void => run.sink.report('measure-score', at, { text })
   if (reason !== undefined) {
-    if (score !== undefined) say(score, `${reason} has no scores.`)
-  } else if (score !== undefined) {
-    if (scoring === 'proportion' && !isProportion(score)) say(score, 'The score of a proportion must be between 0 and 1.')
-  } else if (scoring !== undefined) {
-    say(group, `A group of a measure with the scoring ${scoring} needs a measureScore.`)
-  }
+    if (score !== undefined) run.sink.report('measure-score', score, { text: `${reason} has no scores.` })
+  } else if (score === undefined) {
+    if (scoring !== undefined)
+      run.sink.report('measure-score', group, {
+        text: `A group of a measure with the scoring ${scoring} needs a measureScore.`,
+        code: 'required',
+      })
+  } else if (scoring !== undefined) checkValue(check, score, scoring)
 }
 
 function whyNone({ type, scoring }: ReportCheck): string | undefined {
@@ -23,7 +23,16 @@ function whyNone({ type, scoring }: ReportCheck): string | undefined {
   return scoring === 'cohort' ? 'A measure with the scoring cohort' : undefined
 }
 
-function isProportion({ value: score }: FhirNode): boolean {
-  const value = isObject(score) ? score['value'] : undefined
-  return typeof value !== 'number' || (value >= 0 && value <= 1)
+/** The score of a proportion is a bare number from 0 to 1, the others have units. */
+function checkValue({ run }: ReportCheck, score: FhirNode, scoring: string): void {
+  const [value] = childrenOf(run, score, 'value')
+  const units = ['unit', 'system', 'code'].flatMap((name) => childrenOf(run, score, name))
+  const demand = (node: FhirNode, text: string): void => run.sink.report('measure-score', node, { text, code: 'required' })
+  if (value === undefined) demand(score, 'A score needs a value.')
+  if (scoring === 'ratio' && units.length === 0)
+    run.sink.report('measure-score', score, { text: 'The score of a ratio should have a unit.', severity: 'warning', code: 'not-found' })
+  if (scoring !== 'proportion') return
+  if (typeof value?.value === 'number' && (value.value < 0 || value.value > 1))
+    demand(value, 'The score of a proportion must be between 0 and 1.')
+  for (const unit of units) run.sink.report('measure-score', unit, { text: 'The score of a proportion has no unit.' })
 }
