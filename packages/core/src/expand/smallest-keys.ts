@@ -1,26 +1,13 @@
-/** A concept with the place of the first word in its display and the length of the display, by which matches are ordered. */
-export interface PlacedConcept {
-  readonly concept: number
-  /** Below 2 ** 16. */
-  readonly place: number
-  /** Below 2 ** 16. */
-  readonly length: number
-}
+import { MOST_PLACED, placedConcept, placedKey, type PlacedConcept } from '../terminology/index.js'
 
 /** Keeps the first of many concepts in the order of place, length and number. */
 export interface SmallestKeys {
-  /**
-   * A concept may come several times; the smallest place counts. The concept is below 2 ** 21.
-   *
-   * @returns false when nothing from here on would be kept.
-   */
-  add(place: number, length: number, concept: number): boolean
+  /** A concept may come several times; the smallest place counts. */
+  add(place: number, length: number, concept: number): void
   /** Those kept, in order, each once. */
   sorted(): readonly PlacedConcept[]
 }
 
-const CONCEPTS = 2 ** 21
-const LENGTHS = 2 ** 16
 const FIRST_CAPACITY = 64
 
 /** Keeps at most `most` concepts. Each is one number, so that a hundred thousand are gone through in less than a millisecond. */
@@ -35,22 +22,16 @@ export function smallestKeys(most: number): SmallestKeys {
   }
   return {
     add(place, length, concept) {
-      const key = (place * LENGTHS + length) * CONCEPTS + concept
-      if (key >= limit) return false
+      const key = placedKey(place, length, concept)
+      if (key >= limit) return
       if (size === keys.length) compact()
       keys[size++] = key
-      return true
     },
     sorted() {
       compact()
-      return Array.from(keys.subarray(0, size), placed)
+      return Array.from(keys.subarray(0, size), placedConcept)
     },
   }
-}
-
-function placed(key: number): PlacedConcept {
-  const rest = Math.floor(key / CONCEPTS)
-  return { concept: key % CONCEPTS, place: Math.floor(rest / LENGTHS), length: rest % LENGTHS }
 }
 
 /** Moves the first key of each concept to the front, at most `most`, and says how many they are. */
@@ -59,7 +40,7 @@ function keepFirst(sorted: Float64Array, most: number): number {
   let kept = 0
   for (const key of sorted) {
     if (kept >= most) break
-    const concept = key % CONCEPTS
+    const concept = key % MOST_PLACED
     if (seen.has(concept)) continue
     seen.add(concept)
     sorted[kept++] = key

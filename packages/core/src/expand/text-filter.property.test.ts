@@ -9,7 +9,8 @@ import { matching, ranked } from './text-filter.js'
 
 const SYSTEM = 'http://example.org/words'
 const WORDS = ['a', 'ab', 'abc', 'Ábc', 'b', 'ba', 'bab', '(b)', 'a-b', '1', '12', 'c', 'x𐐨', '50%']
-const CONCEPTS = 400
+/** Enough that some filters have more matches than are looked at one by one. */
+const CONCEPTS = 1_500
 const FILTERS = ['a', 'ab', 'b', 'B a', 'a b', 'ab ab', 'abc', '(b', '1', '12', 'c1', 'c12', 'x', '%', 'a-b', 'ba c', 'bab 1', 'a a a']
 
 /** The same numbers at every run. */

@@ -48,11 +48,8 @@ export async function firstMatches({ pace }: TerminologyScope, segments: readonl
   const found: (RankedConcept & { readonly segment: Segment })[] = []
   for (const segment of segments) {
     const order = orderFor(segment, ranking)
-    const best =
-      order === undefined
-        ? await paced(ranked(segment, ranking), pace)
-        : bestMatches(order, segment.codes, questionOf(segment, ranking.most))
-    for (const one of best) found.push({ segment, ...one })
+    const work = order === undefined ? ranked(segment, ranking) : bestMatches(order, segment.codes, questionOf(segment, ranking.most))
+    for (const one of await paced(work, pace)) found.push({ segment, ...one })
   }
   const sorted = segments.length === 1 ? found : found.sort((a, b) => compareKeys(a.key, b.key))
   return sorted.slice(0, ranking.most)

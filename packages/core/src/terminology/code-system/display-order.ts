@@ -1,11 +1,11 @@
 import { firstWhere } from '../first-where.js'
+import { keptLately } from '../kept-lately.js'
 import type { Work } from '../../work/index.js'
 import { displayWords, firstPlace, type DisplayWords } from './display-words.js'
+import { placeOrder, type PlaceOrder } from './place-order.js'
+import { MOST_PLACED } from './placed-concept.js'
 import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'
-
-/** Most concepts that can be ordered without looking at every match. */
-export const MOST_CONCEPTS: number = 2 ** 21
 
 /** Concepts in the orders that matches of a text filter come in. Texts are folded. */
 export interface DisplayOrder {
@@ -16,12 +16,8 @@ export interface DisplayOrder {
   readonly complete: boolean
   withCode(code: string): Iterable<number>
   startingWith(text: string): Uint32Array
-  /**
-   * Every word of a display that begins so, with its place; a concept comes once for each such word.
-   *
-   * @param visit For each word by place, then by length of the display, then by number, until it returns false; then the next word's.
-   */
-  eachPlace(start: string, visit: (concept: number, place: number) => boolean): void
+  /** Every word of a display that begins so. */
+  places(start: string): PlaceOrder
   /** Tells for a concept the place of the first word of its display that begins so; `FAR` when none does. */
   firstPlaces(start: string): (concept: number) => number
 }
@@ -38,11 +34,14 @@ export interface DisplayColumns {
 
 /** Makes the columns from folded displays; `undefined` for a system that is too large to be ordered, or has a text that is too long. */
 export function* displayColumns(displays: readonly string[], postings: WordPostings): Work<DisplayColumns | undefined> {
-  if (displays.length > MOST_CONCEPTS || displays.some(({ length }) => length >= FAR)) return undefined
+  if (displays.length > MOST_PLACED || displays.some(({ length }) => length >= FAR)) return undefined
   const lengths = new Uint16Array(displays.length)
   for (let concept = 0; concept < lengths.length; concept++) lengths[concept] = displays[concept]?.length ?? 0
   return { lengths, byDisplay: yield* sortedPlaces(displays), postings, words: yield* displayWords(postings, displays.length) }
 }
+
+/** Orders of places that are kept, as far as they were worked out: at most 8 bytes for each word of a display, for each length of beginnings. */
+const KEPT_ORDERS = 64
 
 /** The texts of an order, which are not kept in it. */
 export interface OrderedTexts {
@@ -59,7 +58,7 @@ export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumn
     complete: !lengths.includes(0),
     withCode,
     startingWith: (text) => stretch(byDisplay, (concept) => compare(display(concept).slice(0, text.length), text)),
-    eachPlace: (start, visit) => eachPlace(postings, start, visit),
+    places: keptLately(KEPT_ORDERS, (start) => placeOrder({ postings, lengths }, postings.range(start))),
     firstPlaces(start) {
       const range = postings.range(start)
       return (concept) => firstPlace(words, range, concept)
@@ -71,21 +70,6 @@ export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumn
 export function* codeFinder(size: number, code: (concept: number) => string): Work<OrderedTexts['withCode']> {
   const byCode = yield* sortedPlaces(yield* collected(size, code))
   return (wanted) => stretch(byCode, (concept) => compare(code(concept), wanted))
-}
-
-function eachPlace(
-  { range, starts, concepts, places }: DisplayColumns['postings'],
-  start: string,
-  visit: (concept: number, place: number) => boolean,
-): void {
-  const [from, to] = range(start)
-  for (let word = from; word < to; word++) {
-    const end = starts[word + 1] ?? 0
-    for (let i = starts[word] ?? 0; i < end; i++) {
-      const place = places[i] ?? FAR
-      if (place === FAR || !visit(concepts[i] ?? 0, place)) break
-    }
-  }
 }
 
 const STEPS = 256

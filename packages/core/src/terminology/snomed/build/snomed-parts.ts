@@ -1,5 +1,5 @@
 import type { SystemSections, SystemToStore } from '../../../storage/index.js'
-import { MOST_CONCEPTS } from '../../code-system/display-order.js'
+import { MOST_PLACED } from '../../code-system/placed-concept.js'
 import { SNOMED_FORMAT, type SnomedHeader } from '../index/header.js'
 import { idTable, type IdTable } from '../index/id-table.js'
 import { sectionReader } from '../index/section-reader.js'
@@ -95,7 +95,7 @@ function beginDescriptions({ ids, modules: known }: BuiltConcepts): PartBuilder 
     add: (kind, row) => (kind === 'language' ? builder.addAcceptability(row) : builder.add(row)),
     finish() {
       const { languages, dialects } = builder
-      const header = { modules: modules.texts, languages, dialects, displays: ids.size <= MOST_CONCEPTS }
+      const header = { modules: modules.texts, languages, dialects, displays: ids.size <= MOST_PLACED }
       return { header, sections: builder.sections(), dangling: 0 }
     },
   }
