@@ -12,6 +12,8 @@ const PROBE_SECONDS = 5
 const SAMPLES = 30
 /** What is left out at the beginning: caches fill, and code is compiled. */
 const WARM_UP = 1 / 6
+/** As `fhir-ops serve` sets it. */
+const MODEST_HEAP = '--heap-growing-percent=50'
 
 /**
  * FT-15: memory of a server over SQLite at half of the load that it can take. `SOAK_MINUTES` (default 5; the promise is about 30). Fails when
@@ -20,7 +22,7 @@ const WARM_UP = 1 / 6
 export async function soak(): Promise<string> {
   const minutes = Number(process.env['SOAK_MINUTES'] ?? 5)
   const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-soak-'))
-  const server = await childServer('storage-server', [`sqlite:${join(folder, 'soak.db')}`])
+  const server = await childServer('storage-server', [`sqlite:${join(folder, 'soak.db')}`], [MODEST_HEAP])
   const most = await load(server, { duration: PROBE_SECONDS })
   const rate = Math.max(1, Math.round(most.requests.average / 2))
   const loaded = load(server, { duration: minutes * 60, overallRate: rate })

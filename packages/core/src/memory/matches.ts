@@ -1,5 +1,6 @@
 import type { Condition, EntryTest, SearchQuery } from '../storage/index.js'
-import { addBit, addBits, difference, emptyBits, intersection, membersOf, type Bits } from './bits.js'
+import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from './bits.js'
+import { satisfies } from './entry-test.js'
 import type { ResourceTable } from './resource-table.js'
 
 /** Every type's resources. */
@@ -23,9 +24,12 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
     case 'entry':
       return intersection(live, entryRows(scope, condition))
     case 'and':
-      return condition.conditions.reduce((rows, part) => intersection(rows, rowsWhere(scope, part)), live)
+      return rowsOfAll(scope, condition.conditions)
     case 'or':
-      return unionOf(live.length, condition.conditions.map((part) => rowsWhere(scope, part)))
+      return unionOf(
+        live.length,
+        condition.conditions.map((part) => rowsWhere(scope, part)),
+      )
     case 'not':
       return difference(live, rowsWhere(scope, condition.condition))
     case 'id':
@@ -37,6 +41,37 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
     case 'referredBy':
       return rowsReferredBy(scope, condition.param, condition.query)
   }
+}
+
+/** Of how many rows one must be left, so that asking each of those for an entry is sooner than collecting all that have one. */
+const SMALL_PART = 32
+
+/** Look-ups of exact texts come first: what they leave is often few. */
+function rowsOfAll(scope: Scope, conditions: readonly Condition[]): Bits {
+  const inOrder = [...conditions.filter(isLookUp), ...conditions.filter((condition) => !isLookUp(condition))]
+  return inOrder.reduce((rows, part) => {
+    const areFew = countBits(rows) * SMALL_PART <= scope.table.size()
+    return areFew && isQuickToAsk(part) ? rowsAmong(scope, rows, part) : intersection(rows, rowsWhere(scope, part))
+  }, scope.table.live())
+}
+
+function isLookUp(condition: Condition): boolean {
+  return condition.kind === 'entry' && condition.all.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
+}
+
+/** Lists may be long: their texts are looked up. */
+function isQuickToAsk(condition: Condition): condition is EntryTest {
+  return condition.kind === 'entry' && condition.all.every(({ op }) => op !== 'in')
+}
+
+/** Those of the rows that have an entry which passes the test. */
+function rowsAmong({ table }: Scope, rows: Bits, { param, all }: EntryTest): Bits {
+  const found = new Uint32Array(rows.length)
+  for (const row of membersOf(rows)) {
+    const passes = table.row(row)?.entries.some((entry) => entry.param === param && satisfies(entry, all))
+    if (passes === true) addBit(found, row)
+  }
+  return found
 }
 
 function entryRows({ table }: Scope, test: EntryTest): Bits {
@@ -71,7 +106,10 @@ function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { re
 
 function rowsReferringTo(scope: Scope, param: string, query: SearchQuery): Bits {
   const operands = idsOf(scope.tables, query)
-  const all = [{ field: 'value', op: 'in', operands }, { field: 'system', op: 'eq', operand: query.type }] as const
+  const all = [
+    { field: 'value', op: 'in', operands },
+    { field: 'system', op: 'eq', operand: query.type },
+  ] as const
   return intersection(scope.table.live(), entryRows(scope, { kind: 'entry', param, all }))
 }
 

@@ -35,6 +35,22 @@ describe('memoryStorage', () => {
     expect(await indexed.count({ type: 'Patient', where: { kind: 'entry', param: 'p', all: [] } })).toBe(1)
   })
 
+  it('finds what meets several conditions, in whichever order they come', async () => {
+    const storage = memoryStorage()
+    for (let n = 0; n < 100; n++) await put(storage, `b${n}`, n)
+    const from: Condition = { kind: 'entry', param: 'n', all: [{ field: 'low', op: 'ge', operand: 97 }] }
+    const to: Condition = { kind: 'entry', param: 'n', all: [{ field: 'high', op: 'lt', operand: 99 }] }
+    const code: Condition = { kind: 'entry', param: 'n', all: [{ field: 'value', op: 'in', operands: ['v6', 'v1', 'v0'] }] }
+    const other: Condition = { kind: 'not', condition: { kind: 'id', ids: ['b97'] } }
+    for (const conditions of [
+      [from, to, code],
+      [to, code, from],
+      [code, from, to],
+    ])
+      expect(await idsOf(storage, { type: 'Basic', where: { kind: 'and', conditions } })).toEqual(['b97', 'b98'])
+    expect(await idsOf(storage, { type: 'Basic', where: { kind: 'and', conditions: [other, from, to] } })).toEqual(['b98'])
+  })
+
   it('refuses a given resource that cannot be stored', () => {
     expect(() => memoryStorage([{ resourceType: 'Patient' }])).toThrow(expect.objectContaining({ code: 'resource-invalid' }))
     expect(() => memoryStorage([{ resourceType: 'Nothing', id: 'a' }])).toThrow(expect.objectContaining({ code: 'resource-invalid' }))
