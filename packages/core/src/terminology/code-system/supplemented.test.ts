@@ -6,7 +6,7 @@ import { expand } from '../../expand/index.js'
 import type { JsonObject } from '../../json/index.js'
 import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
-import { validateInCodeSystem } from '../../validate-code/index.js'
+import { validateInCodeSystem, validateInValueSet } from '../../validate-code/index.js'
 import { LOINC } from '../listed/loinc-filter.js'
 import { storeConcepts } from '../listed/index.js'
 import { SNOMED } from '../snomed/sctid.js'
@@ -38,37 +38,34 @@ await storeConcepts(concepts, { resourceType: 'CodeSystem', url: LOINC, version:
   { code: '1-8', display: 'First' },
   { code: '2-6', display: 'Second', property: [{ code: 'colour', valueString: 'green' }] },
 ])
-const ctx = createContext({
-  storage: memoryStorage([
-    {
-      ...codeSystem('own', [
-        { code: 'a', display: 'First' },
-        { code: 'b', display: 'Second' },
-      ]),
-      id: 'own',
-    },
-    {
-      resourceType: 'ValueSet',
-      id: 'common',
-      url: COMMON,
-      status: 'active',
-      compose: { include: [{ system: cs('computed'), concept: [{ code: 'n1' }, { code: 'n2' }] }] },
-    },
+const OWN = {
+  ...codeSystem('own', [
+    { code: 'a', display: 'First' },
+    { code: 'b', display: 'Second' },
   ]),
-  concepts,
-  codeSystems: [computed],
-})
+  id: 'own',
+}
+const COMMON_SET = {
+  resourceType: 'ValueSet',
+  id: 'common',
+  url: COMMON,
+  status: 'active',
+  compose: { include: [{ system: cs('computed'), concept: [{ code: 'n1' }, { code: 'n2' }] }] },
+}
+const ctx = createContext({ storage: memoryStorage([OWN, COMMON_SET]), concepts, codeSystems: [computed] })
 
 /** The context with a supplement to the system that names `code` anew and gives it a property. */
-function supplementing(kind: Kind, supplements: string = SYSTEMS[kind].url): OperationContext {
+function supplementing(kind: Kind, supplements?: string): OperationContext {
+  return forRequest(ctx, { resources: [supplementTo(kind, supplements)] })
+}
+
+function supplementTo(kind: Kind, supplements: string = SYSTEMS[kind].url): JsonObject {
   const concept = [
     { code: SYSTEMS[kind].code, designation: [{ language: 'eo', value: 'Zorgo' }], property: [{ code: 'colour', valueString: 'green' }] },
     { code: 'no such code', designation: [{ value: 'Zorgo' }] },
   ]
   const property = [{ code: 'colour', uri: 'http://example.org/colour', type: 'string' }]
-  return forRequest(ctx, {
-    resources: [{ resourceType: 'CodeSystem', url: SUPPLEMENT, status: 'active', content: 'supplement', supplements, property, concept }],
-  })
+  return { resourceType: 'CodeSystem', url: SUPPLEMENT, status: 'active', content: 'supplement', supplements, property, concept }
 }
 
 const KINDS: readonly Kind[] = ['resource', 'listed', 'snomed', 'computed']
@@ -113,6 +110,19 @@ describe.each(KINDS)('a supplement to a system of the kind %s', (kind) => {
   it('leaves other codes as they are', async () => {
     const found = await lookup(own, { system, code: other, useSupplement })
     expect(found.designations.some(({ value }) => value === 'Zorgo')).toBe(false)
+  })
+
+  it('is used out of storage when a value set demands it', async () => {
+    const storage = memoryStorage([{ ...supplementTo(kind), id: 'supplement' }, OWN, COMMON_SET])
+    const stored = createContext({ storage, concepts, codeSystems: [computed] })
+    const extension = [{ url: 'http://hl7.org/fhir/StructureDefinition/valueset-supplement', valueCanonical: SUPPLEMENT }]
+    const include = [{ system, concept: [{ code }, { code: other }] }]
+    const valueSet = { resourceType: 'ValueSet', status: 'active', extension, compose: { include } }
+    const { contains } = await expand(stored, { valueSet, displayLanguage: 'eo', properties: ['colour'] })
+    expect(contains.map((item) => item.display)).toContain('Zorgo')
+    expect(JSON.stringify(contains.find((item) => item.code === code))).toContain('"colour"')
+    const value = { kind: 'coding', codings: [{ system, code, display: 'Zorgo', path: '' }] } as const
+    expect((await validateInValueSet(stored, { valueSet, value })).result).toBe(true)
   })
 
   it('is not used for another version', async () => {
