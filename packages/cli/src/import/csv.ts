@@ -1,43 +1,50 @@
-import type { Readable } from 'node:stream'
 import { OperationError } from 'fhir-ops/errors'
 import type { ReleaseFile } from './release-file.js'
+import { releaseText } from './release-text.js'
 
-/** A row: its values by the names of the columns; an empty value is absent. */
-export type CsvRow = ReadonlyMap<string, string>
+/** A row of a file. */
+export interface CsvRow {
+  /** Which one it is, for messages. */
+  readonly place: string
+  /** The value of a column; `undefined` when it is empty, or there is no such column. */
+  get(column: string): string | undefined
+}
 
 /**
  * Reads a CSV file row by row: commas, values in double quotes where needed, which may hold line breaks and doubled quotes. The first row names
  * the columns.
  *
- * @throws {OperationError} `definition-invalid` for quotes that do not end, or not within `MAX_RECORD` characters.
+ * @throws {OperationError} `definition-invalid` for quotes that do not end, or not within `MAX_RECORD` characters, and for a row with more or
+ *   fewer values than there are columns; what `releaseText` throws.
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export async function* csvRows(file: ReleaseFile): AsyncGenerator<CsvRow> {
   let columns: readonly string[] | undefined
-  for await (const values of records(await file.open(), file.name)) {
-    if (columns === undefined) columns = values.map((name) => name.replace(/^\uFEFF/, ''))
-    else yield rowOf(columns, values)
+  let number = 0
+  for await (const values of records(file)) {
+    if (columns === undefined) columns = values
+    else yield rowOf(columns, values, `row ${++number} of ${file.name}`)
   }
 }
 
-function rowOf(columns: readonly string[], values: readonly string[]): CsvRow {
-  return new Map(columns.flatMap((name, i) => (values[i] === undefined || values[i] === '' ? [] : [[name, values[i]] as const])))
+function rowOf(columns: readonly string[], values: readonly string[], place: string): CsvRow {
+  if (values.length !== columns.length) {
+    throw new OperationError('definition-invalid', `There are ${values.length} values for ${columns.length} columns in ${place}.`)
+  }
+  const row = new Map(columns.map((name, i) => [name, values[i]] as const))
+  return { place, get: (column) => row.get(column) || undefined }
 }
 
-async function* records(stream: Readable, name: string): AsyncGenerator<readonly string[]> {
+async function* records(file: ReleaseFile): AsyncGenerator<readonly string[]> {
   let rest = ''
-  try {
-    for await (const piece of stream.setEncoding('utf8')) {
-      rest += String(piece)
-      const end = lastRecordEnd(rest)
-      yield* recordsIn(rest.slice(0, end))
-      rest = rest.slice(end)
-      if (rest.length > MAX_RECORD) throw unended(name)
-    }
-  } finally {
-    stream.destroy()
+  for await (const piece of releaseText(file)) {
+    rest += piece
+    const end = lastRecordEnd(rest)
+    yield* recordsIn(rest.slice(0, end))
+    rest = rest.slice(end)
+    if (rest.length > MAX_RECORD) throw unended(file.name)
   }
-  if (rest.split('"').length % 2 === 0) throw unended(name)
+  if (rest.split('"').length % 2 === 0) throw unended(file.name)
   yield* recordsIn(rest)
 }
 

@@ -16,8 +16,8 @@ const RELEASE: Readonly<Record<string, string>> = {
   'LoincTable/Loinc.csv': `"LOINC_NUM","COMPONENT","SCALE_TYP","CLASS","DefinitionDescription","STATUS","CLASSTYPE","SHORTNAME","LONG_COMMON_NAME","EXTERNAL_COPYRIGHT_NOTICE","AskAtOrderEntry"
 "1-1","Sugar","Qn","CHEM","Sweet, and ""white""
 in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea","","2-2;3-3"
-"2-2","Sugar","Doc","TEA.NOTE","","ACTIVE","2","","Sugar note","Copyright of a maker of tea"
-"3-3","Salt","Qn","CHEM","","DEPRECATED","1","","Salt in Tea",""
+"2-2","Sugar","Doc","TEA.NOTE","","ACTIVE","2","","Sugar note","Copyright of a maker of tea",""
+"3-3","Salt","Qn","CHEM","","DEPRECATED","1","","Salt in Tea","",""
 `,
   'AccessoryFiles/PartFile/Part.csv': `"PartNumber","PartTypeName","PartName","PartDisplayName","Status"
 "LP1-1","COMPONENT","Sugar","Sugar","ACTIVE"
@@ -223,12 +223,18 @@ describe('what is no release', () => {
     await expect(importing).rejects.toMatchObject({ code: 'parameter-value', message: expect.stringContaining('de-AT, fr-FR') })
   })
 
-  it('nothing of it is kept when a file is damaged', async () => {
+  it.each([
+    ['quotes that never end', '"LOINC_NUM","COMPONENT"\n"1-1","never ends', 'Loinc.csv has quotes that do not end'],
+    ['a row that was cut off', '"LOINC_NUM","COMPONENT"\n"1-1"\n', '1 values for 2 columns in row 1 of Loinc.csv'],
+    ['a column that is missing', '"COMPONENT"\n"Sugar"\n', 'no LOINC_NUM in row 1 of Loinc.csv'],
+    ['another encoding', Buffer.from('"LOINC_NUM","COMPONENT"\n"1-1","é"\n', 'latin1'), 'Loinc.csv is not in UTF-8'],
+  ])('nothing of it is kept when it is damaged: %s', async (_, text, message) => {
     const damaged = join(folder, 'Loinc_2.00')
-    mkdirSync(damaged)
-    writeFileSync(join(damaged, 'Loinc.csv'), '"LOINC_NUM","COMPONENT"\n"1-1","never ends')
+    mkdirSync(damaged, { recursive: true })
+    writeFileSync(join(damaged, 'Loinc.csv'), text)
     const empty = memoryConceptStore()
-    await expect(importLoinc(empty, damaged, { progress })).rejects.toMatchObject({ code: 'definition-invalid' })
+    const refused = { code: 'definition-invalid', message: expect.stringContaining(message) }
+    await expect(importLoinc(empty, damaged, { progress })).rejects.toMatchObject(refused)
     expect(await empty.systems()).toEqual([])
   })
 })

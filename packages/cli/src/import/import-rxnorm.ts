@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
@@ -6,6 +5,7 @@ import { storeConcepts } from 'fhir-ops/terminology/listed'
 import { counted } from '../counted.js'
 import { madeConcepts } from './made-concepts.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
+import { releaseLines } from './release-text.js'
 import { rxnormConcept, type RxnormAtom, type RxnormRelation, type SemanticType } from './rxnorm-concept.js'
 import { scratchIn, type Scratch } from './scratch.js'
 import { untakenRows } from './untaken-rows.js'
@@ -116,12 +116,7 @@ async function* readings<T>(
 }
 
 async function* rowsOf(file: ReleaseFile): AsyncGenerator<readonly string[]> {
-  const stream = await file.open()
-  try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) if (line !== '') yield line.split('|')
-  } finally {
-    stream.destroy()
-  }
+  for await (const lines of releaseLines(file)) for (const { text } of lines) yield text.split('|')
 }
 
 function readAtom(row: readonly string[]): readonly [string, RxnormAtom] | undefined {

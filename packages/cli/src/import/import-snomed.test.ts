@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deflateRawSync } from 'node:zlib'
+import { crc32, deflateRawSync } from 'node:zlib'
 import { openSqlite, type SqliteFile } from '@fhir-ops/sqlite'
 import { createContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
 import type { ConceptStore } from 'fhir-ops/storage'
 import { SNOMED, withCheckDigit } from 'fhir-ops/terminology/snomed'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importSnomed } from './import-snomed.js'
 
 const ROOT = '138875005'
@@ -16,6 +16,7 @@ const CORE = '900000000000207008'
 const [ANIMAL = '', DOG = ''] = [1, 2].map((number) => withCheckDigit(`${7000 + number}00`))
 const VERSION = `${SNOMED}/${CORE}/version/20240101`
 const CONCEPT_COLUMNS = 'id\teffectiveTime\tactive\tmoduleId\tdefinitionStatusId'
+const DESCRIPTIONS = 'Terminology/sct2_Description_Snapshot-en_INT_20240101.txt'
 
 /** A release of three concepts, as files by name. */
 const RELEASE: Readonly<Record<string, readonly string[]>> = {
@@ -23,7 +24,7 @@ const RELEASE: Readonly<Record<string, readonly string[]>> = {
     CONCEPT_COLUMNS,
     ...[ROOT, '116680003', ANIMAL, DOG].map((id) => `${id}\t20240101\t1\t${CORE}\t900000000000074008`),
   ],
-  'Terminology/sct2_Description_Snapshot-en_INT_20240101.txt': [
+  [DESCRIPTIONS]: [
     'id\teffectiveTime\tactive\tmoduleId\tconceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId',
     ...[ANIMAL, DOG].map(
       (id, i) => `${withCheckDigit(`${i + 1}0001`)}\t20240101\t1\t${CORE}\t${id}\ten\t900000000000013009\tName ${i} ä\t900000000000448009`,
@@ -126,7 +127,8 @@ test('an import goes on with the parts that are made, unless it is another one',
 test.each([
   ['nothing', {}, 'not-found'],
   ['empty', {}, 'definition-invalid'],
-  ['unnamed', { 'sct2_Concept_Snapshot_XX.txt': [CONCEPT_COLUMNS] }, 'parameter-required'],
+  ['unnamed', unnamed(RELEASE), 'parameter-required'],
+  ['without relationships', withoutRelationships(RELEASE), 'definition-invalid'],
   ['broken.zip', {}, 'body-invalid'],
 ] as const)('%s is refused', async (name, files, code) => {
   const path = join(folder, name)
@@ -134,6 +136,63 @@ test.each([
   else if (name !== 'nothing') writeRelease(path, files)
   await expect(importSnomed(memoryConceptStore(), path, options)).rejects.toMatchObject({ code })
 })
+
+describe('a damaged release is refused with the place of the damage, and nothing of it is seen:', () => {
+  const descriptions = RELEASE[DESCRIPTIONS] ?? []
+  const changed = (change: (text: string) => string | Uint8Array): Record<string, Uint8Array> => ({
+    ...bytesOf(RELEASE),
+    [DESCRIPTIONS]: Buffer.from(change(`${descriptions.join('\r\n')}\r\n`)),
+  })
+  test.each([
+    ['cut off', changed((text) => text.slice(0, -60)), /^Line 3 of .*Description.* has [1-8] values for 9 columns/],
+    [
+      'a row without its id',
+      changed((text) => text.replace(/\n[0-9]+\t/, '\nabc\t')),
+      /^Line 2 of .* has an id, time or status that is none/,
+    ],
+    ['another order of columns', changed((text) => text.replace('typeId\tterm', 'term\ttypeId')), /has not typeId as its column 7/],
+    ['no column of the term', changed((text) => text.replace('\tterm\t', '\t')), /Description.* has not the columns of RF2/],
+    ['UTF-16', changed((text) => Buffer.from(`\uFEFF${text}`, 'utf16le')), /Description.* is not in UTF-8/],
+    ['Latin 1', changed((text) => Buffer.from(text, 'latin1')), /Description.* is not in UTF-8/],
+    ['no line', changed(() => 'x'.repeat(1 << 21)), /has a line of more than/],
+    ['no descriptions', { ...bytesOf(RELEASE), [DESCRIPTIONS]: Buffer.from('') }, /Description.* has not the columns of RF2/],
+  ])('%s', async (name, files, message) => {
+    const path = join(folder, `damaged ${name}`)
+    writeFiles(path, files)
+    const store = memoryConceptStore()
+    const refused = { code: 'definition-invalid', message: expect.stringMatching(message) }
+    await expect(importSnomed(store, path, options)).rejects.toMatchObject(refused)
+    expect(await store.systems()).toEqual([])
+  })
+
+  test.each([
+    ['packed', (archive: Buffer) => archive.indexOf(DESCRIPTIONS) + DESCRIPTIONS.length + 40],
+    ['stored', (archive: Buffer) => archive.lastIndexOf('900000000000074008')],
+  ])('an archive with another byte in what is %s', async (name, placeIn) => {
+    const [path, archive] = [join(folder, `${name}.zip`), zipOf(RELEASE)]
+    const place = placeIn(archive)
+    archive.writeUInt8(archive.readUInt8(place) ^ 1, place)
+    writeFileSync(path, archive)
+    await expect(importSnomed(memoryConceptStore(), path, options)).rejects.toMatchObject({ code: 'body-invalid' })
+  })
+
+  test('a byte order mark and files of unknown columns are no damage', async () => {
+    const path = join(folder, 'marked')
+    const unknown = { 'der2_Other_Snapshot_INT_20240101.txt': Buffer.from('a\tb\r\n1\t2\r\n') }
+    writeFiles(path, { ...changed((text) => `\uFEFF${text}`), ...unknown })
+    const said: string[] = []
+    await importSnomed(memoryConceptStore(), path, { progress: (message) => said.push(message) })
+    expect(said[0]).toMatch(/Other.* is not imported: its columns are not known/)
+  })
+})
+
+function withoutRelationships(files: typeof RELEASE): typeof RELEASE {
+  return Object.fromEntries(Object.entries(files).filter(([name]) => !name.includes('Relationship')))
+}
+
+function unnamed(files: typeof RELEASE): typeof RELEASE {
+  return Object.fromEntries(Object.entries(files).map(([name, lines]) => [name.replace('_INT_20240101', ''), lines]))
+}
 
 function memoryOf({ concepts }: SqliteFile): ConceptStore {
   return concepts
@@ -146,10 +205,18 @@ async function codesBelow(concepts: ConceptStore, id: string): Promise<readonly 
 }
 
 function writeRelease(path: string, files: Readonly<Record<string, readonly string[]>>): void {
+  writeFiles(path, bytesOf(files))
+}
+
+function bytesOf(files: Readonly<Record<string, readonly string[]>>): Record<string, Uint8Array> {
+  return Object.fromEntries(Object.entries(files).map(([name, lines]) => [name, Buffer.from(`${lines.join('\r\n')}\r\n`)]))
+}
+
+function writeFiles(path: string, files: Readonly<Record<string, Uint8Array>>): void {
   mkdirSync(path, { recursive: true })
-  for (const [name, lines] of Object.entries(files)) {
+  for (const [name, bytes] of Object.entries(files)) {
     mkdirSync(join(path, name, '..'), { recursive: true })
-    writeFileSync(join(path, name), `${lines.join('\r\n')}\r\n`)
+    writeFileSync(join(path, name), bytes)
   }
 }
 
@@ -167,6 +234,7 @@ function zipOf(files: Readonly<Record<string, readonly string[]>>, { zip64 = fal
     const entry = Buffer.alloc(46)
     entry.writeUInt32LE(0x02014b50)
     entry.writeUInt16LE(i === 0 ? 0 : 8, 10)
+    entry.writeUInt32LE(crc32(raw), 16)
     entry.writeUInt32LE(data.length, 20)
     entry.writeUInt16LE(name.length, 28)
     entry.writeUInt32LE(offset, 42)

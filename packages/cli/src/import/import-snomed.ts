@@ -34,7 +34,7 @@ const INTERNATIONAL = '900000000000207008'
  *   its edition or date cannot be told from the names of its files; `conflict` when another import works with the same file.
  */
 export async function importSnomed(concepts: ConceptStore, path: string, options: SnomedImportOptions): Promise<SnomedImport> {
-  const files = await rf2Files(await releaseFiles(path))
+  const files = await rf2Files(await releaseFiles(path), options.progress)
   const version = versionUri(files, options)
   options.progress(`${version}: ${files.length} files`)
   const work = await openWork(options, { release: version, files: files.map(({ file }) => file) })
@@ -57,7 +57,7 @@ async function makeParts(files: readonly Rf2File[], work: ImportWork, progress: 
     if (work.kept(part.name) === undefined) {
       const builder = part.begin(builtConcepts(made.header, sections))
       const own = part.kinds.flatMap((kind) => files.filter((file) => file.kind === kind))
-      await readRf2(own, builder.add, (kind, rows) => progress(`… ${rows} rows (${kind})`))
+      await readRf2(own, builder.add, progress)
       const built = builder.finish()
       for (const section of built.sections) sections.put(...section)
       work.keep(part.name, JSON.stringify({ header: built.header, dangling: built.dangling }))

@@ -164,6 +164,6 @@ export function readGroup(text: string): CodeGroup {
 /** A value that a row must have. */
 export function column(row: CsvRow, name: string): string {
   const value = row.get(name)
-  if (value === undefined) throw new OperationError('definition-invalid', `A row of the release has no ${name}.`)
+  if (value === undefined) throw new OperationError('definition-invalid', `There is no ${name} in ${row.place}.`)
   return value
 }

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { OperationError } from 'fhir-ops/errors'
 import { zipEntries } from './zip-file.js'
 
@@ -11,10 +9,13 @@ import { zipEntries } from './zip-file.js'
 export interface ReleaseFile {
   /** Path inside the release. */
   readonly name: string
-  readonly open: () => Promise<Readable>
+  /** Its content. @throws {OperationError} `not-found` when it cannot be read, `body-invalid` when the archive is damaged there. */
+  readonly bytes: () => AsyncIterable<Uint8Array>
   /** A text that stands for the content: SHA-256 of a file, CRC-32 and sizes of an entry in an archive. */
   readonly mark: () => Promise<string>
 }
+
+const READ_AT_ONCE = 1 << 18
 
 /** Every file below a folder, or in a ZIP archive, by name. @throws {OperationError} `not-found` when there is no such path. */
 export async function releaseFiles(path: string): Promise<readonly ReleaseFile[]> {
@@ -31,12 +32,21 @@ async function folderFiles(folder: string): Promise<readonly ReleaseFile[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => {
       const file = join(entry.parentPath, entry.name)
-      return { name: relative(folder, file), open: async () => createReadStream(file), mark: async () => hashOf(file) }
+      const bytes = (): AsyncIterable<Uint8Array> => fileBytes(file)
+      return { name: relative(folder, file), bytes, mark: async () => hashOf(bytes()) }
     })
 }
 
-async function hashOf(file: string): Promise<string> {
+async function* fileBytes(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(file, { highWaterMark: READ_AT_ONCE })
+  } catch (cause) {
+    throw new OperationError('not-found', `${file} cannot be read.`, { cause })
+  }
+}
+
+async function hashOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
+  for await (const piece of bytes) hash.update(piece)
   return hash.digest('hex')
 }

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { createInflateRaw } from 'node:zlib'
+import { crc32, createInflateRaw } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
 import type { ReleaseFile } from './release-file.js'
 
@@ -19,7 +18,9 @@ const ELSEWHERE = 0xffffffff
 
 interface Entry {
   readonly name: string
-  /** CRC-32 and the stated sizes of the content. */
+  /** CRC-32 of the content. */
+  readonly crc: number
+  /** The same, and the stated sizes. */
   readonly mark: string
   readonly method: number
   readonly compressed: number
@@ -27,7 +28,7 @@ interface Entry {
 }
 
 /**
- * The files in a ZIP archive of any size, each read as a stream.
+ * The files in a ZIP archive of any size, each read piece by piece and compared with its checksum.
  *
  * @throws {OperationError} `body-invalid` when it is none or damaged; `not-supported` for other compressions than deflate.
  * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.14 to 4.3.16 and 4.5.3 for ZIP64
@@ -38,7 +39,7 @@ export async function zipEntries(path: string): Promise<readonly ReleaseFile[]> 
     const entries = readCentral(await centralDirectory(file, path), path)
     return entries
       .filter(({ name }) => !name.endsWith('/'))
-      .map((entry) => ({ name: entry.name, open: () => entryStream(path, entry), mark: async () => entry.mark }))
+      .map((entry) => ({ name: entry.name, bytes: () => entryBytes(path, entry), mark: async () => entry.mark }))
   } finally {
     await file.close()
   }
@@ -84,8 +85,9 @@ function readCentral(directory: Buffer, path: string): readonly Entry[] {
     const header = directory.subarray(at, at + CENTRAL.size)
     const [size = 0, compressed = 0, offset = 0] = entryNumbers(header, directory.subarray(nameEnd, extraEnd))
     const name = directory.toString('utf8', at + CENTRAL.size, nameEnd)
-    const mark = `${header.readUInt32LE(16).toString(16)} ${size} ${compressed}`
-    entries.push({ name, mark, method: header.readUInt16LE(10), compressed, offset })
+    const crc = header.readUInt32LE(16)
+    const mark = `${crc.toString(16)} ${size} ${compressed}`
+    entries.push({ name, crc, mark, method: header.readUInt16LE(10), compressed, offset })
     at = end
   }
   return entries
@@ -116,17 +118,37 @@ function damaged(path: string): OperationError {
   return new OperationError('body-invalid', `${path} is a damaged ZIP archive.`)
 }
 
-async function entryStream(path: string, { name, method, compressed, offset }: Entry): Promise<Readable> {
+async function* entryBytes(path: string, entry: Entry): AsyncGenerator<Uint8Array> {
+  const { name, method } = entry
   if (method !== STORED && method !== DEFLATED) {
     throw new OperationError('not-supported', `${name} in ${path} is packed in a way that is not supported; unpack it first.`)
   }
+  let crc = 0
+  try {
+    for await (const piece of unpacked(path, entry)) {
+      crc = crc32(piece, crc)
+      yield piece
+    }
+  } catch (cause) {
+    throw new OperationError('body-invalid', `${name} in ${path} is damaged.`, { cause })
+  }
+  if (crc !== entry.crc) throw new OperationError('body-invalid', `${name} in ${path} is damaged: it has another checksum.`)
+}
+
+async function* unpacked(path: string, { method, compressed, offset }: Entry): AsyncGenerator<Uint8Array> {
+  if (compressed === 0) return
   const start = await contentStart(path, offset)
-  if (compressed === 0) return Readable.from([])
   const content = createReadStream(path, { start, end: start + compressed - 1 })
-  if (method === STORED) return content
+  if (method === STORED) return yield* content
   const inflate = createInflateRaw()
   content.once('error', (error) => inflate.destroy(error))
-  return content.pipe(inflate)
+  try {
+    // A transform that its iterator destroys half way emits an error that nobody hears any more.
+    yield* content.pipe(inflate).iterator({ destroyOnReturn: false })
+  } finally {
+    inflate.destroy()
+    content.destroy()
+  }
 }
 
 async function contentStart(path: string, offset: number): Promise<number> {
