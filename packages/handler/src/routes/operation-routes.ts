@@ -1,8 +1,9 @@
+import { pacedText } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
 import { authorizeAny, type Wish } from '../auth/caller.js'
-import { fhirAnswer, ndjsonAnswer, type Answer } from '../http/answer.js'
+import { fhirText, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { needsOf, type OperationNeeds } from './operation-needs.js'
 import type { Call, Route } from './route.js'
@@ -74,7 +75,8 @@ async function runOperation(
   { call, method }: { call: Call; method: Place['method'] },
 ): Promise<Answer> {
   const { status, resource, location } = await operation.run(call.ctx, operationRequest(operation, call, method))
-  return fhirAnswer(status, resource, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
+  const text = await pacedText(call.ctx, resource)
+  return fhirText(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
 }
 
 function operationRequest(operation: Operation, call: Call, method: Place['method']): OperationRequest {

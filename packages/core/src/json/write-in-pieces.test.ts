@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from './narrow.js'
+import { writeInPieces } from './write-in-pieces.js'
+
+interface Written {
+  readonly text: string
+  readonly pieces: number
+}
+
+function write(data: JsonObject | readonly unknown[], piece?: number): Written {
+  const work = writeInPieces(data, piece)
+  for (let pieces = 1; ; pieces++) {
+    const step = work.next()
+    if (step.done === true) return { text: step.value, pieces }
+  }
+}
+
+describe('data that is written in pieces', () => {
+  it('is the text that JSON.stringify gives', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 0, max: 30 }), (value, piece) => {
+        expect(write([value], piece).text).toBe(JSON.stringify([value]))
+        expect(write({ value }, piece).text).toBe(JSON.stringify({ value }))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it.each([
+    [{ a: undefined, b: [undefined, 1], c: null }],
+    [{ toString: 1, '"': -0 }],
+    [[]],
+    [{}],
+    [JSON.parse('{"__proto__":{"a":[1,2,3]}}')],
+  ])('%j is written as JSON.stringify would', (data) => {
+    for (const piece of [0, 1, 100]) expect(write(data, piece).text).toBe(JSON.stringify(data))
+  })
+
+  it('lets others run in between where it is long, and only there', () => {
+    const data = { list: Array.from({ length: 10_000 }, (_, i) => ({ i, deep: { text: 'x' } })) }
+    const { text, pieces } = write(data)
+    expect(text).toBe(JSON.stringify(data))
+    expect(pieces).toBeGreaterThan(30)
+    expect(write({ list: data.list.slice(0, 100) }).pieces).toBe(1)
+  })
+})
