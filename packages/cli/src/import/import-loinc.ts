@@ -20,7 +20,7 @@ import { readVariants } from './loinc-variants.js'
 import { madeConcepts } from './made-concepts.js'
 import { releaseFiles, type ReleaseFile } from './release-file.js'
 import { untakenRows } from './untaken-rows.js'
-import { openWork, type WorkOptions } from './work.js'
+import { inWork, type WorkOptions } from './work.js'
 
 /** Which version is made of a release. */
 export interface LoincImportOptions extends WorkOptions {
@@ -54,8 +54,7 @@ export async function importLoinc(concepts: ConceptStore, path: string, options:
   const files = await releaseFiles(path)
   if (loincFile(files, 'Loinc.csv') === undefined) throw new OperationError('definition-invalid', `${path} has no Loinc.csv.`)
   const csv = files.filter(({ name }) => name.endsWith('.csv'))
-  const work = await openWork(options, { release: `LOINC ${version}`, options: languages, files: csv })
-  try {
+  return inWork(options, { release: `LOINC ${version}`, options: languages, files: csv }, async (work) => {
     const tables = loincTablesIn(work)
     progress(`LOINC ${version}: tables`)
     await readLoincTables(files, tables)
@@ -64,11 +63,8 @@ export async function importLoinc(concepts: ConceptStore, path: string, options:
     const system = await storeConcepts(concepts, codeSystem(version, tables), madeConcepts(tables))
     progress(`published ${counted(system.concepts, 'concept')}`)
     const mapTo = tables.size('map-to') > 0 ? { mapTo: mapToResource(version, tables) } : {}
-    work.remove()
     return { system, ...mapTo }
-  } finally {
-    work.close()
-  }
+  })
 }
 
 async function makeConcepts(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {

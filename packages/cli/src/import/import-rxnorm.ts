@@ -9,7 +9,7 @@ import { releaseLines } from './release-text.js'
 import { rxnormConcept, type RxnormAtom, type RxnormRelation, type SemanticType } from './rxnorm-concept.js'
 import { scratchIn, type Scratch } from './scratch.js'
 import { untakenRows } from './untaken-rows.js'
-import { openWork, type ImportWork, type WorkOptions } from './work.js'
+import { inWork, type ImportWork, type WorkOptions } from './work.js'
 
 /** Which version is made of a release. */
 export interface RxnormImportOptions extends WorkOptions {
@@ -36,19 +36,15 @@ export async function importRxnorm(concepts: ConceptStore, path: string, options
   const version = release ?? /([0-9]{8})/.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
   if (version === undefined) throw new OperationError('parameter-required', `The name ${path} does not tell --release: a date as MMDDYYYY.`)
   const files = (await releaseFiles(path)).filter(isRead)
-  const work = await openWork(options, { release: `RxNorm ${version}`, files })
-  try {
+  return inWork(options, { release: `RxNorm ${version}`, files }, async (work) => {
     const tables = { ...scratchIn(work.db, TABLES), work }
     await readTables(files, tables)
     if (tables.size('atom') === 0) throw new OperationError('definition-invalid', `${path} has no RXNCONSO.RRF with concepts of RxNorm.`)
     await makeConcepts(tables)
     const system = await storeConcepts(concepts, codeSystem(version, tables), madeConcepts(tables))
     progress(`published ${counted(system.concepts, 'concept')}`)
-    work.remove()
     return system
-  } finally {
-    work.close()
-  }
+  })
 }
 
 /** By concept: its names, its relationships, its semantic types. The names of relationships, and the concepts in their order. */

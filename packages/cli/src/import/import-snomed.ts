@@ -3,7 +3,7 @@ import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { builtConcepts, CONCEPT_PART, isSctid, OTHER_PARTS, systemOf, type BuiltPart } from 'fhir-ops/terminology/snomed'
 import { readRf2, rf2Files, type Rf2File } from './rf2.js'
 import { releaseFiles } from './release-file.js'
-import { openWork, type ImportWork, type WorkOptions } from './work.js'
+import { inWork, type ImportWork, type WorkOptions } from './work.js'
 import { sectionsIn, type WorkSections } from './work-sections.js'
 
 /** Which version is made of a release. */
@@ -37,15 +37,11 @@ export async function importSnomed(concepts: ConceptStore, path: string, options
   const files = await rf2Files(await releaseFiles(path), options.progress)
   const version = versionUri(files, options)
   options.progress(`${version}: ${files.length} files`)
-  const work = await openWork(options, { release: version, files: files.map(({ file }) => file) })
-  try {
+  return inWork(options, { release: version, files: files.map(({ file }) => file) }, async (work) => {
     const made = await makeParts(files, work, options.progress)
     const system = await store(concepts, { version, made, sections: sectionsIn(work) }, options.progress)
-    work.remove()
     return { system, dangling: made.dangling }
-  } finally {
-    work.close()
-  }
+  })
 }
 
 type Made = Pick<BuiltPart, 'header' | 'dangling'>

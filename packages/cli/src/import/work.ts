@@ -34,6 +34,27 @@ const APPLICATION_ID = 0x66_68_69_6d
 /** Bounds what of the file is in memory. */
 const CACHE_KIB = 32_768
 const BUSY = 5
+const FULL = 13
+
+/**
+ * Runs an import in its work, which is removed when that is done and stays when it is cut off.
+ *
+ * @throws {OperationError} `storage-full` when there is no room for the work; what `openWork` and the import throw.
+ */
+export async function inWork<T>(options: WorkOptions, source: ImportSource, run: (work: ImportWork) => Promise<T>): Promise<T> {
+  const work = await openWork(options, source)
+  try {
+    const made = await run(work)
+    work.remove()
+    return made
+  } catch (cause) {
+    if (!isObject(cause) || cause['errcode'] !== FULL) throw cause
+    const place = options.work ?? 'the folder for temporary files'
+    throw new OperationError('storage-full', `The disk of ${place} is full: the import works there.`, { cause })
+  } finally {
+    work.close()
+  }
+}
 
 /**
  * Opens the file of an earlier run of the same import, or begins a new one. What is left of another import, or of this one from files that
