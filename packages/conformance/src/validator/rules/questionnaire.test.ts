@@ -363,9 +363,43 @@ describe('a questionnaire', () => {
     expect(await findingsOf(form([item]), [], KINDS)).toEqual(expected)
   })
 
+  test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+    ['has the text of its item', question('string', { text: 'Name?' }), { linkId: 'q', text: 'Name?' }, []],
+    [
+      'has no other text',
+      question('string', { text: 'Name?' }),
+      { linkId: 'q', text: 'Age?' },
+      ['error item-text QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'has items when it is a required group',
+      question('group', { required: true, item: [{ linkId: 'r', type: 'string' }] }),
+      { linkId: 'q' },
+      ['error answer-missing QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'should be a single line when it is no text',
+      question('string'),
+      answered({ valueString: 'a\nb' }),
+      ['warning answer-limit QuestionnaireResponse.item[0].answer[0].value.ofType(string)'],
+    ],
+    ['may have lines when it is a text', question('text'), answered({ valueString: 'a\nb' }), []],
+    [
+      'may tell more of a media type that is allowed',
+      question('attachment', limit(`${BASE}mimeType`, { valueCode: 'text/plain' })),
+      answered({ valueAttachment: { contentType: 'text/plain; charset=utf-8', data: 'AAAA' } }),
+      [],
+    ],
+  ])('an item of a response %s', async (_, item, given, expected) => {
+    expect(await findingsOf(response([given]), [form([item])], KINDS)).toEqual(expected)
+  })
+
   test('says in what way it derives from another', async () => {
     const other = 'http://example.org/Questionnaire/other'
-    const type = { url: `${BASE}questionnaire-derivationType`, valueCoding: { code: 'extends' } }
+    const type = {
+      url: `${BASE}questionnaire-derivationType`,
+      valueCoding: { system: 'http://hl7.org/fhir/questionnaire-derivationType', code: 'extends' },
+    }
     const plain = form([], { derivedFrom: [other] })
     const typed = { ...plain, _derivedFrom: [{ extension: [type] }] }
     const said = ['warning questionnaire-derived-from Questionnaire.derivedFrom[0]']
@@ -374,9 +408,66 @@ describe('a questionnaire', () => {
     expect(await findingsOf(typed, [form([], { url: other })], KINDS)).toEqual([])
   })
 
+  const origin = form(
+    [
+      { linkId: 'a', type: 'string', maxLength: 5, required: true },
+      { linkId: 'b', type: 'choice', answerOption: [{ valueString: 'x' }, { valueString: 'y' }] },
+    ],
+    { url: 'http://example.org/Questionnaire/origin' },
+  )
+  const derived = (code: string, items: readonly JsonObject[]): JsonObject => {
+    const valueCoding = { system: 'http://hl7.org/fhir/questionnaire-derivationType', code }
+    const extension = [{ url: `${BASE}questionnaire-derivationType`, valueCoding }]
+    return form(items, { derivedFrom: [origin['url']], _derivedFrom: [{ extension }] })
+  }
+  const own = (members: JsonObject): JsonObject => ({ linkId: 'a', type: 'string', maxLength: 5, ...members })
+  const choice = (members: JsonObject): JsonObject => ({ linkId: 'b', type: 'choice', ...members })
+  const DERIVED = 'error questionnaire-derived-item Questionnaire.item[0]'
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['keeps items', derived('compliesWith', [own({}), choice({ answerOption: [{ valueString: 'x' }] })]), []],
+    ['may extend another by items', derived('extends', [{ linkId: 'c', type: 'string' }]), []],
+    ['has no more items when it complies', derived('compliesWith', [{ linkId: 'c', type: 'string' }]), [DERIVED]],
+    ['keeps the type', derived('extends', [own({ type: 'text' })]), [`${DERIVED}.type`]],
+    ['keeps single answers', derived('extends', [own({ repeats: true })]), [`${DERIVED}.repeats`]],
+    ['keeps what is required', derived('extends', [own({ required: false })]), [`${DERIVED}.required`]],
+    ['keeps the length', derived('extends', [own({ maxLength: 6 })]), [`${DERIVED}.maxLength`]],
+    ['keeps a length', derived('extends', [own({ maxLength: undefined })]), [DERIVED]],
+    ['keeps the options', derived('extends', [choice({ answerOption: [{ valueString: 'z' }] })]), [`${DERIVED}.answerOption[0]`]],
+    ['keeps options', derived('extends', [choice({})]), [DERIVED]],
+    ['takes no value set for options', derived('extends', [choice({ answerValueSet: 'http://a.org/vs' })]), [DERIVED]],
+    [
+      'may be inspired',
+      derived('inspiredBy', [own({ type: 'text' })]),
+      ['information questionnaire-derived-from Questionnaire.derivedFrom[0]'],
+    ],
+    ['says how it derives', derived('copies', [own({})]), ['warning questionnaire-derived-from Questionnaire.derivedFrom[0]']],
+  ])('that derives from another %s', async (_, resource, expected) => {
+    expect(await findingsOf(resource, [origin], KINDS)).toEqual(expected)
+  })
+
+  test.each<[readonly string[], readonly string[]]>([
+    [['p-a'], []],
+    [['p-a', 'displayLanguage'], []],
+    [[], ['error questionnaire-parameter Questionnaire.item[0]']],
+    [['p-a', 'language'], ['warning questionnaire-parameter Questionnaire.item[0]']],
+  ])('gives its value set the parameters that this has: %j', async (names, expected) => {
+    const tools = 'http://hl7.org/fhir/tools/StructureDefinition/'
+    const parameter = (kind: string, valueCode: string): JsonObject => ({ url: tools + kind, extension: [{ url: 'name', valueCode }] })
+    const valueSet = {
+      resourceType: 'ValueSet',
+      url: 'http://a.org/vs',
+      status: 'active',
+      extension: [parameter('valueset-parameter', 'p-a')],
+      compose: { include: [{ system: `http://hl7.org/fhir/administrative-gender` }] },
+    }
+    const extension = names.map((name) => parameter('binding-parameter', name))
+    const item = question('choice', { answerValueSet: valueSet.url, ...(names.length > 0 && { _answerValueSet: { extension } }) })
+    expect(await findingsOf(form([item]), [valueSet], KINDS)).toEqual(expected)
+  })
+
   test('that is not known leaves the answers unchecked', async () => {
     expect(await findingsOf(response([answered({ valueString: 'a' })]), [], KINDS)).toEqual([
-      'warning questionnaire-unknown QuestionnaireResponse',
+      'information questionnaire-unknown QuestionnaireResponse',
     ])
   })
 

@@ -17,9 +17,9 @@ export function checkAttachmentLimits(check: ResponseCheck, { answer, value, ite
 }
 
 function typeProblem(attachment: JsonObject, item: JsonObject): string | undefined {
-  const allowed = extensionValues(item, MIME_TYPE).map((one) => one.value)
+  const allowed = extensionValues(item, MIME_TYPE).flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
   const contentType = stringAt(attachment, 'contentType')
-  if (allowed.length === 0 || allowed.includes(contentType)) return undefined
+  if (allowed.length === 0 || allowed.some((type) => contentType?.startsWith(type) === true)) return undefined
   const fault = contentType === undefined ? 'The attachment needs a content type' : `The content type ${quoted(contentType)} is not allowed`
   return `${fault}; allowed: ${allowed.join(', ')}.`
 }

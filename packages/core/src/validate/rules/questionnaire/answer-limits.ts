@@ -20,6 +20,12 @@ export function checkAnswerLimits(check: ResponseCheck, { value, item }: ValuedA
     say(lengthProblem(value.value, { min: limit('minLength'), max: item.json['maxLength'] }))
     say(formProblem(value.value, limit('regex')))
   }
+  if (item.type === 'string' && typeof value.value === 'string' && /[\r\n]/.test(value.value))
+    check.run.sink.report('answer-limit', value, {
+      text: 'The answer should be a single line.',
+      severity: 'warning',
+      profile: check.form.canonical,
+    })
   say(placesProblem(check, value, limit('maxDecimalPlaces')))
   if (isObject(value.value)) return
   say(rangeProblem(value.value, { min: limit('minValue'), max: limit('maxValue') }))

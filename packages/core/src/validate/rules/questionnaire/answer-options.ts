@@ -19,10 +19,17 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
   const options = objectsAt(item.json, 'answerOption')
   const valueSet = stringAt(item.json, 'answerValueSet')
   if (options.length > 0) checkOption(check, valued, options)
-  else if (valueSet !== undefined) checkInValueSet(check, valued, valueSet)
-  else if (item.type === 'choice' || (item.type === 'open-choice' && valued.value.type.name === 'Coding')) {
+  else if (valueSet !== undefined && !isFreeText(valued)) checkInValueSet(check, valued, valueSet)
+  else if (CHOICES.has(item.type)) {
     say(check, valued, { kind: 'answer-options-unknown', text: 'The item gives no options, so the answer cannot be checked.' })
   }
+}
+
+const CHOICES: ReadonlySet<string> = new Set(['choice', 'open-choice'])
+
+/** What a value set cannot tell of an answer that should be a code. */
+function isFreeText({ item, value }: ValuedAnswer): boolean {
+  return CHOICES.has(item.type) && typeof value.value === 'string'
 }
 
 /** Checks that an option that excludes all others stands alone. */
@@ -70,7 +77,7 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
   if (list === undefined)
     say(check, valued, { kind: 'value-set-unknown', text: `The value set ${quoted(canonical)} of the item is not known here.` })
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
-  else if (typeof value === 'string' && valued.item.type !== 'open-choice' && list.has({ code: value }) === 'out') {
+  else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
     check.run.sink.report('answer-option', valued.value, {
       text: `${quoted(value)} is no code of the value set ${quoted(canonical)}.`,
       profile: check.form.canonical,

@@ -1,4 +1,5 @@
 import { quoted } from '../../../errors/index.js'
+import { textOf } from '../../walk/children.js'
 import type { Finding } from '../../finding.js'
 import type { FindingKind } from '../../finding-kinds.js'
 import { checkAnswer } from './check-answer.js'
@@ -88,14 +89,33 @@ function hasAnswers({ answers, items }: Holder): boolean {
 }
 
 function checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
-  if (item.type === 'group' || item.type === 'display') {
-    if (one.answers.length > 0)
-      report(check, 'item-structure', { at: one, text: `The item ${quoted(item.linkId)} is a ${item.type}, which has no answers.` })
-    if (item.type === 'group') checkItems(check, one, item.items)
-    else if (one.items.length > 0)
-      report(check, 'item-structure', { at: one, text: `The item ${quoted(item.linkId)} is a display, which has no items.` })
+  checkText(check, one, item)
+  if (item.type === 'group' || item.type === 'display') checkUnasked(check, one, item)
+  else checkQuestion(check, one, item)
+}
+
+function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: FormItem): void {
+  const text = textOf(one.node, 'text')
+  if (text !== undefined && text !== json['text'])
+    report(check, 'item-text', { at: one, text: `The text of the item ${quoted(linkId)} is not that of the questionnaire.` })
+}
+
+/** A group or a display, which have no answers. */
+function checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
+  const { type, linkId } = item
+  if (one.answers.length > 0)
+    report(check, 'item-structure', { at: one, text: `The item ${quoted(linkId)} is a ${type}, which has no answers.` })
+  if (type === 'display') {
+    if (one.items.length > 0)
+      report(check, 'item-structure', { at: one, text: `The item ${quoted(linkId)} is a display, which has no items.` })
     return
   }
+  if (item.required && one.items.length === 0)
+    report(check, 'answer-missing', { at: one, text: `The group ${quoted(linkId)} must have items.`, code: 'invariant' })
+  checkItems(check, one, item.items)
+}
+
+function checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
   if (one.items.length > 0) {
     report(check, 'item-structure', {
       at: one,
@@ -145,6 +165,7 @@ interface ItemReport {
   readonly at: Holder
   readonly text: string
   readonly severity?: Finding['severity']
+  readonly code?: Finding['code']
 }
 
 function report({ run, form }: ResponseCheck, kind: FindingKind, { at, ...rest }: ItemReport): void {

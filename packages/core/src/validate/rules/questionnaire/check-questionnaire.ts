@@ -1,13 +1,12 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
-import { extensionValue } from './answer-value.js'
+import { checkBindingParameters } from './binding-parameters.js'
 import { typeProblem } from './check-answer.js'
+import { checkDerivedFrom } from './check-derived-from.js'
 import { readForm, type FormItem } from './form.js'
-
-const DERIVATION_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-derivationType'
 
 /**
  * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, that initial values are of the type
@@ -35,6 +34,7 @@ function checkItems(run: Run, parent: FhirNode, { items, ...level }: Level): voi
     run.step()
     checkConditions(run, node, { item, ...level })
     checkInitial(run, node, item)
+    checkBindingParameters(run, node)
     checkItems(run, node, { items: item.items, ...level })
   })
 }
@@ -76,16 +76,4 @@ function conditionProblem(item: FormItem, linkId: string | undefined, byLinkId: 
 function isWithin(item: FormItem, outer: FormItem): boolean {
   for (let current = item.parent; current !== undefined; current = current.parent) if (current === outer) return true
   return false
-}
-
-function checkDerivedFrom(run: Run, node: FhirNode): void {
-  for (const base of childrenOf(run, node, 'derivedFrom')) {
-    if (typeof base.value !== 'string' || base.value.startsWith('#')) continue
-    const found = run.facts.definition('Questionnaire', base.value)
-    if (found === PENDING || (found !== undefined && extensionValue(base.extra ?? {}, DERIVATION_TYPE) !== undefined)) continue
-    const fault = found === undefined ? 'is not known here' : 'is given without the type of the derivation'
-    run.sink.report('questionnaire-derived-from', base, {
-      text: `The questionnaire ${quoted(base.value)} ${fault}, so what derives from it is not checked.`,
-    })
-  }
 }

@@ -22,7 +22,7 @@ export function checkResponse(run: Run, node: FhirNode): void {
   if (form === undefined) return
   checkPeriod(run, node, form)
   const status = textOf(node, 'status')
-  checkItems({ run, form, isUnfinished: status === 'in-progress' || status === 'stopped' }, readResponse(run, node), form.items)
+  checkItems({ run, form, isUnfinished: status !== 'completed' && status !== 'amended' }, readResponse(run, node), form.items)
 }
 
 /** A questionnaire may say when it is in use. */

@@ -27,10 +27,16 @@ export interface Form {
   readonly contained: readonly JsonObject[]
 }
 
+const EXAMPLE = /^https?:\/\/example\.org(?:\/|$)/
+
 /** The questionnaire of a response: a contained one or one that is known here. Says so when there is none. */
 export function formOf(run: Run, response: FhirNode): Form | undefined {
   const canonical = textOf(response, 'questionnaire')
-  if (canonical === undefined) return undefined
+  if (canonical === undefined) {
+    const text = 'The response names no questionnaire, so the answers are not checked.'
+    run.sink.report('questionnaire-unknown', response, { text, severity: 'information' })
+    return undefined
+  }
   const resource = canonical.startsWith('#')
     ? containedForm(run, response, canonical.slice(1))
     : run.facts.definition('Questionnaire', canonical)
@@ -38,6 +44,7 @@ export function formOf(run: Run, response: FhirNode): Form | undefined {
   if (resource !== undefined) return readForm(canonical, resource, containerValue(response))
   run.sink.report('questionnaire-unknown', response, {
     text: `The questionnaire ${quoted(canonical)} is not known here, so the answers are not checked against it.`,
+    ...(EXAMPLE.test(canonical) && { severity: 'information' }),
   })
   return undefined
 }
