@@ -6,9 +6,10 @@ import { terminologyScope } from './scope.js'
 import { definedValueSet } from './value-set/defined-value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
-import { finished } from '../work/index.js'
+import { finished, paced } from '../work/index.js'
 import { membershipIn, type CodeInQuestion, type MembershipQuestion } from './value-set/membership.js'
 import { withImports, type ValueSetPlan } from './value-set/plan.js'
+import { preparedFilters } from './value-set/prepared-filters.js'
 
 /** A code, a Coding, or a CodeableConcept, as it stands in a resource. */
 export type BoundValue = string | JsonObject
@@ -57,6 +58,7 @@ async function memberTest(ctx: OperationContext, canonical: string): Promise<Mem
   try {
     const scope = await terminologyScope(ctx, { supplements: demandedSupplements(found.resource) })
     const plan = await makePlan(scope, definedValueSet(ctx.cache, found))
+    await paced(preparedFilters(plan, scope.rules), scope.pace)
     return testOf({ scope, options: { trustLists: true } }, plan)
   } catch (error) {
     if (isUnusable(error)) return CANNOT_TELL

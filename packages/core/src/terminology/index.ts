@@ -52,6 +52,7 @@ export { missingImports, withImports, type ConceptSetPlan, type ValueSetPlan } f
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
 export type { SoleInclude } from './value-set/sole-include.js'
 export { readValueSetName } from './value-set/read-value-set-name.js'
+export { preparedFilters } from './value-set/prepared-filters.js'
 export { storedValueSet } from './value-set/stored-value-set.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'

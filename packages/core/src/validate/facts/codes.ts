@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { canonicalOf, type Definition } from '../../content/index.js'
-import type { OperationContext } from '../../context/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { Pending } from '../../fhirpath/index.js'
 import { stringAt, type JsonObject } from '../../json/index.js'
@@ -10,6 +10,8 @@ import {
   makePlan,
   finished,
   membershipIn,
+  paced,
+  preparedFilters,
   readValueSet,
   statusNotes,
   terminologyScope,
@@ -18,6 +20,7 @@ import {
   type StatusNote,
   type SystemFamily,
   type TerminologyScope,
+  type ValueSetDefinition,
   type ValueSetPlan,
 } from '../../terminology/index.js'
 import { lastingContext, type KeptAnswers } from './kept-answers.js'
@@ -65,11 +68,18 @@ export interface CodeFacts {
 export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeFacts {
   const { valueSets } = specificationOf(ctx)
   const opened = lazily(() => terminologyScope(kept.place === undefined ? ctx : lastingContext(ctx), { kept: kept.place }))
+  const listOf = async (definition: ValueSetDefinition): Promise<CodeList | undefined> => {
+    const scope = await opened()
+    return usable(async () => {
+      const plan = await makePlan(scope, definition)
+      await paced(preparedFilters(plan, scope.rules), createPace(ctx))
+      return codeListOf(scope, plan)
+    })
+  }
   const find = async (canonical: string): Promise<CodeList | undefined> => {
     const definition = (await findValueSet(ctx, canonical)) ?? (await findUnstamped(ctx, canonical))
     if (definition === undefined) return undefined
-    const scope = await opened()
-    return usable(async () => codeListOf(scope, await makePlan(scope, definedValueSet(ctx.cache, definition))))
+    return listOf(definedValueSet(ctx.cache, definition))
   }
   const fetchBase = answers(questions, async (canonical) => {
     const list = await find(canonical)
@@ -79,10 +89,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
   return {
     valueSet: keptOrFetched(questions, kept.valueSets, find),
     baseValueSet: (canonical) => (valueSets.has(canonical) ? valueSets.get(canonical) : fetchBase(canonical)),
-    givenValueSet: answers(questions, async (resource: JsonObject) => {
-      const scope = await opened()
-      return usable(async () => codeListOf(scope, await makePlan(scope, readValueSet(resource))))
-    }),
+    givenValueSet: answers(questions, (resource: JsonObject) => listOf(readValueSet(resource))),
     codeSystem: keptOrFetched(questions, kept.codeSystems, async (canonical) => {
       const { url, version } = canonicalOf(canonical)
       const family = await (await opened()).family(url)

@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createContext, forRequest, type OperationContext } from '../../../context/index.js'
+import { createContext, createPace, forRequest, type OperationContext } from '../../../context/index.js'
 import { expand } from '../../../expand/index.js'
 import { createRecorder } from '../../../explain/index.js'
+import { PENDING } from '../../../fhirpath/index.js'
 import { memoryStorage } from '../../../memory/index.js'
+import { codeFinder } from '../../../validate/facts/codes.js'
+import { keptAnswers } from '../../../validate/facts/kept-answers.js'
+import { createQuestions } from '../../../validate/facts/questions.js'
 import { validateInValueSet } from '../../../validate-code/index.js'
+import { bindingChecker } from '../../binding.js'
 import { SCT, SNOMED } from '../sctid.js'
 import { ID, importSynthetic } from '../synthetic.fixture.js'
 
@@ -63,6 +68,21 @@ describe('ECL that takes long', () => {
   ])('ends at its time limit when it is asked about %s', async (_, code) => {
     const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
     await expect(validated(hurried, `* : ${times(300, '*=<<*', ',')}`, code)).rejects.toMatchObject({ code: 'computation-timeout' })
+  })
+
+  it('ends at its time limit when it is a binding', async () => {
+    const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
+    await expect(bindingChecker(hurried).test(urlOf(`* : ${times(300, '*=<<*', ',')}`))).rejects.toMatchObject({
+      code: 'computation-timeout',
+    })
+  })
+
+  it('ends at its time limit when a resource is validated with it', async () => {
+    const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
+    const questions = createQuestions(createPace(hurried))
+    const { valueSet } = codeFinder(hurried, questions, await keptAnswers(hurried))
+    expect(valueSet(urlOf(`* : ${times(300, '*=<<*', ',')}`))).toBe(PENDING)
+    await expect(questions.settle()).rejects.toMatchObject({ code: 'computation-timeout' })
   })
 
   it('ends at its time limit when all that decides is explained', async () => {
