@@ -24,6 +24,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly load: readonly string[]
   /** File with findings of validation that are accepted. */
   readonly suppress?: string
+  /** Refuses to store resources with errors: all that `$validate` finds, or those of FHIR's own types. */
+  readonly validateWrites?: 'all' | 'structure'
   /** Text that is accepted as a token with every scope. */
   readonly devToken?: string
   /** Opens the FHIR part to everybody. */
@@ -149,6 +151,7 @@ function handlerOptions({ options, engine, io, baseUrl, runtime, sessions }: Par
     baseUrl,
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',
+    ...(options.validateWrites !== undefined && { validateWrites: options.validateWrites }),
     log: (entry) => {
       if (options.log === 'all' || entry.level === 'error') io.err(JSON.stringify(entry))
     },

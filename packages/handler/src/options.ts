@@ -4,6 +4,7 @@ import type { Operation } from 'fhir-ops/operation'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
 import type { Telemetry } from 'fhir-ops/telemetry'
+import type { Checks } from 'fhir-ops/validate'
 import type { AccessPolicy } from './auth/caller.js'
 import type { DpopOptions } from './auth/dpop.js'
 import type { LogoutTokenVerifier } from './auth/logout-token.js'
@@ -36,6 +37,11 @@ export interface HandlerOptions extends AccessPolicy {
   readonly bots?: Bots
   /** Gives bots `context.storage`, with the rights of their caller. Default false. */
   readonly grantBotStorage?: boolean
+  /**
+   * Validates resources before they are stored, as `$validate` does (`all`) or by FHIR's own types only (`structure`), and refuses those
+   * with errors. Default: type, id and form only.
+   */
+  readonly validateWrites?: Checks
   readonly limits?: Partial<HandlerLimits>
   /** Realm of the challenges. Default `fhir-ops`. */
   readonly realm?: string

@@ -5,6 +5,7 @@ import type { Operation } from 'fhir-ops/operation'
 import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
+import type { Checks } from 'fhir-ops/validate'
 import type { AccessPolicy } from './auth/caller.js'
 import type { ScopeReading } from './auth/rights.js'
 import { checkRealm } from './auth/challenge.js'
@@ -41,6 +42,8 @@ export interface Service {
   readonly indexer: Indexer
   readonly bots: Bots | undefined
   readonly grantBotStorage: boolean
+  /** What is checked of a resource before it is stored, beside type, id and form. */
+  readonly validateWrites: Checks | undefined
   readonly limits: HandlerLimits
   readonly realm: string
   readonly isTokenRequiredAtUserInfo: boolean
@@ -76,6 +79,7 @@ export function createService(options: HandlerOptions): Service {
     indexer: options.indexer ?? indexerOf(context, baseUrl),
     bots: options.bots,
     grantBotStorage: options.grantBotStorage ?? false,
+    validateWrites: options.validateWrites,
     limits,
     realm: checkRealm(options.realm ?? 'fhir-ops'),
     isTokenRequiredAtUserInfo: options.userinfoMissingToken === 'invalid_request',

@@ -15,6 +15,7 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly suppress?: string
   readonly devToken?: string
   readonly auth: boolean
+  readonly validateWrites?: 'all' | 'structure'
   readonly botTimeout?: number
   readonly maxExpansion?: number
   readonly log: 'failures' | 'all'
@@ -54,6 +55,7 @@ export function serveCommand(io: Io): Command {
     .option('--forward-token', "ask the other server, and that of --storage http:URL, with the caller's token")
     .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
     .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
+    .addOption(new Option('--validate-writes <checks>', 'store no resource with errors').choices(['all', 'structure']))
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
     .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))

@@ -1,5 +1,5 @@
 import { botSandbox } from '@fhir-ops/bot-sandbox'
-import { createHandler } from '@fhir-ops/handler'
+import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
 import { createBots } from 'fhir-ops/execute'
@@ -7,7 +7,7 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 
 /** The whole service over memory, called without a socket. */
-export function wholeService(resources: readonly object[] = []) {
+export function wholeService(resources: readonly object[] = [], options: Partial<HandlerOptions> = {}) {
   const { indexer, ...release } = r4()
   const runtime = botSandbox()
   const handler = createHandler({
@@ -18,6 +18,7 @@ export function wholeService(resources: readonly object[] = []) {
     baseUrl: 'http://fhir.example.org',
     auth: 'off',
     defaultPolicy: 'deny',
+    ...options,
   })
   const call = (method: string, path: string, body?: string): Promise<Response> =>
     handler(

@@ -1,2 +1,3 @@
-export { ERRORS, OperationError, quoted, type ErrorCode, type ErrorDetail, type IssueSeverity } from './operation-error.js'
-export { outcomeOf, outcomeOk, writeIssue, type OutcomeIssue } from './outcome.js'
+export { ERRORS, OperationError, quoted, type ErrorCode, type ErrorDetail } from './operation-error.js'
+export { outcomeOf, outcomeOk, writeIssue } from './outcome.js'
+export type { IssueSeverity, OutcomeIssue } from './outcome-issue.js'

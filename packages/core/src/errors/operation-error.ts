@@ -1,5 +1,6 @@
 import type { OperationOutcomeIssue } from 'fhir/r4.js'
 import type { Explanation } from '../explain/index.js'
+import type { OutcomeIssue } from './outcome-issue.js'
 
 /** Every way an operation can fail. Adding a code is a minor release, removing one a major. */
 export type ErrorCode = keyof typeof ERRORS
@@ -46,6 +47,7 @@ export const ERRORS = {
   'version-conflict': { status: 412, issue: 'conflict' },
   conflict: { status: 409, issue: 'conflict' },
   'resource-invalid': { status: 400, issue: 'structure' },
+  'validation-failed': { status: 422, issue: 'invalid' },
   // Engines
   'regex-unsupported': { status: 422, issue: 'not-supported' },
   'fhirpath-invalid': { status: 422, issue: 'invalid' },
@@ -64,9 +66,6 @@ export const ERRORS = {
   unforeseen: { status: 503, issue: 'exception' },
 } as const
 
-/** How bad an issue is, from the R4 issue-severity value set. */
-export type IssueSeverity = 'fatal' | 'error' | 'warning' | 'information'
-
 /** What an error may carry beside its code and sentence. */
 export interface ErrorDetail {
   /** FHIRPath of each offending element of the input. */
@@ -82,6 +81,8 @@ export interface ErrorDetail {
   readonly issue?: OperationOutcomeIssue['code']
   /** For operators and, where allowed, owners; never set from request data. */
   readonly diagnostics?: string
+  /** Told after the error itself: all that it sums up. */
+  readonly issues?: readonly OutcomeIssue[]
   /** What had been decided before the failure, where the caller asked for an explanation. */
   readonly explanation?: Explanation
 }

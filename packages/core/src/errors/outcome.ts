@@ -1,20 +1,10 @@
 import type { OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
 import { explanationExtension } from '../explain/index.js'
-import { ERRORS, type IssueSeverity, type OperationError } from './operation-error.js'
+import { ERRORS, type OperationError } from './operation-error.js'
+import type { OutcomeIssue } from './outcome-issue.js'
 
 const TX_ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type'
 const MESSAGE_ID = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-message-id'
-
-/** One issue of an OperationOutcome before it is written as FHIR. `code` is an R4 issue-type. */
-export interface OutcomeIssue {
-  readonly severity: IssueSeverity
-  readonly code: OperationOutcomeIssue['code']
-  readonly text: string
-  readonly expression?: readonly string[]
-  readonly txIssue?: string
-  readonly messageId?: string
-  readonly diagnostics?: string
-}
 
 /** The OperationOutcome of a success without further content: id `ok`, one issue `All OK` (INTERFACE.md 2.8). */
 export function outcomeOk(): OperationOutcome {
@@ -31,7 +21,7 @@ export function outcomeOk(): OperationOutcome {
  * @param id Generated identifier of the outcome.
  */
 export function outcomeOf(error: OperationError, id: string): OperationOutcome {
-  const { txIssue, messageId, diagnostics, issue, explanation } = error.detail
+  const { txIssue, messageId, diagnostics, issue, issues = [], explanation } = error.detail
   const told = explanationExtension(explanation)
   return {
     resourceType: 'OperationOutcome',
@@ -47,6 +37,7 @@ export function outcomeOf(error: OperationError, id: string): OperationOutcome {
         ...(messageId !== undefined && { messageId }),
         ...(diagnostics !== undefined && { diagnostics }),
       }),
+      ...issues.map(writeIssue),
     ],
   }
 }

@@ -1,5 +1,5 @@
 import type { Extension } from 'fhir/r4.js'
-import { outcomeOk, writeIssue } from '../errors/index.js'
+import { outcomeOk, writeIssue, type OutcomeIssue } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Finding } from './finding.js'
 import type { ValidateResult } from './validate.js'
@@ -14,16 +14,20 @@ export function outcomeOfResult({ valid, findings }: ValidateResult, newId: () =
   return { resourceType: 'OperationOutcome', id: valid ? 'ok' : newId(), issue: findings.map(issueOf) }
 }
 
-function issueOf(finding: Finding): JsonObject {
-  const { kind, severity, code, text, expression, hint } = finding
-  const { extension = [], ...issue } = writeIssue({
+/** A finding as an issue, without its place in the text and its mend. */
+export function issueOfFinding({ kind, severity, code, text, expression, hint }: Finding): OutcomeIssue {
+  return {
     severity,
     code,
     text,
     messageId: kind,
     ...(hint !== undefined && { diagnostics: hint }),
     ...(expression !== undefined && { expression: [expression] }),
-  })
+  }
+}
+
+function issueOf(finding: Finding): JsonObject {
+  const { extension = [], ...issue } = writeIssue(issueOfFinding(finding))
   return { extension: [...extension, ...extensionsOf(finding)], ...issue }
 }
 

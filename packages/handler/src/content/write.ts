@@ -6,6 +6,7 @@ import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
 import type { Service } from '../service.js'
 import { checkBot } from './bot-check.js'
+import { checkValid } from './check-valid.js'
 import { matchesOf, onlyMatch, type Criteria } from './condition.js'
 import { isReached } from './reach.js'
 import { PROTOCOL } from './search.js'
@@ -101,7 +102,8 @@ interface Place extends Named {
   readonly ifVersion: string | null | undefined
 }
 
-function planPut(service: Service, call: Call, { type, id, ifVersion }: Place): WritePlan {
+async function planPut(service: Service, call: Call, { type, id, ifVersion }: Place): Promise<WritePlan> {
+  await checkValid(service, call, type)
   if (type === 'Bot') checkBot({ ...resourceOf(call), id }, call.caller, service.bots?.limits)
   const entry = (source: string): ReturnType<typeof putResource> => putResource({ type, id, source, ifVersion }, service.indexer)
   return { kind: 'put', type, id, text: call.body?.text ?? '', entry }

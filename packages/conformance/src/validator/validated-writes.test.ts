@@ -1,0 +1,64 @@
+import { isObject, objectsAt, type JsonObject } from 'fhir-ops/json'
+import { afterAll, describe, expect, test } from 'vitest'
+import { wholeService } from '../security/service.js'
+
+const GOOD = { resourceType: 'Patient', id: 'p', gender: 'female' }
+const MISSHAPEN = { resourceType: 'Patient', id: 'p', name: 'Ada', foo: 1 }
+const MISCODED = { resourceType: 'Patient', id: 'p', gender: 'lady' }
+const BOT = { resourceType: 'Bot', id: 'p', runtime: 'sandbox', code: 'export const handler = () => 1' }
+
+describe.each([
+  ['nothing', undefined, [200, 200]],
+  ['structure', 'structure', [422, 200]],
+  ['all', 'all', [422, 422]],
+] as const)('a service that validates %s of what it stores', (_, validateWrites, [misshapen, miscoded]) => {
+  const { call, close } = wholeService([GOOD], { ...(validateWrites !== undefined && { validateWrites }) })
+  const put = async (resource: object): Promise<number> => (await call('PUT', '/Patient/p', JSON.stringify(resource))).status
+
+  afterAll(close)
+
+  test('answers an update accordingly, and stores what it takes', async () => {
+    expect([await put(GOOD), await put(MISSHAPEN), await put(MISCODED)]).toEqual([200, misshapen, miscoded])
+    expect(await put(GOOD)).toBe(200)
+    expect((await call('PUT', '/Bot/p', JSON.stringify(BOT))).status).toBe(201)
+  })
+})
+
+describe('a service that validates all of what it stores', () => {
+  const { call, close } = wholeService([], { validateWrites: 'all' })
+  const read = async (answer: Response): Promise<JsonObject> => {
+    const body: unknown = await answer.json()
+    return isObject(body) ? body : {}
+  }
+  const post = async (path: string, resource: object, status: number): Promise<JsonObject> => {
+    const answer = await call('POST', path, JSON.stringify(resource))
+    expect(answer.status).toBe(status)
+    return read(answer)
+  }
+  const bundle = (type: string): object => ({
+    resourceType: 'Bundle',
+    type,
+    entry: [GOOD, MISSHAPEN].map((resource) => ({ resource, request: { method: 'POST', url: 'Patient' } })),
+  })
+  const stored = async (): Promise<unknown> => (await read(await call('GET', '/Patient')))['total']
+
+  afterAll(close)
+
+  test('tells every error', async () => {
+    const issues = objectsAt(await post('/Patient', MISSHAPEN, 422), 'issue')
+    expect(issues.map(({ code, expression }) => [code, expression])).toEqual([
+      ['invalid', undefined],
+      ['invalid', ['Patient.name']],
+      ['structure', ['Patient.foo']],
+    ])
+    expect(await stored()).toBe(0)
+  })
+
+  test('stores nothing of a transaction with an error, and of a batch what has none', async () => {
+    const [first] = objectsAt(await post('', bundle('transaction'), 422), 'issue')
+    expect(first).toMatchObject({ expression: ['Bundle.entry[1]'] })
+    expect(await stored()).toBe(0)
+    await post('', bundle('batch'), 200)
+    expect(await stored()).toBe(1)
+  })
+})
