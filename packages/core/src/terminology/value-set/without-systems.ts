@@ -10,13 +10,13 @@ import { namedSystems, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
  */
 export function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): ValueSetPlan {
   if (excluded.length === 0) return plan
-  const names = excluded.map(canonicalOf)
+  const named = versionsNamed(excluded)
   const made = new Map<ValueSetPlan, ValueSetPlan>()
   const isLeft = ({ family, definition }: ConceptSetPlan): boolean => {
-    const versions = names.flatMap(({ url, version }) => (url === family?.url ? [version] : []))
-    if (family === undefined || versions.length === 0) return true
+    const versions = family === undefined ? undefined : named.get(family.url)
+    if (family === undefined || versions === undefined) return true
     const { provider } = chooseVersion(family, { include: definition.version, rules: scope.rules })
-    return !versions.some((version) => version === undefined || version === provider?.header.version)
+    return !versions.has(undefined) && !versions.has(provider?.header.version)
   }
   const reduced = (one: ValueSetPlan): ValueSetPlan => {
     const known = made.get(one)
@@ -27,4 +27,10 @@ export function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excl
     return result
   }
   return reduced(plan)
+}
+
+/** Versions by url; `undefined` is among those of a url that stands alone. */
+function versionsNamed(canonicals: readonly string[]): ReadonlyMap<string, ReadonlySet<string | undefined>> {
+  const groups = Map.groupBy(canonicals.map(canonicalOf), ({ url }) => url)
+  return new Map(Array.from(groups, ([url, group]) => [url, new Set(group.map(({ version }) => version))]))
 }
