@@ -11,7 +11,7 @@ const FOLDER = join(sharedFolder(), 'validator-tests')
 
 /** Tests that pass at each level, by group; a change that lowers one fails. */
 const FLOORS = [
-  ['core', { verdict: 182, location: 174, full: 166 }],
+  ['core', { verdict: 182, location: 174, full: 167 }],
   ['xml', { verdict: 72, location: 68, full: 63 }],
   ['extra', { verdict: 49, location: 49, full: 49 }],
   ['ig', { verdict: 66, location: 66, full: 66 }],

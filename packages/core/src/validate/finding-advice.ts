@@ -137,6 +137,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'definition-extension-url': 'Fix `Extension.url` to the url of the definition.',
   'definition-type-profile': 'Name a profile that is loaded and for the type.',
   'definition-context': 'Name the elements that the extension is for.',
+  'definition-obligation': 'Leave to a profile of obligations nothing but these, mustSupport and further bindings.',
   'definition-must-support': 'Mark the slice as what must be supported, as the element that it slices.',
   // Questionnaires and their responses
   'questionnaire-unknown': 'Load the questionnaire; until then answers are not checked against it.',

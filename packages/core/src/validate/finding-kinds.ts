@@ -135,6 +135,7 @@ export const FINDING_KINDS = {
   'definition-extension-url': { severity: 'error', code: 'business-rule' },
   'definition-type-profile': { severity: 'warning', code: 'exception' },
   'definition-context': { severity: 'warning', code: 'business-rule' },
+  'definition-obligation': { severity: 'error', code: 'invalid' },
   'definition-must-support': { severity: 'warning', code: 'invalid' },
   // Questionnaires and their responses
   'questionnaire-unknown': { severity: 'warning', code: 'required' },

@@ -304,6 +304,9 @@ describe('a structure definition', () => {
     ...members,
   })
   const element = (path: string, members: JsonObject = {}): JsonObject => ({ id: path, path, ...members })
+  const OBLIGATIONS = { url: `${HL7}StructureDefinition/obligation-profile`, valueBoolean: true }
+  const constrained = (members: JsonObject, path = 'Patient.birthDate'): JsonObject =>
+    element(path, { constraint: [{ key: 'a-1', severity: 'error', human: 'x', expression: 'exists()', ...members }] })
   const sliced = (path: string): JsonObject => ({ slicing: { discriminator: [{ type: 'value', path }], rules: 'open' } })
   const first = 'StructureDefinition.differential.element[0]'
   test.each<[string, JsonObject, readonly string[]]>([
@@ -400,6 +403,57 @@ describe('a structure definition', () => {
       profile([], { baseDefinition: `${HL7}StructureDefinition/Group` }),
       ['error definition-snapshot StructureDefinition'],
     ],
+    ['is of the kind of its base', profile([], { kind: 'complex-type' }), ['error definition-base StructureDefinition']],
+    ['is for elements of its type', profile([element('Person.name')]), [`error definition-path ${first}`]],
+    ['slices what comes several times', profile([element('Patient.gender', sliced('$this'))]), [`error definition-path ${first}.slicing`]],
+    [
+      'slices choices',
+      profile([element('Patient.deceased[x]', { slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' } })]),
+      [],
+    ],
+    [
+      'leaves to types what it means that they are missing',
+      profile([element('Patient.gender', { meaningWhenMissing: 'x' })]),
+      [`error definition-path ${first}`],
+    ],
+    [
+      'has targets for references',
+      profile([element('Patient.name', { type: [{ code: 'HumanName', targetProfile: [`${HL7}StructureDefinition/Patient`] }] })]),
+      [`error definition-binding ${first}`],
+    ],
+    [
+      'has decimal places for decimals',
+      profile([element('Patient.birthDate', { extension: [{ url: `${HL7}StructureDefinition/maxDecimalPlaces`, valueInteger: 1 }] })]),
+      [`error definition-binding ${first}`],
+    ],
+    [
+      'has constraints of its own',
+      profile([constrained({ source: 'http://b.org' })]),
+      [`error definition-expression ${first}.constraint[0]`],
+    ],
+    [
+      'has a constraint for each key',
+      profile([constrained({}), constrained({ expression: 'true' }, 'Patient.deceased[x]')]),
+      ['error definition-expression StructureDefinition.differential.element[1].constraint[0]'],
+    ],
+    ['takes no keys of its base', profile([constrained({ key: 'pat-1' })]), [`error definition-expression ${first}.constraint[0]`]],
+    [
+      'has no context when it is no extension',
+      profile([], { context: [{ type: 'element', expression: 'Patient' }] }),
+      ['error definition-context StructureDefinition.context[0]'],
+    ],
+    [
+      'of obligations only adds them',
+      profile([element('Patient.gender', { mustSupport: true }), element('Patient.birthDate', { short: 'x' })], {
+        extension: [OBLIGATIONS],
+      }),
+      ['error definition-obligation StructureDefinition.differential.element[1].short'],
+    ],
+    [
+      'of obligations keeps bindings',
+      profile([element('Patient.gender', { binding: { strength: 'preferred', description: 'x' } })], { extension: [OBLIGATIONS] }),
+      [`error definition-obligation ${first}.binding.strength`, `error definition-obligation ${first}.binding.description`],
+    ],
     ['knows its base', profile([], { baseDefinition: 'http://a.org/none' }), ['warning definition-base StructureDefinition']],
     [
       'knows the profiles of types',
@@ -452,6 +506,16 @@ describe('a structure definition', () => {
     expect(await findingsOf(extension('http://a.org/p', { context }), [], /^definition-/)).toEqual([
       'warning definition-context StructureDefinition.context[0]',
     ])
+  })
+
+  test.each<[JsonObject, readonly string[]]>([
+    [{ type: 'element', expression: 'Patient.contact.name' }, []],
+    [{ type: 'element', expression: 'CanonicalResource' }, []],
+    [{ type: 'fhirpath', expression: 'Patient.name.where(use = 1)' }, []],
+    [{ type: 'fhirpath', expression: 'Patient.name' }, ['warning definition-context StructureDefinition.context[0]']],
+    [{ type: 'element', expression: 'Patient.none' }, ['error definition-context StructureDefinition.context[0]']],
+  ])('for extensions may have the context %j', async (context, expected) => {
+    expect(await findingsOf(extension('http://a.org/p', { context: [context] }), [], /^definition-/)).toEqual(expected)
   })
 
   test('for extensions fixes their url', async () => {

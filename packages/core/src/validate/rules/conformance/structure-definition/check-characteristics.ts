@@ -1,4 +1,4 @@
-import { isObject } from '../../../../json/index.js'
+import { isObject, objectsAt, type JsonObject } from '../../../../json/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { ElementCheck } from './check-elements.js'
 
@@ -31,11 +31,20 @@ const ORDERED = [...WHOLE_NUMBERS, ...TIMES, 'decimal', 'Quantity', 'Age', 'Coun
 /** Types whose values are texts. */
 const WRITTEN = [...WHOLE_NUMBERS, ...TIMES, 'decimal', 'string', 'markdown', 'code', 'id', 'uri', 'url', 'canonical', 'oid', 'uuid']
 
+/** Types whose values have any number of decimal places. */
+const CONTINUOUS = ['decimal', 'dateTime', 'instant', 'time', 'Quantity', 'Age', 'Distance', 'Duration', 'Money']
+
+/** Types whose values have octets. */
+const SIZED = ['base64Binary', 'Attachment']
+
 /** What only elements of some types can have: the members that say it, its name, and whether a type can have it. */
 const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string) => boolean])[] = [
   [/^binding$/, 'a binding', (type) => !UNBOUND.has(type)],
   [/^(?:min|max)Value[A-Z]/, 'a least or greatest value', (type) => ORDERED.includes(type)],
-  [/^maxLength$/, 'a greatest length', (type) => WRITTEN.includes(type)],
+  [/^(?:maxLength|extension:minLength)$/, 'a least or greatest length', (type) => WRITTEN.includes(type)],
+  [/^extension:maxDecimalPlaces$/, 'a number of decimal places', (type) => CONTINUOUS.includes(type)],
+  [/^extension:maxSize$/, 'a size', (type) => SIZED.includes(type)],
+  [/^targetProfile$/, 'targets', (type) => type === 'Reference' || type === 'canonical' || type === 'CodeableReference'],
 ]
 const VALUE = /^(?:fixed|pattern)([A-Z]\w*)$/
 
@@ -44,8 +53,19 @@ export function checkCharacteristics({ run, node, place }: ElementCheck): void {
   const stated = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
   const types = stated.length > 0 ? stated : (place?.slots.map(({ type }) => type) ?? [])
   if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return
-  for (const text of problemsOf(Object.keys(node.value), types)) run.sink.report('definition-binding', node, { text })
+  for (const text of problemsOf(membersOf(node.value), types)) run.sink.report('definition-binding', node, { text })
 }
+
+/** Names of members, also those that extensions and types of the element add. */
+function membersOf(element: JsonObject): readonly string[] {
+  const extensions = objectsAt(element, 'extension').flatMap(({ url }) =>
+    typeof url === 'string' ? [`extension:${url.replace(BASE, '')}`] : [],
+  )
+  const hasTargets = objectsAt(element, 'type').some((type) => type['targetProfile'] !== undefined)
+  return [...Object.keys(element), ...extensions, ...(hasTargets ? ['targetProfile'] : [])]
+}
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 
 function problemsOf(members: readonly string[], types: readonly string[]): readonly string[] {
   const names = types.join(', ')

@@ -2,12 +2,15 @@ import { quoted } from '../../../../errors/index.js'
 import type { FhirNode } from '../../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
+import { checkBinding } from './check-binding.js'
 import { checkCharacteristics } from './check-characteristics.js'
+import { checkConstraintKeys } from './check-constraint-keys.js'
 import { checkDiscriminators, checkExtensionSlicing } from './check-discriminators.js'
 import { checkExpressions } from './check-expressions.js'
 import { checkRestrictions } from './check-restrictions.js'
 import { checkTypeProfiles } from './check-type-profiles.js'
 import { placeOf, type ElementPlace } from './element-place.js'
+import { checkPlace } from './check-place.js'
 import { misplacedElements } from './element-order.js'
 import { checkSliceSupport } from './slice-support.js'
 
@@ -40,7 +43,9 @@ export function checkElements(check: DifferentialCheck, nodes: readonly FhirNode
   checkExtensionSlicing(check.definition, elements)
   for (const element of elements) {
     run.step()
+    checkPlace(check, element)
     checkCharacteristics(element)
+    checkBinding(element)
     checkExpressions(element)
     checkDiscriminators(element)
     checkTypeProfiles(element)
@@ -48,6 +53,7 @@ export function checkElements(check: DifferentialCheck, nodes: readonly FhirNode
   if (isConstraint) {
     reportMisplaced(check, elements)
     checkRestrictions(check, elements)
+    checkConstraintKeys(check, elements)
   }
   checkSliceSupport(check, elements)
 }

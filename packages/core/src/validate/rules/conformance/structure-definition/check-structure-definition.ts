@@ -1,8 +1,11 @@
 import { quoted } from '../../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../../fhirpath/index.js'
+import type { JsonObject } from '../../../../json/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
+import { checkContexts } from './check-contexts.js'
 import { checkElements } from './check-elements.js'
+import { checkObligations } from './check-obligations.js'
 
 /** Checks that a StructureDefinition can be used: its base is known, its differential fits the type, its context is not too wide. */
 export function checkStructureDefinition(run: Run, node: FhirNode): void {
@@ -13,6 +16,7 @@ export function checkStructureDefinition(run: Run, node: FhirNode): void {
   if (differential === undefined) return
   const isConstraint = textOf(node, 'derivation') === 'constraint'
   checkElements({ run, definition: node, differential, isConstraint }, childrenOf(run, differential, 'element'))
+  checkObligations(run, node, differential)
 }
 
 function checkBase(run: Run, node: FhirNode): void {
@@ -22,9 +26,20 @@ function checkBase(run: Run, node: FhirNode): void {
     run.sink.report('definition-base', node, {
       text: `The base ${quoted(base ?? '')} is not known here, so the differential is not checked against it.`,
     })
-  } else if (found !== PENDING && textOf(node, 'derivation') === 'constraint' && found['type'] !== textOf(node, 'type')) {
+  } else if (found !== PENDING) checkDerivation(run, node, found)
+}
+
+function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
+  const isSameType = base['type'] === textOf(node, 'type')
+  const say = (text: string): void => run.sink.report('definition-base', node, { text, severity: 'error' })
+  if (textOf(node, 'derivation') !== 'constraint') {
+    if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} needs a name of its own.`)
+    return
+  }
+  if (base['kind'] !== textOf(node, 'kind')) say(`The base is a ${quoted(String(base['kind']))}, so the profile cannot be of another kind.`)
+  if (!isSameType) {
     run.sink.report('definition-snapshot', node, {
-      text: `The differential cannot be applied: the base ${quoted(base ?? '')} is of type ${quoted(String(found['type']))}.`,
+      text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,
     })
   }
 }
@@ -40,15 +55,4 @@ function checkExtensionUrl(run: Run, node: FhirNode): void {
     .flatMap((part) => childrenOf(run, part, 'element'))
   if (elements.some((element) => textOf(element, 'path') === 'Extension.url' && textOf(element, 'fixedUri') === url)) return
   run.sink.report('definition-extension-url', node, { text: `The definition must fix the url of the extension to ${quoted(url)}.` })
-}
-
-/** An extension for every element is rarely meant. */
-function checkContexts(run: Run, node: FhirNode): void {
-  if (textOf(node, 'type') !== 'Extension') return
-  for (const context of childrenOf(run, node, 'context')) {
-    if (textOf(context, 'type') !== 'element' || textOf(context, 'expression') !== 'Element') continue
-    run.sink.report('definition-context', context, {
-      text: 'The context Element allows the extension everywhere; name the elements that it is for.',
-    })
-  }
 }
