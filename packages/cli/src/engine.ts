@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly limits?: Partial<Limits>
   /** Address that the storage is served at; absolute references on it are local ones. */
   readonly base?: string
+  /** Index the words of resources, and search by them. */
+  readonly words?: boolean | undefined
   /** File with findings of validation that are accepted. */
   readonly suppress?: string
   /** Asks an upstream server with the token of the caller (`withCallerToken`). */
@@ -55,7 +57,7 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
 }
 
 async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io): Promise<Engine> {
-  const { indexer, search, ...release } = r4(options.base === undefined ? {} : { base: options.base })
+  const { indexer, search, ...release } = r4({ base: options.base, words: options.words })
   const ctx: OperationContext = createContext({
     ...release,
     definitions: [...(release.definitions ?? []), registryDefinitions()],

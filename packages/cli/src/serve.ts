@@ -22,6 +22,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly baseUrl?: string
   readonly storage: string
   readonly load: readonly string[]
+  /** Index the words of resources, and search by them. */
+  readonly words?: boolean
   /** File with findings of validation that are accepted. */
   readonly suppress?: string
   /** Refuses to store resources with errors: all that `$validate` finds, or those of FHIR's own types. */
@@ -116,11 +118,12 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   }
 }
 
-function engineOptions({ storage, load, suppress, maxExpansion, forwardToken }: ServeOptions, baseUrl: string): EngineOptions {
+function engineOptions({ storage, load, words, suppress, maxExpansion, forwardToken }: ServeOptions, baseUrl: string): EngineOptions {
   return {
     storage,
     create: true,
     load,
+    words,
     base: `${baseUrl.replace(/\/$/, '')}/fhir/R4`,
     ...(maxExpansion !== undefined && { limits: { maxExpansion } }),
     ...(suppress !== undefined && { suppress }),

@@ -18,17 +18,19 @@ export interface Release {
 /** Options of `r4`. */
 export interface ReleaseOptions {
   /** Address of this server's FHIR base, without a slash at its end: absolute references on it are local ones. */
-  readonly base?: string
+  readonly base?: string | undefined
+  /** Whether resources are indexed, and can be searched, by the words in them (`_text`, `_content`). Default false: it takes time and space. */
+  readonly words?: boolean | undefined
 }
 
 /** All of FHIR R4: definitions, search parameters, types, and the indexer made of them. */
-export function r4(options: ReleaseOptions = {}): Release {
+export function r4({ base, words }: ReleaseOptions = {}): Release {
   const types = r4TypeModel()
-  const parameters = searchParameters(r4SearchParameters(), types)
+  const parameters = searchParameters(r4SearchParameters(), types, { words })
   return {
     definitions: [r4Definitions()],
-    search: { parameters, ...options },
+    search: { parameters, base },
     types,
-    indexer: createIndexer(parameters, options),
+    indexer: createIndexer(parameters, { base }),
   }
 }

@@ -9,12 +9,13 @@ import { load, type LoadOptions, type LoadSummary } from '../load/loader.js'
 import { prepare } from '../load/prepare.js'
 import { reportLoad, reportProgress } from '../load/report.js'
 import { filesIn } from '../load/sources.js'
-import { wholeNumber } from './options.js'
+import { wholeNumber, wordsOption } from './options.js'
 
 interface LoadCommandOptions {
   readonly storage: string
   readonly resume?: boolean
   readonly threads: number
+  readonly words?: boolean
 }
 
 /** One core reads, one writes; the others index. */
@@ -29,6 +30,7 @@ export function loadCommand(io: Io): Command {
     .description('Load resources into a storage. Exit status 1 when some were refused; the others are loaded.')
     .argument('<paths...>', 'JSON, Bundle or NDJSON files (also .gz), FHIR packages (.tgz), or folders of them')
     .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
+    .addOption(wordsOption())
     .option('--resume', 'leave alone what is stored already with the same content, to go on with a load that was aborted')
     .option('--threads <n>', 'threads that index, beside the one that reads; with 0 that one does', wholeNumber(0, MAX_THREADS), THREADS)
     .addHelpText('after', '\nExample:\n  fhir-ops load packages/cli/sample --storage sqlite:content.db')
@@ -43,7 +45,7 @@ async function loadInto(paths: readonly string[], options: LoadCommandOptions, i
     )
   // Before the storage is opened: a name that is wrong makes no file.
   await filesIn(paths)
-  const engine = await openEngine({ storage: options.storage, create: true, toFill: true }, io)
+  const engine = await openEngine({ storage: options.storage, create: true, toFill: true, words: options.words }, io)
   try {
     const { refused } = await loadWith(paths, options, { engine, io })
     if (refused.length > 0) throw new Exit(1)
@@ -67,7 +69,7 @@ interface Place {
 
 async function loadWith(
   paths: readonly string[],
-  { threads: count, resume = false }: LoadCommandOptions,
+  { threads: count, resume = false, words = false }: LoadCommandOptions,
   { engine, io }: Place,
 ): Promise<LoadSummary> {
   const { ctx, indexer } = engine
@@ -78,7 +80,7 @@ async function loadWith(
     onEnd: (summary) => reportLoad(summary, io),
   }
   if (count === 0) return load(paths, { ...common, prepare: (sources) => prepare(sources, indexer) })
-  const threads = indexingThreads(count)
+  const threads = indexingThreads(count, { words })
   try {
     return await load(paths, { ...common, prepare: async (sources) => threads.prepare(sources), ahead: count * BATCHES_PER_THREAD })
   } finally {

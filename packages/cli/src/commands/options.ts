@@ -15,6 +15,11 @@ export function loadOption(): Option {
     .default([], 'nothing')
 }
 
+/** `--words`. */
+export function wordsOption(): Option {
+  return new Option('--words', 'index the words of resources as they are written, and search by them (_text, _content)')
+}
+
 /** `--explain`. */
 export function explainOption(): Option {
   return new Option('--explain', 'say on standard error how the answer came about')

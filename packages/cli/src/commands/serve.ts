@@ -4,7 +4,17 @@ import type { Io } from '../io.js'
 import type { DelegationOptions } from '../delegation.js'
 import type { IdentityOptions } from '../identity.js'
 import { serve, type RunningServer } from '../serve.js'
-import { addressOption, loadOption, portNumber, repeated, storageOption, suppressOption, tokenOption, wholeNumber } from './options.js'
+import {
+  addressOption,
+  loadOption,
+  portNumber,
+  repeated,
+  storageOption,
+  suppressOption,
+  tokenOption,
+  wholeNumber,
+  wordsOption,
+} from './options.js'
 
 interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, DelegationOptions {
   readonly host: string
@@ -37,6 +47,7 @@ export function serveCommand(io: Io): Command {
     .addOption(addressOption('--base-url', 'address that clients know, such as that of a proxy (default: what is listened on)'))
     .addOption(storageOption())
     .addOption(loadOption())
+    .addOption(wordsOption())
     .addOption(suppressOption())
     .addOption(addressOption('--issuer', 'take access tokens of this OpenID provider'))
     .option('--audience <uri>', 'what signed tokens of the issuer must be for')

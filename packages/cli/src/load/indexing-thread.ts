@@ -1,11 +1,12 @@
-import { parentPort, type MessagePort } from 'node:worker_threads'
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { isObject } from 'fhir-ops/json'
 import { r4 } from '@fhir-ops/r4'
 import { prepare } from './prepare.js'
 import type { Source } from './sources.js'
 
 /** The thread behind `indexingThreads`: gets lists of sources and answers each by what it makes of them. */
 function serve(port: MessagePort): void {
-  const { indexer } = r4()
+  const { indexer } = r4({ words: isObject(workerData) && workerData['words'] === true })
   port.on('message', (sources: readonly Source[]) => port.postMessage(prepare(sources, indexer)))
 }
 

@@ -13,9 +13,15 @@ interface Thread {
   end(): Promise<unknown>
 }
 
+/** What the threads index by. */
+export interface IndexingOptions {
+  /** Whether words are indexed, too. */
+  readonly words: boolean
+}
+
 /** @param count At least 1. */
-export function indexingThreads(count: number): IndexingThreads {
-  const threads = Array.from({ length: count }, startThread)
+export function indexingThreads(count: number, options: IndexingOptions): IndexingThreads {
+  const threads = Array.from({ length: count }, () => startThread(options))
   let turn = 0
   return {
     async prepare(sources) {
@@ -29,8 +35,8 @@ export function indexingThreads(count: number): IndexingThreads {
   }
 }
 
-function startThread(): Thread {
-  const worker = new Worker(workerFile(), { env: {}, execArgv: [] })
+function startThread(workerData: IndexingOptions): Thread {
+  const worker = new Worker(workerFile(), { workerData, env: {}, execArgv: [] })
   /** In the order of sending, which is that of the answers. */
   const waiting: PromiseWithResolvers<Prepared>[] = []
   let failure: Error | undefined

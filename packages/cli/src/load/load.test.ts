@@ -233,9 +233,11 @@ describe('batches under way at the same time', () => {
 
   test('a thread makes of a batch what is made of it here', async () => {
     const sources = [bundle, patient('p'), '{'].map((text, line) => ({ text, file: 'a', line, place: `a:${line}` }))
-    const threads = indexingThreads(2)
-    expect(await threads.prepare(sources)).toEqual(prepare(sources, r4().indexer))
-    await threads.close()
+    for (const words of [true, false]) {
+      const threads = indexingThreads(2, { words })
+      expect(await threads.prepare(sources)).toEqual(prepare(sources, r4({ words }).indexer))
+      await threads.close()
+    }
   })
 })
 

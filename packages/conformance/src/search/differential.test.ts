@@ -17,7 +17,7 @@ import { search, type Search } from './random-searches.js'
 const ROUNDS = Number(process.env['FHIR_OPS_ROUNDS'] ?? 60)
 const SEED = Number(process.env['FHIR_OPS_SEED'] ?? Date.now() % 2 ** 31)
 
-const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words: true })
 const indexer = createIndexer(parameters)
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

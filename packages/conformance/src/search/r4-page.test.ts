@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../postgres/test/test-database.js'
 import { RESOURCES } from './r4-resources.js'
 
-const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words: true })
 const indexer = createIndexer(parameters)
 const NOW = new Date('2013-06-30T00:00:00Z')
 const BASE = 'http://here.org/fhir'
@@ -188,6 +188,13 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Group?characteristic-value=gender$old', ''],
   ['Group?characteristic=gender&value=old', 'herd'],
   ['Group?characteristic-value:missing=false', 'herd'],
+  // 3.1.1.4.2, text
+  ['Patient?phonetic=steven', 'bob'],
+  ['Patient?phonetic=stephen eve', 'bob'],
+  ['Encounter?_text=(bone OR liver) and metastases', 'visit'],
+  ['Encounter?_text=bone', 'stay'],
+  ['Encounter?_content=liver finished', 'visit'],
+  ['Encounter?_content=finished bone', 'stay'],
   // 3.1.1.5.6, contained resources
   ['Patient?_contained=false&gender=male', 'bob'],
   ['Patient?_contained=true', 'search-unsupported'],

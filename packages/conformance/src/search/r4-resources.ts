@@ -16,6 +16,8 @@ const observation = (id: string, more: object): Resource => ({
   ...more,
 })
 
+const narrative = (content: string): object => ({ status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>` })
+
 /** What is stored. */
 export const RESOURCES: readonly Resource[] = [
   {
@@ -78,8 +80,23 @@ export const RESOURCES: readonly Resource[] = [
     derivedFrom: [{ reference: 'Observation/w100' }],
     encounter: { reference: 'Encounter/visit' },
   }),
-  { resourceType: 'Encounter', id: 'visit', status: 'finished', class: { code: 'AMB' }, subject, partOf: { reference: 'Encounter/stay' } },
-  { resourceType: 'Encounter', id: 'stay', status: 'finished', class: { code: 'IMP' }, subject: { reference: 'Patient/bob' } },
+  {
+    resourceType: 'Encounter',
+    id: 'visit',
+    status: 'finished',
+    text: narrative('<p>Metastases</p><p>in the <b>liver</b></p>'),
+    class: { code: 'AMB' },
+    subject,
+    partOf: { reference: 'Encounter/stay' },
+  },
+  {
+    resourceType: 'Encounter',
+    id: 'stay',
+    status: 'finished',
+    text: narrative('a broken bone'),
+    class: { code: 'IMP' },
+    subject: { reference: 'Patient/bob' },
+  },
   { resourceType: 'RiskAssessment', id: 'r0.8', status: 'final', subject, prediction: [{ probabilityDecimal: 0.8 }] },
   { resourceType: 'RiskAssessment', id: 'r0.75', status: 'final', subject, prediction: [{ probabilityDecimal: 0.75 }] },
   { resourceType: 'RiskAssessment', id: 'r100', status: 'final', subject, prediction: [{ probabilityDecimal: 100 }] },

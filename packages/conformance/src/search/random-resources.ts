@@ -59,11 +59,15 @@ const subject = fc.oneof(
     arbitrary: fc.record({ identifier }),
   },
 )
+const text = fc
+  .tuple(one(NAMES), one([...NAMES, 'http']))
+  .map(([first, second]) => ({ status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml"><b>${first}</b> of ${second}</div>` }))
 const meta = maybe({ tag: few(coding), source: one(URIS) })
 
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
   Organization: maybe({
     meta,
+    text,
     name: one(NAMES),
     alias: few(one(NAMES)),
     active: fc.boolean(),
@@ -72,6 +76,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
   }),
   Patient: maybe({
     meta,
+    text,
     name: few(maybe({ family: one(NAMES), given: few(one(NAMES)), text: one(NAMES) })),
     gender: one(['male', 'female']),
     active: fc.boolean(),
@@ -85,6 +90,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
     .tuple(
       maybe({
         meta,
+        text,
         code: concept,
         status: one(['final', 'amended']),
         subject,
@@ -97,7 +103,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
     .map((parts) => Object.assign({}, ...parts)),
   RiskAssessment: maybe({ meta, prediction: few(maybe({ probabilityDecimal: one(NUMBERS) })), subject }),
   ValueSet: maybe({ meta, url: one(URIS), date: one(DATES), title: one(NAMES) }),
-  List: maybe({ meta, title: one(NAMES), entry: few(fc.record({ item: reference('Patient', 'Observation', 'List') })) }),
+  List: maybe({ meta, text, title: one(NAMES), entry: few(fc.record({ item: reference('Patient', 'Observation', 'List') })) }),
 }
 
 /** A put or the deletion of a resource. */

@@ -69,6 +69,22 @@ const KINDS = {
   ],
 } satisfies Readonly<Record<string, Kind>>
 
+const word = one(['Ann', 'anne', 'Änne', 'Ben', 'an', '日本', 'http', 'x', 'b'])
+const WORDS: Kind = [
+  [
+    '',
+    list(
+      fc.oneof(
+        word,
+        fc.tuple(word, word).map((words) => words.join(' ')),
+        fc.tuple(word, word).map((words) => words.join(' or ')),
+        word.map((each) => `not ${each}`),
+      ),
+    ),
+  ],
+  [':missing', one(['true', 'false'])],
+]
+
 const codes = (values: readonly string[], system: string): Kind => tokensOf(values, [system, 'http://a'])
 const FLAG = tokensOf(['true', 'false'], ['http://a'])
 /** References to one type may be asked by bare id, too. */
@@ -99,7 +115,7 @@ const tuple = (...parts: readonly Kind[]): Kind => [
 /** A reference may have an identifier beside, or instead of, an address. */
 const SUBJECT: Kind = [...to('Patient'), [':identifier', list(one([...CODES, ...SYSTEMS.map((system) => `${system}|${CODES[0]}`)]))]]
 
-const EVERYWHERE: Readonly<Record<string, Kind>> = { _tag: KINDS.token, _source: KINDS.uri, _list: LIST }
+const EVERYWHERE: Readonly<Record<string, Kind>> = { _tag: KINDS.token, _source: KINDS.uri, _list: LIST, _text: WORDS, _content: WORDS }
 
 const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   Organization: { ...EVERYWHERE, name: KINDS.string, active: FLAG, partof: to('Organization'), identifier: IDENTIFIERS },
@@ -196,7 +212,7 @@ function pairOf(type: string, depth: number): fc.Arbitrary<Pair> {
 const MAX_DEPTH = 3
 
 function searchOf(type: string): fc.Arbitrary<Search> {
-  const sortable = Object.keys(PLAIN[type] ?? {}).filter((code) => code !== '_list' && !code.startsWith('code-'))
+  const sortable = Object.keys(PLAIN[type] ?? {}).filter((code) => !UNSORTED.has(code) && !code.startsWith('code-'))
   const filters = fc.array(pairOf(type, MAX_DEPTH), { maxLength: 3 })
   return fc.tuple(filters, sortBy(sortable), count).map((parts) => ({ types: [type], pairs: parts.flat() }))
 }
@@ -210,6 +226,9 @@ function sortBy(codes: readonly string[]): fc.Arbitrary<readonly Pair[]> {
     .map((sorted): readonly Pair[] => (sorted.length === 0 ? [] : [['_sort', sorted.join(',')]]))
 }
 
+/** What has no order. */
+const UNSORTED: ReadonlySet<string> = new Set(['_content', '_list', '_text'])
+
 /** Types that have parameters in common, of the same kind and with values that mean the same. */
 const TOGETHER: readonly (readonly [types: readonly string[], shared: Readonly<Record<string, Kind>>])[] = [
   [Object.keys(PLAIN).sort(), EVERYWHERE],
@@ -221,7 +240,7 @@ const TOGETHER: readonly (readonly [types: readonly string[], shared: Readonly<R
 
 function searchTogether([types, shared]: (typeof TOGETHER)[number]): fc.Arbitrary<Search> {
   const filters = fc.array(fc.oneof(...pairsBy(shared), ...pairsByResource(Object.values(IDS).flat())), { maxLength: 2 })
-  const sortable = Object.keys(shared).filter((code) => code !== '_list')
+  const sortable = Object.keys(shared).filter((code) => !UNSORTED.has(code))
   return fc.tuple(filters, sortBy(sortable), count).map((parts) => ({ types, pairs: parts.flat() }))
 }
 

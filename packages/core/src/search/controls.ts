@@ -110,7 +110,7 @@ function sortKey(type: string, key: string, parameters: SearchParameters): SortK
   if (param === '_lastUpdated') return { param: '', field: 'lastUpdated', descending }
   const parameter = parameters.find(type, param)
   if (parameter === undefined) throw invalid('_sort', key, `a search parameter of ${type}`)
-  const field = kindOf(parameter.type)?.sortField(descending)
+  const field = kindOf(parameter.kind)?.sortField(descending)
   if (field === undefined) throw unsupported('_sort', `cannot sort by ${quoted(param)}`)
   return { param, field, descending }
 }

@@ -24,10 +24,12 @@ export function unsupportedName({ sent }: FilterScope, problem: string): Operati
 }
 
 /** Parameters of FHIR that are not offered. */
-const UNSUPPORTED: ReadonlySet<string> = new Set(['_content', '_filter', '_query', '_text', '_type', 'phonetic'])
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_filter', '_query', '_type'])
+const WORDS: ReadonlySet<string> = new Set(['_content', '_text'])
 
 /** The error for a parameter that the type does not have, or that is not offered. */
 export function unknownParameter(scope: FilterScope, code: string): OperationError {
   if (UNSUPPORTED.has(code)) return unsupportedName(scope, 'is not supported')
+  if (WORDS.has(code)) return unsupportedName(scope, 'is not supported, as words are not indexed here (option words)')
   return invalidName(scope, `is not known: ${scope.type} has no ${quoted(code)}`)
 }

@@ -10,6 +10,12 @@ export type { ParsedSearch, ParsedSeveral } from './parsed-search.js'
 export type { CodeExpander, CodeGroup, CodeQuestion, HierarchyQuestion, SearchOptions } from './search-options.js'
 export type { SearchPair } from './search-pair.js'
 export type { SearchParameterRow, SearchParameterTable } from './search-parameter.js'
-export { searchParameters, type SearchComponent, type SearchParameter, type SearchParameters } from './search-parameters.js'
+export {
+  searchParameters,
+  type SearchComponent,
+  type SearchParameter,
+  type SearchParameters,
+  type SearchParametersOptions,
+} from './search-parameters.js'
 export { searchTypesOf } from './search-types.js'
 export { severalPage, type SeveralScope } from './several-page.js'

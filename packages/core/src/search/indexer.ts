@@ -55,8 +55,8 @@ function entriesOf(scope: IndexScope, parameter: SearchParameter, root: FhirNode
     : [...entries, ...withCode(`${parameter.code}:${modified.modifier}`, values.flatMap(modified.fields))]
 }
 
-function fieldsOf({ base }: IndexScope, { type, system }: Pick<SearchParameter, 'type' | 'system'>, value: Value): readonly EntryFields[] {
-  return kindOf(type)?.fields(value.json, { base, system }) ?? []
+function fieldsOf({ base }: IndexScope, { kind, system }: Pick<SearchParameter, 'kind' | 'system'>, value: Value): readonly EntryFields[] {
+  return kindOf(kind)?.fields(value.json, { base, system }) ?? []
 }
 
 /** What modifiers look at that the parameter itself does not. */
@@ -72,7 +72,7 @@ function identifierOf({ json }: Value): readonly EntryFields[] {
 
 function tuplesOf(scope: IndexScope, { components }: SearchParameter, value: Value): readonly EntryFields[] {
   const values = components.map(({ type, expression }) =>
-    scope.selector.ofValue(value, expression).flatMap((part) => fieldsOf(scope, { type, system: undefined }, part)),
+    scope.selector.ofValue(value, expression).flatMap((part) => fieldsOf(scope, { kind: type, system: undefined }, part)),
   )
   return tupleFields(components, values)
 }

@@ -13,3 +13,9 @@ export const OWN_PARAMETERS: SearchParameterTable = [
   { url: 'own:Bot-name', code: 'name', base: ['Bot'], type: 'string', expression: 'name' },
   { url: 'own:Bot-project', code: 'project', base: ['Bot'], type: 'token', expression: 'project' },
 ]
+
+/** What every resource can be searched by where words are indexed. */
+export const WORD_PARAMETERS: SearchParameterTable = [
+  { url: 'own:_content', code: '_content', base: ['Resource'], type: 'string', expression: '$this' },
+  { url: 'own:_text', code: '_text', base: ['Resource'], type: 'string', expression: 'text.`div`' },
+]

@@ -122,6 +122,8 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ],
   ['RelatedPerson?relationship=http://r|a', 'relationship[value eq a & system eq http://r]'],
   ['MolecularSequence?chromosome-variant-coordinate=1$lt345$gt123', 'chromosome-variant-coordinate[value eq 1 & low lt 345 & high gt 123]'],
+  ['Patient?phonetic=Smith', 'phonetic[value in SM0 XMT]'],
+  ['Patient?phonetic=ann smith,Jon', 'or(and(phonetic[value in AN], phonetic[value in SM0 XMT]), phonetic[value in JN AN])'],
   // everywhere
   ['Patient?_tag=http://t|x', '_tag[value eq x & system eq http://t]'],
   ['Patient?_profile=http://p', '_profile[value eq http://p & system absent]'],
@@ -223,7 +225,6 @@ const UNSUPPORTED: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_filter=x', '_filter'],
   ['Patient?_content=x', '_content'],
   ['Patient?_list=$current-problems', 'functional'],
-  ['Patient?phonetic=x', 'phonetic'],
   ['Condition?code:in=http://vs', 'code:in'],
   ['Condition?code:below=http://s|1', 'code:below'],
   ['Observation?_sort=code-value-date', 'code-value-date'],

@@ -2,7 +2,7 @@ import type { TypeModel } from '../fhirpath/index.js'
 import { isResourceType } from '../storage/index.js'
 import { isSupportedTuple } from './kinds/composite.js'
 import { kindOf } from './kinds/registry.js'
-import { OWN_PARAMETERS } from './own-parameters.js'
+import { OWN_PARAMETERS, WORD_PARAMETERS } from './own-parameters.js'
 import type { SearchParameterRow, SearchParameterTable } from './search-parameter.js'
 
 /** A part of a composite parameter. */
@@ -17,6 +17,8 @@ export interface SearchComponent {
 export interface SearchParameter {
   readonly code: string
   readonly type: string
+  /** How its values are compared: as those of its type, or by `sounds` or `words`. */
+  readonly kind: string
   /** FHIRPath from the resource. */
   readonly expression: string
   /** Types that a reference may lead to; empty when any. */
@@ -38,15 +40,21 @@ export interface SearchParameters {
   find(type: string, code: string): SearchParameter | undefined
 }
 
+/** Options of `searchParameters`. */
+export interface SearchParametersOptions {
+  /** Whether resources are indexed, and can be searched, by the words in them: `_text` and `_content`. Default false: it takes time and space. */
+  readonly words?: boolean | undefined
+}
+
 /**
- * Reads a table of search parameters. What cannot be searched by is left out: those without an expression, `phonetic` (it compares
- * sounds), and composites whose tuples do not fit into index entries.
+ * Reads a table of search parameters. What cannot be searched by is left out: those without an expression, and composites whose tuples do
+ * not fit into index entries.
  * `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index. Of two
  * rows for the same code of a type the first counts.
  *
  * @param model The types that the expressions speak of.
  */
-export function searchParameters(table: SearchParameterTable, model: TypeModel): SearchParameters {
+export function searchParameters(table: SearchParameterTable, model: TypeModel, options: SearchParametersOptions = {}): SearchParameters {
   // Only at first use, because not every process searches.
   let read: { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } | undefined
   const byType = new Map<string, ReadonlyMap<string, SearchParameter>>()
@@ -54,7 +62,7 @@ export function searchParameters(table: SearchParameterTable, model: TypeModel):
     const known = byType.get(type)
     if (known !== undefined) return known
     if (!isResourceType(type)) return new Map()
-    const { urls, rows } = (read ??= searchableRows(table))
+    const { urls, rows } = (read ??= searchableRows(table, options))
     const own = rows.filter(({ base }) => base.includes(type) || base.includes('Resource') || base.includes('DomainResource'))
     const made = new Map<string, SearchParameter>()
     for (const row of own) if (!made.has(row.code)) made.set(row.code, parameterOf(row, type, urls))
@@ -66,16 +74,26 @@ export function searchParameters(table: SearchParameterTable, model: TypeModel):
 
 type Urls = ReadonlyMap<string, SearchParameterRow>
 
-function searchableRows(table: SearchParameterTable): { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } {
+function searchableRows(
+  table: SearchParameterTable,
+  { words = false }: SearchParametersOptions,
+): { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } {
   const urls = new Map(table.map((row) => [row.url, row]))
-  const rows = [...OWN_PARAMETERS, ...table.filter((row) => !row.code.startsWith('_'))]
+  const rows = [...OWN_PARAMETERS, ...(words ? WORD_PARAMETERS : []), ...table.filter((row) => !row.code.startsWith('_'))]
   return { urls, rows: rows.filter((row) => isSearchable(row, urls)) }
 }
 
 function isSearchable(row: SearchParameterRow, urls: Urls): boolean {
-  if (row.expression === undefined || row.code === 'phonetic') return false
+  if (row.expression === undefined) return false
   return row.type === 'composite' ? isSupportedTuple(componentsOf(row, urls)) : kindOf(row.type) !== undefined
 }
+
+/** Texts that are not compared as such. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['_content', 'words'],
+  ['_text', 'words'],
+  ['phonetic', 'sounds'],
+])
 
 function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchParameter {
   const expression = expressionFor(type, row.expression ?? '')
@@ -83,6 +101,7 @@ function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchP
   return {
     code: row.code,
     type: row.type,
+    kind: KINDS.get(row.code) ?? row.type,
     expression,
     targets: onlyTarget === undefined ? targetsOf(row) : [onlyTarget],
     components: componentsOf(row, urls),

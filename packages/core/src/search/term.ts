@@ -7,7 +7,7 @@ import { splitUnescaped } from './escapes.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import { parseHierarchy } from './hierarchy-modifiers.js'
 import { tupleTests } from './kinds/composite.js'
-import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
+import { invalidValue, type Ask } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
 import { tokenTest } from './kinds/token.js'
 import { typedIdentifierTests } from './kinds/typed-identifier.js'
@@ -79,12 +79,14 @@ function parseValues(scope: FilterScope, parameter: SearchParameter, asks: reado
     return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:of-type`, typedIdentifierTests(ask))))
   }
   checkModifier(scope, parameter, modifier)
-  const found = anyOf(asks.map((ask) => entryCondition(parameter.code, alternativesOf(parameter, ask))))
+  const found = anyOf(asks.map((ask) => valueCondition(parameter, ask)))
   return modifier === 'not' ? { kind: 'not', condition: found } : found
 }
 
-function alternativesOf({ type, targets, components }: SearchParameter, ask: Ask): Alternatives {
-  return components.length > 0 ? tupleTests(components, ask) : (kindOf(type)?.alternatives({ ...ask, targets }) ?? [])
+function valueCondition({ code, kind: name, targets, components }: SearchParameter, ask: Ask): Condition {
+  if (components.length > 0) return entryCondition(code, tupleTests(components, ask))
+  const kind = kindOf(name)
+  return kind?.condition?.(code, ask) ?? entryCondition(code, kind?.alternatives({ ...ask, targets }) ?? [])
 }
 
 function checkModifier(scope: FilterScope, parameter: SearchParameter, modifier: string | undefined): void {
@@ -92,8 +94,8 @@ function checkModifier(scope: FilterScope, parameter: SearchParameter, modifier:
   throw refusedModifier(scope, parameter.type, modifier)
 }
 
-function isKindModifier({ type }: SearchParameter, modifier: string): boolean {
-  const kind = kindOf(type)
+function isKindModifier({ kind: name }: SearchParameter, modifier: string): boolean {
+  const kind = kindOf(name)
   return kind !== undefined && (kind.modifiers.includes(modifier) || (modifier === 'not' && kind.negatable))
 }
 

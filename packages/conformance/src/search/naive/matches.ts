@@ -18,6 +18,8 @@ export function matches(values: Values, { modifier, value }: { readonly modifier
       return values.values.some((token) => (modifier === 'text' ? isText(token, value) : isToken(token, value)))
     case 'string':
       return values.values.some((text) => isString(text, value, modifier))
+    case 'words':
+      return hasWords(values.values.join(' '), value)
     case 'uri':
       return values.values.some((uri) => isUri(uri, value, modifier))
     case 'reference':
@@ -45,6 +47,14 @@ function isToken({ system, code }: Token, value: string): boolean {
 function isString(text: string, value: string, modifier: string | undefined): boolean {
   if (modifier === 'exact') return text === value
   return modifier === 'contains' ? plain(text).includes(plain(value)) : plain(text).startsWith(plain(value))
+}
+
+/** Words parted by blanks, each of which must be there, or not there behind `not`; `or` parts alternatives. */
+function hasWords(text: string, value: string): boolean {
+  const words = plain(text).split(/[^\p{L}\p{N}]+/u)
+  const holds = (asked: string): boolean =>
+    asked.startsWith('not ') ? !holds(asked.slice('not '.length)) : asked.split(' ').every((word) => words.includes(plain(word)))
+  return value.split(' or ').some(holds)
 }
 
 function isUri(uri: string, value: string, modifier: string | undefined): boolean {

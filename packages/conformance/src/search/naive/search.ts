@@ -130,6 +130,7 @@ function sortValues(values: Values, descending: boolean): readonly (string | num
     case 'string':
       return values.values.map(plain)
     case 'uri':
+    case 'words':
       return values.values
     case 'reference':
       return values.values

@@ -18,6 +18,8 @@ export interface Span {
 export type Values =
   | { readonly kind: 'token'; readonly values: readonly Token[] }
   | { readonly kind: 'string' | 'uri'; readonly values: readonly string[] }
+  /** Texts whose words are looked for. */
+  | { readonly kind: 'words'; readonly values: readonly string[] }
   /** `Type/id`, or another address; empty for a reference without one. */
   | { readonly kind: 'reference'; readonly values: readonly string[] }
   | { readonly kind: 'date' | 'number' | 'quantity'; readonly values: readonly Span[] }
@@ -148,9 +150,21 @@ const numbers =
     values: at(resource, path).map((value) => ({ low: Number(value), high: Number(value) })),
   })
 
+/** All texts of a value, in which markup is not seen. */
+function everyText(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value.replaceAll(/<[^>]{0,99}>/g, ' ')]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(everyText) : []
+}
+
+const words =
+  (select: (resource: Resource) => readonly unknown[]): Reader =>
+  (resource) => ({ kind: 'words', values: select(resource).map((value) => everyText(value).join(' ')) })
+
 const EVERYWHERE: readonly (readonly [string, Reader])[] = [
   ['_tag', tokens((resource) => at(resource, 'meta.tag').map(coding))],
   ['_source', uris('meta.source')],
+  ['_text', words((resource) => at(resource, 'text.div'))],
+  ['_content', words((resource) => [resource])],
 ]
 
 /** The parameters of each type by their codes. */

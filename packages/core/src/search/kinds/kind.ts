@@ -1,5 +1,5 @@
 import { OperationError, quoted } from '../../errors/index.js'
-import type { Comparison, IndexEntry, SortKey } from '../../storage/index.js'
+import type { Comparison, Condition, IndexEntry, SortKey } from '../../storage/index.js'
 
 /** What an entry holds beside the parameter's code. */
 export type EntryFields = Omit<IndexEntry, 'param'>
@@ -40,6 +40,12 @@ export interface SearchKind {
   readonly negatable: boolean
   /** @throws {OperationError} `search-invalid` when the value cannot be read. */
   readonly alternatives: (ask: Ask) => Alternatives
+  /**
+   * What a value demands, where that is more than of one entry; `alternatives` are those of a single word then.
+   *
+   * @throws {OperationError} `search-invalid` when the value cannot be read.
+   */
+  readonly condition?: (param: string, ask: Ask) => Condition
   /** What the parameter sorts by; `undefined` where its values have no order. */
   readonly sortField: (descending: boolean) => SortKey['field'] | undefined
 }

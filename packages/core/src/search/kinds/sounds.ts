@@ -1,0 +1,33 @@
+import { doubleMetaphone } from 'double-metaphone'
+import { isObject, isString } from '../../json/index.js'
+import { allOf, entryCondition } from '../conditions.js'
+import { unescaped } from '../escapes.js'
+import { wordsIn } from '../words.js'
+import { invalidValue, type SearchKind } from './kind.js'
+
+/**
+ * `phonetic` of Patient, Person and Practitioner: family and given names by the sound of their words (Double Metaphone), which is that of
+ * English with an ear for other European languages. R4 leaves the rules open. Every word of a value must sound like one of a name.
+ */
+export const soundsKind: SearchKind = {
+  fields(name) {
+    if (!isObject(name)) return []
+    const sounds = [name['family'], name['given']].flat().filter(isString).flatMap(wordsIn).flatMap(soundsOf)
+    return [...new Set(sounds)].map((value) => ({ value }))
+  },
+  modifiers: [],
+  negatable: false,
+  alternatives: (ask) => [[{ field: 'value', op: 'in', operands: soundsOf(ask.value) }]],
+  condition(param, ask) {
+    const words = wordsIn(unescaped(ask.value))
+    if (words.length === 0) throw invalidValue(ask, 'a name')
+    return allOf(words.map((value) => entryCondition(param, soundsKind.alternatives({ ...ask, value }))))
+  },
+  sortField: () => undefined,
+}
+
+/** One or two sounds; a word of other than Latin letters, which has none, stands for itself. */
+function soundsOf(word: string): readonly string[] {
+  const sounds = new Set(doubleMetaphone(word).filter((sound) => sound !== ''))
+  return sounds.size === 0 ? [word] : [...sounds]
+}

@@ -1,0 +1,10 @@
+import { fold } from './fold.js'
+
+/** Longer runs of letters are no words that somebody looks for. */
+const MAX_WORD = 64
+
+/** The different words of a text, folded: runs of letters and digits. */
+export function wordsIn(text: string): readonly string[] {
+  const words = fold(text).match(/[\p{L}\p{N}]+/gu) ?? []
+  return [...new Set(words)].filter((word) => word.length <= MAX_WORD)
+}
