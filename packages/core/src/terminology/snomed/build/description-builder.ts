@@ -1,4 +1,4 @@
-import { ACCEPTABILITY, FLAG_ACTIVE, KINDS } from '../index/descriptions.js'
+import { ACCEPTABILITY, FLAG_ACTIVE, KINDS, TERM_CHUNK } from '../index/descriptions.js'
 import type { IdTable } from '../index/id-table.js'
 import { SCT } from '../sctid.js'
 import { column, numbering, textColumn, type Numbering } from './column.js'
@@ -63,7 +63,8 @@ export function descriptionBuilder(concepts: IdTable, modules: Numbering): Descr
         acceptability: dialects.columns(),
         term: (row) => terms.bytes(row),
       })
-      return withDisplays(own, { languages: languages.texts, dialects: dialects.ids, modules: modules.texts }, concepts.size)
+      const header = { languages: languages.texts, dialects: dialects.ids, modules: modules.texts, termChunk: TERM_CHUNK }
+      return withDisplays(own, header, concepts.size)
     },
   }
 }

@@ -11,7 +11,7 @@ import { column, textColumn } from './column.js'
 import type { Section } from './section.js'
 
 /** What is read back of the sections of descriptions. */
-export type DescriptionHeader = Pick<SnomedHeader, 'languages' | 'dialects' | 'modules'>
+export type DescriptionHeader = Pick<SnomedHeader, 'languages' | 'dialects' | 'modules' | 'termChunk'>
 
 /** The sections of descriptions, and after them those of the order of displays. */
 export function* withDisplays(sections: Iterable<Section>, header: DescriptionHeader, size: number): Iterable<Section> {

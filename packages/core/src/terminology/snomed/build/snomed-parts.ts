@@ -1,5 +1,6 @@
 import type { SystemSections, SystemToStore } from '../../../storage/index.js'
 import { MOST_PLACED } from '../../code-system/placed-concept.js'
+import { TERM_CHUNK } from '../index/descriptions.js'
 import { SNOMED_FORMAT, type SnomedHeader } from '../index/header.js'
 import { idTable, type IdTable } from '../index/id-table.js'
 import { sectionReader } from '../index/section-reader.js'
@@ -95,7 +96,7 @@ function beginDescriptions({ ids, modules: known }: BuiltConcepts): PartBuilder 
     add: (kind, row) => (kind === 'language' ? builder.addAcceptability(row) : builder.add(row)),
     finish() {
       const { languages, dialects } = builder
-      const header = { modules: modules.texts, languages, dialects, displays: ids.size <= MOST_PLACED }
+      const header = { modules: modules.texts, languages, dialects, displays: ids.size <= MOST_PLACED, termChunk: TERM_CHUNK }
       return { header, sections: builder.sections(), dangling: 0 }
     },
   }

@@ -71,22 +71,25 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
   const { index } = scope
   const selected = yield* scope.evaluate(value.constraint)
   const counts = new Uint32Array(index.size)
+  const seen = new Uint32Array(index.size)
   yield* eachMember(value.comparison === '=' ? selected : andNot(index.all(), selected), (source) => {
-    for (const target of targetsOf(rowsOf(index, source), types)) counts[target] = (counts[target] ?? 0) + 1
+    const { rows, from, to } = rowsOf(index, source)
+    for (let row = from; row < to; row++) {
+      const target = rows.values[row] ?? 0
+      // Each target of a source counts once: `seen` holds the source that was counted last, from 1.
+      if (isConcrete(target) || seen[target] === source + 1 || !types.has(rows.types[row] ?? 0)) continue
+      seen[target] = source + 1
+      counts[target] = (counts[target] ?? 0) + 1
+    }
   })
   // Thousands of lists of counts would not fit into memory, as sets do.
   const fitting = yield* testedBitmap(index.size, (concept) => fits(counts[concept] ?? 0, cardinality))
-  return { holds: ({ concept }) => (concept === undefined ? fits(0, cardinality) : fitting.has(concept)) }
-}
-
-/** The value concepts of relationships of these types, each once. */
-function targetsOf({ rows, from, to }: RowRange, types: Bitmap): ReadonlySet<number> {
-  const found = new Set<number>()
-  for (let row = from; row < to; row++) {
-    const target = rows.values[row] ?? 0
-    if (types.has(rows.types[row] ?? 0) && !isConcrete(target)) found.add(target)
+  return {
+    holds: ({ concept }) => (concept === undefined ? fits(0, cardinality) : fitting.has(concept)),
+    *candidates() {
+      return fitting
+    },
   }
-  return found
 }
 
 /** Counts the role groups in which the attributes hold; a relationship outside of groups stands for itself. */

@@ -29,7 +29,9 @@ export interface DescriptionTable {
 }
 
 /** Terms are kept in pieces of this many bytes, so that showing one reads little. */
-export const TERM_CHUNK = 262_144
+export const TERM_CHUNK = 32_768
+/** The same in imports that do not tell it. */
+const TERM_CHUNK_BEFORE = 262_144
 
 /** Bits of a description's flags: active, and the kind above it. */
 export const FLAG_ACTIVE = 1
@@ -37,7 +39,7 @@ export const FLAG_ACTIVE = 1
 /** Opens the table; columns are read when they are first needed. */
 export function descriptionTable(
   reader: SectionReader,
-  header: Pick<SnomedHeader, 'languages' | 'dialects' | 'modules'>,
+  header: Pick<SnomedHeader, 'languages' | 'dialects' | 'modules' | 'termChunk'>,
 ): DescriptionTable {
   const start = once(() => reader.numbers('description.start'))
   const ids = once((): IdColumns => ({ high: reader.numbers('description.high'), low: reader.numbers('description.low') }))
@@ -46,7 +48,7 @@ export function descriptionTable(
   const modules = once(() => reader.shorts('description.module'))
   const times = once(() => reader.numbers('description.time'))
   const dialects = header.dialects.map((_, i) => once(() => reader.bytes(`acceptability.${i}`)))
-  const term = termReader(reader)
+  const term = termReader(reader, header.termChunk ?? TERM_CHUNK_BEFORE)
   return {
     get size() {
       return flags().length
@@ -63,7 +65,7 @@ export function descriptionTable(
   }
 }
 
-function termReader(reader: SectionReader): (row: number) => string {
+function termReader(reader: SectionReader, size: number): (row: number) => string {
   const offsets = once(() => reader.numbers('description.term'))
   const chunks = new Map<number, Uint8Array>()
   const decoder = new TextDecoder()
@@ -74,13 +76,13 @@ function termReader(reader: SectionReader): (row: number) => string {
   }
   return (row) => {
     const [from, to] = [offsets()[row] ?? 0, offsets()[row + 1] ?? 0]
-    const first = Math.floor(from / TERM_CHUNK)
-    const base = first * TERM_CHUNK
-    const piece = chunk(first).subarray(from - base, Math.min(to - base, TERM_CHUNK))
-    if (to - base <= TERM_CHUNK) return decoder.decode(piece)
+    const first = Math.floor(from / size)
+    if (to <= (first + 1) * size) return decoder.decode(chunk(first).subarray(from - first * size, to - first * size))
     const whole = new Uint8Array(to - from)
-    whole.set(piece)
-    whole.set(chunk(first + 1).subarray(0, to - base - TERM_CHUNK), piece.length)
+    for (let number = first; number * size < to; number++) {
+      const start = number * size
+      whole.set(chunk(number).subarray(Math.max(0, from - start), to - start), Math.max(0, start - from))
+    }
     return decoder.decode(whole)
   }
 }

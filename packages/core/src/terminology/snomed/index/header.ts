@@ -26,6 +26,8 @@ export interface SnomedHeader {
   readonly schemes?: readonly string[]
   /** True when the order of displays is kept; imports of before the format had it have none. */
   readonly displays?: boolean
+  /** Bytes in a piece of the terms; imports of before it was told have larger pieces. */
+  readonly termChunk?: number
 }
 
 /** The format of the sections that this code writes and reads. */
