@@ -205,6 +205,7 @@ function runOf(
     visit: visitNode,
     trials: new Map(),
     noted: new Set(),
+    lists: new Map(),
     targets: { bundles: new Map(), contained: new Map(), anchors: new Map(), ids: new Map() },
     contexts: new Map(),
     later: (work) => {

@@ -118,3 +118,43 @@ describe('codings', () => {
     expect(await findingsOf(resource, [codeSystem({ status: 'draft' }), valueSet, profile], /^terminology-/)).toEqual([])
   })
 })
+
+describe('the value set of a profile', () => {
+  const listing = {
+    resourceType: 'ValueSet',
+    id: 'v',
+    url: 'http://codes.test/vs',
+    status: 'active',
+    compose: {
+      include: [{ system: 'http://codes.test/cs', concept: [{ code: 'a', display: 'Our A', designation: [{ value: 'Unser A' }] }] }],
+    },
+  }
+  const bound = (valueSet: string, members: JsonObject = {}): JsonObject => ({
+    ...basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet } }),
+    ...members,
+  })
+  const claiming = (coding: JsonObject): JsonObject => ({
+    ...basic({ system: 'http://codes.test/cs', ...coding }),
+    meta: { profile: ['http://codes.test/p'] },
+  })
+  const system = codeSystem({
+    concept: [
+      { code: 'a', display: 'A' },
+      { code: 'b', display: 'B' },
+    ],
+  })
+  const contained = bound('#v', { contained: [listing] })
+  const elsewhere = bound(listing.url)
+  const WRONG = 'error display-wrong Basic.code.coding[0].display'
+
+  test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+    ['gives displays', elsewhere, { code: 'a', display: 'our a' }, []],
+    ['gives designations', elsewhere, { code: 'a', display: 'Unser A' }, []],
+    ['leaves the displays of the code system', elsewhere, { code: 'a', display: 'A' }, []],
+    ['gives no other displays', elsewhere, { code: 'a', display: 'X' }, [WRONG]],
+    ['may be contained in it', contained, { code: 'a', display: 'Our A' }, []],
+    ['is required when it is contained', contained, { code: 'b' }, ['error code-not-in-value-set Basic.code']],
+  ])('%s', async (_, profile, coding, expected) => {
+    expect(await findingsOf(claiming(coding), [system, listing, profile], /^(display|code-not|value-set)/)).toEqual(expected)
+  })
+})

@@ -3,7 +3,7 @@ import { canonicalOf, type Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { Pending } from '../../fhirpath/index.js'
-import { stringAt, type JsonObject } from '../../json/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
   definedValueSet,
   findValueSet,
@@ -46,6 +46,8 @@ export interface CodeList {
   readonly has: (code: GivenCode) => Verdict
   /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
   readonly notes: (system: string) => readonly StatusNote[]
+  /** Displays that it gives a code where it lists its codes one by one. */
+  readonly displays: (code: GivenCode) => readonly string[]
   /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
   readonly suggestions: (code: GivenCode) => readonly string[]
   /** False once a code system of it has become one for a single request. */
@@ -155,6 +157,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       notes.set(system, known)
       return known
     },
+    displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
     lasts: () => families.every((family) => family.lasts()),
   }
@@ -162,8 +165,16 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
 
 /** The newest versions of a system that the value set takes codes from. */
 function providersOf(plan: ValueSetPlan, system: string): readonly CodeSystemProvider[] {
-  const parts = withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
-  return [...new Set(parts.flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
+  return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
+}
+
+function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['includes'] {
+  return withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
+}
+
+function listedDisplays(concept: JsonObject | undefined): readonly string[] {
+  const designations = objectsAt(concept, 'designation').map((one) => stringAt(one, 'value'))
+  return [stringAt(concept, 'display'), ...designations].filter((text) => text !== undefined)
 }
 
 function best(verdicts: readonly Verdict[]): Verdict {

@@ -1,5 +1,6 @@
 import { PENDING } from '../../fhirpath/index.js'
 import type { ElementRule } from '../profile/element-rule.js'
+import { boundList } from '../rules/binding/bound-list.js'
 import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import { isCheckedByType } from '../rules/registry.js'
 import type { Member } from '../rules/structure/check-shape.js'
@@ -32,10 +33,10 @@ function areFine(run: Run, { slot, holder }: Member, rules: readonly ElementRule
   return true
 }
 
-function isIn(run: Run, { isBase, bindings }: ElementRule, code: unknown): boolean {
+function isIn(run: Run, rule: ElementRule, code: unknown): boolean {
   if (typeof code !== 'string') return false
-  return bindings.every(({ valueSet }) => {
-    const list = isBase ? run.facts.baseValueSet(valueSet) : run.facts.valueSet(valueSet)
+  return rule.bindings.every(({ valueSet }) => {
+    const list = boundList(run, rule, valueSet)
     return list !== undefined && list !== PENDING && list.has({ code }) === 'in'
   })
 }

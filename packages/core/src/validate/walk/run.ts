@@ -1,5 +1,6 @@
 import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
 import type { BestPractice, Refusal } from '../../context/index.js'
+import type { CodeList } from '../facts/codes.js'
 import type { Facts } from '../facts/facts.js'
 import type { FindingSink } from '../finding-sink.js'
 import type { BundleIndex } from '../rules/reference/bundle-index.js'
@@ -31,6 +32,8 @@ export interface Run {
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
   /** Results of trials whether a node fits a profile, by place and profile. */
   readonly trials: Map<string, boolean>
+  /** The value sets to which each CodeableConcept is bound, by the object of the concept. */
+  readonly lists: Map<object, () => readonly CodeList[]>
   /** Canonicals of what was noted and need not be again. */
   readonly noted: Set<string>
   /** What references and links can lead to. */

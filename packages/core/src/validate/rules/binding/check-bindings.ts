@@ -8,6 +8,7 @@ import type { Finding } from '../../finding.js'
 import { replacement } from '../../fix/patch.js'
 import type { BindingRule, ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
+import { boundList, boundLists } from './bound-list.js'
 import { codesOf } from './coded-value.js'
 
 interface Bound {
@@ -27,6 +28,7 @@ export function checkBindings(run: Run, node: FhirNode, rules: readonly ElementR
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
   const required = bound.filter(({ binding }) => binding.strength === 'required')
   const codes = codesOf(node)
+  if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.lists.set(node.value, () => boundLists(run, rules))
   const done = new Set<string>()
   for (const one of required.length > 0 ? required : bound) {
     if (done.has(one.binding.valueSet)) continue
@@ -36,7 +38,7 @@ export function checkBindings(run: Run, node: FhirNode, rules: readonly ElementR
 }
 
 function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: Bound & { codes: readonly GivenCode[] }): void {
-  const list = rule.isBase ? run.facts.baseValueSet(binding.valueSet) : run.facts.valueSet(binding.valueSet)
+  const list = boundList(run, rule, binding.valueSet)
   if (list === PENDING) return
   if (list === undefined) {
     if (!rule.isBase) reportUnknown(run, node, { binding, rule })

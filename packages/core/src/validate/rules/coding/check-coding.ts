@@ -9,6 +9,8 @@ import { codesOfSystem } from '../../facts/suggested-codes.js'
 import type { Help } from '../../finding-sink.js'
 import { pointerOf } from '../../fix/patch.js'
 import type { Run } from '../../walk/run.js'
+import { boundLists } from '../binding/bound-list.js'
+import { codesOf } from '../binding/coded-value.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 
 /** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
@@ -56,7 +58,7 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }
   }
   const concept = provider.find(code)
   if (concept === undefined) reportUnknownCode(run, node, { code, provider })
-  else checkConcept(run, node, { coding, concept, provider })
+  else checkConcept(run, node, { coding, concept, provider, rules })
 }
 
 function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
@@ -108,7 +110,12 @@ function nearestCode(node: FhirNode, code: string, provider: CodeSystemProvider)
 function checkConcept(
   run: Run,
   node: FhirNode,
-  { coding, concept, provider }: { coding: JsonObject; concept: number; provider: CodeSystemProvider },
+  {
+    coding,
+    concept,
+    provider,
+    rules,
+  }: { coding: JsonObject; concept: number; provider: CodeSystemProvider; rules: readonly ElementRule[] },
 ): void {
   if (provider.status(concept).inactive) {
     run.sink.report('concept-inactive', node, { text: `${quoted(provider.code(concept))} is not in use any more; choose another code.` })
@@ -116,10 +123,18 @@ function checkConcept(
   const display = stringAt(coding, 'display')
   const texts = conceptTexts(provider, concept).map(({ value }) => value)
   if (display === undefined || texts.length === 0 || texts.some((text) => folded(text) === folded(display))) return
+  if (displaysInLists(run, node, rules).some((text) => folded(text) === folded(display))) return
   run.sink.report('display-wrong', node, {
     text: `The display of ${quoted(provider.code(concept))} is not ${quoted(display)}; it is one of ${texts.slice(0, 5).map(quoted).join(', ')}.`,
     at: 'display',
   })
+}
+
+/** The displays that the value sets give which a Coding, or the concept that it is in, is bound to. */
+function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly string[] {
+  const concept = node.parent?.value
+  const lists = [...boundLists(run, rules), ...((isObject(concept) && run.lists.get(concept)?.()) || [])]
+  return lists.flatMap((list) => codesOf(node).flatMap((code) => list.displays(code)))
 }
 
 function folded(text: string): string {

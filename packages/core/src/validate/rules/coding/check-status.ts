@@ -2,6 +2,7 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { systemNotes, type StatusNote } from '../../../terminology/index.js'
 import type { ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
+import { boundLists } from '../binding/bound-list.js'
 import { codesOf } from '../binding/coded-value.js'
 
 /** Notes that the code systems of an element, or the value sets that it is bound to, are drafts, experiments, or should not be used any more. */
@@ -25,13 +26,9 @@ const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
 
 /** A draft value set may use draft systems, so a binding decides what is worth a note. */
 function notesOn(run: Run, system: string, rules: readonly ElementRule[]): readonly StatusNote[] {
-  const bound = rules.flatMap(({ isBase, bindings }) =>
-    bindings.map(({ valueSet }) => (isBase ? run.facts.baseValueSet(valueSet) : run.facts.valueSet(valueSet))),
-  )
-  const notes =
-    bound.length === 0
-      ? notesOnSystem(run, system)
-      : bound.flatMap((list) => (list === undefined || list === PENDING ? [] : list.notes(system)))
+  const lists = boundLists(run, rules)
+  const isBound = rules.some(({ bindings }) => bindings.length > 0)
+  const notes = isBound ? lists.flatMap((list) => list.notes(system)) : notesOnSystem(run, system)
   return notes.filter(({ status, canonical }) => status !== 'draft' || !canonical.startsWith(COPIED))
 }
 
