@@ -87,13 +87,13 @@ describe('HT-01 HT-02 HT-03 methods', () => {
 
 describe('HT-04 HT-05 HT-07 the type of a body', () => {
   const put = (headers: Record<string, string>): Promise<Reply> => ask('/Patient/t', { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"t"}' })
-  it.each(['application/fhir+json', 'application/json', 'APPLICATION/FHIR+JSON', 'application/fhir+json;charset=UTF-8', 'application/json; charset="utf-8"', 'application/fhir+json; fhirVersion=4.0'])(
+  it.each(['application/fhir+json', 'application/json', 'APPLICATION/FHIR+JSON', 'application/fhir+json;charset=UTF-8', 'application/json; charset="utf-8"', 'application/fhir+json; fhirVersion=4.0', 'application/fhir+json; fhirVersion="4.0.1"'])(
     '%s is read',
     async (type) => {
       expect([200, 201]).toContain((await put({ 'content-type': type })).status)
     },
   )
-  it.each(['', 'text/plain', 'application/fhir+xml', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'application/jsonp', 'constructor', ';'])('%j is 415', async (type) => {
+  it.each(['', 'text/plain', 'application/fhir+xml', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'application/jsonp', 'application/fhir+json; fhirVersion=5.0', 'constructor', ';'])('%j is 415', async (type) => {
     expect(codeOf(await put({ 'content-type': type }))).toEqual([415, 'not-supported'])
   })
   it.each(['gzip', 'br', 'deflate', 'gzip, identity', 'x'])('encoded as %s is 415', async (encoding) => {
@@ -118,6 +118,9 @@ describe('HT-06 what the caller takes', () => {
     ['text/html', 406],
     ['application/fhir+json;q=0', 406],
     ['application/json;q=0.0', 406],
+    ['application/fhir+json; fhirVersion=4.0', 200],
+    ['application/fhir+json; fhirVersion=5.0', 406],
+    ['application/fhir+json; fhirVersion=5.0, application/fhir+json; fhirVersion=4.0; q=0.5', 200],
     ['constructor/toString', 406],
   ])('Accept: %j: %d', async (accept, status) => {
     const reply = await ask('/Patient/p', { headers: { accept } })
@@ -129,6 +132,7 @@ describe('HT-06 what the caller takes', () => {
     ['application/fhir+json', 200],
     ['application/json', 200],
     ['xml', 406],
+    ['application/fhir%2Bjson;fhirVersion=5.0', 406],
     ['text/turtle', 406],
     ['', 406],
     ['__proto__', 406],

@@ -27,6 +27,7 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
     )
   }
   if (!isUtf8(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The charset must be UTF-8.')
+  if (!isR4(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The fhirVersion must be 4.0.')
 }
 
 function checkPlain(name: string, value: string | undefined, allowed: string): void {
@@ -36,11 +37,23 @@ function checkPlain(name: string, value: string | undefined, allowed: string): v
 }
 
 function isUtf8(contentType: string): boolean {
-  const parameters = contentType
+  return valuesOf(contentType, 'charset').every((charset) => charset === 'utf-8' || charset === 'utf8')
+}
+
+/** @see https://hl7.org/fhir/R4/http.html#version-parameter */
+function isR4(type: string): boolean {
+  return valuesOf(type, 'fhirversion').every((version) => version === '4.0' || version.startsWith('4.0.'))
+}
+
+/** What a media type states for a parameter, in lower case and without quotes. */
+function valuesOf(type: string, parameter: string): readonly string[] {
+  return type
     .split(';')
     .slice(1)
-    .map((part) => part.trim().toLowerCase())
-  return parameters.every((parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter))
+    .flatMap((part) => {
+      const [name, value = ''] = part.split('=', 2).map((text) => text.trim().toLowerCase())
+      return name === parameter ? [value.replaceAll('"', '')] : []
+    })
 }
 
 /**
@@ -51,8 +64,8 @@ function isUtf8(contentType: string): boolean {
  */
 export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly [string, string])[]): void {
   const format = onlyValue(query, '_format')
-  if (format !== undefined ? JSON_TYPES.has(mediaTypeOf(format).replace(' ', '+')) : acceptsJson(request.header('accept'))) return
-  throw new OperationError('not-acceptable', 'Only JSON can be given: application/fhir+json or application/json.')
+  if (format === undefined ? acceptsJson(request.header('accept')) : isJsonFormat(format)) return
+  throw new OperationError('not-acceptable', 'Only JSON of FHIR R4 can be given: application/fhir+json or application/json.')
 }
 
 /** True when the caller asks for NDJSON by name, by `_format` or else by `Accept`. */
@@ -62,15 +75,16 @@ export function asksForNdjson(request: HttpRequest, query: readonly (readonly [s
   return (request.header('accept') ?? '').split(',').some((range) => NDJSON_TYPES.has(mediaTypeOf(range)) && !isRefused(range))
 }
 
+function isJsonFormat(format: string): boolean {
+  return JSON_TYPES.has(mediaTypeOf(format).replace(' ', '+')) && isR4(format)
+}
+
 function acceptsJson(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').filter((range) => range.includes('/'))
-  return ranges.length === 0 || ranges.some((range) => JSON_RANGES.has(mediaTypeOf(range)) && !isRefused(range))
+  return ranges.length === 0 || ranges.some((range) => JSON_RANGES.has(mediaTypeOf(range)) && isR4(range) && !isRefused(range))
 }
 
 /** True for a range of quality 0. */
 function isRefused(range: string): boolean {
-  return range
-    .split(';')
-    .slice(1)
-    .some((part) => /^q=0(\.0*)?$/.test(part.trim().toLowerCase()))
+  return valuesOf(range, 'q').some((quality) => /^0(\.0*)?$/.test(quality))
 }
