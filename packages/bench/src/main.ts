@@ -6,6 +6,7 @@ import { costlyEcl } from './terminology/costly-ecl.js'
 import { hostile } from './terminology/hostile.js'
 import { inProcess } from './in-process/in-process.js'
 import { soak } from './soak/soak.js'
+import { firstLoads } from './storage/first-load.js'
 import { storages } from './storage/storage.js'
 import { terminology } from './terminology/terminology.js'
 import { validate } from './validate/validate.js'
@@ -17,6 +18,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['hostile', hostile],
   ['costly-ecl', costlyEcl],
   ['storage', storages],
+  ['first-load', firstLoads],
   ['cluster', cluster],
   ['soak', soak],
   ['validate', validate],

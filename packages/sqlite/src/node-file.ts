@@ -10,11 +10,13 @@ export interface FileOptions {
   /** How long a call waits for a lock of another process. */
   readonly busyTimeoutMs: number
   readonly synchronous: 'FULL' | 'NORMAL'
+  /** Memory for pages of the connection that writes. Default 32,768. */
+  readonly writerCacheKib?: number
 }
 
 /** Pages that gather before they are moved from the log into the file (128 MB): rarely enough for bulk loads, often enough to restart fast. */
 const CHECKPOINT_PAGES = 32_000
-const WRITER_CACHE_KIB = 65_536
+const WRITER_CACHE_KIB = 32_768
 const SEARCH_CACHE_KIB = 32_768
 
 /**
@@ -22,14 +24,13 @@ const SEARCH_CACHE_KIB = 32_768
  * @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` when the file cannot be opened.
  */
 export function openToWrite(options: FileOptions, before = ''): SqliteDriver {
+  const { synchronous, writerCacheKib = WRITER_CACHE_KIB } = options
   const db = connected(options, { readOnly: false })
   try {
     db.exec(before)
     const mode = db.get(sql`PRAGMA journal_mode = WAL`)?.[0]
     if (mode !== 'wal') throw new OperationError('storage-unavailable', 'The file system of the database has no shared memory for its log.')
-    db.exec(
-      `PRAGMA synchronous = ${options.synchronous}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${WRITER_CACHE_KIB}`,
-    )
+    db.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${writerCacheKib}`)
     return db
   } catch (error) {
     db.close()

@@ -46,18 +46,21 @@ export async function openSqlite(file: string, options: OpenSqliteOptions = {}):
   return opened(fileExecutor(preparedFile(task), task), { file, options })
 }
 
+/** The pages that batches change at once, so that none is written twice. */
+const FILLING_CACHE_KIB = 65_536
+
 /**
- * Opens a file as `openSqlite`, to be filled, which takes half the time. When it holds no resource and nobody else has it open, the indexes
- * by search parameters are made by `close`, of all resources at once; should that not be reached, by whoever opens the file next. Until
- * then this one answers no search by a search parameter (`storage-unavailable`).
+ * Opens a file as `openSqlite`, to be filled. When it holds no resource and nobody else has it open, the indexes by search parameters are
+ * made by `close`, of all resources at once, which is less work; should `close` not be reached, by whoever opens the file next. Until then
+ * this one answers no search by a search parameter (`storage-unavailable`).
  *
  * @throws {OperationError} as `openSqlite`; `close` also `storage-full`, after which everything that was written is there.
  */
 export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
-  const task = fileOptions(file, options)
+  const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
   const points = preparedWithoutIndexes(task)
-  if (points === undefined) return openSqlite(file, options)
-  return opened(indexedByClose(fileExecutor(points, task)), { file, options })
+  const executor = points === undefined ? fileExecutor(preparedFile(task), task) : indexedByClose(fileExecutor(points, task))
+  return opened(executor, { file, options })
 }
 
 function fileOptions(file: string, { synchronous = 'FULL', busyTimeoutMs = 5_000 }: OpenSqliteOptions): FileOptions {

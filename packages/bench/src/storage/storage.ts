@@ -1,17 +1,14 @@
 import { createContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { stringAt, type JsonObject } from 'fhir-ops/json'
-import { putResource, type Indexer, type PutEntry, type Storage } from 'fhir-ops/storage'
+import { putResource } from 'fhir-ops/storage'
 import { r4, type Release } from '@fhir-ops/r4'
 import { drawsFrom } from '../content/draws.js'
 import { markdownTable } from '../markdown.js'
 import { timed } from '../timing.js'
 import { callsOver, type Call } from './calls.js'
 import { clinicalResource, MEASURE, PER_PATIENT } from './clinical-resources.js'
+import { fill } from './fill.js'
 import { STORAGES, type OpenedStorage } from './opened-storages.js'
-
-const BATCH = 500
-const MOST_AT_ONCE = 8
 
 /**
  * How fast storages are filled and asked, as they grow: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the
@@ -56,7 +53,7 @@ async function growing(
   await opened.storage.write([putResource({ type: 'Measure', id: 'bench', source: MEASURE }, indexer)])
   for (const next of sizes) {
     const start = performance.now()
-    await fill(opened.storage, indexer, { from: size, to: next })
+    await fill(opened.storage, indexer, { from: size, to: next, resourceOf: clinicalResource })
     const perSecond = ((next - size) * 1_000) / (performance.now() - start)
     size = next
     filled.push([name, size.toLocaleString('en'), perSecond.toFixed(0), ((await opened.bytes()) / size).toFixed(0)])
@@ -67,21 +64,6 @@ async function growing(
     }
   }
   return { filled, asked: [...asked].map(([call, timings]) => [name, call, ...timings]) }
-}
-
-/** As `fhir-ops load` does: some batches are written while the next is indexed, in this thread. */
-async function fill(storage: Storage, indexer: Indexer, { from, to }: { readonly from: number; readonly to: number }): Promise<void> {
-  const underWay: Promise<unknown>[] = []
-  for (let at = from; at < to; at += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, to - at) }, (_, n) => putEntry(clinicalResource(at + n), indexer))
-    if (underWay.length === MOST_AT_ONCE) await underWay.shift()
-    underWay.push(storage.write(batch))
-  }
-  await Promise.all(underWay)
-}
-
-function putEntry(source: JsonObject, indexer: Indexer): PutEntry {
-  return putResource({ type: stringAt(source, 'resourceType') ?? '', id: stringAt(source, 'id') ?? '', source }, indexer)
 }
 
 /** A call that the storage gives up has its error instead. */

@@ -1,0 +1,27 @@
+import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { putResource, type Indexer, type PutEntry, type Storage } from 'fhir-ops/storage'
+
+/** Which resources a storage is filled with. */
+export interface Filling {
+  readonly from: number
+  readonly to: number
+  readonly resourceOf: (n: number) => JsonObject
+}
+
+const BATCH = 500
+const MOST_AT_ONCE = 8
+
+/** As `fhir-ops load` does: some batches are written while the next is indexed, in this thread. */
+export async function fill(storage: Storage, indexer: Indexer, { from, to, resourceOf }: Filling): Promise<void> {
+  const underWay: Promise<unknown>[] = []
+  for (let at = from; at < to; at += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, to - at) }, (_, n) => putEntry(resourceOf(at + n), indexer))
+    if (underWay.length === MOST_AT_ONCE) await underWay.shift()
+    underWay.push(storage.write(batch))
+  }
+  await Promise.all(underWay)
+}
+
+function putEntry(source: JsonObject, indexer: Indexer): PutEntry {
+  return putResource({ type: stringAt(source, 'resourceType') ?? '', id: stringAt(source, 'id') ?? '', source }, indexer)
+}
