@@ -72,6 +72,29 @@ describe('hostile resources', () => {
     await expect(validate(hurried, { resource: bundle })).rejects.toMatchObject({ code: 'computation-timeout' })
   })
 
+  const many = (make: (index: number) => unknown): readonly unknown[] => Array.from({ length: 2_000 }, (_, index) => make(index))
+  const div = (inside: string): unknown => ({ status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${inside}</div>` })
+  const concept = (code: string): unknown => ({ coding: [{ system: 'http://loinc.org', code }] })
+  test.each([
+    ['a long list', { resourceType: 'Patient', name: many((index) => ({ family: `${index}` })) }],
+    ['a long list of texts', { resourceType: 'Patient', name: [{ given: many(String) }] }],
+    [
+      'a long list in slices',
+      { resourceType: 'Observation', status: 'final', code: concept('85354-9'), component: many((i) => ({ code: concept(`${i}`) })) },
+    ],
+    ['a long narrative of tags', { resourceType: 'Patient', text: div('<p>a</p>'.repeat(200_000)) }],
+    ['a long narrative of references', { resourceType: 'Patient', text: div('&amp;'.repeat(200_000)) }],
+    ['a long text with a slip', `{"none":[${'1,'.repeat(50_000)}]}`],
+  ])('VA-10 others run in between while %s is checked', async (_, resource) => {
+    let pauses = 0
+    let now = performance.now()
+    // Each look at the clock is a millisecond, so that the machine has no say.
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
+    const unhurried = forRequest({ ...ctx, turns: { next: async () => void pauses++ } }, { limits: { operationTimeoutMs: 1e9 } })
+    await validate(unhurried, { resource: typeof resource === 'string' ? resource : JSON.stringify(resource) })
+    expect(pauses).toBeGreaterThan(3)
+  })
+
   test('VA-12 names of properties are cut and escaped', async () => {
     const { findings } = await validated({ resourceType: 'Patient', ['x\n"'.repeat(1_000)]: 1 })
     expect(findings[0]?.text.length).toBeLessThan(250)

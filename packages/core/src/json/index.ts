@@ -1,5 +1,5 @@
 export { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
-export { parseJsonSource, type JsonSource, type JsonSourceOptions } from './json-source.js'
+export { parseJsonSource, readJsonSource, type JsonSource, type JsonSourceOptions } from './json-source.js'
 export { parseInPieces } from './json-pieces.js'
 export { writeInPieces } from './write-in-pieces.js'
 export { placeIn, type TextPlace } from './text-place.js'

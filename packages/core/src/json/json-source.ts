@@ -1,3 +1,4 @@
+import { finished, type Work } from '../work/index.js'
 import { quickSource, type QuickSource } from './quick-source.js'
 import { isQuote, readString, readWord, valueOfWord } from './source-scalars.js'
 import { JsonFault, skipSpace, type JsonSlip, type SourceReader } from './source-reader.js'
@@ -55,6 +56,8 @@ interface Building extends SourceReader {
 }
 
 const MAX_SLIPS = 1000
+/** Members that are read in one go. */
+const STEPS = 1000
 const BYTE_ORDER_MARK = 0xfeff
 const COMMA = 44
 const COLON = 58
@@ -65,9 +68,14 @@ const CLOSE_OBJECT = 125
 
 /** Reads a JSON text, going on after slips wherever the meaning is clear. Never throws, whatever the text. */
 export function parseJsonSource(text: string, options: JsonSourceOptions = {}): JsonSource {
+  return finished(readJsonSource(text, options))
+}
+
+/** The same, while other work runs in between. */
+export function* readJsonSource(text: string, options: JsonSourceOptions = {}): Work<JsonSource> {
   const limits = { maxDepth: 128, maxMembers: 1_000_000, positions: false, ...options }
-  const quick = limits.positions ? undefined : quickSource(text, limits)
-  return quick === undefined ? carefulSource(text, limits) : sourceOf(text, quick)
+  const quick = limits.positions ? undefined : yield* quickSource(text, limits)
+  return quick === undefined ? yield* carefulSource(text, limits) : sourceOf(text, quick)
 }
 
 function sourceOf(text: string, { value, numbers }: QuickSource): JsonSource {
@@ -76,7 +84,7 @@ function sourceOf(text: string, { value, numbers }: QuickSource): JsonSource {
 }
 
 /** Reads a text in one pass of its own, which knows where everything stands. */
-function carefulSource(text: string, limits: Required<JsonSourceOptions>): JsonSource {
+function* carefulSource(text: string, limits: Required<JsonSourceOptions>): Work<JsonSource> {
   const slips: JsonSlip[] = []
   const building: Building = {
     text,
@@ -93,7 +101,7 @@ function carefulSource(text: string, limits: Required<JsonSourceOptions>): JsonS
     numbers: new Map(),
     offsets: new Map(),
   }
-  const fault = build(building)
+  const fault = yield* build(building)
   return {
     text,
     start: building.start,
@@ -105,12 +113,15 @@ function carefulSource(text: string, limits: Required<JsonSourceOptions>): JsonS
   }
 }
 
-function build(building: Building): JsonSlip | undefined {
+function* build(building: Building): Work<JsonSlip | undefined> {
   try {
     skipSpace(building)
     building.start = building.at
     readValue(building, '')
-    while (building.frame !== undefined) readNext(building, building.frame)
+    for (let steps = 1; building.frame !== undefined; steps++) {
+      readNext(building, building.frame)
+      if (steps % STEPS === 0) yield
+    }
     if (!Number.isNaN(skipSpace(building))) throw new JsonFault('unexpected', building.at)
     return undefined
   } catch (caught) {

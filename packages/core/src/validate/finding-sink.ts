@@ -1,4 +1,5 @@
 import { pathOf, type FhirNode } from '../fhirpath/index.js'
+import type { Work } from '../work/index.js'
 import type { PlaceFinder } from './finding-places.js'
 import type { Finding } from './finding.js'
 import type { JsonPatch } from './fix/patch.js'
@@ -29,7 +30,7 @@ export type Help = Pick<Report, 'hint' | 'fix'>
 /** A place in the order of findings that is kept free for later. */
 export interface FindingSection {
   /** Puts what `work` reports in this place. */
-  readonly fill: (work: () => void) => void
+  readonly fill: (work: () => Work<void>) => Work<void>
 }
 
 /** Takes the findings of one walk, each once. */
@@ -82,10 +83,10 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
       const own: Findings = []
       current.push(own)
       return {
-        fill(work) {
+        *fill(work) {
           const outer = current
           current = own
-          work()
+          yield* work()
           current = outer
         },
       }

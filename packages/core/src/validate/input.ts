@@ -1,8 +1,9 @@
 import type { BestPractice, FindingLevel, Refusal } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { isObject, parseJsonSource, stringAt, type JsonSlip, type JsonSource } from '../json/index.js'
+import { isObject, readJsonSource, stringAt, type JsonSlip, type JsonSource } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, parametersOf, type Parameter } from '../parameters/index.js'
+import type { Work } from '../work/index.js'
 
 /** What a call of `$validate` asks. */
 export interface ValidateRequest {
@@ -30,11 +31,11 @@ export type ValidateMode = (typeof MODES)[number]
  *
  * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource of another type than the path's.
  */
-export function readRequest(request: OperationRequest): ValidateRequest {
-  const { source, parameters } = bodyOf(request, false)
+export function* readRequest(request: OperationRequest): Work<ValidateRequest> {
+  const { source, parameters } = yield* bodyOf(request, false)
   if (source !== undefined) refuseOtherType(source, request.type)
   const options = readOptions([...request.parameters, ...parameters])
-  return { source: options.places ? bodyOf(request, true).source : source, ...options }
+  return { source: options.places ? (yield* bodyOf(request, true)).source : source, ...options }
 }
 
 interface Body {
@@ -42,9 +43,9 @@ interface Body {
   readonly parameters: readonly Parameter[]
 }
 
-function bodyOf({ type, bodyText = '' }: OperationRequest, positions: boolean): Body {
+function* bodyOf({ type, bodyText = '' }: OperationRequest, positions: boolean): Work<Body> {
   if (bodyText === '') return { source: undefined, parameters: [] }
-  const body = parseJsonSource(bodyText, { positions })
+  const body = yield* readJsonSource(bodyText, { positions })
   return unwrapped(body, type) ?? { source: body, parameters: [] }
 }
 

@@ -1,9 +1,10 @@
-import type { OperationContext } from '../context/index.js'
+import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { Operation, OperationRequest, OperationResponse } from '../operation/index.js'
 import { readRequest } from './input.js'
 import { checkMode } from './modes.js'
 import { OPTIONS_HEADER } from './options-header.js'
+import { paced } from '../work/index.js'
 import { outcomeOfResult } from './output.js'
 import { validate, type ValidateResult } from './validate.js'
 
@@ -20,7 +21,7 @@ export const validateOperation: Operation = {
 }
 
 async function run(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const asked = readRequest(request)
+  const asked = await paced(readRequest(request), createPace(ctx))
   const findings = await checkMode(ctx, request, asked)
   if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
   const { source, profiles, places, bestPractice, refuse, level } = asked

@@ -9,12 +9,12 @@ import {
 } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
-import { isObject, parseJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
+import { isObject, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
 import { anticipate } from './facts/anticipate.js'
 import { createFacts, type Facts } from './facts/facts.js'
 import type { Finding } from './finding.js'
 import { placeFinder, type PlaceFinder } from './finding-places.js'
-import { createSink } from './finding-sink.js'
+import { createSink, type FindingSection } from './finding-sink.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
 import { faultFinding, noResource, noSuchType, reportSlips } from './json-findings.js'
 import { isConcrete } from './rules/structure/check-resource-type.js'
@@ -25,6 +25,7 @@ import { flawlessCheck, isFlawless, type FlawlessCheck } from './structure/flawl
 import { shapesOf } from './structure/shape.js'
 import type { Checks, Run } from './walk/run.js'
 import { visitNode } from './walk/visit-node.js'
+import { paced, type Work } from '../work/index.js'
 
 /** What `validate` is asked. Suppressions and refusals add to those of the context; what else it says of findings goes before what the context says. */
 export interface ValidateInput extends ValidationPolicy {
@@ -63,7 +64,7 @@ const MAX_WALKS = 32
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
-  const source = sourceOf(input)
+  const source = await sourceOf(ctx, input)
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked
   const told = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source.fault, places)]
@@ -155,17 +156,18 @@ interface WalkParts extends Asked {
 
 async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...parts }: WalkParts): Promise<readonly Finding[]> {
   const pace = createPace(ctx)
-  const tasks: (() => void)[] = []
-  const run = runOf(ctx, source, { ...parts, pace, tasks })
+  const tasks: Task[] = []
+  const lastTasks: Task[] = []
+  const run = runOf(ctx, source, { ...parts, pace, tasks, lastTasks })
   reportSlips(run, source.slips)
   visitNode(run, run.root, requestedRules(run, profiles))
   visitFirstEntry(run, profiles)
-  for (const task of tasks) {
-    if (pace.due()) await pace.pause()
-    task()
-  }
+  for (const list of [tasks, lastTasks]) for (const task of list) await paced(task(), pace)
   return run.sink.findings()
 }
+
+/** Work that is left for later. */
+type Task = () => Work<void>
 
 function typesOf(ctx: OperationContext): TypeModel {
   if (ctx.types === undefined)
@@ -178,14 +180,16 @@ function typesOf(ctx: OperationContext): TypeModel {
 
 interface RunParts extends Omit<WalkParts, 'profiles'> {
   readonly pace: Pace
-  /** Work that is left for later is added here. */
-  readonly tasks: (() => void)[]
+  /** What is to be done when the walk so far is done. */
+  readonly tasks: Task[]
+  /** What is to be done when all of these are. */
+  readonly lastTasks: Task[]
 }
 
 function runOf(
   ctx: OperationContext,
   source: JsonSource,
-  { model, facts, flawless, checks, bestPractice, refuses, pace, tasks, ...sinkOptions }: RunParts,
+  { model, facts, flawless, checks, bestPractice, refuses, pace, tasks, lastTasks, ...sinkOptions }: RunParts,
 ): Run {
   const sink = createSink(ctx.limits.maxIssues, sinkOptions)
   let steps = 0
@@ -208,18 +212,20 @@ function runOf(
     lists: new Map(),
     targets: { bundles: new Map(), contained: new Map(), anchors: new Map(), ids: new Map() },
     contexts: new Map(),
-    later: (work) => {
-      const section = sink.section()
-      tasks.push(() => section.fill(work))
-    },
+    later: (work) => void tasks.push(filling(sink.section(), work)),
+    atEnd: (work) => void lastTasks.push(filling(sink.section(), work)),
     step: () => {
       if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
     },
   }
 }
 
-function sourceOf({ resource, places }: ValidateInput): JsonSource {
-  if (typeof resource === 'string') return parseJsonSource(resource, { positions: places === true })
+function filling(section: FindingSection, work: Task): Task {
+  return () => section.fill(work)
+}
+
+async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): Promise<JsonSource> {
+  if (typeof resource === 'string') return paced(readJsonSource(resource, { positions: places === true }), createPace(ctx))
   if (!isObject(resource)) throw new OperationError('parameter-required', 'resource is missing.')
   if (isSource(resource)) return resource
   return { text: '', start: 0, value: resource, slips: [], numberText: () => undefined, positions: new Map() }

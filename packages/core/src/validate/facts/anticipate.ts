@@ -7,12 +7,25 @@ import type { Facts } from './facts.js'
  * spares a walk, which the benchmark `validate-examples` shows; what it misses the walk asks for.
  */
 export function anticipate(facts: Facts, value: unknown): void {
+  lookThrough({ facts, left: MOST }, value)
+}
+
+/** Values that are looked at. What is longer has more than can be asked for in one walk. */
+const MOST = 20_000
+
+interface Looking {
+  readonly facts: Facts
+  left: number
+}
+
+function lookThrough(looking: Looking, value: unknown): void {
+  if (looking.left-- <= 0) return
   if (Array.isArray(value)) {
-    for (const item of value) anticipate(facts, item)
+    for (const item of value) if (typeof item === 'object') lookThrough(looking, item)
   } else if (isObject(value)) {
-    askForCode(facts, value)
-    askForProfiles(facts, value)
-    for (const member of Object.values(value)) if (typeof member === 'object') anticipate(facts, member)
+    askForCode(looking.facts, value)
+    askForProfiles(looking.facts, value)
+    for (const member of Object.values(value)) if (typeof member === 'object') lookThrough(looking, member)
   }
 }
 

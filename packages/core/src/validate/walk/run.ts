@@ -5,6 +5,7 @@ import type { Facts } from '../facts/facts.js'
 import type { FindingSink } from '../finding-sink.js'
 import type { BundleIndex } from '../rules/reference/bundle-index.js'
 import type { ElementRule } from '../profile/element-rule.js'
+import type { Work } from '../../work/index.js'
 import type { FlawlessCheck } from '../structure/flawless.js'
 
 /** What stays the same while a resource is walked over. */
@@ -41,7 +42,9 @@ export interface Run {
   /** What expressions work with in each resource, by the resource's node. */
   readonly contexts: Map<FhirNode, FhirPathContext>
   /** Does the work when the walk so far is done, with a chance for other requests in between; its findings stand where they belong. */
-  readonly later: (work: () => void) => void
+  readonly later: (work: () => Work<void>) => void
+  /** The same, when the whole walk is done. */
+  readonly atEnd: (work: () => Work<void>) => void
   /** Counts a step; ends the walk when time is up. */
   readonly step: () => void
 }

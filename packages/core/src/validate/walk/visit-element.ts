@@ -2,8 +2,9 @@ import type { ElementSlot } from '../../fhirpath/index.js'
 import type { FhirNode } from '../../fhirpath/index.js'
 import type { ElementRule } from '../profile/element-rule.js'
 import { checkCount } from '../rules/cardinality/count.js'
-import { assignSlices } from '../rules/slicing/assign-slices.js'
+import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
 import { reportNullItem } from '../rules/structure/check-shape.js'
+import { finished, type Work } from '../../work/index.js'
 import type { Run } from './run.js'
 
 /** All nodes of one element in one parent. */
@@ -21,24 +22,63 @@ export interface ElementNodes {
  * @param rules What the rules of the parent say about the element.
  */
 export function visitElement(run: Run, element: ElementNodes, rules: readonly ElementRule[]): void {
-  const { parent, slot, nodes, nulls } = element
+  const { parent, slot, nodes } = element
   for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
-  const slices = assignSlices(run, element, fitting)
-  let told = 0
-  for (const node of nodes) {
-    const own = slices?.get(node)
-    if (told < nulls.length) told = tellNulls(run, element, { from: told, before: node.index })
-    run.visit(run, node, own === undefined ? fitting : withSlices(fitting, own))
+  if (nodes.length > MAX_AT_ONCE || isEntryResource(element)) run.later(() => visitInPieces(run, element, fitting))
+  else {
+    const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
+    visitNodes(run, { element, rules: fitting, slices, told: 0 }, nodes)
   }
-  if (told < nulls.length) tellNulls(run, element, { from: told, before: Infinity })
 }
 
-/** Keeps findings in the order of the list, because fixes are applied from the last to the first. Gives how many were told so far. */
-function tellNulls(run: Run, { parent, slot, nulls }: ElementNodes, { from, before }: { from: number; before: number }): number {
-  let told = from
-  for (let index = nulls[told]; index !== undefined && index < before; index = nulls[++told]) reportNullItem(run, parent, { slot, index })
-  return told
+function isSliced(rules: readonly ElementRule[]): boolean {
+  return rules.some(({ slices }) => slices.length > 0)
+}
+
+/** Nodes that are visited in one go. Longer lists are work of their own, in which others have turns. */
+const MAX_AT_ONCE = 50
+
+/** Bundles are long, so each of their resources is a work of its own. */
+function isEntryResource({ slot, nodes: [first] }: ElementNodes): boolean {
+  return slot.name === 'resource' && first?.type.kind === 'resource'
+}
+
+/** A visit of all nodes of an element. */
+interface Visit {
+  readonly element: ElementNodes
+  readonly rules: readonly ElementRule[]
+  readonly slices: SliceRules | undefined
+  /** Of the nulls, how many were told so far. */
+  told: number
+}
+
+function* visitInPieces(run: Run, element: ElementNodes, rules: readonly ElementRule[]): Work<void> {
+  const { nodes } = element
+  const slices = isSliced(rules) ? yield* assignSlices(run, element, rules) : undefined
+  const visit: Visit = { element, rules, slices, told: 0 }
+  for (let start = 0; start < nodes.length; start += MAX_AT_ONCE) {
+    visitNodes(run, visit, nodes.slice(start, start + MAX_AT_ONCE))
+    yield
+  }
+}
+
+function visitNodes(run: Run, visit: Visit, nodes: readonly FhirNode[]): void {
+  const { element, rules, slices } = visit
+  for (const node of nodes) {
+    const own = slices?.get(node)
+    tellNulls(run, visit, node.index)
+    run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
+  }
+  if (nodes.at(-1) === element.nodes.at(-1)) tellNulls(run, visit, Infinity)
+}
+
+/** Tells of the nulls before a place, so that findings are in the order of the list: fixes are applied from the last to the first. */
+function tellNulls(run: Run, visit: Visit, before: number): void {
+  const { parent, slot, nulls } = visit.element
+  for (let index = nulls[visit.told]; index !== undefined && index < before; index = nulls[++visit.told]) {
+    reportNullItem(run, parent, { slot, index })
+  }
 }
 
 /** The rules for a node in slices: a slice of a snapshot stands in the place of the element that is sliced. */

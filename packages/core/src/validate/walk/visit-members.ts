@@ -19,20 +19,30 @@ const NO_MEMBERS: JsonObject = {}
 export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const holder = isObject(node.value) ? node.value : (node.extra ?? NO_MEMBERS)
   checkMissing(run, { node, holder }, rules)
-  if (holder === NO_MEMBERS) return
+  if (holder !== NO_MEMBERS) visitAll(run, node, { holder, rules })
+}
+
+function visitAll(run: Run, node: FhirNode, { holder, rules }: { holder: JsonObject; rules: readonly ElementRule[] }): void {
   const shape = run.checks === 'structure' ? run.flawless.shapes.of(node.type.name, rules[0]) : undefined
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
+    if (run.sink.isFull) return
     const slot = slotOf(run, node, { holder, key })
-    if (slot === undefined) continue
-    if (slot.isChoice) checkOnlyChoice(run, node, { slot, choices: (choices ??= new Map()) })
-    const own = rulesFor(slot, rules)
-    if (!isFine(run, { slot, holder, shape }, own)) visitMember(run, node, { slot, holder, rules: own })
+    if (slot?.isChoice === true) checkOnlyChoice(run, node, { slot, choices: (choices ??= new Map()) })
+    if (slot !== undefined) visitMember(run, node, { slot, holder, shape, rules: rulesFor(slot, rules) })
   }
 }
 
-function visitMember(run: Run, node: FhirNode, { slot, holder, rules }: Member & { readonly rules: readonly ElementRule[] }): void {
-  if (run.isStructural && !checkShape(run, node, { slot, holder })) return
+/** A member with what is said about it. */
+interface RuledMember extends Member {
+  /** Of the holder, where only the structure is checked. */
+  readonly shape: Shape | undefined
+  readonly rules: readonly ElementRule[]
+}
+
+function visitMember(run: Run, node: FhirNode, member: RuledMember): void {
+  const { slot, holder, rules } = member
+  if (isFine(run, member) || (run.isStructural && !checkShape(run, node, { slot, holder }))) return
   const nodes: FhirNode[] = []
   pushSlot(run.model, node, { slot, into: nodes })
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, rules)
@@ -48,7 +58,7 @@ function rulesFor({ name }: ElementSlot, rules: readonly ElementRule[]): readonl
 }
 
 /** Whether a quick look shows that there is nothing to be said about a member. */
-function isFine(run: Run, { slot, holder, shape }: Member & { readonly shape: Shape | undefined }, rules: readonly ElementRule[]): boolean {
+function isFine(run: Run, { slot, holder, shape, rules }: RuledMember): boolean {
   if (run.checks === 'all') return isPlainPrimitive(run, { slot, holder }, rules)
   const member = Object.hasOwn(holder, slot.siblingName) ? undefined : shape?.members.get(slot.jsonName)
   return member !== undefined && isFlawlessMember(run.flawless, holder, member)

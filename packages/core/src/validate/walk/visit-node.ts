@@ -22,16 +22,6 @@ import { visitMembers } from './visit-members.js'
  */
 export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (run.sink.isFull || (node.value === undefined && node.extra === undefined)) return
-  if (isEntryResource(node)) run.later(() => visitNow(run, node, rules))
-  else visitNow(run, node, rules)
-}
-
-/** Bundles are long: each of their resources is a piece of work of its own. */
-function isEntryResource({ type, slot }: FhirNode): boolean {
-  return type.kind === 'resource' && slot?.name === 'resource'
-}
-
-function visitNow(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   run.step()
   if (run.checks === 'structure' && isFlawless(run.flawless, node, rules[0])) return
   const all = rulesOf(run, node, rules)

@@ -1,4 +1,5 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
+import type { Work } from '../../../work/index.js'
 import { textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
 import { bundleIndex, type BundleEntry, type BundleIndex } from '../reference/bundle-index.js'
@@ -40,7 +41,25 @@ export function checkBundle(run: Run, bundle: FhirNode): void {
   const type = textOf(bundle, 'type') ?? ''
   const index = bundleIndex(run, bundle)
   const check = { run, bundle, type, index, linksOf: linkCollector(run, index) }
-  for (const rule of [...ON_ALL, ...(BY_TYPE.get(type) ?? [])]) rule(check)
+  const rules = [...ON_ALL, ...(BY_TYPE.get(type) ?? [])]
+  if (index.entries.length <= FEW) for (const rule of rules) rule(check)
+  else run.later(() => checkInPieces(check, rules))
+}
+
+/** Entries that are checked in one go. */
+const FEW = 100
+
+/** Most of the time goes into looking for links, so that is what is done entry by entry. */
+function* checkInPieces(check: BundleCheck, rules: readonly BundleRule[]): Work<void> {
+  for (const entry of rules.length > ON_ALL.length ? check.index.entries : []) {
+    check.linksOf(entry)
+    check.run.step()
+    yield
+  }
+  for (const rule of rules) {
+    rule(check)
+    yield
+  }
 }
 
 function linkCollector(run: Run, index: BundleIndex): BundleCheck['linksOf'] {

@@ -4,14 +4,24 @@ import { isObject, stringAt } from '../../../json/index.js'
 import { resourceOf, type Run } from '../../walk/run.js'
 import { containerOf } from '../reference/resolve-locally.js'
 import { anchorsOf } from './element-ids.js'
-import { readNarrative, type Narrative, type NarrativeLanguage } from './narrative-problems.js'
+import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './narrative-problems.js'
 
 const TXT_1 = 'txt-1: The narrative may only have the basic elements and attributes of HTML, links, images, and styles that load nothing.'
 
 /** Checks the XHTML of a narrative: markup, links, and that its language is the resource's. */
 export function checkNarrative(run: Run, node: FhirNode): void {
-  if (typeof node.value !== 'string') return
-  const narrative = readNarrative(node.value)
+  const { value } = node
+  if (typeof value !== 'string') return
+  if (value.length <= SHORT) return checkRead(run, node, readNarrative(value))
+  run.later(function* () {
+    checkRead(run, node, yield* narrativeWork(value))
+  })
+}
+
+/** Characters that are read in less time than others can wait. */
+const SHORT = 100_000
+
+function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
   if (narrative.hasForeignMarkup) run.sink.report('invariant', node, { text: TXT_1 })
   for (const text of narrative.problems) run.sink.report('narrative', node, { text })
   if (narrative.hasSpaceAttribute)

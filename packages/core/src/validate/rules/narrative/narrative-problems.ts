@@ -1,4 +1,5 @@
 import { quoted } from '../../../errors/index.js'
+import { finished, type Work } from '../../../work/index.js'
 import { isAllowedAttribute, isAllowedElement } from './allowed-markup.js'
 import { unescaped, unknownEntity } from './entities.js'
 import { xhtmlTokens, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
@@ -10,6 +11,9 @@ const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 't
 /** What ends a paragraph in HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
 
+/** Characters that are read in one go, and about how many a tag has. */
+const PIECE = 20_000
+const TAG = 20
 const LOADING_STYLE = /url\s*\(|expression\s*\(/i
 
 /** The attributes `lang` and `xml:lang` of an element. */
@@ -65,8 +69,20 @@ interface Reading {
  * @see https://hl7.org/fhir/R4/narrative.html
  */
 export function readNarrative(text: string): Narrative {
+  return finished(narrativeWork(text))
+}
+
+/** The same, while other work runs in between. */
+export function* narrativeWork(text: string): Work<Narrative> {
   const reading = emptyReading()
-  for (const token of xhtmlTokens(text.trim())) read(reading, token)
+  let length = 0
+  for (const token of xhtmlTokens(text.trim())) {
+    read(reading, token)
+    length += token.kind === 'text' ? token.text.length : TAG
+    if (length < PIECE) continue
+    length = 0
+    yield
+  }
   const [unclosed] = reading.open
   if (reading.problems.size === 0 && unclosed !== undefined) reading.problems.add(`The element '${unclosed}' is not closed.`)
   if (reading.problems.size === 0) checkWhole(reading)

@@ -33,9 +33,15 @@ interface Scanned {
   readonly end: number
 }
 
+/** Characters of one text; what is longer is several. */
+const MAX_TEXT = 10_000
+
+/** A text up to the next tag, or a part of it with whole references. */
 function plainText(text: string, at: number): Scanned {
-  const next = text.indexOf('<', at)
-  const end = next < 0 ? text.length : next
+  const part = text.slice(at, at + MAX_TEXT)
+  const tag = part.indexOf('<')
+  const reference = tag < 0 && part.length === MAX_TEXT ? part.lastIndexOf('&') : -1
+  const end = at + (tag >= 0 ? tag : reference > 0 ? reference : part.length)
   return { token: { kind: 'text', text: text.slice(at, end) }, end }
 }
 

@@ -1,4 +1,5 @@
 import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
+import { finished, type Work } from '../../../work/index.js'
 import { createSink } from '../../finding-sink.js'
 import type { ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
@@ -16,7 +17,8 @@ export function conforms(run: Run, node: FhirNode, { rules, key }: Trial): boole
   if (known !== undefined) return known
   run.trials.set(name, true)
   const sink = createSink(1)
-  run.visit({ ...run, sink, isStructural: false, bestPractice: 'off', later: (work) => work() }, node, rules)
+  const now = (work: () => Work<void>): void => finished(work())
+  run.visit({ ...run, sink, isStructural: false, bestPractice: 'off', later: now, atEnd: now }, node, rules)
   const result = sink.errors === 0
   run.trials.set(name, result)
   return result

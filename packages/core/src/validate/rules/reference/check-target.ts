@@ -34,10 +34,11 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
 
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
 
-/** Said when all has been walked over, because the errors may come after the reference. */
+/** Said at the end, because the errors may come after the reference. */
 function noteFaults(run: Run, node: FhirNode, resource: FhirNode): void {
   if (!run.isStructural || resource === containerOf(node)) return
-  run.later(() => {
+  run.atEnd(function* () {
+    yield
     if (!run.sink.hasErrorIn(resource)) return
     run.sink.report('reference-target', node, {
       text: `The ${resource.type.name} at ${pathOf(resource)}, to which this leads, has errors.`,

@@ -4,6 +4,7 @@ import type { ElementNodes } from '../../walk/visit-element.js'
 import { rootsOf } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
 import { needsUnknownCodes } from '../binding/coded-fits.js'
+import type { Work } from '../../../work/index.js'
 import { checkCount } from '../cardinality/count.js'
 import { checkOrder, reportOutside, reportSeveral, type Places } from './slice-findings.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
@@ -17,13 +18,13 @@ export type SliceRules = Map<FhirNode, ElementRule[]>
 
 /**
  * Sorts the nodes of an element into the slices of its rules. Reports what the slicing forbids, and slices of which there are too few or
- * too many. `undefined` when nothing is sliced.
+ * too many.
  */
-export function assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): SliceRules | undefined {
-  let assigned: SliceRules | undefined
+export function* assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): Work<SliceRules> {
+  const assigned: SliceRules = new Map()
   const groups: Places[] = []
   for (const group of rules) {
-    if (group.slices.length > 0) groups.push(assignGroup(run, element, { group, rules, assigned: (assigned ??= new Map()) }))
+    if (group.slices.length > 0) groups.push(yield* assignGroup(run, element, { group, rules, assigned }))
   }
   for (const family of familiesOf(run, groups)) reportOutside(run, element.nodes, family)
   return assigned
@@ -49,16 +50,21 @@ interface Group {
   readonly assigned: SliceRules
 }
 
-function assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): Places {
+function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): Work<Places> {
   const others = rules.filter((rule) => rule !== group)
   const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
-  const places = element.nodes.map((node) => placesOf(run, node, { group, others, slicing }))
+  const places: (readonly ElementRule[])[] = []
+  for (const node of element.nodes) {
+    run.step()
+    places.push(placesOf(run, node, { group, others, slicing }))
+    yield
+  }
   for (const slice of group.slices) {
     const nodes = element.nodes.filter((_, index) => places[index]?.includes(slice))
     checkSize(run, element.parent, { slice, size: nodes.length })
     for (const node of nodes) addTo(assigned, node, slice)
     if (slice.slices.length > 0)
-      reportOutside(run, nodes, [assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })])
+      reportOutside(run, nodes, [yield* assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })])
   }
   for (const [index, node] of element.nodes.entries()) reportSeveral(run, node, places[index] ?? [])
   checkOrder(run, element.nodes, { group, slicing, places })
