@@ -29,6 +29,19 @@ describe('a bitmap', () => {
     )
   })
 
+  it('of the little that two large sets share holds just that', () => {
+    const large = fc.uniqueArray(fc.nat(2 ** 16 - 1), { maxLength: 300 })
+    fc.assert(
+      fc.property(large, large, large, (a, b, shared) => {
+        const [x, y] = [new Set([...a, ...shared]), new Set([...b, ...shared])]
+        const both = fleetingAnd(bitmapFrom(x, 2 ** 16), bitmapFrom(y, 2 ** 16))
+        const expected = [...x.intersection(y)].sort((m, n) => m - n)
+        expect([both.count(), [...members(both)]]).toEqual([expected.length, expected])
+        expect([...a, ...shared].every((position) => both.has(position) === y.has(position))).toBe(true)
+      }),
+    )
+  })
+
   it('of a range holds its start and not its end', () => {
     fc.assert(
       fc.property(fc.nat(LIMIT), fc.nat(LIMIT), (start, end) => {

@@ -108,17 +108,34 @@ export function and(a: Bitmap, b: Bitmap): Bitmap {
  * to both, so that it must not be nested without bound.
  */
 export function fleetingAnd(a: Bitmap, b: Bitmap): Bitmap {
-  let counted: number | undefined
-  return (
-    fewOf(a, b) ?? {
-      limit: Math.max(a.limit, b.limit),
-      get words() {
-        return combined(a, b, (x, y) => x & y).words
-      },
-      has: (position) => a.has(position) && b.has(position),
-      count: () => (counted ??= countBoth(a.words, b.words)),
-    }
-  )
+  const few = fewOf(a, b)
+  if (few !== undefined) return few
+  const limit = Math.max(a.limit, b.limit)
+  const count = countBoth(a.words, b.words)
+  if (isFew(count, limit)) return fewBitmap(inBoth(a.words, b.words, count), limit)
+  return {
+    limit,
+    get words() {
+      return combined(a, b, (x, y) => x & y).words
+    },
+    has: (position) => a.has(position) && b.has(position),
+    count: () => count,
+  }
+}
+
+/** The members of both, which are so many. */
+function inBoth(a: Uint32Array, b: Uint32Array, count: number): Uint32Array {
+  const found = new Uint32Array(count)
+  let next = 0
+  for (let i = 0; next < count; i++) {
+    for (let word = (a[i] ?? 0) & (b[i] ?? 0); word !== 0; word &= word - 1) found[next++] = numberOf(i, word & -word)
+  }
+  return found
+}
+
+/** The number of a bit of one of the words. */
+function numberOf(at: number, bit: number): number {
+  return at * 32 + 31 - Math.clz32(bit)
 }
 
 function fewOf(a: Bitmap, b: Bitmap): Bitmap | undefined {
@@ -168,7 +185,7 @@ export function* members(bitmap: Bitmap, skip = 0): Generator<number, void, unde
     }
     for (; word !== 0; word &= word - 1) {
       if (left-- > 0) continue
-      yield i * 32 + 31 - Math.clz32(word & -word)
+      yield numberOf(i, word & -word)
     }
     left = 0
   }

@@ -85,17 +85,17 @@ function* groupIndex(group: JsonObject): Work<GroupIndex> {
   const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) =>
     stringAt(group, name),
   )
-  const elements = yield* elementsByCode(group)
-  const byTarget = sharedWork(() => mappingsByTarget(elements))
+  const bySource = yield* mappingsBySource(group)
+  const byTarget = sharedWork(() => mappingsByTarget(bySource))
   return {
-    elements: elements.size,
+    elements: bySource.size,
     forward: {
       from: source,
       fromVersion: sourceVersion,
       to: target,
       toVersion: targetVersion,
-      find: (code) => (elements.get(code) ?? []).flatMap(mappingsOf),
-      codes: () => elements.keys(),
+      find: (code) => bySource.get(code) ?? [],
+      codes: () => bySource.keys(),
     },
     backward: {
       from: target,
@@ -112,32 +112,32 @@ function* groupIndex(group: JsonObject): Work<GroupIndex> {
 
 const STEPS = 256
 
-function* elementsByCode(group: JsonObject): Work<ReadonlyMap<string, readonly JsonObject[]>> {
-  const found = new Map<string, JsonObject[]>()
+function* mappingsBySource(group: JsonObject): Work<Mappings> {
+  const found = new Map<string, Mapping[]>()
   for (const [i, element] of objectsAt(group, 'element').entries()) {
     if (i % STEPS === 0) yield
-    add(found, stringAt(element, 'code'), element)
+    const mappings = mappingsOf(found, stringAt(element, 'code'))
+    for (const target of objectsAt(element, 'target')) mappings?.push({ element, target })
   }
   return found
 }
 
-function* mappingsByTarget(elements: ReadonlyMap<string, readonly JsonObject[]>): Work<ReadonlyMap<string, readonly Mapping[]>> {
+function* mappingsByTarget(bySource: Mappings): Work<Mappings> {
   const found = new Map<string, Mapping[]>()
   let step = 0
-  for (const same of elements.values()) {
+  for (const mappings of bySource.values()) {
     if (step++ % STEPS === 0) yield
-    for (const mapping of same.flatMap(mappingsOf)) add(found, stringAt(mapping.target, 'code'), mapping)
+    for (const mapping of mappings) mappingsOf(found, stringAt(mapping.target, 'code'))?.push(mapping)
   }
   return found
 }
 
-function add<T>(found: Map<string, T[]>, code: string | undefined, value: T): void {
-  if (code === undefined) return
-  const same = found.get(code)
-  if (same === undefined) found.set(code, [value])
-  else same.push(value)
-}
+type Mappings = ReadonlyMap<string, readonly Mapping[]>
 
-function mappingsOf(element: JsonObject): readonly Mapping[] {
-  return objectsAt(element, 'target').map((target) => ({ element, target }))
+/** The list of a code, which may be a new one. */
+function mappingsOf(found: Map<string, Mapping[]>, code: string | undefined): Mapping[] | undefined {
+  if (code === undefined) return undefined
+  const mappings = found.get(code) ?? []
+  found.set(code, mappings)
+  return mappings
 }

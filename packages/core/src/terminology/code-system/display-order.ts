@@ -51,7 +51,8 @@ export interface OrderedTexts {
 }
 
 /** The order over its columns. */
-export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumns, { display, withCode }: OrderedTexts): DisplayOrder {
+export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumns, { withCode, ...texts }: OrderedTexts): DisplayOrder {
+  const display = keptLately(KEPT_TEXTS, texts.display)
   return {
     display,
     length: (concept) => lengths[concept] ?? 0,
@@ -69,8 +70,12 @@ export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumn
 /** Finds concepts by their folded code. */
 export function* codeFinder(size: number, code: (concept: number) => string): Work<OrderedTexts['withCode']> {
   const byCode = yield* sortedPlaces(yield* collected(size, code))
-  return (wanted) => stretch(byCode, (concept) => compare(code(concept), wanted))
+  const kept = keptLately(KEPT_TEXTS, code)
+  return (wanted) => stretch(byCode, (concept) => compare(kept(concept), wanted))
 }
+
+/** Folded texts that are kept: looking for a beginning compares the same ones again and again (bench `terminology`). */
+const KEPT_TEXTS = 4_096
 
 const STEPS = 256
 
@@ -86,11 +91,10 @@ export function* collected(size: number, text: (concept: number) => string): Wor
 
 /** The concepts that the order, which is ascending, calls equal. */
 function stretch(sorted: Uint32Array, order: (concept: number) => number): Uint32Array {
-  const from = firstWhere(sorted.length, (i) => order(sorted[i] ?? 0) >= 0)
-  return sorted.subarray(
-    from,
-    firstWhere(sorted.length, (i) => order(sorted[i] ?? 0) > 0),
-  )
+  const rest = sorted.subarray(firstWhere(sorted.length, (i) => order(sorted[i] ?? 0) >= 0))
+  const isPast = (i: number): boolean => order(rest[i] ?? 0) > 0
+  // Mostly there is none.
+  return rest.subarray(0, rest.length === 0 || isPast(0) ? 0 : firstWhere(rest.length, isPast))
 }
 
 function compare(a: string, b: string): number {

@@ -1,10 +1,6 @@
 import { orderOver, type DisplayOrder, type OrderedTexts } from '../../code-system/display-order.js'
-import { keptLately } from '../../kept-lately.js'
 import type { SectionReader } from './section-reader.js'
 import { sortedWords } from './word-table.js'
-
-/** Displays that are kept: finding a beginning asks for the same ones again and again. */
-const KEPT_DISPLAYS = 4_096
 
 /** Opens the order of displays of a version that has one. */
 export function displayTable(reader: SectionReader, texts: OrderedTexts): DisplayOrder {
@@ -23,5 +19,5 @@ export function displayTable(reader: SectionReader, texts: OrderedTexts): Displa
       places: reader.shorts('display.concepts.places'),
     },
   }
-  return orderOver(columns, { ...texts, display: keptLately(KEPT_DISPLAYS, texts.display) })
+  return orderOver(columns, texts)
 }
