@@ -6,7 +6,7 @@ import { sql, type Sql } from './sql.js'
 
 /**
  * The ids of the current resources that match, as sets out of indexes. There is no join in it, so that its cost is that of the sets
- * whatever the planner believes of the data. An id may come several times.
+ * whatever the planner believes of the data. An id may come several times where `repeatsIds` says so.
  */
 export function idsWhere({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const tests = entryTests(where)
@@ -28,6 +28,22 @@ export function idsWhere({ type, where }: Pick<SearchQuery, 'type' | 'where'>): 
       return idsReferredBy(type, where)
     case 'entry':
       return NONE
+  }
+}
+
+/** Whether an id may come several times among `idsWhere`. Intersections and differences have none twice; to tell theirs apart again takes long. */
+export function repeatsIds(where: Condition): boolean {
+  switch (where.kind) {
+    case 'and': {
+      const [first, another] = where.conditions
+      return first !== undefined && another === undefined && repeatsIds(first)
+    }
+    case 'entry':
+    case 'or':
+    case 'refersTo':
+      return true
+    default:
+      return false
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Condition, SearchPage, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
 import type { Executor } from './database.js'
-import { idsWhere } from './ids-sql.js'
+import { idsWhere, repeatsIds } from './ids-sql.js'
 import { meets } from './meets-sql.js'
 import { FEW, narrowest } from './narrowest.js'
 import { LARGE, withLargeTexts } from './large-texts.js'
@@ -67,12 +67,13 @@ async function pageOf(db: Executor, query: SearchQuery, { few, textBelow }: Read
 /** The exact number of matches; the text of no resource is read. */
 export async function countMatches(db: Executor, query: SearchQuery, few: number = FEW): Promise<number> {
   const narrow = conjuncts(query.where).length > 1 ? await narrowest(db, query, few) : undefined
-  const counted =
-    narrow === undefined
-      ? sql`SELECT DISTINCT id FROM (${idsWhere(query)}) AS ids`
-      : sql`SELECT 1 FROM fhir_resource r WHERE ${fewMatches(query, narrow)}`
+  const counted = narrow === undefined ? distinctIds(query) : sql`SELECT 1 FROM fhir_resource r WHERE ${fewMatches(query, narrow)}`
   const [row] = await db.rows(sql`SELECT count(*) AS count FROM (${counted}) AS matches`)
   return numberAt(row ?? {}, 'count')
+}
+
+function distinctIds(query: SearchQuery): Sql {
+  return repeatsIds(query.where) ? sql`SELECT DISTINCT id FROM (${idsWhere(query)}) AS ids` : idsWhere(query)
 }
 
 interface Page {
@@ -91,8 +92,8 @@ function matches(query: SearchQuery, { after, limit }: Page, narrow: Condition |
   if (narrow !== undefined) return fewMatches(query, narrow)
   const sorted = (query.sort ?? []).length > 0
   if (!sorted && conjuncts(query.where).length < 2) return sql`${isCurrent(query.type)} AND ${meets(query.type, query.where)}`
-  const ids = sql`SELECT id FROM (${idsWhere(query)}) AS ids`
-  return isOneOf(query.type, sorted ? ids : sql`${ids} WHERE ${after} GROUP BY id ORDER BY id LIMIT ${limit}`)
+  if (sorted) return isOneOf(query.type, idsWhere(query))
+  return isOneOf(query.type, sql`SELECT id FROM (${distinctIds(query)}) AS ids WHERE ${after} ORDER BY id LIMIT ${limit}`)
 }
 
 function fewMatches({ type, where }: SearchQuery, narrow: Condition): Sql {
