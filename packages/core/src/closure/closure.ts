@@ -1,5 +1,6 @@
 import { checkpoint, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { checkInput, FLAG, inputShape, listOf, needed, objectWith, TEXT } from '../input/index.js'
 import { newEntries } from './new-entries.js'
 import { readClosure, writeClosure, type ClosureConcept, type ClosureEntry, type ClosureState, type KeptState } from './closure-state.js'
 
@@ -9,6 +10,13 @@ export interface ClosureInput extends ExplainOption {
   readonly concepts?: readonly ClosureConcept[] | undefined
   readonly since?: string | undefined
 }
+
+const CLOSURE_INPUT = inputShape<ClosureInput>({
+  name: needed(TEXT),
+  concepts: listOf(objectWith('a code with its system', { system: needed(TEXT), version: TEXT, code: needed(TEXT) })),
+  since: TEXT,
+  explain: FLAG,
+})
 
 /** The rows that the caller should add to its copy of the table. */
 export interface ClosureResult extends Explained {
@@ -35,6 +43,7 @@ export function closure(ctx: OperationContext, input: ClosureInput): Promise<Clo
 }
 
 async function maintained(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
+  checkInput(input, CLOSURE_INPUT)
   const concepts = input.concepts ?? []
   if (concepts.length > 0 && input.since !== undefined) {
     throw new OperationError('parameter-invalid', 'Concepts and version cannot be given together.', { expression: ['version'] })

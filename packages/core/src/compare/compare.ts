@@ -1,5 +1,6 @@
 import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, type ErrorCode } from '../errors/index.js'
+import { checkInput, FLAG, inputShape, needed, OBJECT, objectWith, oneOf, TEXT } from '../input/index.js'
 import {
   demandedSupplements,
   makePlan,
@@ -27,6 +28,19 @@ export interface CompareInput extends ExplainOption {
   readonly versionPolicy?: VersionPolicy | undefined
   readonly rules?: VersionRules | undefined
 }
+
+const VALUE_SET_NAME = objectWith('an object with the url of a value set, or the value set', {
+  valueSet: OBJECT,
+  url: TEXT,
+  valueSetVersion: TEXT,
+})
+const COMPARE_INPUT = inputShape<CompareInput>({
+  thisValueSet: needed(VALUE_SET_NAME),
+  otherValueSet: needed(VALUE_SET_NAME),
+  versionPolicy: oneOf('as-needed', 'always', 'never'),
+  rules: OBJECT,
+  explain: FLAG,
+})
 
 /** What a comparison came to. */
 export interface Comparison extends Explained {
@@ -56,6 +70,7 @@ export function compare(ctx: OperationContext, input: CompareInput): Promise<Com
 }
 
 async function compared(ctx: OperationContext, input: CompareInput): Promise<Comparison> {
+  checkInput(input, COMPARE_INPUT)
   const valueSets = [await namedValueSet(ctx, input.thisValueSet), await namedValueSet(ctx, input.otherValueSet)] as const
   const supplements = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
   const scope = await terminologyScope(ctx, { supplements, rules: input.rules })

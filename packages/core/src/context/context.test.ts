@@ -28,11 +28,6 @@ const definition = (key?: string): Definition => ({
   ...(key !== undefined && { key }),
 })
 
-test('a context without a storage is refused in words', () => {
-  const make = (): unknown => Reflect.apply(createContext, undefined, [{}])
-  expect(make).toThrow(expect.objectContaining({ code: 'parameter-required', message: 'storage is missing.' }))
-})
-
 describe('cached', () => {
   test('makes a thing once for one key', () => {
     const made: Definition[] = []

@@ -6,7 +6,7 @@ import type { JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
-import { DEFAULT_LIMITS, type Limits } from './limits.js'
+import { limitsOf, type Limits } from './limits.js'
 import { pacedResource } from './paced-resource.js'
 import { createTurns, type Turns } from './turns.js'
 import { checkReasonAndDay, type ValidationPolicy } from './validation-policy.js'
@@ -76,9 +76,11 @@ export interface ContextOptions {
 /**
  * Makes the context of a process over a storage.
  *
- * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a suppression of findings without a reason or a day.
+ * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a limit that is no number, and a suppression of findings
+ *   without a reason or a day; `parameter-unsupported` for a limit that there is not.
  */
 export function createContext(options: ContextOptions): OperationContext {
+  checkGiven('options', options)
   checkGiven('storage', options.storage)
   for (const suppression of options.validation?.suppress ?? []) checkReasonAndDay(suppression)
   const cache = options.cache ?? createCache()
@@ -99,7 +101,7 @@ export function createContext(options: ContextOptions): OperationContext {
     types: options.types,
     convertUnit: options.convertUnit,
     validation: options.validation,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits: limitsOf(options.limits),
     turns,
     now: options.now ?? (() => new Date()),
     newId,

@@ -15,16 +15,16 @@ export interface Explained {
 }
 
 /**
- * Runs an operation, and puts what it wrote down into its result when the input asks for it.
+ * Runs an operation, and puts what it wrote down into its result when the input asks for it. That there is an input is for the operation to check.
  *
  * @throws {OperationError} as the operation; with the explanation in `detail` when it was asked for.
  */
 export function explained<T extends object>(
   ctx: OperationContext,
-  input: ExplainOption,
+  input: ExplainOption | undefined,
   run: (ctx: OperationContext) => Promise<T>,
 ): Promise<T & Explained> {
-  return input.explain === true ? recorded(ctx, run) : run(ctx)
+  return input?.explain === true ? recorded(ctx, run) : run(ctx)
 }
 
 async function recorded<T extends object>(ctx: OperationContext, run: (ctx: OperationContext) => Promise<T>): Promise<T & Explained> {

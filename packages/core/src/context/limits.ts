@@ -1,3 +1,5 @@
+import { OperationError, quoted } from '../errors/index.js'
+
 /** Bounds on the work for one call. Every one can be set in `createContext`. */
 export interface Limits {
   /** Most codes of an expansion for which no `count` was asked. */
@@ -14,6 +16,22 @@ export interface Limits {
   readonly operationTimeoutMs: number
   /** Most issues of one validation. */
   readonly maxIssues: number
+}
+
+/**
+ * The limits of a context that sets some.
+ *
+ * @throws {OperationError} `parameter-value` for one that is no number, 0 or more; `parameter-unsupported` for one that there is not.
+ */
+export function limitsOf(set: Partial<Limits> = {}): Limits {
+  for (const [name, value] of Object.entries<unknown>(set)) {
+    const expression = [`limits.${name}`]
+    if (!Object.hasOwn(DEFAULT_LIMITS, name))
+      throw new OperationError('parameter-unsupported', `There is no limit ${quoted(name)}.`, { expression })
+    if (!(typeof value === 'number' && value >= 0))
+      throw new OperationError('parameter-value', `limits.${name} must be a number, 0 or more.`, { expression })
+  }
+  return { ...DEFAULT_LIMITS, ...set }
 }
 
 /** The limits of a context that sets none. */

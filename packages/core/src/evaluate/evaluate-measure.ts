@@ -1,6 +1,7 @@
 import type { MeasureReport } from 'fhir/r4.js'
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { checkInput, inputShape, needed, oneOf, TEXT } from '../input/index.js'
 import { findMeasure } from './find-measure.js'
 import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope } from './languages/index.js'
 import { planOf, type GroupPlan, type MeasurePlan } from './measure-plan.js'
@@ -24,6 +25,15 @@ export interface EvaluateInput {
   readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
 }
 
+const EVALUATE_INPUT = inputShape<EvaluateInput>({
+  measure: needed(TEXT),
+  periodStart: needed(TEXT),
+  periodEnd: needed(TEXT),
+  subject: TEXT,
+  practitioner: TEXT,
+  reportType: oneOf('subject', 'subject-list', 'population'),
+})
+
 /** Options of `evaluateMeasure`. */
 export interface EvaluateOptions {
   /** Criteria languages beside those that come with the engine. */
@@ -39,6 +49,7 @@ export interface EvaluateOptions {
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
  */
 export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInput, options: EvaluateOptions = {}): Promise<MeasureReport> {
+  checkInput(input, EVALUATE_INPUT)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)

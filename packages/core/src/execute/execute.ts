@@ -1,5 +1,6 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
+import { checkInput, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { answerOf, type BotAnswer } from './answer.js'
 import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
 import type { Bots } from './bots.js'
@@ -35,6 +36,18 @@ export interface ExecuteInput {
   readonly capabilities?: BotCapabilities
 }
 
+const EXECUTE_INPUT = inputShape<ExecuteInput>({
+  bot: needed(OBJECT),
+  input: { words: 'anything', is: () => true },
+  contentType: TEXT,
+  method: oneOf('GET', 'POST'),
+  query: OBJECT,
+  headers: OBJECT,
+  requestId: TEXT,
+  project: TEXT,
+  capabilities: OBJECT,
+})
+
 const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
 
 /**
@@ -46,6 +59,7 @@ const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent
  *   `exposeBotErrors` is set; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
  */
 export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<BotAnswer> {
+  checkInput(input, EXECUTE_INPUT)
   const { bots, signal } = ctx
   const bot = await findBot(ctx, input.bot, { bots, project: input.project })
   const event = eventOf(ctx, bot, input)

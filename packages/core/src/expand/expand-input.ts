@@ -1,4 +1,5 @@
 import type { ExplainOption } from '../context/index.js'
+import { COUNT, FLAG, inputShape, listOf, OBJECT, TEXT, type InputShape } from '../input/index.js'
 import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
 /** What to expand, and how. One of `valueSet` and `url` names the value set. */
@@ -28,3 +29,27 @@ export interface ExpandInput extends ValueSetName, AskedLanguages, ExplainOption
   readonly useSupplement?: readonly string[] | undefined
   readonly rules?: VersionRules | undefined
 }
+
+/** What `expand` takes. */
+export const EXPAND_INPUT: InputShape = inputShape<ExpandInput>({
+  valueSet: OBJECT,
+  url: TEXT,
+  valueSetVersion: TEXT,
+  displayLanguage: TEXT,
+  acceptLanguage: TEXT,
+  explain: FLAG,
+  filter: TEXT,
+  tolerateTypo: FLAG,
+  offset: COUNT,
+  count: COUNT,
+  activeOnly: FLAG,
+  excludeNotForUI: FLAG,
+  excludeNested: FLAG,
+  includeDesignations: FLAG,
+  includeDefinition: FLAG,
+  designations: listOf(TEXT),
+  properties: listOf(TEXT),
+  excludeSystems: listOf(TEXT),
+  useSupplement: listOf(TEXT),
+  rules: OBJECT,
+})

@@ -1,5 +1,6 @@
 import { OperationError } from '../errors/index.js'
 import { explained, type OperationContext } from '../context/index.js'
+import { checkInput } from '../input/index.js'
 import {
   activeCodes,
   filterWords,
@@ -19,7 +20,7 @@ import {
   type Work,
 } from '../terminology/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
-import type { ExpandInput } from './expand-input.js'
+import { EXPAND_INPUT, type ExpandInput } from './expand-input.js'
 import type { Expansion, ExpansionEntry } from './expansion.js'
 import { explainSelection } from './explain-selection.js'
 import { declaredProperties } from './expansion-properties.js'
@@ -107,6 +108,7 @@ interface Selection {
 }
 
 async function selected(ctx: OperationContext, input: ExpandInput): Promise<Selection> {
+  checkInput(input, EXPAND_INPUT)
   refuseLongFilter(ctx, input)
   const planned = await plannedValueSet(ctx, input)
   const { scope, plan } = planned

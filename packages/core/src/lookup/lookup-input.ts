@@ -1,4 +1,5 @@
 import type { ExplainOption } from '../context/index.js'
+import { FLAG, inputShape, listOf, needed, OBJECT, TEXT, type InputShape } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { AskedLanguages, VersionRules } from '../terminology/index.js'
 
@@ -16,3 +17,17 @@ export interface LookupInput extends AskedLanguages, ExplainOption {
   /** The CodeSystem itself, used in place of a stored one of the same url and version. */
   readonly codeSystem?: JsonObject | undefined
 }
+
+/** What `lookup` takes. */
+export const LOOKUP_INPUT: InputShape = inputShape<LookupInput>({
+  system: needed(TEXT),
+  version: TEXT,
+  code: needed(TEXT),
+  properties: listOf(TEXT),
+  useSupplement: listOf(TEXT),
+  rules: OBJECT,
+  codeSystem: OBJECT,
+  displayLanguage: TEXT,
+  acceptLanguage: TEXT,
+  explain: FLAG,
+})

@@ -2,6 +2,7 @@ import { formatCanonical } from '../content/index.js'
 import { createPace, explained, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
+import { checkInput } from '../input/index.js'
 import { stringAt } from '../json/index.js'
 import {
   conceptTexts,
@@ -21,7 +22,7 @@ import {
   type LanguageList,
 } from '../terminology/index.js'
 import type { LookedUpConcept } from './looked-up.js'
-import type { LookupInput } from './lookup-input.js'
+import { LOOKUP_INPUT, type LookupInput } from './lookup-input.js'
 import { conceptProperties } from './properties.js'
 
 /**
@@ -35,6 +36,7 @@ export function lookup(ctx: OperationContext, input: LookupInput): Promise<Looke
 }
 
 async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<LookedUpConcept> {
+  checkInput(input, LOOKUP_INPUT)
   const provider = await providerFor(ctx, input)
   const concept = provider.find(input.code)
   if (concept === undefined) throw await unknownConcept(ctx, input, provider)

@@ -66,7 +66,8 @@ const MAX_USER_AGENT = 256
 
 /** @throws {TypeError} for a subject, lifetime or scope that cannot be. @throws {OperationError} `forbidden` when the user is not active. */
 export async function createSession(services: SessionServices, input: NewSession): Promise<IssuedToken> {
-  checkInput(input)
+  checkGiven('session', input)
+  checkSession(input)
   const user = await userFor(services, input.user)
   if (user.state !== 'active') throw new OperationError('forbidden', 'The user is disabled or deleted.')
   const token = newToken(services.random)
@@ -196,7 +197,7 @@ function auditCreation(services: SessionServices, session: SessionRecord): Promi
   return services.audit({ type: 'session-created', outcome: 'success', sub, loginId, client, remoteHost })
 }
 
-function checkInput({ user, ttl, scopes = [], patient }: NewSession): void {
+function checkSession({ user, ttl, scopes = [], patient }: NewSession): void {
   checkGiven('user', user)
   checkSubject(typeof user === 'string' ? user : user.sub)
   if (patient !== undefined && !isResourceId(patient)) throw new TypeError('The patient of a session is the id of a Patient.')

@@ -111,6 +111,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): SessionServices {
+  checkGiven('options', options)
   const { store, sessionCacheMs = 0, onFailure = () => {} } = options
   checkGiven('store', store)
   if (!(sessionCacheMs >= 0 && sessionCacheMs <= MAX_CACHE_MS)) throw new TypeError('sessionCacheMs must be 0 to 5,000.')

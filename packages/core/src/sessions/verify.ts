@@ -1,3 +1,4 @@
+import { isString } from '../json/index.js'
 import type { SessionRecord, UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
 import { rejected, type KnownSession, type RejectionReason, type SessionServices } from './state.js'
@@ -8,7 +9,7 @@ const TOUCH_MS = 60_000
 
 /** @throws {OperationError} `token-invalid` for every token that is not an active session's, alike. */
 export async function verifyToken(services: SessionServices, token: string): Promise<Principal> {
-  if (!token.startsWith(TOKEN_PREFIX) || token.length > MAX_TOKEN_LENGTH) throw rejected('unknown')
+  if (!isString(token) || !token.startsWith(TOKEN_PREFIX) || token.length > MAX_TOKEN_LENGTH) throw rejected('unknown')
   const known = await knownSession(services, sha256(token))
   if (known === undefined) throw rejected('unknown')
   return accepted(services, known)

@@ -1,5 +1,6 @@
-import { createPace, explained, type Explained, type OperationContext } from '../context/index.js'
+import { createPace, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { checkInput, FLAG, inputShape, needed, OBJECT, TEXT } from '../input/index.js'
 import {
   explainUnknownCode,
   hierarchyStep,
@@ -22,6 +23,15 @@ export interface SubsumesInput {
   readonly rules?: VersionRules | undefined
 }
 
+const SUBSUMES_INPUT = inputShape<SubsumesInput & ExplainOption>({
+  system: needed(TEXT),
+  version: TEXT,
+  codeA: needed(TEXT),
+  codeB: needed(TEXT),
+  rules: OBJECT,
+  explain: FLAG,
+})
+
 /** How A stands to B. */
 export type SubsumptionOutcome = 'equivalent' | 'subsumes' | 'subsumed-by' | 'not-subsumed'
 
@@ -41,13 +51,14 @@ export function subsumes(ctx: OperationContext, input: SubsumesInput & { readonl
 export function subsumes(ctx: OperationContext, input: SubsumesInput): Promise<SubsumptionOutcome>
 export function subsumes(
   ctx: OperationContext,
-  input: SubsumesInput & { readonly explain?: true },
+  input: (SubsumesInput & { readonly explain?: true }) | undefined,
 ): Promise<SubsumptionOutcome | ExplainedSubsumption> {
-  if (input.explain !== true) return outcomeFor(ctx, input)
+  if (input?.explain !== true) return outcomeFor(ctx, input)
   return explained(ctx, input, async (own) => ({ outcome: await outcomeFor(own, input) }))
 }
 
-async function outcomeFor(ctx: OperationContext, input: SubsumesInput): Promise<SubsumptionOutcome> {
+async function outcomeFor(ctx: OperationContext, input: SubsumesInput | undefined): Promise<SubsumptionOutcome> {
+  checkInput(input, SUBSUMES_INPUT)
   const scope = await terminologyScope(ctx, input.rules === undefined ? {} : { rules: input.rules })
   const family = await scope.family(input.system)
   const choice = await preparedChoice(family, { include: input.version, rules: scope.rules })

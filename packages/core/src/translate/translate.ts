@@ -1,11 +1,12 @@
 import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { quoted } from '../errors/index.js'
+import { checkInput } from '../input/index.js'
 import { isObject } from '../json/index.js'
 import type { MapIndex } from './map-index.js'
 import { mapsFor } from './maps.js'
 import { sourceCodes, type SourceCode } from './source-codes.js'
 import { mapStep } from './translation-steps.js'
-import type { TranslateInput, TranslateMatch, TranslateResult } from './translation.js'
+import { TRANSLATE_INPUT, type TranslateInput, type TranslateMatch, type TranslateResult } from './translation.js'
 import { matchesIn } from './walk.js'
 
 const NO_TRANSLATION: ReadonlySet<string | undefined> = new Set(['unmatched', 'disjoint'])
@@ -24,6 +25,7 @@ export function translate(ctx: OperationContext, input: TranslateInput): Promise
 }
 
 async function translated(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
+  checkInput(input, TRANSLATE_INPUT)
   ctx.authorize?.('read', 'ConceptMap', input.mapId)
   const codes = sourceCodes(input)
   const resources = [...(isObject(input.conceptMap) ? [input.conceptMap] : []), ...(input.resources ?? [])]

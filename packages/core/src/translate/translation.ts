@@ -1,5 +1,6 @@
 import type { CodeableConcept, Coding, ConceptMap } from 'fhir/r4.js'
 import type { Explained, ExplainOption } from '../context/index.js'
+import { CODING, FLAG, inputShape, listOf, OBJECT, TEXT, type InputShape } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
 
 /** Context of a coding: what is known about another element, tested against `dependsOn` of the map. */
@@ -36,6 +37,23 @@ export interface TranslateInput extends ExplainOption {
   /** Go from target to source. `source`, `target` and `targetSystem` change their meaning too: they speak of the translation's direction. */
   readonly reverse?: boolean | undefined
 }
+
+/** What `translate` takes. */
+export const TRANSLATE_INPUT: InputShape = inputShape<TranslateInput>({
+  coding: CODING,
+  codeableConcept: OBJECT,
+  mapId: TEXT,
+  url: TEXT,
+  mapVersion: TEXT,
+  source: TEXT,
+  target: TEXT,
+  conceptMap: OBJECT,
+  resources: listOf(OBJECT),
+  targetSystem: TEXT,
+  dependencies: listOf(OBJECT),
+  reverse: FLAG,
+  explain: FLAG,
+})
 
 /** A further code that a mapping gives for another element. */
 export interface TranslateProduct {

@@ -1,6 +1,7 @@
 import { canonicalOf, formatCanonical } from '../content/index.js'
 import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
+import { checkInput } from '../input/index.js'
 import { stringAt } from '../json/index.js'
 import {
   explainUnknownCode,
@@ -19,7 +20,7 @@ import { unknownCode, unusableSystem } from './check-system.js'
 import { withoutSystem, type CodingResult } from './check-coding.js'
 import { explainDisplay } from './explain-display.js'
 import { statusMessage } from './status-issue.js'
-import type { GivenCoding, ValidateInCodeSystemInput } from './validate-input.js'
+import { IN_CODE_SYSTEM_INPUT, type GivenCoding, type ValidateInCodeSystemInput } from './validate-input.js'
 import { issueOf, noteOf, placeIn, type ValidationIssue } from './validation-issue.js'
 import type { Validation } from './validation.js'
 import { shownCoding } from './shown-coding.js'
@@ -36,6 +37,7 @@ export function validateInCodeSystem(ctx: OperationContext, input: ValidateInCod
 }
 
 async function validation(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
+  checkInput(input, IN_CODE_SYSTEM_INPUT)
   const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
   const scope = await terminologyScope(own, {
     supplements: input.useSupplement ?? [],

@@ -1,11 +1,12 @@
 import { explained, type OperationContext } from '../context/index.js'
+import { checkInput } from '../input/index.js'
 import { escaped, escapedWhole, languagesFor, missingImports, nameOf, paced, plannedValueSet, statusNotes } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
 import { plainAnswer } from './plain-answer.js'
 import { shownCoding, shownWithoutGood } from './shown-coding.js'
 import { statusMessage } from './status-issue.js'
-import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
+import { IN_VALUE_SET_INPUT, type GivenCoding, type ValidateInValueSetInput } from './validate-input.js'
 import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
 import type { Validation } from './validation.js'
 
@@ -23,6 +24,7 @@ export function validateInValueSet(ctx: OperationContext, input: ValidateInValue
 }
 
 async function validation(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
+  checkInput(input, IN_VALUE_SET_INPUT)
   const planned = await plannedValueSet(ctx, input)
   const plain = plainAnswer(planned, input)
   if (plain !== undefined) return plain

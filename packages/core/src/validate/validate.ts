@@ -9,7 +9,8 @@ import {
 } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
-import { isObject, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
+import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
+import { isObject, isString, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
 import { anticipate } from './facts/anticipate.js'
 import { createFacts, type Facts } from './facts/facts.js'
 import type { Finding } from './finding.js'
@@ -45,6 +46,17 @@ export interface ValidateInput extends ValidationPolicy {
   readonly checks?: Checks | undefined
 }
 
+const VALIDATE_INPUT = inputShape<ValidateInput>({
+  resource: needed({ words: 'a JSON text or an object', is: (value) => isString(value) || isObject(value) }),
+  profiles: listOf(TEXT),
+  places: FLAG,
+  checks: oneOf('all', 'structure'),
+  suppress: listOf(OBJECT),
+  bestPractice: oneOf('off', 'information', 'warning', 'error'),
+  refuse: listOf(oneOf('markup', 'examples')),
+  level: oneOf('information', 'warning', 'error'),
+})
+
 /** What `validate` says. */
 export interface ValidateResult {
   /** True when no finding is an error. */
@@ -64,6 +76,7 @@ const MAX_WALKS = 32
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
+  checkInput(input, VALIDATE_INPUT)
   const source = await sourceOf(ctx, input)
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked
@@ -226,7 +239,6 @@ function filling(section: FindingSection, work: Task): Task {
 
 async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): Promise<JsonSource> {
   if (typeof resource === 'string') return paced(readJsonSource(resource, { positions: places === true }), createPace(ctx))
-  if (!isObject(resource)) throw new OperationError('parameter-required', 'resource is missing.')
   if (isSource(resource)) return resource
   return { text: '', start: 0, value: resource, slips: [], numberText: () => undefined, positions: new Map() }
 }

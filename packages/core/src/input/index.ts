@@ -1,0 +1,15 @@
+export {
+  checkInput,
+  CODING,
+  COUNT,
+  FLAG,
+  inputShape,
+  listOf,
+  needed,
+  OBJECT,
+  objectWith,
+  oneOf,
+  TEXT,
+  type InputShape,
+  type MemberKind,
+} from './input-shape.js'

@@ -1,0 +1,76 @@
+import { checkGiven } from '../errors/check-given.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, isString, type JsonObject } from '../json/index.js'
+
+/** What a member of an input must be, in words and as a test. */
+export interface MemberKind {
+  readonly words: string
+  readonly is: (value: unknown) => boolean
+  /** True where the member must be there. */
+  readonly isNeeded?: boolean
+}
+
+/** What each member of an input is, for callers in plain JavaScript, whom no type tells. */
+export interface InputShape {
+  readonly kinds: ReadonlyMap<string, MemberKind>
+  readonly needed: readonly string[]
+}
+
+export const TEXT: MemberKind = { words: 'a text', is: isString }
+export const FLAG: MemberKind = { words: 'true or false', is: (value) => typeof value === 'boolean' }
+export const COUNT: MemberKind = { words: 'a whole number, 0 or more', is: (value) => Number.isSafeInteger(value) && Number(value) >= 0 }
+export const OBJECT: MemberKind = { words: 'an object', is: isObject }
+/** System, version, code and display as texts, of which any may be absent. */
+export const CODING: MemberKind = objectWith('a coding', { system: TEXT, version: TEXT, code: TEXT, display: TEXT })
+
+export function listOf({ words, is }: MemberKind): MemberKind {
+  return { words: `a list, with ${words} in each place`, is: (value) => Array.isArray(value) && value.every(is) }
+}
+
+export function oneOf(...texts: readonly string[]): MemberKind {
+  return { words: texts.join(' or '), is: (value) => isString(value) && texts.includes(value) }
+}
+
+export function needed(kind: MemberKind): MemberKind {
+  return { ...kind, isNeeded: true }
+}
+
+/** An object whose members, where they are there, are of these kinds; it may have others. */
+export function objectWith(words: string, members: Readonly<Record<string, MemberKind>>): MemberKind {
+  const kinds = new Map(Object.entries(members))
+  return { words, is: (value) => isObject(value) && hasKinds(value, kinds) }
+}
+
+function hasKinds(object: JsonObject, kinds: ReadonlyMap<string, MemberKind>): boolean {
+  for (const [name, kind] of kinds) {
+    const value = object[name]
+    if (value === undefined ? kind.isNeeded === true : !kind.is(value)) return false
+  }
+  return true
+}
+
+/** The shape of inputs of one type; the compiler sees to it that it has all their members. */
+export function inputShape<T>(members: { readonly [K in keyof T]-?: MemberKind }): InputShape {
+  const kinds = new Map(Object.entries<MemberKind>(members))
+  return { kinds, needed: [...kinds].flatMap(([name, { isNeeded = false }]) => (isNeeded ? [name] : [])) }
+}
+
+/**
+ * Checks that an input is what its type says.
+ *
+ * @throws {OperationError} `parameter-required`, `parameter-value` or `parameter-unsupported` naming the member that is missing, of another
+ *   kind or unknown.
+ */
+export function checkInput<T>(input: T, { kinds, needed: names }: InputShape): asserts input is NonNullable<T> {
+  if (!isObject(input)) throw new OperationError('parameter-required', 'The input must be an object.')
+  for (const name of names) checkGiven(name, input[name])
+  for (const name in input) {
+    if (input[name] !== undefined) checkMember(name, input[name], kinds.get(name))
+  }
+}
+
+function checkMember(name: string, value: unknown, kind: MemberKind | undefined): void {
+  if (kind === undefined)
+    throw new OperationError('parameter-unsupported', `There is no member ${quoted(name)} in the input.`, { expression: [name] })
+  if (!kind.is(value)) throw new OperationError('parameter-value', `${name} must be ${kind.words}.`, { expression: [name] })
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { closure } from '../closure/index.js'
+import { compare } from '../compare/index.js'
+import { createContext } from '../context/index.js'
+import { evaluateMeasure } from '../evaluate/index.js'
+import { createBots, execute } from '../execute/index.js'
+import { expand, expandStream } from '../expand/index.js'
+import { lookup } from '../lookup/index.js'
+import { memorySessionStore, memoryStorage } from '../memory/index.js'
+import { createSessions } from '../sessions/index.js'
+import { subsumes } from '../subsumes/index.js'
+import { translate } from '../translate/index.js'
+import { validate } from '../validate/index.js'
+import { validateInCodeSystem, validateInValueSet } from '../validate-code/index.js'
+
+const storage = memoryStorage()
+const ctx = { ...createContext({ storage }), bots: createBots() }
+const sessions = createSessions({ store: memorySessionStore() })
+
+/** Calls a function as plain JavaScript does, which no type holds back. */
+const call = (run: (...args: never[]) => unknown, ...args: readonly unknown[]): unknown => Reflect.apply(run, undefined, [...args])
+
+const coding = { system: 's', code: 'c', path: 'Coding' }
+
+describe('what plain JavaScript gives wrong is refused by name', () => {
+  test.each<[string, (...args: never[]) => unknown, unknown, string, string]>([
+    ['expand nothing', expand, undefined, 'parameter-required', 'The input must be an object.'],
+    ['expand a text', expand, 'http://x', 'parameter-required', 'The input must be an object.'],
+    ['expand a url that is none', expand, { url: 5 }, 'parameter-value', 'url must be a text.'],
+    ['expand so many that is no number', expand, { url: 'u', count: 'x' }, 'parameter-value', 'count must be a whole number, 0 or more.'],
+    ['expand so many as text', expand, { url: 'u', count: '2' }, 'parameter-value', 'count must be a whole number, 0 or more.'],
+    ['expand less than nothing', expand, { url: 'u', offset: -1 }, 'parameter-value', 'offset must be a whole number, 0 or more.'],
+    ['expand by a flag as text', expand, { url: 'u', activeOnly: 'false' }, 'parameter-value', 'activeOnly must be true or false.'],
+    ['expand by a misspelt member', expand, { url: 'u', cuont: 2 }, 'parameter-unsupported', "There is no member 'cuont' in the input."],
+    [
+      'expand by an inherited name',
+      expand,
+      { url: 'u', constructor: 2 },
+      'parameter-unsupported',
+      "There is no member 'constructor' in the input.",
+    ],
+    [
+      'expand one property',
+      expand,
+      { url: 'u', properties: 'x' },
+      'parameter-value',
+      'properties must be a list, with a text in each place.',
+    ],
+    ['translate nothing', translate, undefined, 'parameter-required', 'The input must be an object.'],
+    ['translate a number', translate, { url: 'u', coding: { system: 's', code: 5 } }, 'parameter-value', 'coding must be a coding.'],
+    ['look up without code', lookup, { system: 's' }, 'parameter-required', 'code is missing.'],
+    ['validate a bare code', validateInValueSet, { url: 'u', value: 'c' }, 'parameter-value', 'value must be an object with'],
+    ['validate no code', validateInCodeSystem, { url: 'u' }, 'parameter-required', 'value is missing.'],
+    [
+      'validate a code that is a number',
+      validateInCodeSystem,
+      { value: { kind: 'coding', codings: [{ ...coding, code: 5 }] } },
+      'parameter-value',
+      'value must be an object with',
+    ],
+    ['ask what null is below', subsumes, { system: 's', codeA: 'a', codeB: null }, 'parameter-required', 'codeB is missing.'],
+    [
+      'compare with a text',
+      compare,
+      { thisValueSet: { url: 'u' }, otherValueSet: 'u' },
+      'parameter-value',
+      'otherValueSet must be an object',
+    ],
+    ['make a closure table without name', closure, {}, 'parameter-required', 'name is missing.'],
+    ['validate a number', validate, { resource: 5 }, 'parameter-value', 'resource must be a JSON text or an object.'],
+    [
+      'validate by profile, not profiles',
+      validate,
+      { resource: {}, profile: 'u' },
+      'parameter-unsupported',
+      "There is no member 'profile' in the input.",
+    ],
+    ['evaluate without period', evaluateMeasure, { measure: 'm' }, 'parameter-required', 'periodStart is missing.'],
+    ['execute no bot', execute, { input: 5 }, 'parameter-required', 'bot is missing.'],
+  ])('%s', async (_, run, input, code, message) => {
+    await expect(call(run, ctx, input)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+
+  test('a stream', async () => {
+    const first = expandStream(ctx, JSON.parse('{"url":"u","count":"x"}')).next()
+    await expect(first).rejects.toMatchObject({ code: 'parameter-value', expression: ['count'] })
+  })
+
+  test.each<[string, (...args: never[]) => unknown, unknown, string]>([
+    ['a context of nothing', createContext, undefined, 'options is missing.'],
+    ['a context without storage', createContext, {}, 'storage is missing.'],
+    [
+      'a limit that is no number',
+      createContext,
+      { storage, limits: { maxExpansion: '9' } },
+      'limits.maxExpansion must be a number, 0 or more.',
+    ],
+    ['a limit that is misspelt', createContext, { storage, limits: { maxExpansio: 9 } }, "There is no limit 'maxExpansio'."],
+    ['sessions of nothing', createSessions, undefined, 'options is missing.'],
+  ])('%s', (_, make, options, message) => {
+    expect(() => call(make, options)).toThrow(message)
+  })
+
+  test('a session of nothing, and a token that is no text', async () => {
+    await expect(call(sessions.create)).rejects.toMatchObject({ code: 'parameter-required', message: 'session is missing.' })
+    await expect(call(sessions.verify)).rejects.toMatchObject({ code: 'token-invalid' })
+  })
+})
