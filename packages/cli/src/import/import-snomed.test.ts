@@ -176,10 +176,10 @@ describe('a damaged release is refused with the place of the damage, and nothing
     await expect(importSnomed(memoryConceptStore(), path, options)).rejects.toMatchObject({ code: 'body-invalid' })
   })
 
-  test('a byte order mark and files of unknown columns are no damage', async () => {
+  test('a byte order mark, rows without a time and files of unknown columns are no damage', async () => {
     const path = join(folder, 'marked')
     const unknown = { 'der2_Other_Snapshot_INT_20240101.txt': Buffer.from('a\tb\r\n1\t2\r\n') }
-    writeFiles(path, { ...changed((text) => `\uFEFF${text}`), ...unknown })
+    writeFiles(path, { ...changed((text) => `\uFEFF${text.replace('\t20240101\t', '\t\t')}`), ...unknown })
     const said: string[] = []
     await importSnomed(memoryConceptStore(), path, { progress: (message) => said.push(message) })
     expect(said[0]).toMatch(/Other.* is not imported: its columns are not known/)

@@ -115,8 +115,8 @@ function rowOf({ number, text }: ReleaseLine, { file, kind, columns }: Rf2File):
   throw new OperationError('definition-invalid', `Line ${number} of ${file.name} has ${what}.`)
 }
 
-/** Ids of members are no numbers. */
+/** Ids of members are no numbers; what is not published yet has no time. */
 function isComponent([id = '', time = '', active]: readonly string[], kind: Rf2Kind): boolean {
   const isMember = kind === 'refset' || kind === 'language'
-  return (isMember || /^[1-9][0-9]{0,17}$/.test(id)) && /^[0-9]{8}$/.test(time) && (active === '0' || active === '1')
+  return (isMember || /^[1-9][0-9]{0,17}$/.test(id)) && /^(?:[0-9]{8})?$/.test(time) && (active === '0' || active === '1')
 }
