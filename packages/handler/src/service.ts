@@ -8,6 +8,7 @@ import type { Indexer } from 'fhir-ops/storage'
 import type { Checks } from 'fhir-ops/validate'
 import type { AccessPolicy } from './auth/caller.js'
 import type { ScopeReading } from './auth/rights.js'
+import { scopeParser } from './auth/scopes.js'
 import { checkRealm } from './auth/challenge.js'
 import { dpopCheck, PROOF_MS, type DpopCheck } from './auth/dpop.js'
 import type { LogoutTokenVerifier } from './auth/logout-token.js'
@@ -73,7 +74,7 @@ export function createService(options: HandlerOptions): Service {
     mount: segmentsOf(options.mountPath ?? new URL(baseUrl).pathname),
     isOpen: options.auth === 'off',
     access: { defaultPolicy, policy },
-    scopeReading: { ctx: context, base: `${baseUrl}${FHIR_PATH}`, maxParameters: limits.queryParameters },
+    scopeReading: { parse: scopeParser(), ctx: context, base: `${baseUrl}${FHIR_PATH}`, maxParameters: limits.queryParameters },
     ...foreignTokensOf(options),
     operations: options.operations ?? OPERATIONS,
     indexer: options.indexer ?? indexerOf(context, baseUrl),

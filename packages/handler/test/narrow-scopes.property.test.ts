@@ -6,6 +6,7 @@ import { r4 } from '@fhir-ops/r4'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { callerOf, type Caller } from '../src/auth/caller.js'
+import { parseScope } from '../src/auth/scopes.js'
 import { narrowedStorage } from '../src/content/narrowed-storage.js'
 
 const release = r4()
@@ -57,7 +58,7 @@ const resourceOf = ({ patient, status }: Sample, index: number): JsonObject => (
 async function viewOf(storage: Storage, asked: readonly Scope[]): Promise<{ readonly caller: Caller; readonly view: Storage }> {
   const ctx = createContext({ storage, ...release })
   const principal = { sub: 'ann', loginId: 'l', scopes: asked.map(textOf), claims: {}, expiresAt: 0, patient: 'p' }
-  const caller = await callerOf(principal, { defaultPolicy: 'deny' }, { ctx, base: 'http://x/fhir/R4', maxParameters: 10 })
+  const caller = await callerOf(principal, { defaultPolicy: 'deny' }, { parse: parseScope, ctx, base: 'http://x/fhir/R4', maxParameters: 10 })
   return { caller, view: caller.isNarrowed ? narrowedStorage(ctx, caller, release.indexer) : storage }
 }
 

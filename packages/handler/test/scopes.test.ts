@@ -105,7 +105,7 @@ describe('SC-02 a scope', () => {
 })
 
 describe('SC-04 the policy', () => {
-  const reading = { ctx: createContext({ storage: memoryStorage() }), base: 'http://x/fhir/R4', maxParameters: 10 }
+  const reading = { parse: parseScope, ctx: createContext({ storage: memoryStorage() }), base: 'http://x/fhir/R4', maxParameters: 10 }
   const principal = (...scopes: string[]): Parameters<typeof callerOf>[0] => ({
     sub: 'ann',
     loginId: 'l',

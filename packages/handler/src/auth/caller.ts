@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Principal } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
 import { rightOf, type Right, type ScopeReading } from './rights.js'
-import { covers, isFhirScope, isNarrow, parseScope, type Action } from './scopes.js'
+import { covers, isFhirScope, isNarrow, type Action } from './scopes.js'
 
 /** `hide` answers as if the resource did not exist. */
 export type Decision = 'allow' | 'deny' | 'hide'
@@ -67,7 +67,7 @@ export async function callerOf(principal: Principal, { defaultPolicy, policy }: 
 }
 
 async function rightsOf(principal: Principal, reading: ScopeReading): Promise<readonly Right[]> {
-  const grants = principal.scopes.flatMap((scope) => parseScope(scope) ?? [])
+  const grants = principal.scopes.flatMap((scope) => reading.parse(scope) ?? [])
   if (!grants.some(isNarrow)) return grants
   const rights = await Promise.all(grants.map((grant) => rightOf(reading, principal, grant)))
   return rights.filter((right) => right !== undefined)

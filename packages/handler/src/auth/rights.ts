@@ -17,6 +17,8 @@ type Within = (type: string) => Condition | undefined
 
 /** What scopes are read with. */
 export interface ScopeReading {
+  /** `parseScope`, or what it said before. */
+  readonly parse: (scope: string) => ScopeGrant | undefined
   readonly ctx: OperationContext
   /** Address of the FHIR base: absolute references in scopes that begin with it are local. */
   readonly base: string

@@ -31,6 +31,21 @@ const VERSION_1: ReadonlyMap<string, string> = new Map([
 
 const SCOPE = /^(patient|user|system)\/([A-Za-z]+|\*)\.(read|write|\*|c?r?u?d?s?)(?:\?([\x21-\x7e]+))?$/
 
+/** Scopes whose grants are kept; the tokens of a service have few between them. */
+const MAX_KEPT = 1_000
+
+/** Parses scopes, each once. */
+export function scopeParser(): (scope: string) => ScopeGrant | undefined {
+  const known = new Map<string, ScopeGrant | undefined>()
+  return (scope) => {
+    if (known.has(scope)) return known.get(scope)
+    const grant = parseScope(scope)
+    if (known.size >= MAX_KEPT) known.clear()
+    known.set(scope, grant)
+    return grant
+  }
+}
+
 /**
  * What a scope grants (SC-02). Unknown, misordered and malformed scopes grant nothing; neither does a query for all types.
  *

@@ -4,6 +4,7 @@ import { putResource } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { expect, it } from 'vitest'
 import { callerOf } from '../auth/caller.js'
+import { parseScope } from '../auth/scopes.js'
 import { narrowedStorage } from './narrowed-storage.js'
 
 const release = r4()
@@ -20,7 +21,7 @@ it('SC-02 of a history, those versions are seen whose content is granted, and no
   await about('other')
   await storage.write([{ op: 'delete', type: 'Observation', id: 'o' }])
   const principal = { sub: 'ann', loginId: 'l', scopes: ['patient/*.rs'], claims: {}, expiresAt: 0, patient: 'me' }
-  const caller = await callerOf(principal, { defaultPolicy: 'deny' }, { ctx, base: 'http://x/fhir/R4', maxParameters: 10 })
+  const caller = await callerOf(principal, { defaultPolicy: 'deny' }, { parse: parseScope, ctx, base: 'http://x/fhir/R4', maxParameters: 10 })
   const { history } = narrowedStorage(ctx, caller, release.indexer)
   const page = await history?.page({ types: ['Observation'] })
   expect(page?.items.map(({ versionId }) => versionId)).toEqual(['2'])

@@ -15,20 +15,17 @@ export function checkDeclaredLength(request: HttpRequest, maxBytes: number): voi
 export async function readBytes(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of untilGone(request.body())) {
-    length += chunk.length
-    if (length > maxBytes) throw tooLong(maxBytes)
-    chunks.push(chunk)
-  }
-  return joined(chunks, length)
-}
-
-async function* untilGone(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* body
+    for await (const chunk of request.body()) {
+      length += chunk.length
+      if (length > maxBytes) throw tooLong(maxBytes)
+      chunks.push(chunk)
+    }
   } catch (cause) {
+    if (cause instanceof OperationError) throw cause
     throw new OperationError('aborted', 'The request ended before its body did.', { cause })
   }
+  return joined(chunks, length)
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
@@ -47,10 +44,13 @@ function tooLong(maxBytes: number): OperationError {
   return new OperationError('body-too-long', `The body is longer than ${maxBytes} bytes.`)
 }
 
+/** Made once, because making it takes longer than most texts. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
 /** Strict UTF-8; one leading byte order mark is skipped. @throws {OperationError} `body-invalid` */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return UTF_8.decode(bytes)
   } catch (cause) {
     throw new OperationError('body-invalid', 'The body is not UTF-8.', { cause })
   }
