@@ -10,13 +10,13 @@ export interface FileOptions {
   /** How long a call waits for a lock of another process. */
   readonly busyTimeoutMs: number
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** Memory for pages of the connection that writes. Default 32,768. */
+  /** Memory for pages of the connection that writes. Default 16,384. */
   readonly writerCacheKib?: number
 }
 
 /** Pages that gather before they are moved from the log into the file (128 MB): rarely enough for bulk loads, often enough to restart fast. */
 const CHECKPOINT_PAGES = 32_000
-const WRITER_CACHE_KIB = 32_768
+const WRITER_CACHE_KIB = 16_384
 const SEARCH_CACHE_KIB = 32_768
 
 /**
