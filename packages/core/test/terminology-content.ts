@@ -11,7 +11,8 @@ export const vs = (name: string): string => `http://example.org/vs/${name}`
 
 /** A context over nothing but these definitions. */
 export function contextOf(...resources: readonly JsonObject[]): OperationContext {
-  return forRequest(createContext({ storage: memoryStorage() }), { resources })
+  // The time limit is of requests, which these contexts outlive.
+  return { ...forRequest(createContext({ storage: memoryStorage() }), { resources }), deadline: undefined }
 }
 
 /** A complete, active CodeSystem of concepts. */
@@ -37,9 +38,21 @@ export const LIVING = codeSystem(
           code: 'cat',
           display: 'Cat',
           definition: 'A small one',
-          designation: [{ language: 'de', value: 'Katze' }, { language: 'fr', value: 'Chat' }],
+          designation: [
+            { language: 'de', value: 'Katze' },
+            { language: 'fr', value: 'Chat' },
+          ],
           property: [{ code: 'legs', valueInteger: 4 }],
-          concept: [{ code: 'lion', display: 'Lion', property: [{ code: 'legs', valueInteger: 4 }, { code: 'status', valueCode: 'retired' }] }],
+          concept: [
+            {
+              code: 'lion',
+              display: 'Lion',
+              property: [
+                { code: 'legs', valueInteger: 4 },
+                { code: 'status', valueCode: 'retired' },
+              ],
+            },
+          ],
         },
         { code: 'dog', display: 'Dog', property: [{ code: 'legs', valueInteger: 4 }] },
         { code: 'duck', display: 'Duck, wild', property: [{ code: 'legs', valueInteger: 2 }] },
@@ -51,13 +64,23 @@ export const LIVING = codeSystem(
 )
 
 /** Calls an operation as the handler would. */
-export function call(operation: Operation, ctx: OperationContext, parameter: readonly JsonObject[], more: Partial<OperationRequest> = {}): Promise<JsonObject> {
+export function call(
+  operation: Operation,
+  ctx: OperationContext,
+  parameter: readonly JsonObject[],
+  more: Partial<OperationRequest> = {},
+): Promise<JsonObject> {
   const parameters = parametersOf({ resourceType: 'Parameters', parameter })
   return run(operation, ctx, { method: 'POST', parameters, ...more })
 }
 
 /** Calls an operation by GET. */
-export function callByGet(operation: Operation, ctx: OperationContext, query: string, more: Partial<OperationRequest> = {}): Promise<JsonObject> {
+export function callByGet(
+  operation: Operation,
+  ctx: OperationContext,
+  query: string,
+  more: Partial<OperationRequest> = {},
+): Promise<JsonObject> {
   return run(operation, ctx, { method: 'GET', parameters: parametersFromQuery(new URLSearchParams(query)), ...more })
 }
 
