@@ -1,4 +1,5 @@
 import { EclError, parseEcl, type Constraint } from '../../ecl/index.js'
+import type { JsonObject } from '../../json/index.js'
 import type { SystemSections } from '../../storage/index.js'
 import type { Bitmap } from '../bitmap.js'
 import { keptLately } from '../kept-lately.js'
@@ -8,6 +9,8 @@ import type { Work } from '../../work/index.js'
 import { admits } from './ecl/admits.js'
 import { eclScope } from './ecl/evaluate.js'
 import type { NormalForm } from './expression/normal-form.js'
+import { conceptElement } from './provider/concept-element.js'
+import { displayDialect } from './provider/texts.js'
 import { openSnomedIndex, type SnomedIndex } from './index/snomed-index.js'
 
 /** An ECL expression over one version. */
@@ -23,16 +26,26 @@ export interface SnomedSystem {
   readonly index: SnomedIndex
   /** @throws {OperationError} `definition-invalid` when the text is no ECL. */
   ecl(text: string): EclQuery
+  /** The concept in the form of `CodeSystem.concept`. */
+  element(concept: number): JsonObject
 }
 
 /** How many results are kept. */
 const KEPT_QUERIES = 100
+/** Concepts whose displays are kept: reading them is most of what a page costs (bench `terminology`). About 500 bytes each. */
+const KEPT_ELEMENTS = 4_096
+
 const MAX_ECL_LENGTH = 10_000
 
 /** Opens a version. */
 export function openSnomed(sections: SystemSections, header: string): SnomedSystem {
   const index = openSnomedIndex(sections, header)
-  return { index, ecl: keptLately(KEPT_QUERIES, (text) => eclQuery(index, text)) }
+  const dialect = displayDialect(index)
+  return {
+    index,
+    ecl: keptLately(KEPT_QUERIES, (text) => eclQuery(index, text)),
+    element: keptLately(KEPT_ELEMENTS, (concept) => conceptElement(index, concept, dialect)),
+  }
 }
 
 function eclQuery(index: SnomedIndex, text: string): EclQuery {

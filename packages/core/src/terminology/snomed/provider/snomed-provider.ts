@@ -2,9 +2,6 @@ import type { JsonObject } from '../../../json/index.js'
 import { CONCEPT_PROPERTIES } from '../../code-system/concept-status.js'
 import type { CodeGrammar, CodeSystemProvider, SystemHeader } from '../../code-system/provider.js'
 import type { ConceptText } from '../../concept-texts.js'
-import { keptLately } from '../../kept-lately.js'
-import { once } from '../../once.js'
-import { rowsOf } from '../ecl/row-range.js'
 import { renderExpression } from '../expression/render-expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import { SNOMED } from '../sctid.js'
@@ -13,14 +10,13 @@ import { expressionTable, type ExpressionTable, type KnownExpression } from './e
 import { snomedFilter } from './filter.js'
 import { snomedHierarchy } from './hierarchy.js'
 import { propertiesOf } from './properties.js'
-import { definitionOf, designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
+import { designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
 
 /** The provider over an opened version, for one request: it keeps the expressions that the request uses. */
 export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
   const { index } = system
   const expressions = expressionTable(index)
   const dialect = displayDialect(index)
-  const element = keptLately(KEPT_ELEMENTS, (concept: number) => conceptElement(system, concept, dialect))
   return {
     header: headerOf(system, dialect),
     supplements: [],
@@ -28,7 +24,7 @@ export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
     code: (concept) => expressions.get(concept)?.code ?? index.id(concept),
     sources(concept) {
       const expression = expressions.get(concept)
-      return [{ concept: expression === undefined ? element(concept) : expressionElement(system, expression, dialect) }]
+      return [{ concept: expression === undefined ? system.element(concept) : expressionElement(system, expression, dialect) }]
     },
     designations: (concept): readonly ConceptText[] => (expressions.get(concept) === undefined ? designationsOf(index, concept) : []),
     status(concept) {
@@ -43,9 +39,6 @@ export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
     grammar: snomedGrammar(expressions),
   }
 }
-
-/** Concepts whose displays are kept: reading them is most of what a page costs (bench `terminology`). About 500 bytes each. */
-const KEPT_ELEMENTS = 4_096
 
 const ACTIVE = { inactive: false, abstract: false } as const
 const INACTIVE = { inactive: true, abstract: false, status: 'inactive' } as const
@@ -78,26 +71,6 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
 /** R4's names for what a lookup tells anyway, and for the definition status. @see https://hl7.org/fhir/R4/snomedct.html#props */
 const NAMED: ReadonlySet<string> = new Set(['moduleId', 'sufficientlyDefined'])
 const MISSING: ReadonlySet<string> = new Set(['normalForm', 'normalFormTerse'])
-
-/** What is not asked for is not read. */
-function conceptElement({ index }: SnomedSystem, concept: number, dialect: DisplayDialect): JsonObject {
-  const display = once(() => displayTerm(index, concept, dialect))
-  return {
-    get code() {
-      return index.id(concept)
-    },
-    get display() {
-      return display()
-    },
-    get definition() {
-      return definitionOf(index, concept)
-    },
-    get property() {
-      const isDefined = { code: 'sufficientlyDefined', valueBoolean: index.isDefined(concept) }
-      return [...propertiesOf(index, concept, rowsOf(index, concept)), isDefined]
-    },
-  }
-}
 
 function expressionElement({ index }: SnomedSystem, { code, expression, form }: KnownExpression, dialect: DisplayDialect): JsonObject {
   return {
