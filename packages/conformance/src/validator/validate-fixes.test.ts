@@ -36,7 +36,7 @@ describe('a fix mends what was found and nothing else', () => {
     ],
     ['null-not-allowed', patient('"name":[{"text":"x","given":[null]}]'), patient('"name":[{"text":"x"}]')],
     ['primitive-empty', patient('"birthDate":""'), '{"resourceType":"Patient"}'],
-    ['primitive-empty', patient('"name":[{"given":["a"," "],"text":"x"}]'), patient('"name":[{"given":["a"],"text":"x"}]')],
+    ['primitive-empty', patient('"name":[{"given":["a",""],"text":"x"}]'), patient('"name":[{"given":["a"],"text":"x"}]')],
     // Lists
     ['array-expected', patient('"name":{"text":"x"}'), patient('"name":[{"text":"x"}]')],
     ['array-expected', patient('"name":[{"given":"x"}]'), patient('"name":[{"given":["x"]}]')],

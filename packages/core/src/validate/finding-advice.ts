@@ -36,6 +36,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'primitive-space': 'Take out the white space around or in the value.',
   'markdown-html': 'Write markdown without HTML; tags are shown as text.',
   'string-markup': 'Check whether the text is meant so; whoever shows it must show the tag as text.',
+  'string-control': 'Take the characters out that nobody sees.',
   'primitive-too-long': 'Shorten the value, or keep it in a Binary or Attachment.',
   'id-form': "Use an id of 1 to 64 letters, digits, '-' and '.', without extensions.",
   'element-id': 'Give each element an id of its own, or leave the id out.',
@@ -137,6 +138,7 @@ export const FINDING_ADVICE: Readonly<Record<FindingKind, string>> = {
   'definition-extension-url': 'Fix `Extension.url` to the url of the definition.',
   'definition-type-profile': 'Name a profile that is loaded and for the type.',
   'definition-context': 'Name the elements that the extension is for.',
+  'definition-status': 'Let status and standards status say the same, and write versions without #.',
   'definition-obligation': 'Leave to a profile of obligations nothing but these, mustSupport and further bindings.',
   'definition-must-support': 'Mark the slice as what must be supported, as the element that it slices.',
   // Questionnaires and their responses

@@ -34,6 +34,7 @@ export const FINDING_KINDS = {
   'primitive-space': { severity: 'warning', code: 'invalid' },
   'markdown-html': { severity: 'warning', code: 'invalid' },
   'string-markup': { severity: 'information', code: 'invalid' },
+  'string-control': { severity: 'warning', code: 'invalid' },
   'primitive-too-long': { severity: 'error', code: 'invalid' },
   'element-id': { severity: 'error', code: 'business-rule' },
   'id-extension': { severity: 'error', code: 'business-rule' },
@@ -135,6 +136,7 @@ export const FINDING_KINDS = {
   'definition-extension-url': { severity: 'error', code: 'business-rule' },
   'definition-type-profile': { severity: 'warning', code: 'exception' },
   'definition-context': { severity: 'warning', code: 'business-rule' },
+  'definition-status': { severity: 'warning', code: 'business-rule' },
   'definition-obligation': { severity: 'error', code: 'invalid' },
   'definition-must-support': { severity: 'warning', code: 'invalid' },
   // Questionnaires and their responses

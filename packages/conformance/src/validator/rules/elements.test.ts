@@ -84,3 +84,16 @@ test.each<[JsonObject, readonly string[]]>([
 ])('the reference %j', async (reference, expected) => {
   expect(await findingsOf(managed(reference), [], /^reference$/)).toEqual(expected)
 })
+
+test.each<[JsonObject, readonly string[]]>([
+  [{ status: 'draft' }, []],
+  [{ status: 'active', extension: [standing('normative')] }, []],
+  [{ status: 'active', extension: [standing('draft')] }, ['warning definition-status ValueSet']],
+  [{ status: 'active', version: '1#2' }, ['warning definition-status ValueSet']],
+])('the definition with %j', async (members, expected) => {
+  expect(await findingsOf({ resourceType: 'ValueSet', ...members }, [], /^definition-status$/)).toEqual(expected)
+})
+
+function standing(valueCode: string): JsonObject {
+  return { url: 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status', valueCode }
+}

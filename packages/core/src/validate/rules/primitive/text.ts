@@ -1,5 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
+import { controlProblem } from './controls.js'
 import { isVisible, isVisibleText } from './visible.js'
 
 const MAX_STRING = 1024 * 1024
@@ -10,13 +11,14 @@ const WHOLE_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>/
 const NO_MARKUP = /\\.|`[^`]*`/g
 const CODE_SPACE = /[\t\n\r]|\s\s/
 
-/** string: any text up to a megabyte that is not blank; white space around it is a warning, a tag of HTML is noted. */
+/** string: any text up to a megabyte; white space around it, and nothing else, is a warning, a tag of HTML is noted. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
   const isTrim = (isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1))) || text.trim().length === text.length
   if (isTrim && !text.includes('<')) return textProblem(text)
   return textProblem(text) ?? (isTrim ? markupProblem(text) : AROUND)
 }
 
+const BLANK: PrimitiveProblem = { kind: 'primitive-space', text: 'There is nothing but white space.', severity: 'warning' }
 const AROUND: PrimitiveProblem = { kind: 'primitive-space', text: 'The text begins or ends with white space.', severity: 'warning' }
 
 function markupProblem(text: string): PrimitiveProblem | undefined {
@@ -39,7 +41,8 @@ export function markdownProblem(text: string): PrimitiveProblem | undefined {
 
 function textProblem(text: string): PrimitiveProblem | undefined {
   if (text.length > MAX_STRING) return { kind: 'primitive-too-long', text: `The text has more than ${MAX_STRING} characters.` }
-  return !isVisible(text.charCodeAt(0)) && text.trim() === '' ? { kind: 'primitive-empty', text: 'A value must not be blank.' } : undefined
+  if (isVisible(text.charCodeAt(0)) && isVisibleText(text)) return undefined
+  return text.trim() === '' ? BLANK : controlProblem(text)
 }
 
 /** code: no white space around it, and single spaces inside. */

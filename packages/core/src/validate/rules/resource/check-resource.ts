@@ -3,6 +3,7 @@ import { pushChildren, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import type { Run } from '../../walk/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
+import { checkStatus } from './check-status.js'
 import { containedReferences } from './contained-references.js'
 
 /** What holds for every resource: its id is bare, its url absolute, and everything in it that is contained is meant by something. */
@@ -10,6 +11,7 @@ export function checkResource(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
   if (Object.hasOwn(node.value, '_id')) run.sink.report('id-extension', node, { text: 'The id of a resource has no extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
+  checkStatus(run, node)
   checkContained(run, node)
 }
 
