@@ -9,6 +9,7 @@ import { soak } from './soak/soak.js'
 import { firstLoads } from './storage/first-load.js'
 import { storages } from './storage/storage.js'
 import { terminology } from './terminology/terminology.js'
+import { hostileResources } from './validate/hostile-resources.js'
 import { validate } from './validate/validate.js'
 
 const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
@@ -16,6 +17,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['http', overHttp],
   ['terminology', terminology],
   ['hostile', hostile],
+  ['hostile-resources', hostileResources],
   ['costly-ecl', costlyEcl],
   ['storage', storages],
   ['first-load', firstLoads],

@@ -1,0 +1,78 @@
+import { r4 } from '@fhir-ops/r4'
+import { createContext, forRequest } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import type { JsonObject } from 'fhir-ops/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { markdownTable } from '../markdown.js'
+import { stretch } from '../terminology/stretch.js'
+
+const many = <T>(count: number, make: (index: number) => T): readonly T[] => Array.from({ length: count }, (_, index) => make(index))
+const loinc = (code: string): JsonObject => ({ coding: [{ system: 'http://loinc.org', code }] })
+const withNarrative = (inside: string): JsonObject => ({
+  resourceType: 'Patient',
+  text: { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${inside}</div>` },
+})
+
+const RESOURCES: readonly (readonly [string, () => JsonObject])[] = [
+  [
+    '30,000 unknown extensions',
+    () => ({ resourceType: 'Patient', extension: many(30_000, (i) => ({ url: `http://x.y/${i}`, valueCode: 'a' })) }),
+  ],
+  ['30,000 names', () => ({ resourceType: 'Patient', name: many(30_000, (i) => ({ family: `${i}`, given: ['a'] })) })],
+  ['200,000 given names', () => ({ resourceType: 'Patient', name: [{ given: many(200_000, String) }] })],
+  [
+    '20,000 components in slices',
+    () => ({
+      resourceType: 'Observation',
+      status: 'final',
+      code: loinc('85354-9'),
+      component: many(20_000, (i) => ({ code: loinc(`${i}`) })),
+    }),
+  ],
+  ['narrative of 10 MB of tags', () => withNarrative('<p>a</p>'.repeat(1_300_000))],
+  ['narrative of 10 MB of references', () => withNarrative('&amp;'.repeat(2_000_000))],
+  [
+    'Bundle of 20,000 entries',
+    () => ({
+      resourceType: 'Bundle',
+      type: 'collection',
+      entry: many(20_000, (i) => ({
+        fullUrl: `http://x.y/Basic/${i}`,
+        resource: { resourceType: 'Basic', id: `${i}`, code: { text: 'x' } },
+      })),
+    }),
+  ],
+  [
+    'code system of 50,000 concepts',
+    () => ({
+      resourceType: 'CodeSystem',
+      url: 'http://x.y/c',
+      status: 'active',
+      content: 'complete',
+      concept: many(50_000, (i) => ({ code: `c${i}` })),
+    }),
+  ],
+]
+
+/** How long resources that are made to be costly keep others waiting, with the time limit of a server. */
+export async function hostileResources(): Promise<string> {
+  const ctx = createContext({ storage: memoryStorage(), ...r4() })
+  const rows: string[][] = []
+  for (const [name, make] of RESOURCES) {
+    const resource = JSON.stringify(make())
+    let answer = ''
+    const { ms, longest, busy } = await stretch(async () => (answer = await answerTo(forRequest(ctx, {}), resource)))
+    rows.push([name, ms, longest, busy, answer])
+  }
+  return markdownTable(['resource, from text', 'ms', 'longest stretch ms', 'in processor time ms', 'answer'], rows)
+}
+
+async function answerTo(ctx: Parameters<typeof validate>[0], resource: string): Promise<string> {
+  try {
+    return `${(await validate(ctx, { resource })).findings.length} findings`
+  } catch (error) {
+    if (error instanceof OperationError) return error.code
+    throw error
+  }
+}
