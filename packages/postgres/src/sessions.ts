@@ -1,6 +1,6 @@
+import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, stringAt } from 'fhir-ops/json'
-import type { SessionChange, SessionRecord, SessionState, SessionStore } from 'fhir-ops/storage'
+import type { SessionChange, SessionRecord, SessionStore } from 'fhir-ops/storage'
 import type { Database } from './database.js'
 import { numberAt, textAt, type Row } from './row.js'
 import { prepared, sql, type Sql } from './sql.js'
@@ -14,7 +14,7 @@ const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expi
 export function sessionsIn(db: Database, told: (change: Sql) => Sql): SessionMethods {
   const first = async (name: string, statement: Sql): Promise<SessionRecord | undefined> => {
     const [row] = await db.rows(prepared(name, statement))
-    return row && sessionOf(row)
+    return row && sessionIn(row)
   }
   const count = async (name: string, change: Sql): Promise<number> => (await db.rows(prepared(name, change))).length
   return {
@@ -24,7 +24,7 @@ export function sessionsIn(db: Database, told: (change: Sql) => Sql): SessionMet
     async sessionsOf(sub, limit, state) {
       const wanted = state === undefined ? sql`sub = ${sub}` : sql`sub = ${sub} AND state = ${state}`
       const rows = await db.rows(sql`SELECT ${COLUMNS} FROM fhir_session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`)
-      return rows.map(sessionOf)
+      return rows.map(sessionIn)
     },
     async changeSession(loginId, from, change) {
       const update = sql`UPDATE fhir_session SET ${changed(change)} WHERE login_id = ${loginId} AND state = ANY (${from}) RETURNING ${COLUMNS}`
@@ -58,9 +58,9 @@ function changed({ state, lastUsedAt, expiresAt }: SessionChange): Sql {
   return sql`state = coalesce(${state ?? null}, state), ${times}`
 }
 
-function sessionOf(row: Row): SessionRecord {
-  const fixed: unknown = JSON.parse(textAt(row, 'fixed'))
-  const columns = {
+function sessionIn(row: Row): SessionRecord {
+  return sessionOf({
+    fixed: textAt(row, 'fixed'),
     loginId: textAt(row, 'login_id'),
     digest: textAt(row, 'digest'),
     sub: textAt(row, 'sub'),
@@ -68,15 +68,5 @@ function sessionOf(row: Row): SessionRecord {
     lastUsedAt: numberAt(row, 'last_used_at'),
     createdAt: numberAt(row, 'created_at'),
     expiresAt: numberAt(row, 'expires_at'),
-  }
-  const session: unknown = isObject(fixed) ? { ...fixed, ...columns } : undefined
-  if (!isSession(session)) throw new TypeError('A session row cannot be read.')
-  return session
-}
-
-const STATES: ReadonlySet<string> = new Set<SessionState>(['active', 'revoked', 'logged-out', 'disabled', 'deleted'])
-
-function isSession(value: unknown): value is SessionRecord {
-  if (!isObject(value)) return false
-  return STATES.has(stringAt(value, 'state') ?? '') && typeof value['epoch'] === 'number' && Array.isArray(value['scopes'])
+  })
 }

@@ -1,5 +1,5 @@
+import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, stringAt } from 'fhir-ops/json'
 import type { SessionChange, SessionRecord, SessionState } from 'fhir-ops/storage'
 import type { Command } from './command.js'
 import { numberOf, textOf, type Row } from './driver.js'
@@ -29,7 +29,7 @@ export const readSession: Command<{ readonly loginId: string } | { readonly dige
   run(db, key) {
     const where = 'digest' in key ? sql`digest = ${key.digest}` : sql`login_id = ${key.loginId}`
     const row = db.get(sql`SELECT ${COLUMNS} FROM session WHERE ${where}`)
-    return row && sessionOf(row)
+    return row && sessionIn(row)
   },
 }
 
@@ -46,7 +46,7 @@ export const sessionsOf: Command<SessionsOfArgs, readonly SessionRecord[]> = {
   lane: 'point',
   run(db, { sub, limit, state }) {
     const wanted = state === undefined ? sql`sub = ${sub}` : sql`sub = ${sub} AND state = ${state}`
-    return db.all(sql`SELECT ${COLUMNS} FROM session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`).map(sessionOf)
+    return db.all(sql`SELECT ${COLUMNS} FROM session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`).map(sessionIn)
   },
 }
 
@@ -105,9 +105,9 @@ export const purgeSessions: Command<number, number> = {
   run: (db, expiredBefore) => db.all(sql`DELETE FROM session WHERE expires_at < ${expiredBefore} RETURNING 1`).length,
 }
 
-function sessionOf(row: Row): SessionRecord {
-  const fixed: unknown = JSON.parse(textOf(row[7]))
-  const columns = {
+function sessionIn(row: Row): SessionRecord {
+  return sessionOf({
+    fixed: textOf(row[7]),
     loginId: textOf(row[0]),
     digest: textOf(row[1]),
     sub: textOf(row[2]),
@@ -115,15 +115,5 @@ function sessionOf(row: Row): SessionRecord {
     lastUsedAt: numberOf(row[4]),
     createdAt: numberOf(row[5]),
     expiresAt: numberOf(row[6]),
-  }
-  const session: unknown = isObject(fixed) ? { ...fixed, ...columns } : undefined
-  if (!isSession(session)) throw new TypeError('A session row cannot be read.')
-  return session
-}
-
-const STATES: ReadonlySet<string> = new Set<SessionState>(['active', 'revoked', 'logged-out', 'disabled', 'deleted'])
-
-function isSession(value: unknown): value is SessionRecord {
-  if (!isObject(value)) return false
-  return STATES.has(stringAt(value, 'state') ?? '') && typeof value['epoch'] === 'number' && Array.isArray(value['scopes'])
+  })
 }
