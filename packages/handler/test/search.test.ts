@@ -86,6 +86,21 @@ describe('search', () => {
     }
   })
 
+  it('passes over what is not known when it is asked to be lenient, and says so in the link', async () => {
+    const lenient = (path: string): Promise<Reply> =>
+      send(fhir(path), { headers: { authorization: `Bearer ${running.token}`, prefer: 'return=minimal; handling=lenient' } })
+    const reply = await lenient('/Patient?nothing=x&_score=1&constructor.name=x&family=other&_count=5')
+    expect(idsOf(reply)).toEqual(['c'])
+    expect(at(reply.json, 'link', 0, 'url')).toBe(fhir('/Patient?family=other&_count=5'))
+    const several = await lenient('?_type=Patient,Observation&family=other&_id=a')
+    expect(idsOf(several)).toEqual(['a'])
+    // What is known must be right all the same.
+    for (const wrong of ['family:nothing=x', 'birthdate=x', 'organization.nothing=x', '_has:x=y', '_sort=nothing', '_include=x']) {
+      expect((await lenient(`/Patient?${wrong}`)).status, wrong).toBe(400)
+    }
+    expect((await get('/Patient?nothing=x')).status).toBe(400)
+  })
+
   it.each(['_summary=count', '_count=0'])('%s gives the number only', async (query) => {
     expect((await get(`/Patient?${query}`)).json).toMatchObject({ total: 3 })
     expect((await get(`/Patient?${query}`)).text).not.toContain('entry')

@@ -24,6 +24,11 @@ export function isControl(name: string): boolean {
   return SUPPORTED.has(name) || isInclude(name) || UNSUPPORTED.has(name.split(':', 1)[0] ?? '')
 }
 
+/** Whether a parameter shapes the result in a way that is offered. */
+export function isOffered(name: string): boolean {
+  return SUPPORTED.has(name) || isInclude(name)
+}
+
 /** Reads the parameters that shape the result. Each may come once, but for `_include` and `_revinclude`. */
 export function readControls(types: readonly string[], all: readonly SearchPair[], options: SearchOptions): SearchControls {
   const { parameters } = options

@@ -85,7 +85,8 @@ function isReferred({ parameters }: SearchOptions, type: string, has: string): b
 /** Parameters of every type that need no entries of its resources. */
 const OF_EVERY_TYPE: ReadonlySet<string> = new Set(['_id', '_lastUpdated', '_list'])
 
-function isSearchable({ parameters }: SearchOptions, type: string, code: string): boolean {
+/** Whether a type can be searched by the parameter of this code. */
+export function isSearchable({ parameters }: SearchOptions, type: string, code: string): boolean {
   return OF_EVERY_TYPE.has(code) || parameters.find(type, code) !== undefined
 }
 

@@ -10,7 +10,17 @@ const RETURNS: ReadonlyMap<string, ReturnPreference> = new Map([
 ])
 
 /** The first preference about the body that is known; a preference that is not is passed over (RFC 7240 2). */
-export function returnPreference({ header }: Pick<HttpRequest, 'header'>): ReturnPreference | undefined {
-  const preferences = (header('prefer') ?? '').split(/[,;]/).map((preference) => preference.replaceAll(/[\s"]/g, '').toLowerCase())
-  return preferences.map((preference) => RETURNS.get(preference)).find((known) => known !== undefined)
+export function returnPreference(request: Pick<HttpRequest, 'header'>): ReturnPreference | undefined {
+  return preferencesOf(request)
+    .map((preference) => RETURNS.get(preference))
+    .find((known) => known !== undefined)
+}
+
+/** Whether the caller wants what is not known to be refused (`Prefer: handling=strict`), or passed over. */
+export function prefersHandling(request: Pick<HttpRequest, 'header'>, handling: 'strict' | 'lenient'): boolean {
+  return preferencesOf(request).includes(`handling=${handling}`)
+}
+
+function preferencesOf({ header }: Pick<HttpRequest, 'header'>): readonly string[] {
+  return (header('prefer') ?? '').split(/[,;]/).map((preference) => preference.replaceAll(/[\s"]/g, '').toLowerCase())
 }

@@ -1,5 +1,5 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import { parseSeveral, severalPage, type ParsedSeveral, type SearchPair } from 'fhir-ops/search'
+import { isKnownParameter, parseSeveral, severalPage, type ParsedSeveral, type SearchPair } from 'fhir-ops/search'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
@@ -7,7 +7,7 @@ import { FHIR_PATH, type Service } from '../service.js'
 import { bounded } from './bounded.js'
 import { compartmentMembers, leadsTo } from './compartment.js'
 import { fhirTypes } from './fhir-types.js'
-import { authorizeSearch, DEFAULT_PAGE, includedIn, MAX_PAGE, searchPairs } from './search.js'
+import { authorizeSearch, DEFAULT_PAGE, includedIn, MAX_PAGE, searchPairs, takenPairs } from './search.js'
 import { searchOptions } from './search-options.js'
 import { inReach, isShown, narrowed } from './search-reach.js'
 import { searchsetText, type Searchset } from './searchset.js'
@@ -44,9 +44,11 @@ interface SeveralPlace {
 }
 
 async function searchSeveral(service: Service, call: Call, place: SeveralPlace): Promise<Answer> {
-  const pairs = searchPairs(call, service)
-  const types = askedTypes(place.types, pairs)
+  const sent = searchPairs(call, service)
+  const types = askedTypes(place.types, sent)
   const options = searchOptions(service, call)
+  const isKnown = (name: string): boolean => name === '_type' || types.every((type) => isKnownParameter(type, name, options))
+  const pairs = takenPairs(call, sent, isKnown)
   const { queries: asked, ...parsed } = await parseSeveral(
     types,
     pairs.filter(([name]) => name !== '_type'),

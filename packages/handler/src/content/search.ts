@@ -1,5 +1,6 @@
 import {
   includedResources,
+  isKnownParameter,
   parseSearch,
   searchTypesOf,
   type Include,
@@ -15,6 +16,7 @@ import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { bounded } from './bounded.js'
 import { compartmentCondition } from './compartment.js'
+import { prefersHandling } from './preference.js'
 import { isReached } from './reach.js'
 import { searchOptions } from './search-options.js'
 import { inReach, isShown, narrowed } from './search-reach.js'
@@ -57,9 +59,9 @@ interface SearchPlace {
 }
 
 async function searchAt(service: Service, call: Call, { type, path, within }: SearchPlace): Promise<Answer> {
-  const pairs = searchPairs(call, service)
   const base = `${service.baseUrl}${FHIR_PATH}`
   const options = searchOptions(service, call)
+  const pairs = takenPairs(call, searchPairs(call, service), (name) => isKnownParameter(type, name, options))
   const parsed = await parseSearch(type, pairs, { ...options, includes: true })
   authorizeSearch(call, { ...parsed, queries: [parsed.query] })
   const reached = inReach(parsed.query, call.caller)
@@ -75,6 +77,14 @@ async function searchAt(service: Service, call: Call, { type, path, within }: Se
 export function authorizeSearch({ caller }: Pick<Call, 'caller'>, { queries, includes = [] }: ParsedSeveral): void {
   const referring = includes.filter(({ direction }) => direction === 'revinclude').map(({ source }) => source)
   for (const type of [...queries.flatMap((query) => [...searchTypesOf(query)]), ...referring]) authorize(caller, { action: 'search', type })
+}
+
+/**
+ * The parameters that are looked at: all, unless the caller wants those that are not known to be passed over. The link `self` tells
+ * which they were (R4 search 3.1.1.1.2).
+ */
+export function takenPairs({ request }: Call, pairs: readonly SearchPair[], isKnown: (name: string) => boolean): readonly SearchPair[] {
+  return prefersHandling(request, 'lenient') ? pairs.filter(([name]) => isKnown(name)) : pairs
 }
 
 /** The parameters of URL and form, without those of the protocol. */

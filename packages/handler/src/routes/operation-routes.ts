@@ -2,6 +2,7 @@ import { pacedText } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
+import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { fhirText, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -94,7 +95,7 @@ function operationRequest(operation: Operation, call: Call, method: Place['metho
     body: body?.json,
     bodyText: body?.text,
     acceptLanguage: request.header('accept-language'),
-    strict: isStrict(request.header('prefer')),
+    strict: prefersHandling(request, 'strict'),
   }
 }
 
@@ -118,8 +119,4 @@ function bodyParameters({ body }: Call, type: string): readonly Parameter[] {
   if (resourceType === type) return []
   const expected = ['Parameters', type].filter((name) => name !== '').join(' or ')
   throw new OperationError('body-structure', `The resourceType of the body must be ${expected}.`, { expression: ['resourceType'] })
-}
-
-function isStrict(prefer: string | undefined): boolean {
-  return (prefer ?? '').split(/[,;]/).some((preference) => preference.trim().toLowerCase() === 'handling=strict')
 }
