@@ -11,14 +11,14 @@ const WHOLE_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>/
 const NO_MARKUP = /\\.|`[^`]*`/g
 const CODE_SPACE = /[\t\n\r]|\s\s/
 
-/** string: any text up to a megabyte; white space around it, and nothing else, is a warning, a tag of HTML is noted. */
+/** string: any text up to a megabyte that is not blank; white space around it is a warning, a tag of HTML is noted. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
   const isTrim = (isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1))) || text.trim().length === text.length
   if (isTrim && !text.includes('<')) return textProblem(text)
   return textProblem(text) ?? (isTrim ? markupProblem(text) : AROUND)
 }
 
-const BLANK: PrimitiveProblem = { kind: 'primitive-space', text: 'There is nothing but white space.', severity: 'warning' }
+const BLANK: PrimitiveProblem = { kind: 'primitive-empty', text: 'A value must not be blank.' }
 const AROUND: PrimitiveProblem = { kind: 'primitive-space', text: 'The text begins or ends with white space.', severity: 'warning' }
 
 function markupProblem(text: string): PrimitiveProblem | undefined {
