@@ -37,9 +37,9 @@ interface Load {
 async function firstLoad(open: (file: string) => Promise<SqliteFile>, { size, resourceOf }: Load): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-load-'))
   const [start, all, own] = [performance.now(), process.cpuUsage(), process.threadCpuUsage()]
-  const { storage, close } = await open(join(folder, 'load.db'))
-  await fill(storage, r4().indexer, { from: 0, to: size, resourceOf })
-  await close()
+  const file = await open(join(folder, 'load.db'))
+  await fill(file.storage, r4().indexer, { from: 0, to: size, resourceOf })
+  await file.close()
   const ms = performance.now() - start
   const indexing = microseconds(process.threadCpuUsage(own))
   const writing = microseconds(process.cpuUsage(all)) - indexing

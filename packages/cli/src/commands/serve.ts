@@ -40,7 +40,7 @@ const MODEST_HEAP = '--heap-growing-percent=50'
 
 /** `fhir-ops serve`. */
 export function serveCommand(io: Io): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .description('Serve FHIR R4 at /fhir/R4 until interrupted. Prints one line `listening on URL` when ready.')
     .option('--host <host>', 'interface to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
@@ -49,6 +49,27 @@ export function serveCommand(io: Io): Command {
     .addOption(loadOption())
     .addOption(wordsOption())
     .addOption(suppressOption())
+    .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
+    .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
+    .addOption(new Option('--validate-writes <checks>', 'store no resource with errors').choices(['all', 'structure']))
+    .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
+    .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
+    .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))
+    .option('--audit', 'store audit events as AuditEvent resources')
+  return withOtherServers(command)
+    .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
+    .action(async ({ auth, ...options }: ServeCommandOptions) => {
+      setFlagsFromString(MODEST_HEAP)
+      const server = await serve({ ...options, open: !auth, clientSecret: process.env['FHIR_OPS_CLIENT_SECRET'] }, io)
+      io.out(`listening on ${server.url}`)
+      await interrupted()
+      await stop(server, io)
+    })
+}
+
+/** The options that name an OpenID provider, or a FHIR server to ask. */
+function withOtherServers(command: Command): Command {
+  return command
     .addOption(addressOption('--issuer', 'take access tokens of this OpenID provider'))
     .option('--audience <uri>', 'what signed tokens of the issuer must be for')
     .option(
@@ -64,21 +85,6 @@ export function serveCommand(io: Io): Command {
     .addOption(addressOption('--delegate-to', 'base of the other server'))
     .option('--remote <canonical>', 'code system or canonical that the other server answers at once; repeatable', repeated)
     .option('--forward-token', "ask the other server, and that of --storage http:URL, with the caller's token")
-    .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
-    .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
-    .addOption(new Option('--validate-writes <checks>', 'store no resource with errors').choices(['all', 'structure']))
-    .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
-    .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
-    .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))
-    .option('--audit', 'store audit events as AuditEvent resources')
-    .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
-    .action(async ({ auth, ...options }: ServeCommandOptions) => {
-      setFlagsFromString(MODEST_HEAP)
-      const server = await serve({ ...options, open: !auth, clientSecret: process.env['FHIR_OPS_CLIENT_SECRET'] }, io)
-      io.out(`listening on ${server.url}`)
-      await interrupted()
-      await stop(server, io)
-    })
 }
 
 /** Resolves at the first SIGINT or SIGTERM. */

@@ -152,7 +152,7 @@ const numbers =
 
 /** All texts of a value, in which markup is not seen. */
 function everyText(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value.replaceAll(/<[^>]{0,99}>/g, ' ')]
+  if (typeof value === 'string') return [value.replaceAll(/<[^<>]*>/g, ' ')]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(everyText) : []
 }
 
