@@ -1,9 +1,9 @@
 import type { OperationContext } from '../../../context/index.js'
 import { OperationError, quoted } from '../../../errors/index.js'
-import type { SearchQuery } from '../../../storage/index.js'
+import type { Condition, SearchQuery } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
 import type { Scope } from '../language.js'
-import { criterionQuery, searchOptions } from './criterion-query.js'
+import { criterionQuery, namesPatient, searchOptions } from './criterion-query.js'
 import { subjectParameter } from './subject-parameter.js'
 
 /** A criterion and the query whose matches it counts. */
@@ -20,7 +20,7 @@ export interface Counted {
  */
 export async function countedQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<Counted> {
   const found = await criterionQuery(ctx, criterion, scope)
-  if (criterion.basis === 'boolean') return { criterion, query: subjectsOf(ctx, { criterion, found, subjectType: scope.subjectType }) }
+  if (criterion.basis === 'boolean') return { criterion, query: subjectsOf(ctx, { criterion, found, scope }) }
   if (criterion.basis !== undefined && criterion.basis !== found.type)
     throw misfit(criterion, { expected: criterion.basis, found: found.type })
   return { criterion, query: found }
@@ -38,15 +38,24 @@ export function checkSameType(counted: readonly Counted[]): string {
 interface BySubject {
   readonly criterion: Criterion
   readonly found: SearchQuery
-  readonly subjectType: string
+  readonly scope: Scope
 }
 
-function subjectsOf(ctx: OperationContext, { criterion, found, subjectType }: BySubject): SearchQuery {
+/** Of one patient it is this patient who counts or not, whomever else the resources are about. */
+function subjectsOf(ctx: OperationContext, { criterion, found, scope }: BySubject): SearchQuery {
+  const { subject, subjectType } = scope
   const { type, where } = found
-  if (type === subjectType) return found
-  const param = subjectParameter(searchOptions(ctx), type, subjectType)
-  if (param === undefined) throw misfit(criterion, { expected: `something that refers to a ${subjectType}`, found: type })
-  return { type: subjectType, where: { kind: 'referredBy', param, query: { type, where } } }
+  if (type === subjectType && !namesPatient(criterion)) return found
+  const subjects = type === subjectType ? where : referredBy(ctx, { criterion, found, scope })
+  if (subject?.type !== 'Patient') return { type: subjectType, where: subjects }
+  return { type: subjectType, where: { kind: 'and', conditions: [{ kind: 'id', ids: [subject.id] }, subjects] } }
+}
+
+function referredBy(ctx: OperationContext, { criterion, found, scope }: BySubject): Condition {
+  const { type, where } = found
+  const param = subjectParameter(searchOptions(ctx), type, scope.subjectType)
+  if (param === undefined) throw misfit(criterion, { expected: `something that refers to a ${scope.subjectType}`, found: type })
+  return { kind: 'referredBy', param, query: { type, where } }
 }
 
 function misfit(

@@ -20,7 +20,8 @@ export async function criterionQuery(ctx: OperationContext, criterion: Criterion
   const options = searchOptions(ctx)
   const query = await placed(criterion, async () => {
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
-    const own = patientConditions(criterion, scope).map((condition) => ofPatients(options, type, condition))
+    const conditions = namesPatient(criterion) ? [] : patientConditions(scope)
+    const own = conditions.map((condition) => ofPatients(options, type, condition))
     const { query } = await parseSearch(type, [...parameters, ...own], options)
     if (query.after !== undefined) throw new OperationError('search-unsupported', "A criterion has no pages, so it takes no '_cursor'.")
     return query
@@ -42,17 +43,18 @@ export function searchOptions({ search, storage, authorize }: OperationContext):
   }
 }
 
-function namesPatient({ expression }: Criterion): boolean {
+/** Whether a criterion is one that is evaluated for each patient. */
+export function namesPatient({ expression }: Criterion): boolean {
   return PATIENT_VARIABLES.some((name) => expression.includes(`{{%${name}}}`))
 }
 
 type Condition = readonly [name: string, value: string]
 
-/** What a search for the patients that are looked at says. A criterion that names the patient itself is not narrowed to it. */
-function patientConditions(criterion: Criterion, { subject, practitioner }: Scope): readonly Condition[] {
+/** What a search for the patients that are looked at says. */
+export function patientConditions({ subject, practitioner }: Scope): readonly Condition[] {
   const conditions: Condition[] = practitioner === undefined ? [] : [['general-practitioner', `Practitioner/${practitioner}`]]
   if (subject?.type === 'Group') conditions.push(['_has:Group:member:_id', subject.id])
-  if (subject?.type === 'Patient' && !namesPatient(criterion)) conditions.push(['_id', subject.id])
+  if (subject?.type === 'Patient') conditions.push(['_id', subject.id])
   return conditions
 }
 
