@@ -137,6 +137,19 @@ describe('a report', () => {
     expect(await findingsOf(resource, [definition], KINDS)).toEqual(expected)
   })
 
+  test.each([
+    [2, []],
+    [1, ['error measure-count MeasureReport.group[0].population[1]']],
+  ])('that lists its two subjects in a contained List may count %d', async (count, expected) => {
+    const entry = ['Patient/1', 'Patient/2'].map((reference) => ({ item: { reference } }))
+    const contained = [{ resourceType: 'List', id: 'list', status: 'current', mode: 'snapshot', entry }]
+    const population = [
+      { ...coded('a'), count: 1, subjectResults: { reference: 'List/1' } },
+      { ...coded('b'), count, subjectResults: { reference: '#list' } },
+    ]
+    expect(await findingsOf(report([{ population }], { type: 'subject-list', contained }), [cohort], KINDS)).toEqual(expected)
+  })
+
   test('of a measure that is not known is not checked against it', async () => {
     expect(await findingsOf(report([]), [], KINDS)).toEqual(['warning measure-unknown MeasureReport'])
   })

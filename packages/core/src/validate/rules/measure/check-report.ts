@@ -77,8 +77,9 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   const subjects = childrenOf(run, population, 'subjectResults')
   const count = childrenOf(run, population, 'count')[0]?.value
   if (type === 'subject-list') {
-    if (typeof count === 'number' && count !== subjects.length)
-      run.sink.report('measure-count', population, { text: `The count is ${count}, but there are ${subjects.length} subjectResults.` })
+    const listed = subjects.reduce((sum, result) => sum + (listLength(run, result) ?? 1), 0)
+    if (typeof count === 'number' && count !== listed)
+      run.sink.report('measure-count', population, { text: `The count is ${count}, but the subjectResults are ${listed}.` })
     return
   }
   if (subjects.length > 0)
@@ -86,4 +87,11 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   if (count === undefined) {
     run.sink.report('measure-count', population, { text: 'A report that is no subject-list should have a count.', severity: 'warning' })
   }
+}
+
+/** How many subjects a contained List has; other lists are not looked up. */
+function listLength(run: Run, result: FhirNode): number | undefined {
+  const reference = textOf(result, 'reference')
+  const list = reference?.startsWith('#') === true ? containedOf(run, result, reference.slice(1)) : undefined
+  return list?.type.name === 'List' && isObject(list.value) ? objectsAt(list.value, 'entry').length : undefined
 }
