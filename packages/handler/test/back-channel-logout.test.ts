@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { introspectionVerifier, logoutTokenVerifier, type LogoutTokenVerifier } from '../src/index.js'
-import { send, startServer, type Reply, type RunningServer } from './running-server.js'
+import { send, startServer, userInfo, type Reply, type RunningServer } from './running-server.js'
 import { CLIENT, testProvider, type TestProvider } from './test-provider.js'
 
 const SCOPE = 'openid profile patient/Patient.rs'
@@ -22,9 +22,7 @@ afterAll(async () => {
   provider.stop()
 })
 
-const get = (path: string, token: string, scheme = 'Bearer'): Promise<Reply> =>
-  send(`${running.base}${path}`, { headers: { authorization: `${scheme} ${token}` } })
-const statusOf = async (token: string): Promise<number> => (await get('/oauth2/userinfo', token)).status
+const statusOf = async (token: string): Promise<number> => (await userInfo(running, token)).status
 
 describe('BC-01 back-channel logout by an OpenID provider', () => {
   it('ends the session of the login that it names, and leaves the others', async () => {

@@ -2,7 +2,7 @@ import { calculateJwkThumbprint, exportJWK, SignJWT, type CryptoKey } from 'jose
 import * as client from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { introspectionVerifier, jwtVerifier, type TokenVerifier } from '../src/index.js'
-import { send, startServer, type Reply, type RunningServer } from './running-server.js'
+import { send, startServer, userInfo, type Reply, type RunningServer } from './running-server.js'
 import { AUDIENCE, testProvider, type TestProvider } from './test-provider.js'
 
 const SCOPE = 'openid profile patient/Patient.rs'
@@ -25,9 +25,7 @@ afterAll(async () => {
   provider.stop()
 })
 
-const get = (path: string, token: string, scheme = 'Bearer'): Promise<Reply> =>
-  send(`${running.base}${path}`, { headers: { authorization: `${scheme} ${token}` } })
-const statusOf = async (token: string): Promise<number> => (await get('/oauth2/userinfo', token)).status
+const statusOf = async (token: string): Promise<number> => (await userInfo(running, token)).status
 
 describe('DP-01 tokens that are bound to a key', () => {
   let config: client.Configuration
@@ -62,11 +60,7 @@ describe('DP-01 tokens that are bound to a key', () => {
   })
 
   it('are refused without it: the scheme Bearer is no way around', async () => {
-    const replies = await Promise.all([
-      get('/oauth2/userinfo', token),
-      get('/oauth2/userinfo', token, 'DPoP'),
-      withProof(await proof(), 'Bearer'),
-    ])
+    const replies = await Promise.all([userInfo(running, token), userInfo(running, token, 'DPoP'), withProof(await proof(), 'Bearer')])
     expect(replies.map(({ status }) => status)).toEqual([401, 401, 401])
     const challenges = replies[0]?.headers['www-authenticate'] ?? ''
     expect([challenges.includes('error="invalid_token"'), challenges.includes('DPoP algs="ES256 EdDSA"')]).toEqual([true, true])

@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { introspectionVerifier } from '../src/index.js'
-import { send, startServer, type Reply, type RunningServer } from './running-server.js'
+import { send, startServer, userInfo, type RunningServer } from './running-server.js'
 import { testProvider, type TestProvider } from './test-provider.js'
 
 const SCOPE = 'openid profile patient/Patient.rs'
@@ -20,15 +20,15 @@ afterAll(async () => {
   provider.stop()
 })
 
-const get = (path: string, token: string, scheme = 'Bearer'): Promise<Reply> =>
-  send(`${running.base}${path}`, { headers: { authorization: `${scheme} ${token}` } })
-const statusOf = async (token: string): Promise<number> => (await get('/oauth2/userinfo', token)).status
+const statusOf = async (token: string): Promise<number> => (await userInfo(running, token)).status
 
 describe('opaque tokens of an OpenID provider, by introspection', () => {
   it('are accepted with subject, scopes and patient', async () => {
     const token = await provider.opaqueToken()
-    expect((await get('/oauth2/userinfo', token)).json).toEqual({ sub: 'eve' })
-    expect((await get('/auth/me', token)).json).toMatchObject({ sessions: [{ current: true, authMethod: provider.issuer }] })
+    expect((await userInfo(running, token)).json).toEqual({ sub: 'eve' })
+    expect((await send(`${running.base}/auth/me`, { headers: { authorization: `Bearer ${token}` } })).json).toMatchObject({
+      sessions: [{ current: true, authMethod: provider.issuer }],
+    })
     expect(await introspectionVerifier(provider.introspection).verify(token)).toMatchObject({ scopes: SCOPE.split(' '), patient: 'p1' })
   })
 
@@ -56,7 +56,7 @@ describe('opaque tokens of an OpenID provider, by introspection', () => {
   it.each([500, 401, 302, 200])('TK-07 an answer %i that is none is 503, not 401', async (status) => {
     const token = await provider.opaqueToken()
     provider.broken = status
-    const reply = await get('/oauth2/userinfo', token)
+    const reply = await userInfo(running, token)
     expect([reply.status, reply.headers['retry-after'], reply.text.includes('no</h1>')]).toEqual([503, '5', false])
     provider.broken = undefined
     expect(await statusOf(token)).toBe(200)

@@ -114,3 +114,8 @@ export function fhirHeaders(token: string): Record<string, string> {
 export function at(json: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined), json)
 }
+
+/** Asks who the token is of. */
+export function userInfo({ base }: RunningServer, token: string, scheme = 'Bearer'): Promise<Reply> {
+  return send(`${base}/oauth2/userinfo`, { headers: { authorization: `${scheme} ${token}` } })
+}

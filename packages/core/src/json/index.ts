@@ -1,6 +1,7 @@
 export { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
 export { parseJsonSource, readJsonSource, type JsonSource, type JsonSourceOptions } from './json-source.js'
 export { parseInPieces } from './json-pieces.js'
+export { stringEnd } from './string-end.js'
 export { writeInPieces } from './write-in-pieces.js'
 export { placeIn, type TextPlace } from './text-place.js'
 export type { JsonSlip, SlipKind } from './source-reader.js'

@@ -1,6 +1,7 @@
 import type { Work } from '../work/index.js'
 import { parseInPieces } from './json-pieces.js'
 import { isObject } from './narrow.js'
+import { stringEnd } from './string-end.js'
 
 /** A text as `JSON.parse` reads it, with the numbers that JavaScript would write otherwise, by object or array and name or index. */
 export interface QuickSource {
@@ -56,7 +57,6 @@ const COMMA = 44
 const MINUS = 45
 const NINE = 57
 const COLON = 58
-const BACKSLASH = 92
 const BRACKETS_TO_BRACES = 32
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
@@ -72,19 +72,6 @@ function scanned(text: string): Scan {
     else if (code > NINE) bracket(scan, code | BRACKETS_TO_BRACES)
   }
   return scan
-}
-
-/** Index of the quote that ends the string which starts at `start`. */
-function stringEnd(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
-}
-
-function isEscaped(text: string, quote: number): boolean {
-  let at = quote - 1
-  while (text.charCodeAt(at) === BACKSLASH) at--
-  return (quote - at) % 2 === 0
 }
 
 function bracket(scan: Scan, code: number): void {

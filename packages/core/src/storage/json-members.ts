@@ -1,3 +1,5 @@
+import { stringEnd } from '../json/index.js'
+
 /** A member of a JSON object in its own text. */
 export interface JsonMember {
   readonly name: string
@@ -15,7 +17,7 @@ export function jsonMembers(text: string): readonly JsonMember[] {
   const members: JsonMember[] = []
   let at = 1
   while (json[at] === '"') {
-    const colon = stringEnd(json, at)
+    const colon = stringEnd(json, at) + 1
     const end = valueEnd(json, colon + 1)
     members.push({ name: nameIn(json.slice(at, colon)), value: json.slice(colon + 1, end) })
     at = end + 1
@@ -31,7 +33,7 @@ export function jsonMembers(text: string): readonly JsonMember[] {
 export function jsonItems(text: string): readonly string[] {
   const json = withoutBlanks(text)
   const items: string[] = []
-  for (let at = 1; at < json.length - 1; ) {
+  for (let at = 1; at < json.length - 1;) {
     const end = valueEnd(json, at)
     items.push(json.slice(at, end))
     at = end + 1
@@ -49,7 +51,7 @@ function withoutBlanks(json: string): string {
   let from = 0
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
-    if (code === QUOTE) at = stringEnd(json, at) - 1
+    if (code === QUOTE) at = stringEnd(json, at)
     if (code > SPACE) continue
     kept += json.slice(from, at)
     from = at + 1
@@ -62,7 +64,7 @@ function valueEnd(json: string, start: number): number {
   let depth = 0
   for (let at = start; at < json.length; at++) {
     const code = json.charCodeAt(at)
-    if (code === QUOTE) at = stringEnd(json, at) - 1
+    if (code === QUOTE) at = stringEnd(json, at)
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
     else if (depth === 0 && (code === COMMA || closes(code))) return at
     else if (closes(code)) depth--
@@ -74,24 +76,10 @@ function closes(code: number): boolean {
   return code === CLOSE_BRACE || code === CLOSE_BRACKET
 }
 
-/** The index after the string whose opening quote is at `start`. */
-function stringEnd(json: string, start: number): number {
-  let at = json.indexOf('"', start + 1)
-  while (escaped(json, at)) at = json.indexOf('"', at + 1)
-  return at + 1
-}
-
-function escaped(json: string, quote: number): boolean {
-  let backslashes = 0
-  while (json.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++
-  return backslashes % 2 === 1
-}
-
 const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
 const OPEN_BRACKET = 0x5b
-const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d

@@ -1,3 +1,5 @@
+import { stringEnd } from 'fhir-ops/json'
+
 /** What one pass over a JSON text tells before it is parsed. */
 export interface JsonScan {
   /** Deepest nesting of arrays and objects. */
@@ -9,7 +11,6 @@ export interface JsonScan {
 const QUOTE = 0x22
 const COLON = 0x3a
 const OPEN_BRACKET = 0x5b
-const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
@@ -27,17 +28,4 @@ export function scanJson(text: string): JsonScan {
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open--
   }
   return { depth, colons }
-}
-
-/** Index of the quote that ends the string which starts at `start`. */
-function stringEnd(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
-}
-
-function isEscaped(text: string, quote: number): boolean {
-  let at = quote - 1
-  while (text.charCodeAt(at) === BACKSLASH) at--
-  return (quote - at) % 2 === 0
 }
