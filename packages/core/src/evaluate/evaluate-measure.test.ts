@@ -523,10 +523,10 @@ describe('Measures that cannot be evaluated', () => {
       'Measure.group[0].population[1].criteria.language',
     ],
     [
-      'a stratifier by components',
+      'a component of a stratifier without code',
       measure([{ stratifier: [{ component: [{}] }] }]),
-      'not-supported',
-      'Measure.group[0].stratifier[0].component',
+      'definition-required',
+      'Measure.group[0].stratifier[0].component[0].code',
     ],
     [
       'a basis that the query does not have',

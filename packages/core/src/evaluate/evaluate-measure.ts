@@ -4,7 +4,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, needed, oneOf, TEXT } from '../input/index.js'
 import { findMeasure } from './find-measure.js'
 import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope } from './languages/index.js'
-import { planOf, type GroupPlan, type MeasurePlan } from './measure-plan.js'
+import { planOf, type Criterion, type GroupPlan, type MeasurePlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
 import { reportOf } from './report.js'
 import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
@@ -80,10 +80,17 @@ function languagesOf(plan: MeasurePlan, languages: readonly CriteriaLanguage[]):
 }
 
 function languageOf({ populations, stratifiers }: GroupPlan, languages: readonly CriteriaLanguage[]): CriteriaLanguage | undefined {
-  const criteria = [...populations, ...stratifiers]
-  const language = languages.find(({ names }) => names.some((name) => name === criteria[0]?.language))
-  const foreign = criteria.find((criterion) => language?.names.includes(criterion.language) !== true)
-  if (foreign === undefined) return language
+  const first = [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)][0]?.language
+  const language = languages.find(({ names }) => names.some((name) => name === first))
+  const { names = [], valueNames = [] } = language ?? {}
+  checkLanguages(populations, names)
+  for (const { criteria, byComponents } of stratifiers) checkLanguages(criteria, byComponents ? valueNames : [...names, ...valueNames])
+  return language
+}
+
+function checkLanguages(criteria: readonly Criterion[], known: readonly string[]): void {
+  const foreign = criteria.find(({ language }) => !known.includes(language))
+  if (foreign === undefined) return
   throw new OperationError('not-supported', `${foreign.place}: criteria in ${quoted(foreign.language)} are not supported here.`, {
     expression: [`${foreign.path}.criteria.language`],
   })

@@ -46,17 +46,28 @@ export interface Population extends Criterion {
   readonly criteriaReference?: string
 }
 
-/** Divides the populations of a group by a criterion of its own. */
-export interface Stratifier extends Criterion {
+/** Divides the populations of a group. */
+export interface Stratifier {
   readonly id?: string
+  readonly code?: JsonObject
+  /** Its own criterion, or those of its components in order. */
+  readonly criteria: readonly StratifierCriterion[]
+  /** Whether it has components, of which each says by its code what its values are. */
+  readonly byComponents: boolean
+}
+
+/** A criterion of a stratifier. */
+export interface StratifierCriterion extends Criterion {
+  /** Code of the component; absent for the stratifier's own. */
   readonly code?: JsonObject
 }
 
 /**
  * Reads a Measure.
  *
- * @throws {OperationError} `too-costly` above 100 groups or 500 populations, those of strata included; `definition-required` for a missing criteria or expression;
- *   `definition-invalid` for an id that two populations of a group have; `not-supported` for an absent language and for stratifiers by components.
+ * @throws {OperationError} `too-costly` above 100 groups or 500 populations, those of strata included; `definition-required` for a missing
+ *   criteria or expression, and for a component without code; `definition-invalid` for an id that two populations of a group have, and for a
+ *   stratifier with criteria and components; `not-supported` for an absent language.
  * @see https://hl7.org/fhir/R4/measure.html
  */
 export function planOf(measure: JsonObject): MeasurePlan {
@@ -70,10 +81,11 @@ export function planOf(measure: JsonObject): MeasurePlan {
   return { groups: groups.map((group, index) => groupPlan(group, { measure, index })) }
 }
 
-/** Every stratifier has each population again, and a criterion of its own. */
+/** Every stratifier has each population again, and criteria of its own. */
 function populationsIn(group: JsonObject): number {
-  const stratifiers = objectsAt(group, 'stratifier').length
-  return objectsAt(group, 'population').length * (1 + stratifiers) + stratifiers
+  const stratifiers = objectsAt(group, 'stratifier')
+  const criteria = stratifiers.reduce((sum, stratifier) => sum + Math.max(1, objectsAt(stratifier, 'component').length), 0)
+  return objectsAt(group, 'population').length * (1 + stratifiers.length) + criteria
 }
 
 function groupPlan(group: JsonObject, { measure, index }: { readonly measure: JsonObject; readonly index: number }): GroupPlan {
@@ -127,12 +139,23 @@ function populationPlan(population: JsonObject, at: Place): Population {
 }
 
 function stratifierPlan(stratifier: JsonObject, at: Place): Stratifier {
-  if (objectsAt(stratifier, 'component').length > 0) {
-    throw new OperationError('not-supported', `${at.place}: stratifiers by components are not supported.`, {
-      expression: [`${at.path}.component`],
-    })
+  const components = objectsAt(stratifier, 'component')
+  const byComponents = components.length > 0
+  if (byComponents && stratifier['criteria'] !== undefined) {
+    throw new OperationError('definition-invalid', `${at.place} has criteria and components.`, { expression: [at.path] })
   }
-  return { ...headOf(stratifier), ...criterion(stratifier, at) }
+  const criteria = byComponents
+    ? components.map((component, i) =>
+        componentPlan(component, { ...at, path: `${at.path}.component[${i}]`, place: `${at.place}, component ${i + 1}` }),
+      )
+    : [criterion(stratifier, at)]
+  return { ...headOf(stratifier), criteria, byComponents }
+}
+
+function componentPlan(component: JsonObject, at: Place): StratifierCriterion {
+  const code = objectAt(component, 'code')
+  if (code !== undefined) return { code, ...criterion(component, at) }
+  throw new OperationError('definition-required', `${at.place} has no code.`, { expression: [`${at.path}.code`] })
 }
 
 function headOf(element: JsonObject): { readonly id?: string; readonly code?: JsonObject } {

@@ -7,11 +7,14 @@ import type {
 } from 'fhir/r4.js'
 import { formatCanonical } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
-import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { conceptOf } from './concept.js'
 import type { GroupCounts, Scope } from './languages/index.js'
-import type { GroupPlan, MeasurePlan } from './measure-plan.js'
+import type { GroupPlan, MeasurePlan, Stratifier } from './measure-plan.js'
 import { memberLists, type MemberLists } from './member-lists.js'
 import { scoreOf } from './score.js'
+import { valuesOf } from './stratum-values.js'
+import type { Stratum } from './stratum.js'
 import type { Tally } from './tally.js'
 
 /** Everything that a report says. */
@@ -57,9 +60,10 @@ function canonicalOfMeasure(measure: JsonObject): string {
 }
 
 function groupOf(group: GroupPlan, { populations, strata }: GroupCounts, lists: MemberLists): MeasureReportGroup {
-  const stratifierOf = (stratifier: Head, tallies: readonly Tally[]): MeasureReportGroupStratifier => {
+  const stratifierOf = (stratifier: Stratifier, all: readonly Stratum[]): MeasureReportGroupStratifier => {
     const { id, code } = headOf(stratifier)
-    return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), stratum: [populationsOf(group, tallies, lists)] }
+    const stratum = all.map((one) => ({ ...valuesOf(stratifier, one), ...populationsOf(group, one.populations, lists) }))
+    return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), ...(stratum.length > 0 && { stratum }) }
   }
   return {
     ...headOf(group),
@@ -92,13 +96,4 @@ interface Head {
 function headOf(head: Head): { id?: string; code?: CodeableConcept } {
   const code = conceptOf(head.code)
   return { ...(head.id !== undefined && { id: head.id }), ...(code !== undefined && { code }) }
-}
-
-function conceptOf(concept: JsonObject | undefined): CodeableConcept | undefined {
-  return isConcept(concept) ? concept : undefined
-}
-
-/** What the Measure has there is copied as it is. */
-function isConcept(value: unknown): value is CodeableConcept {
-  return isObject(value)
 }

@@ -18,12 +18,18 @@ const MODEL = typeModelOf({
   Practitioner: { kind: 'resource', elements: { id: 'id' } },
   Group: { kind: 'resource', elements: { id: 'id', actual: 'boolean', member: 'Group.member*' } },
   'Group.member': { kind: 'complex-type', elements: { entity: 'Reference', inactive: 'boolean' } },
-  Observation: { kind: 'resource', elements: { id: 'id', code: 'CodeableConcept', subject: 'Reference', 'effective[x]': 'dateTime' } },
+  Observation: {
+    kind: 'resource',
+    elements: { id: 'id', code: 'CodeableConcept', subject: 'Reference', 'effective[x]': 'dateTime', 'value[x]': 'Quantity' },
+  },
   Organization: { kind: 'resource', elements: { id: 'id', name: 'string', partOf: 'Reference' } },
   CodeableConcept: { kind: 'complex-type', elements: { coding: 'Coding*', text: 'string' } },
+  Quantity: { kind: 'complex-type', elements: { value: 'decimal', comparator: 'code', unit: 'string', system: 'uri', code: 'code' } },
   Coding: { kind: 'complex-type', elements: { system: 'uri', code: 'code' } },
   Reference: { kind: 'complex-type', elements: { reference: 'string' } },
-  ...Object.fromEntries(['id', 'boolean', 'code', 'date', 'dateTime', 'string', 'uri'].map((name) => [name, { kind: 'primitive-type' }])),
+  ...Object.fromEntries(
+    ['id', 'boolean', 'code', 'date', 'dateTime', 'decimal', 'string', 'uri'].map((name) => [name, { kind: 'primitive-type' }]),
+  ),
 })
 
 /** What the ward can be searched by. */

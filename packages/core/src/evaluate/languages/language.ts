@@ -1,6 +1,7 @@
 import type { OperationContext } from '../../context/index.js'
 import type { GroupPlan } from '../measure-plan.js'
 import type { Period } from '../period.js'
+import type { Stratum } from '../stratum.js'
 import type { Subject } from '../subject.js'
 import type { Tally } from '../tally.js'
 
@@ -20,14 +21,16 @@ export interface Scope {
 /** What belongs to each population of a group, in the group's order. */
 export interface GroupCounts {
   readonly populations: readonly Tally[]
-  /** For each stratifier, what of each population satisfies its criterion too. */
-  readonly strata: readonly (readonly Tally[])[]
+  /** For each stratifier, the parts into which it divides the populations. */
+  readonly strata: readonly (readonly Stratum[])[]
 }
 
 /** A language that criteria are written in. Adding one is a file and a line of the registry. */
 export interface CriteriaLanguage {
   /** Values of `criteria.language`. */
   readonly names: readonly string[]
+  /** Values of `criteria.language` of stratifiers that divide by values, and of their components; none when absent. */
+  readonly valueNames?: readonly string[]
   /**
    * Begins one evaluation. The function that it gives counts a group; what groups have in common is worked out once.
    *

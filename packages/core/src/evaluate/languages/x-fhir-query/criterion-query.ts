@@ -76,8 +76,8 @@ function variablesOf({ period, subject }: Scope): ReadonlyMap<string, string> {
   ])
 }
 
-/** Says where in the Measure the search stands that could not be understood. A search is part of the Measure: its faults are 422. */
-async function placed<T>({ place, path }: Criterion, parse: () => Promise<T>): Promise<T> {
+/** Says where in the Measure an expression stands that could not be understood. It is part of the Measure: its faults are 422. */
+export async function placed<T>({ place, path }: Criterion, parse: () => Promise<T>): Promise<T> {
   try {
     return await parse()
   } catch (error) {

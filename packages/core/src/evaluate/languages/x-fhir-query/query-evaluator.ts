@@ -1,13 +1,19 @@
-import { checkpoint, type OperationContext } from '../../../context/index.js'
-import type { Condition, SearchQuery } from '../../../storage/index.js'
-import type { Criterion, GroupPlan } from '../../measure-plan.js'
+import type { OperationContext } from '../../../context/index.js'
+import type { Criterion, GroupPlan, Stratifier } from '../../measure-plan.js'
 import { membershipsOf } from '../../membership.js'
-import type { Tally } from '../../tally.js'
+import type { Stratum } from '../../stratum.js'
 import type { GroupCounts, Scope } from '../language.js'
-import { checkSameType, countedQuery, type Counted } from './counted-query.js'
+import { countedQuery, type Counted } from './counted-query.js'
 import { namesPatient } from './criterion-query.js'
-import { eachPatient, ofPatient } from './each-patient.js'
-import { memberLister } from './member-lister.js'
+import { ofPatient } from './each-patient.js'
+import { inTurn } from './in-turn.js'
+import { memberValues } from './member-values.js'
+import { membersTally, type Members } from './members-tally.js'
+import { valueStrata } from './value-strata.js'
+
+/** The names of the languages that this evaluator knows: of searches, and of values by which stratifiers divide what these find. */
+export const QUERY_LANGUAGE = 'application/x-fhir-query'
+export const VALUE_LANGUAGE = 'text/fhirpath'
 
 /** Stands for every patient where a criterion that names the patient is read to be checked. */
 const ANY_PATIENT = 'any'
@@ -20,77 +26,40 @@ const ANY_PATIENT = 'any'
 export function queryEvaluator(ctx: OperationContext, scope: Scope): (group: GroupPlan) => Promise<GroupCounts> {
   const tally = membersTally(ctx, scope)
   const ofAny = scope.subjectType === 'Patient' ? ofPatient(scope, ANY_PATIENT) : scope
-  const queriesOf = (criteria: readonly Criterion[]): Promise<readonly Counted[]> =>
-    inTurn(criteria, (criterion) => countedQuery(ctx, criterion, namesPatient(criterion) ? ofAny : scope))
+  const queryOf = (criterion: Criterion): Promise<Counted> => countedQuery(ctx, criterion, namesPatient(criterion) ? ofAny : scope)
+  const dividerOf = async ({ criteria }: Stratifier): Promise<Divider> => {
+    const [only] = criteria
+    if (only?.language !== QUERY_LANGUAGE) return valueDivider(ctx, scope, criteria)
+    const stratum = await queryOf(only)
+    return async (members) => [
+      { populations: await inTurn(members, ({ inside, outside }) => tally({ inside: [...inside, stratum], outside })) },
+    ]
+  }
   return async (group) => {
     const memberships = membershipsOf(group)
-    const own = await queriesOf(group.populations)
-    const strata = await queriesOf(group.stratifiers)
+    const own = await inTurn(group.populations, queryOf)
+    const dividers = await inTurn(group.stratifiers, dividerOf)
     const members = memberships.map(({ all, none }) => ({ inside: chosen(own, all), outside: chosen(own, none) }))
-    return {
-      populations: await inTurn(members, tally),
-      strata: await inTurn(strata, (stratum) => inTurn(members, ({ inside, outside }) => tally({ inside: [...inside, stratum], outside }))),
-    }
+    return { populations: await inTurn(members, tally), strata: await inTurn(dividers, (divide) => divide(members)) }
   }
 }
 
-/** Tells what belongs to a population, in one query or in one for each patient. */
-function membersTally(ctx: OperationContext, scope: Scope): (members: Members) => Promise<Tally> {
-  const lister = scope.listed === true ? memberLister(ctx) : undefined
-  const tally = lister ?? counter(ctx)
-  const tallyOfEach = eachPatient(ctx, scope)
+/** Divides populations. */
+type Divider = (populations: readonly Members[]) => Promise<readonly Stratum[]>
+
+async function valueDivider(ctx: OperationContext, scope: Scope, criteria: readonly Criterion[]): Promise<Divider> {
+  const readValues = await memberValues(ctx, criteria)
+  const list = membersTally(ctx, { ...scope, listed: true })
   return async (members) => {
-    const query = intersection(members)
-    if (!criteriaOf(members).some(namesPatient)) return tally(query)
-    return tallyOfEach(async (own) => (lister ?? counter(ctx))(intersection(await readIn(ctx, own, members))))
+    const strata = await valueStrata(ctx, await inTurn(members, list), readValues)
+    return scope.listed === true ? strata : strata.map(withoutMembers)
   }
 }
 
-function criteriaOf({ inside, outside }: Members): readonly Criterion[] {
-  return [...inside, ...outside].map(({ criterion }) => criterion)
-}
-
-async function readIn(ctx: OperationContext, scope: Scope, { inside, outside }: Members): Promise<Members> {
-  const read = ({ criterion }: Counted): Promise<Counted> => countedQuery(ctx, criterion, scope)
-  return { inside: await inTurn(inside, read), outside: await inTurn(outside, read) }
-}
-
-function counter(ctx: OperationContext): (query: SearchQuery) => Promise<Tally> {
-  const known = new Map<string, Tally>()
-  return async (query) => {
-    const key = JSON.stringify([query.type, query.where])
-    const before = known.get(key)
-    if (before !== undefined) return before
-    checkpoint(ctx)
-    const counted = { count: await ctx.storage.count(query) }
-    known.set(key, counted)
-    return counted
-  }
-}
-
-async function inTurn<A, B>(items: readonly A[], work: (item: A) => Promise<B>): Promise<readonly B[]> {
-  const done: B[] = []
-  for (const item of items) done.push(await work(item))
-  return done
+function withoutMembers({ values, populations }: Stratum): Stratum {
+  return { ...(values !== undefined && { values }), populations: populations.map(({ count }) => ({ count })) }
 }
 
 function chosen(own: readonly Counted[], indexes: readonly number[]): readonly Counted[] {
   return indexes.flatMap((index) => own[index] ?? [])
-}
-
-interface Members {
-  readonly inside: readonly Counted[]
-  readonly outside: readonly Counted[]
-}
-
-/** What satisfies every query inside and none outside. */
-function intersection({ inside, outside }: Members): SearchQuery {
-  const type = checkSameType([...inside, ...outside])
-  const [only, ...more] = inside
-  if (only !== undefined && more.length + outside.length === 0) return only.query
-  const conditions: readonly Condition[] = [
-    ...inside.map(({ query }) => query.where),
-    ...outside.map(({ query }): Condition => ({ kind: 'not', condition: query.where })),
-  ]
-  return { type, where: { kind: 'and', conditions } }
 }

@@ -1,0 +1,18 @@
+import type { JsonObject } from '../json/index.js'
+import type { Tally } from './tally.js'
+
+/** A part of the populations of a group. */
+export interface Stratum {
+  /** What its members have in common, one for each criterion of the stratifier; absent where these satisfy a criterion. */
+  readonly values?: readonly StratumValue[]
+  /** What of each population of the group lies in it, in their order. */
+  readonly populations: readonly Tally[]
+}
+
+/** A value that divides populations. */
+export interface StratumValue {
+  /** A CodeableConcept; values that are no codes are its text. */
+  readonly concept: JsonObject
+  /** The Quantity that the text describes. */
+  readonly quantity?: JsonObject
+}
