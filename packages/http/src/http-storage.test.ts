@@ -112,6 +112,10 @@ describe('definitions of an upstream', () => {
     expect(await httpStorage(server).count(bySource)).toBe(2)
   })
 
+  it('are not found by the types that guides have profiles for', async () => {
+    expect(await found({ ...byKey('global', 'Patient'), type: 'ImplementationGuide' })).toEqual([])
+  })
+
   it('cannot be looked up by what no search parameter holds, and that is said by name', async () => {
     await expect(found(byKey('value-set', 'http://example.org/vs'))).rejects.toMatchObject({
       code: 'search-unsupported',

@@ -50,7 +50,10 @@ function instant(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-/** Search parameters of R4 that together hold a key of definitions. Of a choice (`source[x]`) each type has its own parameter. */
+/**
+ * Search parameters of R4 that together hold a key of definitions. Of a choice (`source[x]`) each type has its own parameter. For the types
+ * that a guide has global profiles for there is none: those of an upstream are not known, which docs/storage/http.md tells.
+ */
 const DEFINITION_PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['definition:url', ['url']],
   ['definition:source', ['source', 'source-uri']],
@@ -58,6 +61,7 @@ const DEFINITION_PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['definition:supplements', ['supplements']],
   ['definition:base', ['base']],
   ['definition:type', ['type']],
+  ['definition:global', []],
 ])
 
 function entryRequests({ param, all }: EntryTest): readonly (readonly Pair[])[] {

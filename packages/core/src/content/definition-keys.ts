@@ -1,9 +1,9 @@
-import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { DEFINITION_PARAM, type IndexEntry } from '../storage/index.js'
 import { canonicalOf } from './canonical.js'
 
-/** What definitions are looked up by: their own url, or a canonical that they refer to. */
-export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type'
+/** What definitions are looked up by: their own url, a canonical that they refer to, or the type of resource that a guide has a profile for. */
+export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type' | 'global'
 
 /** Members whose value, without version, is a key of the definition. Every type with a url has `url`. */
 const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]> = new Map([
@@ -41,7 +41,12 @@ export function definitionKeys(resource: JsonObject): readonly (readonly [Defini
     const value = stringAt(resource, member)
     return value === undefined ? [] : [[key, canonicalOf(value).url]]
   })
-  return [['url', url], ...others]
+  return [['url', url], ...others, ...(type === 'ImplementationGuide' ? globalTypes(resource) : [])]
+}
+
+function globalTypes(guide: JsonObject): readonly (readonly [DefinitionKey, string])[] {
+  const types = new Set(objectsAt(guide, 'global').map((global) => stringAt(global, 'type')))
+  return [...types].flatMap((type) => (type === undefined ? [] : [['global', type] as const]))
 }
 
 /** Index entries under which storage finds a definition; the indexer adds them to those of the search parameters. */

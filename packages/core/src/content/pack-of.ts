@@ -1,7 +1,7 @@
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 
 /** Members by which definitions are found without parsing them. */
-const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
+const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements', 'global'] as const
 
 /** The bytes of a pack, as `packLayer` reads it, that holds definitions, given as JSON texts, in their order. */
 export function packOf(definitions: readonly string[]): Uint8Array {
@@ -21,5 +21,6 @@ export function packOf(definitions: readonly string[]): Uint8Array {
 
 function headOf(resource: unknown): JsonObject {
   if (!isObject(resource)) return {}
-  return Object.fromEntries(HEAD.flatMap((name) => (stringAt(resource, name) === undefined ? [] : [[name, resource[name]]])))
+  const isShort = (name: string): boolean => name === 'global' || stringAt(resource, name) !== undefined
+  return Object.fromEntries(HEAD.flatMap((name) => (isShort(name) ? [[name, resource[name]]] : [])))
 }

@@ -16,6 +16,7 @@ class KeptAnswers {
   readonly place: Kept | undefined
   readonly profiles: AnswerStore<Profile | undefined> = new LRUCache<string, Answer<Profile | undefined>>({ max: MOST })
   readonly definitions: AnswerStore<JsonObject | undefined> = new LRUCache<string, Answer<JsonObject | undefined>>({ max: MOST })
+  readonly globals: AnswerStore<readonly string[]> = new LRUCache<string, Answer<readonly string[]>>({ max: MOST })
   readonly valueSets: AnswerStore<CodeList | undefined> = lasting<CodeList | undefined>((list) => list?.lasts() !== false)
   readonly codeSystems: AnswerStore<SystemFamily> = lasting<SystemFamily>((family) => family.lasts())
 

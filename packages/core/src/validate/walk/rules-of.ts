@@ -5,6 +5,7 @@ import { extensionProfile } from '../rules/extension/extension-profile.js'
 import { vitalSignsProfile } from '../rules/observation/vital-signs.js'
 import { claimedProfiles } from '../rules/profile/claimed-profiles.js'
 import { chosenRoots } from '../rules/profile/chosen-profile.js'
+import { globalProfiles } from '../rules/profile/global-profiles.js'
 import { rootsOf } from './profile-roots.js'
 import { isNested, type Run } from './run.js'
 
@@ -37,7 +38,7 @@ function ownProfiles(run: Run, node: FhirNode): readonly Profile[] {
   if (!run.isStructural) return []
   if (node.type.kind === 'resource') {
     const claimed = claimedProfiles(run, node)
-    return claimed.length > 0 ? claimed : vitalSignsProfile(run, node)
+    return [...(claimed.length > 0 ? claimed : vitalSignsProfile(run, node)), ...globalProfiles(run, node)]
   }
   return node.type.name === 'Extension' ? extensionProfile(run, node) : []
 }
