@@ -7,7 +7,8 @@ import type { Scope } from '../language.js'
 import { parseExpression } from './expression.js'
 import { subjectParameter } from './subject-parameter.js'
 
-const PATIENT_VARIABLES = ['subject.id', 'patient.id']
+/** What a criterion may call the one patient that it is evaluated for. */
+export const PATIENT_VARIABLES: readonly string[] = ['subject.id', 'patient.id']
 
 /**
  * The query that a criterion's expression is. With patients in the scope it finds only what belongs to them; an expression that

@@ -84,6 +84,20 @@ describe('criteria that name the patient, without one', () => {
   })
 })
 
+test.each<[string, object, number]>([
+  [WEIGHTS, basis('boolean'), 1],
+  ['Observation?code=weight&subject={{%subject.id}}', basis('boolean'), 1],
+  ['Patient?_id={{%patient.id}}', basis('boolean'), 1],
+  [WEIGHTS, {}, 4],
+  ['Observation?subject:Patient={{%patient.id}}', basis('boolean'), 4],
+  ['Observation?subject={{%patient.id}}&code={{%patient.id}}', basis('boolean'), 4],
+])('%s %j asks the storage %i times: once where a criterion only says that it is about the patient', async (expression, over, times) => {
+  const ctx = wardContext([one(expression, over)])
+  const count = vi.spyOn(ctx.storage, 'count')
+  await evaluateMeasure(ctx, input)
+  expect(count).toHaveBeenCalledTimes(times)
+})
+
 describe('criteria that name the patient are refused', () => {
   test.each<[string, object, string, string]>([
     ['Observation?nosuch={{%patient.id}}', {}, 'definition-invalid', 'nosuch'],
@@ -144,7 +158,8 @@ describe('the reports of the patients', () => {
   const criterion = fc.constantFrom(
     WEIGHTS,
     'Observation?subject=Patient/{{%subject.id}}&code=height,pulse',
-    'Observation?subject=Patient/{{%subject.id}}&code:not=pulse',
+    'Observation?subject={{%subject.id}}&code:not=pulse',
+    'Observation?subject:Patient={{%subject.id}}&code=weight',
     'Observation?code=pulse&subject:missing=false',
     'Observation?subject:missing=false',
   )
