@@ -54,9 +54,12 @@ export function workerLane(task: WorkerTask): WorkerLane {
   }
 }
 
+/** Under load the engine lets what is young in a thread take 70 MB, and gives it back late. What there is here lives for one call. */
+const YOUNG = { maxYoungGenerationSizeMb: 24 }
+
 /** A process may end while the thread is idle: it is referenced only as long as a call waits. */
 function startThread(task: WorkerTask): Thread {
-  const worker = new Worker(workerFile(), { workerData: task, env: {}, execArgv: [] })
+  const worker = new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
   const waiting = new Map<number, Waiting>()
   let cause: unknown
   worker.unref()
