@@ -1,7 +1,7 @@
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 
-/** Members by which definitions are found without parsing them. */
-const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements', 'global'] as const
+/** Texts by which definitions are found without parsing them; so are guides by what they say of all resources of a type (`global`). */
+const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
 
 /** The bytes of a pack, as `packLayer` reads it, that holds definitions, given as JSON texts, in their order. */
 export function packOf(definitions: readonly string[]): Uint8Array {
@@ -21,6 +21,7 @@ export function packOf(definitions: readonly string[]): Uint8Array {
 
 function headOf(resource: unknown): JsonObject {
   if (!isObject(resource)) return {}
-  const isShort = (name: string): boolean => name === 'global' || stringAt(resource, name) !== undefined
-  return Object.fromEntries(HEAD.flatMap((name) => (isShort(name) ? [[name, resource[name]]] : [])))
+  const texts = Object.fromEntries(HEAD.flatMap((name) => (stringAt(resource, name) === undefined ? [] : [[name, resource[name]]])))
+  const { global } = resource
+  return global === undefined ? texts : { ...texts, global }
 }
