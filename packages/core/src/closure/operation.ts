@@ -1,10 +1,10 @@
-import { forRequest } from '../context/index.js'
+import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import type { Operation } from '../operation/index.js'
-import { parameterReader, type Parameter, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readTxResources } from '../terminology/index.js'
+import type { Operation, OperationRequest } from '../operation/index.js'
+import type { Parameter, ParameterReader } from '../parameters/index.js'
+import { readTerminologyCall } from '../terminology/index.js'
 import { closure, type ClosureInput, type ClosureResult } from './closure.js'
 import type { ClosureConcept } from './closure-state.js'
 
@@ -18,16 +18,13 @@ export const closureOperation: Operation = {
   methods: ['POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-closure',
   async run(base, request) {
-    const reader = parameterReader(request.parameters)
-    const ctx = forRequest(base, { resources: readTxResources(reader) })
-    const input = readClosureInput(reader)
-    ignoreUnknown(request, reader)
+    const { ctx, input } = await readTerminologyCall(base, request, readInput)
     return { status: 200, resource: writeClosureResult(await closure(ctx, input), ctx.now()) }
   },
 }
 
 /** @throws {OperationError} `parameter-required` without name; `parameter-too-long`; `parameter-value` for a concept without system or code. */
-function readClosureInput(reader: ParameterReader): ClosureInput {
+function readInput(_: OperationContext, __: OperationRequest, reader: ParameterReader): ClosureInput {
   const name = reader.text('name')
   if (name === undefined) throw new OperationError('parameter-required', 'Parameter name is missing: it names the closure table.')
   if (name.length > MAX_NAME) throw new OperationError('parameter-too-long', `The name must have at most ${MAX_NAME} characters.`)

@@ -1,10 +1,10 @@
-import { forRequest, type OperationContext } from '../context/index.js'
+import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
-import type { Operation, OperationRequest } from '../operation/index.js'
-import { parameterReader, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readTxResources, readVersionRules, storedValueSet, type ValueSetName } from '../terminology/index.js'
+import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
+import type { ParameterReader } from '../parameters/index.js'
+import { readTerminologyCall, readVersionRules, type ValueSetName } from '../terminology/index.js'
 import { compare, type CompareInput, type Comparison } from './compare.js'
 import type { VersionPolicy } from './compare-members.js'
 
@@ -16,18 +16,20 @@ export const compareOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/uv/tx-ecosystem/OperationDefinition/ValueSet-compare',
   async run(base, request) {
-    const reader = parameterReader(request.parameters)
-    const ctx = forRequest(base, { resources: readTxResources(reader) })
-    const input = await readInput(ctx, request, reader)
-    const diagnostics = reader.boolean('diagnostics') === true
-    ignoreUnknown(request, reader)
-    return { status: 200, resource: writeComparison(await compare(ctx, input), diagnostics) }
+    const { ctx, input } = await readTerminologyCall(base, request, readInput)
+    const { diagnostics, ...asked } = input
+    return { status: 200, resource: writeComparison(await compare(ctx, asked), diagnostics) }
   },
 }
 
+interface CompareCall extends CompareInput {
+  /** Tells the codes, too, and how they were found. */
+  readonly diagnostics: boolean
+}
+
 /** @throws {OperationError} `parameter-required` when a value set is not named; `parameter-value` for a policy that there is not. */
-async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<CompareInput> {
-  const stored = await storedValueSet(ctx, request)
+async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<CompareCall> {
+  const stored = await storedInstance(ctx, request)
   const valueSetVersion = reader.text('valueSetVersion')
   const named = (side: 'this' | 'other', instance?: JsonObject): ValueSetName => {
     const name = { url: reader.text(`${side}Url`), valueSet: reader.resource(`${side}ValueSet`) ?? instance, valueSetVersion }
@@ -37,11 +39,12 @@ async function readInput(ctx: OperationContext, request: OperationRequest, reade
     })
   }
   return {
-    thisValueSet: named('this', stored),
+    thisValueSet: named('this', stored?.resource),
     otherValueSet: named('other'),
     versionPolicy: readPolicy(reader),
     rules: readVersionRules(reader),
     explain: reader.boolean('_explain'),
+    diagnostics: reader.boolean('diagnostics') === true,
   }
 }
 

@@ -5,8 +5,8 @@ import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import { finished, ignoreUnknown, paced, readTxResources } from '../terminology/index.js'
 import { expand, openExpansion } from './expand.js'
 import type { ExpandInput } from './expand-input.js'
-import { readExpandInput } from './read-input.js'
-import { writeEntry, writeExpansion, type Stamp } from './write-expansion.js'
+import { readExpandInput } from './input.js'
+import { writeEntry, writeExpansion, type Stamp } from './output.js'
 
 /** `ValueSet/$expand` as the handler mounts it. */
 export const expandOperation: Operation = {

@@ -1,12 +1,12 @@
-import { forRequest, type OperationContext } from '../context/index.js'
+import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { stringAt } from '../json/index.js'
-import type { Operation } from '../operation/index.js'
-import { parameterReader, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readLanguages, readTxResources, readVersionRules } from '../terminology/index.js'
+import type { Operation, OperationRequest } from '../operation/index.js'
+import type { ParameterReader } from '../parameters/index.js'
+import { readLanguages, readTerminologyCall, readVersionRules } from '../terminology/index.js'
 import { lookup } from './lookup.js'
 import type { LookupInput } from './lookup-input.js'
-import { writeLookup } from './write-lookup.js'
+import { writeLookup } from './output.js'
 
 /** `CodeSystem/$lookup` as the handler mounts it. */
 export const lookupOperation: Operation = {
@@ -16,16 +16,13 @@ export const lookupOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
   async run(base, request) {
-    const reader = parameterReader(request.parameters)
-    const ctx: OperationContext = forRequest(base, { resources: readTxResources(reader) })
-    const input = readLookupInput(reader, request)
-    ignoreUnknown(request, reader)
+    const { ctx, input } = await readTerminologyCall(base, request, readInput)
     return { status: 200, resource: writeLookup(await lookup(ctx, input)) }
   },
 }
 
 /** @throws {OperationError} `parameter-required` without code and system; `source-ambiguous` for code and coding together. */
-function readLookupInput(reader: ParameterReader, request: Parameters<typeof readLanguages>[1]): LookupInput {
+function readInput(_: OperationContext, request: OperationRequest, reader: ParameterReader): LookupInput {
   reader.refuse('date')
   const coding = reader.object('coding')
   const plain = reader.text('code')

@@ -1,1 +1,2 @@
 export type { Operation, OperationHeader, OperationRequest, OperationResponse } from './operation.js'
+export { storedInstance } from './stored-instance.js'

@@ -1,10 +1,10 @@
-import { forRequest, type OperationContext } from '../context/index.js'
+import type { ExplainOption, OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
-import type { Operation, OperationRequest } from '../operation/index.js'
-import { parameterReader, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readTxResources, readVersionRules } from '../terminology/index.js'
+import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
+import type { ParameterReader } from '../parameters/index.js'
+import { readTerminologyCall, readVersionRules } from '../terminology/index.js'
 import { subsumes, type SubsumesInput } from './subsumes.js'
 
 /** `CodeSystem/$subsumes` as the handler mounts it. */
@@ -15,12 +15,9 @@ export const subsumesOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes',
   async run(base, request) {
-    const reader = parameterReader(request.parameters)
-    const ctx = forRequest(base, { resources: readTxResources(reader) })
-    const input = await readInput(ctx, request, reader)
-    const explain = reader.boolean('_explain') === true
-    ignoreUnknown(request, reader)
-    const { outcome, explanation } = explain ? await subsumes(ctx, { ...input, explain }) : { outcome: await subsumes(ctx, input) }
+    const { ctx, input } = await readTerminologyCall(base, request, readInput)
+    const { explain, ...pair } = input
+    const { outcome, explanation } = explain ? await subsumes(ctx, { ...pair, explain }) : { outcome: await subsumes(ctx, pair) }
     const parameter = [{ name: 'outcome', valueCode: outcome }, ...explanationParameter(explanation)]
     return { status: 200, resource: { resourceType: 'Parameters', parameter } }
   },
@@ -30,9 +27,13 @@ export const subsumesOperation: Operation = {
  * @throws {OperationError} `parameter-required` when a code or the system is missing; `source-ambiguous` for a code beside its coding;
  *   `parameter-invalid` for two systems or two versions; `not-found` for the id of no code system.
  */
-async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<SubsumesInput> {
+async function readInput(
+  ctx: OperationContext,
+  request: OperationRequest,
+  reader: ParameterReader,
+): Promise<SubsumesInput & ExplainOption> {
   const [a, b] = [readCode(reader, 'codeA', 'codingA'), readCode(reader, 'codeB', 'codingB')]
-  const stored = await storedSystem(ctx, request)
+  const stored = (await storedInstance(ctx, request))?.resource
   const system = onlyOne('code system', [
     reader.text('system'),
     stringAt(stored, 'url'),
@@ -46,7 +47,7 @@ async function readInput(ctx: OperationContext, request: OperationRequest, reade
       'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.',
     )
   }
-  return { system, version, codeA: a.code, codeB: b.code, rules: readVersionRules(reader) }
+  return { system, version, codeA: a.code, codeB: b.code, rules: readVersionRules(reader), explain: reader.boolean('_explain') }
 }
 
 interface GivenCode {
@@ -67,12 +68,4 @@ function onlyOne(name: string, stated: readonly (string | undefined)[]): string 
   const [first, other] = new Set(stated.flatMap((one) => one ?? []))
   if (first === undefined || other === undefined) return first
   throw new OperationError('parameter-invalid', `Both codes must be of one ${name}, not of ${quoted(first)} and ${quoted(other)}.`)
-}
-
-async function storedSystem(ctx: OperationContext, { id }: OperationRequest): Promise<JsonObject | undefined> {
-  if (id === undefined) return undefined
-  ctx.authorize?.('read', 'CodeSystem', id)
-  const stored = await ctx.storage.read('CodeSystem', id)
-  if (stored === undefined) throw new OperationError('not-found', `There is no CodeSystem with the id ${quoted(id)}.`)
-  return stored.resource
 }

@@ -31,6 +31,7 @@ export {
   type AskedLanguages,
 } from './request-input.js'
 export { terminologyScope, type ScopeOptions, type TerminologyScope } from './scope.js'
+export { readTerminologyCall, type TerminologyCall } from './terminology-call.js'
 export { implicitMap } from './snomed/implicit/implicit-map.js'
 export { standInNotes, statusNotes, systemNotes, type StatusNote } from './status-check.js'
 export { unknownSystemValues } from './unknown-system.js'
@@ -53,7 +54,6 @@ export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segme
 export type { SoleInclude } from './value-set/sole-include.js'
 export { readValueSetName } from './value-set/read-value-set-name.js'
 export { preparedFilters } from './value-set/prepared-filters.js'
-export { storedValueSet } from './value-set/stored-value-set.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { finished, mapped, paced, sharedWork, type Work } from '../work/index.js'

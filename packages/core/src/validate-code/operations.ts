@@ -1,11 +1,10 @@
-import { forRequest, type OperationContext } from '../context/index.js'
+import type { OperationContext } from '../context/index.js'
 import type { Operation, OperationRequest, OperationResponse } from '../operation/index.js'
-import { parameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readTxResources } from '../terminology/index.js'
-import { readCodeSystemInput, readValueSetInput } from './read-input.js'
+import { readTerminologyCall } from '../terminology/index.js'
+import { readCodeSystemInput, readValueSetInput } from './input.js'
 import { validateInCodeSystem } from './validate-in-code-system.js'
 import { validateInValueSet } from './validate-in-value-set.js'
-import { writeValidation } from './write-validation.js'
+import { writeValidation } from './output.js'
 
 /** `ValueSet/$validate-code` as the handler mounts it. */
 export const valueSetValidateCodeOperation: Operation = {
@@ -25,19 +24,13 @@ export const codeSystemValidateCodeOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
   async run(base, request) {
-    const reader = parameterReader(request.parameters)
-    const ctx = forRequest(base, { resources: readTxResources(reader) })
-    const input = await readCodeSystemInput(ctx, request, reader)
-    ignoreUnknown(request, reader)
+    const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
     return { status: 200, resource: writeValidation(await validateInCodeSystem(ctx, input)) }
   },
 }
 
 /** Validates one code against a value set, as a request says. */
 export async function runInValueSet(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const reader = parameterReader(request.parameters)
-  const ctx = forRequest(base, { resources: readTxResources(reader) })
-  const input = await readValueSetInput(ctx, request, reader)
-  ignoreUnknown(request, reader)
+  const { ctx, input } = await readTerminologyCall(base, request, readValueSetInput)
   return { status: 200, resource: writeValidation(await validateInValueSet(ctx, input)) }
 }

@@ -35,7 +35,7 @@ const MODES: Readonly<Record<ValidateMode, ModeCheck>> = {
       })
     ctx.authorize?.('delete', type, id)
     if ((await ctx.storage.read(type, id)) === undefined)
-      throw new OperationError('not-found', `There is no ${type} with id ${quoted(id)}.`)
+      throw new OperationError('not-found', `There is no ${type} with the id ${quoted(id)}.`)
     return []
   },
   profile: (_, __, { profiles }) => {

@@ -1,6 +1,6 @@
 import { createPace, type OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
-import type { Operation, OperationRequest, OperationResponse } from '../operation/index.js'
+import { OperationError } from '../errors/index.js'
+import { storedInstance, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
 import { readRequest } from './input.js'
 import { checkMode } from './modes.js'
 import { OPTIONS_HEADER } from './options-header.js'
@@ -36,11 +36,9 @@ function answer(ctx: OperationContext, result: ValidateResult): OperationRespons
   return { status: isUnreadable ? 400 : 200, resource: outcomeOfResult(result, ctx.newId) }
 }
 
-/** What is stored under the id, when nothing came with the call. */
-async function storedText(ctx: OperationContext, { type, id }: OperationRequest): Promise<string> {
-  if (id === undefined) throw new OperationError('parameter-required', 'There is no resource to validate.', { expression: ['resource'] })
-  ctx.authorize?.('read', type, id)
-  const stored = await ctx.storage.read(type, id)
-  if (stored === undefined) throw new OperationError('not-found', `There is no ${type} with id ${quoted(id)}.`)
-  return stored.text
+/** The text of the stored resource, where none came with the call. */
+async function storedText(ctx: OperationContext, request: OperationRequest): Promise<string> {
+  const stored = await storedInstance(ctx, request)
+  if (stored !== undefined) return stored.text
+  throw new OperationError('parameter-required', 'There is no resource to validate.', { expression: ['resource'] })
 }

@@ -2,11 +2,10 @@ import { canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { JsonObject } from '../../json/index.js'
-import type { OperationRequest } from '../../operation/index.js'
+import { storedInstance, type OperationRequest } from '../../operation/index.js'
 import type { ParameterReader } from '../../parameters/index.js'
 import { boundValueSet } from './bound-value-set.js'
 import type { ValueSetName } from './named-value-set.js'
-import { storedValueSet } from './stored-value-set.js'
 
 /**
  * How a request names a value set: the id in its path, `valueSet`, `url`, or `context`, an element that is bound to it.
@@ -17,7 +16,7 @@ import { storedValueSet } from './stored-value-set.js'
 export async function readValueSetName(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ValueSetName> {
   const given = { url: reader.text('url'), valueSet: reader.resource('valueSet'), valueSetVersion: reader.text('valueSetVersion') }
   const context = reader.text('context')
-  const stored = await storedValueSet(ctx, request)
+  const stored = (await storedInstance(ctx, request))?.resource
   if (stored !== undefined) {
     refuseBeside(reader, ['valueSet', 'context'])
     if (given.url !== undefined && !isNamed(stored, given.url)) refuseBeside(reader, ['url'])

@@ -1,8 +1,8 @@
 import { canonicalOf } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { OperationError } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import type { OperationRequest } from '../operation/index.js'
+import { storedInstance, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { readLanguages, readValueSetName, readVersionRules } from '../terminology/index.js'
 import type { GivenCoding, GivenValue, ValidateInCodeSystemInput, ValidateInValueSetInput, ValidateOptions } from './validate-input.js'
@@ -38,7 +38,7 @@ export async function readCodeSystemInput(
   reader: ParameterReader,
 ): Promise<ValidateInCodeSystemInput> {
   const [url, codeSystem] = [reader.text('url', 'system'), reader.resource('codeSystem')]
-  const stored = await storedDefinition(ctx, request)
+  const stored = (await storedInstance(ctx, request))?.resource
   if (stored !== undefined) refuseOther(stored, { url, codeSystem })
   return {
     ...readOptions(request, reader),
@@ -114,12 +114,4 @@ function readCode(reader: ParameterReader): GivenValue | undefined {
 function givenCoding(coding: JsonObject, path: string): readonly GivenCoding[] {
   const [system, version, code, display] = ['system', 'version', 'code', 'display'].map((member) => stringAt(coding, member))
   return code === undefined ? [] : [{ code, system, version, display, path }]
-}
-
-async function storedDefinition(ctx: OperationContext, { type, id }: OperationRequest): Promise<JsonObject | undefined> {
-  if (id === undefined) return undefined
-  ctx.authorize?.('read', type, id)
-  const stored = await ctx.storage.read(type, id)
-  if (stored === undefined) throw new OperationError('not-found', `There is no ${type} with the id ${quoted(id)}.`)
-  return stored.resource
 }
