@@ -112,14 +112,15 @@ describe('definitions of an upstream', () => {
     expect(await httpStorage(server).count(bySource)).toBe(2)
   })
 
-  it('are not found by the types that guides have profiles for', async () => {
+  it('are not found by what R4 has no search for', async () => {
     expect(await found({ ...byKey('global', 'Patient'), type: 'ImplementationGuide' })).toEqual([])
+    expect(await found({ ...byKey('value-set', 'http://example.org/vs'), type: 'CodeSystem' })).toEqual([])
   })
 
-  it('cannot be looked up by what no search parameter holds, and that is said by name', async () => {
-    await expect(found(byKey('value-set', 'http://example.org/vs'))).rejects.toMatchObject({
+  it('are not looked up by an unknown key, and that is said by name', async () => {
+    await expect(found(byKey('other', 'http://example.org/vs'))).rejects.toMatchObject({
       code: 'search-unsupported',
-      message: expect.stringContaining('definition:value-set'),
+      message: expect.stringContaining('definition:other'),
     })
   })
 })

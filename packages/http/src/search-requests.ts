@@ -51,14 +51,15 @@ function instant(milliseconds: number): string {
 }
 
 /**
- * Search parameters of R4 that together hold a key of definitions. Of a choice (`source[x]`) each type has its own parameter. For the types
- * that a guide has global profiles for there is none: those of an upstream are not known, which docs/storage/http.md tells.
+ * Search parameters of R4 that together hold a key of definitions. Of a choice (`source[x]`) each type has its own parameter. There is none
+ * for the value set of a code system's codes, nor for the types that a guide has global profiles for: docs/storage/http.md says what follows.
  */
 const DEFINITION_PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['definition:url', ['url']],
   ['definition:source', ['source', 'source-uri']],
   ['definition:target', ['target', 'target-uri']],
   ['definition:supplements', ['supplements']],
+  ['definition:value-set', []],
   ['definition:base', ['base']],
   ['definition:type', ['type']],
   ['definition:global', []],

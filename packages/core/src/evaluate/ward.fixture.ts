@@ -4,6 +4,7 @@ import { memoryStorage } from '../memory/index.js'
 import { typeModelOf } from '../model/index.js'
 import { createIndexer, searchParameters, type SearchParameterRow } from '../search/index.js'
 import type { Indexer } from '../storage/index.js'
+import { evaluateMeasure, type EvaluateInput } from './evaluate-measure.js'
 
 const row = (type: string, base: string, code: string): SearchParameterRow => ({
   url: `http://example.org/${base}-${code}`,
@@ -105,4 +106,13 @@ export function basis(valueCode: string): object {
 /** `Measure.scoring`. */
 export function scoring(code: string): object {
   return { scoring: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-scoring', code }] } }
+}
+
+/** A call for the Measure of `measure` and the year 2021. */
+export const YEAR_2021: EvaluateInput = { measure: 'Measure/m', periodStart: '2021', periodEnd: '2021' }
+
+/** The counts of every population of a Measure over the ward, in its order. */
+export async function countsOf(resource: JsonObject, over: Partial<EvaluateInput> = {}): Promise<readonly unknown[]> {
+  const report = await evaluateMeasure(wardContext([resource]), { ...YEAR_2021, ...over })
+  return (report.group ?? []).flatMap((group) => (group.population ?? []).map((one) => one.count))
 }
