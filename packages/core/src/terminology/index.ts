@@ -51,7 +51,7 @@ export { activeCodes, membersOf, selectableCodes, type Members } from './value-s
 export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'
 export { missingImports, withImports, type ConceptSetPlan, type ValueSetPlan } from './value-set/plan.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
-export type { SoleInclude } from './value-set/sole-include.js'
+export type { DecidingInclude } from './value-set/deciding-include.js'
 export { readValueSetName } from './value-set/read-value-set-name.js'
 export { preparedFilters } from './value-set/prepared-filters.js'
 export { nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'

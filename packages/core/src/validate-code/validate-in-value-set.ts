@@ -3,7 +3,7 @@ import { checkInput } from '../input/index.js'
 import { escaped, escapedWhole, languagesFor, missingImports, nameOf, paced, plannedValueSet, statusNotes } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
-import { plainAnswer } from './plain-answer.js'
+import { quickValidation } from './quick-validation.js'
 import { shownCoding, shownWithoutGood } from './shown-coding.js'
 import { statusMessage } from './status-issue.js'
 import { IN_VALUE_SET_INPUT, type GivenCoding, type ValidateInValueSetInput } from './validate-input.js'
@@ -26,8 +26,8 @@ export function validateInValueSet(ctx: OperationContext, input: ValidateInValue
 async function validation(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
   checkInput(input, IN_VALUE_SET_INPUT)
   const planned = await plannedValueSet(ctx, input)
-  const plain = plainAnswer(planned, input)
-  if (plain !== undefined) return plain
+  const quick = quickValidation(planned, input)
+  if (quick !== undefined) return quick
   const { scope, plan } = planned
   const check = { scope, plan, input, languages: languagesFor(input, plan.valueSet.resource) }
   const [missing] = missingImports(plan)

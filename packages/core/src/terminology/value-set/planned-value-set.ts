@@ -8,7 +8,7 @@ import { makePlan } from './make-plan.js'
 import { membersOf, type Members } from './members.js'
 import { namedValueSet, type ValueSetName } from './named-value-set.js'
 import { withImports, type ValueSetPlan } from './plan.js'
-import { soleInclude, type SoleInclude } from './sole-include.js'
+import { decidingInclude, type DecidingInclude } from './deciding-include.js'
 import { withoutSystems } from './without-systems.js'
 
 /** The value set that a request names, and by which rules it is looked at. */
@@ -26,8 +26,8 @@ export interface PlannedValueSet {
   readonly plan: ValueSetPlan
   /** Its codes, worked out at first use. @throws {OperationError} as `membersOf`. */
   readonly members: () => Promise<Members>
-  /** As `soleInclude`; absent where not only definitions decide. */
-  readonly sole?: (system: string) => SoleInclude | undefined
+  /** As `decidingInclude`; absent where not only definitions decide. */
+  readonly decidingInclude?: (system: string) => DecidingInclude | undefined
 }
 
 /**
@@ -39,7 +39,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const kept = await keptFor(ctx, question)
   const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
   const known = usable(kept?.get(name))
-  if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), sole: known.sole }
+  if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), decidingInclude: known.decidingInclude }
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
@@ -63,7 +63,7 @@ interface KeptPlan {
   readonly members: () => Work<Members>
   /** Drops what has been done of the members: half of it would stay in memory for every value set that is ever asked for in vain. */
   readonly giveUp: () => void
-  readonly sole: (system: string) => SoleInclude | undefined
+  readonly decidingInclude: (system: string) => DecidingInclude | undefined
   /** False once a code system of the plan has become one for a single request. */
   readonly lasts: () => boolean
 }
@@ -81,15 +81,15 @@ function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
   const begun = (): (() => Work<Members>) => sharedWork(() => membersOf(scope, plan))
   let members = begun()
-  const soles = new Map<string, SoleInclude | undefined>()
+  const deciding = new Map<string, DecidingInclude | undefined>()
   return {
     kind: 'plan',
     plan,
     members: () => members(),
     giveUp: () => (members = begun()),
-    sole(system) {
-      if (!soles.has(system) && plan.systems.has(system)) soles.set(system, soleInclude(plan, system))
-      return soles.get(system)
+    decidingInclude(system) {
+      if (!deciding.has(system) && plan.systems.has(system)) deciding.set(system, decidingInclude(plan, system))
+      return deciding.get(system)
     },
     lasts: () => families.every((family) => family.lasts()),
   }

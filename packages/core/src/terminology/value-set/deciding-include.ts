@@ -11,7 +11,7 @@ import { listedConcept } from './selection.js'
 import type { ListedCode } from './value-set.js'
 
 /** The one include that decides about the codes of a code system, with its version chosen and its filters looked up. */
-export interface SoleInclude {
+export interface DecidingInclude {
   readonly provider: CodeSystemProvider
   /** The code's entry in the list of codes of the include. */
   readonly listed: (concept: number) => ListedCode | undefined
@@ -27,15 +27,15 @@ export interface SoleInclude {
  * The include that alone decides about the codes of a system, for requests without rules about versions; `undefined` where excludes,
  * imports or several includes have a say, an import is not known, or there is something to note, such as a draft in use.
  */
-export function soleInclude(plan: ValueSetPlan, system: string): SoleInclude | undefined {
+export function decidingInclude(plan: ValueSetPlan, system: string): DecidingInclude | undefined {
   const [part, ...others] = plan.includes.filter(({ family }) => family === undefined || family.url === system)
   if (part?.family === undefined || others.length > 0 || part.imports.length > 0 || plan.excludes.length > 0) return undefined
   if (missingImports(plan).length > 0) return undefined
   const { provider } = chooseVersion(part.family, { include: part.definition.version, rules: NO_RULES })
-  return provider === undefined || statusNotes(plan, [provider]).length > 0 ? undefined : soleOf(part, provider)
+  return provider === undefined || statusNotes(plan, [provider]).length > 0 ? undefined : includeOf(part, provider)
 }
 
-function soleOf(part: ConceptSetPlan, provider: CodeSystemProvider): SoleInclude {
+function includeOf(part: ConceptSetPlan, provider: CodeSystemProvider): DecidingInclude {
   const sets = part.filters.map((filter) => once(() => conceptsFor(provider, filter, part.owner)))
   const isListing = part.definition.concepts !== undefined
   const listed = (concept: number): ListedCode | undefined => (isListing ? listedConcept(provider, part, concept) : undefined)

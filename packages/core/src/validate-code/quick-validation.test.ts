@@ -6,7 +6,7 @@ import { OperationError } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { plannedValueSet } from '../terminology/index.js'
-import { plainAnswer } from './plain-answer.js'
+import { quickValidation } from './quick-validation.js'
 import type { ValidateInValueSetInput } from './validate-input.js'
 import { validateInValueSet } from './validate-in-value-set.js'
 
@@ -150,7 +150,7 @@ it('a good code is answered without a second look at what the value set refers t
   ])
   const asked = async (code: string): Promise<boolean | undefined> => {
     const question = { url: vs('below'), value: { kind: 'coding', codings: [{ system: cs('s'), code, path: 'Coding' }] } } as const
-    return plainAnswer(await plannedValueSet(ctx, question), question)?.result
+    return quickValidation(await plannedValueSet(ctx, question), question)?.result
   }
   expect(await asked('b')).toBeUndefined()
   expect(await asked('b')).toBe(true)
