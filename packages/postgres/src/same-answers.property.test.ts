@@ -2,9 +2,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { sqliteStorage } from '@fhir-ops/sqlite'
 import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
-import { writableText, type HistoryQuery, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import type { SearchQuery, Storage } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { query, step, type Step } from '../../core/test/random-queries.js'
+import { answerOf, entryOf, historyOf, versionsOf } from '../../core/test/storage-answers.js'
 import { testDatabase, type TestSchema } from '../test/test-database.js'
 import { connectionsOf } from './connections.js'
 import { databaseOver } from './database.js'
@@ -58,33 +59,11 @@ function throughSets(schema: TestSchema): Pick<Storage, 'search' | 'count' | 'cl
   return { search: (asked) => searchPage(db, asked, { few: -1 }), count: (asked) => countMatches(db, asked, -1), close: () => db.close() }
 }
 
-/** Nothing is promised of the time of a deletion that found nothing. */
 async function resultsOf(storage: Storage, steps: readonly Step[]): Promise<unknown> {
-  const results = await storage.write(steps.map(entryOf))
-  return results.map(({ lastUpdated, ...result }) => (result.versionId === undefined ? result : { ...result, lastUpdated }))
-}
-
-function entryOf({ op, type, id, entries }: Step): WriteEntry {
-  return op === 'delete' ? { op, type, id } : { op, type, id, text: writableText(type, id, { resourceType: type }), entries }
+  return versionsOf(await storage.write(steps.map(entryOf)))
 }
 
 async function expectSame(storages: readonly Pick<Storage, 'search' | 'count'>[], asked: SearchQuery): Promise<void> {
   const [answer, ...others] = await Promise.all(storages.map((storage) => answerOf(storage, asked)))
   for (const other of others) expect(other).toEqual(answer)
-}
-
-async function answerOf(storage: Pick<Storage, 'search' | 'count'>, asked: SearchQuery): Promise<unknown> {
-  const pages: (readonly string[])[] = []
-  let after: string | undefined
-  do {
-    const page = await storage.search({ ...asked, ...(after !== undefined && { after }) })
-    pages.push(page.items.map(({ text }) => text))
-    after = page.next
-  } while (after !== undefined)
-  return { pages, count: await storage.count(asked) }
-}
-
-async function historyOf({ history }: Storage, asked: HistoryQuery): Promise<unknown> {
-  const { items = [], next } = (await history?.page(asked)) ?? {}
-  return { versions: items.map(({ stored, ...version }) => ({ ...version, text: stored?.text })), next }
 }

@@ -2,9 +2,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { resourceOf } from '@fhir-ops/sql'
 import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
-import { writableText, type HistoryQuery, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import type { Storage } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
-import { query, step, type Step } from '../../core/test/random-queries.js'
+import { query, step } from '../../core/test/random-queries.js'
+import { answerOf, entryOf, historyOf, versionsOf } from '../../core/test/storage-answers.js'
 import { sqliteDriver } from './driver.js'
 import { sqliteStorage } from './index.js'
 import { FEW_TO_ASK } from './narrowest.js'
@@ -50,29 +51,4 @@ function within(connection: DatabaseSync, bounds: Bounds): Pick<Storage, 'search
     },
     count: async (query) => countOf(db, query, bounds.fewToAsk),
   }
-}
-
-function entryOf({ op, type, id, entries }: Step): WriteEntry {
-  return op === 'delete' ? { op, type, id } : { op, type, id, text: writableText(type, id, { resourceType: type }), entries }
-}
-
-/** Nothing is promised of the time of a deletion that found nothing. */
-function versionsOf(results: Awaited<ReturnType<Storage['write']>>): readonly unknown[] {
-  return results.map(({ lastUpdated, ...result }) => (result.versionId === undefined ? result : { ...result, lastUpdated }))
-}
-
-async function answerOf(storage: Pick<Storage, 'search' | 'count'>, asked: SearchQuery): Promise<unknown> {
-  const pages: (readonly string[])[] = []
-  let after: string | undefined
-  do {
-    const page = await storage.search({ ...asked, ...(after !== undefined && { after }) })
-    pages.push(page.items.map(({ text }) => text))
-    after = page.next
-  } while (after !== undefined)
-  return { pages, count: await storage.count(asked) }
-}
-
-async function historyOf({ history }: Storage, asked: HistoryQuery): Promise<unknown> {
-  const { items = [], next } = (await history?.page(asked)) ?? {}
-  return { versions: items.map(({ stored, ...version }) => ({ ...version, text: stored?.text })), next }
 }
