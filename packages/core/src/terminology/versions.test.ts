@@ -10,6 +10,9 @@ describe('a version', () => {
     ['x', '1.0.0', false],
     ['*.*.*', '1.0.0', true],
     ['1.x', undefined, false],
+    ['http://snomed.info/sct/45991000052106', 'http://snomed.info/sct/45991000052106/version/20220531', true],
+    ['http://snomed.info/sct/459910000521', 'http://snomed.info/sct/45991000052106/version/20220531', false],
+    ['http://snomed.info/sct/45991000052106/version/20220531', 'http://snomed.info/sct/45991000052106', false],
   ])('%s fits %s: %s', (asked, version, expected) => {
     expect(versionFits(asked, version)).toBe(expected)
   })

@@ -27,13 +27,18 @@ export function versionsByUrl(canonicals: readonly string[]): ReadonlyMap<string
   )
 }
 
+/** True when the version is the one named, or one of the SNOMED CT edition named: `<edition>/version/<date>` is of `<edition>`. */
+export function isOfVersion(named: string | undefined, version: string | undefined): boolean {
+  return named === version || (named !== undefined && version?.startsWith(`${named}/version/`) === true)
+}
+
 /**
  * True when the version is the one asked for, or fits its wild cards: `1.x.x` fits `1.2.0`. A version that only begins alike does not fit.
  *
- * @param asked A version, or one in which segments are `x` or `*`.
+ * @param asked A version, one in which segments are `x` or `*`, or an edition of SNOMED CT.
  */
 export function versionFits(asked: string, version: string | undefined): boolean {
-  if (asked === version) return true
+  if (isOfVersion(asked, version)) return true
   if (version === undefined) return false
   const wanted = asked.split('.')
   const given = version.split('.')

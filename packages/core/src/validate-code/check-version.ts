@@ -1,4 +1,4 @@
-import { unknownSystemValues, type SystemChoice } from '../terminology/index.js'
+import { isOfVersion, unknownSystemValues, type SystemChoice } from '../terminology/index.js'
 import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
 import type { GivenCoding } from './validate-input.js'
 
@@ -24,7 +24,7 @@ function oneChoice(coding: GivenCoding, choice: SystemChoice): VersionFindings {
 
 function differs({ version }: GivenCoding, { provider, wished }: SystemChoice): boolean {
   if (version === undefined) return false
-  return provider === undefined ? wished !== undefined && wished !== version : provider.header.version !== version
+  return provider === undefined ? wished !== undefined && wished !== version : !isOfVersion(version, provider.header.version)
 }
 
 function checkIssues({ path }: GivenCoding, { provider, violates, family }: SystemChoice): readonly ValidationIssue[] {

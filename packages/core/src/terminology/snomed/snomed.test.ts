@@ -6,7 +6,6 @@ import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
 import { subsumes } from '../../subsumes/index.js'
 import { translate } from '../../translate/index.js'
-import { pickSnomedVersion } from './edition.js'
 import { isSctid, SCT, SNOMED } from './sctid.js'
 import { conceptId, ID, importSynthetic } from './synthetic.fixture.js'
 
@@ -266,16 +265,6 @@ describe('expressions', () => {
   ])('%s is no code', async (code) => {
     await expect(lookup(ctx, { system: SNOMED, code: ids(code) })).rejects.toBeInstanceOf(OperationError)
   })
-})
-
-test('of several versions the one asked for is used, the newest of an edition, else the newest international one', () => {
-  const [old, newer, other] = [`${SNOMED}/900000000000207008/version/20230101`, VERSION, `${SNOMED}/45991000052106/version/20250101`]
-  const versions = [old, newer, other]
-  expect(pickSnomedVersion(versions, undefined)).toBe(newer)
-  expect(pickSnomedVersion(versions, old)).toBe(old)
-  expect(pickSnomedVersion(versions, `${SNOMED}/45991000052106`)).toBe(other)
-  expect(pickSnomedVersion(versions, `${SNOMED}/45991000052106/version/20200101`)).toBeUndefined()
-  expect(pickSnomedVersion([other], undefined)).toBe(other)
 })
 
 test.each([

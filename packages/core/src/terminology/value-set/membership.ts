@@ -5,6 +5,7 @@ import { chooseVersion, type SystemChoice } from '../code-system/system-family.j
 import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
+import { isOfVersion } from '../versions.js'
 import type { Work } from '../../work/index.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, listedConcept, selects } from './selection.js'
@@ -179,7 +180,7 @@ function* tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Tri
 
 /** True for a member that is of the version in the code, if there is one. */
 function isMeant({ state, provider }: Membership, { code, only }: Asking): boolean {
-  return state === 'in' && (only !== undefined || code.version === undefined || provider?.header.version === code.version)
+  return state === 'in' && (only !== undefined || code.version === undefined || isOfVersion(code.version, provider?.header.version))
 }
 
 function decisiveOf(answers: readonly Membership[]): Membership | undefined {
@@ -308,7 +309,7 @@ function includesFor(asking: Asking, { includes }: ValueSetPlan): readonly Conce
   const choices = new Map(includes.map((part) => [part, choiceFor(asking, part)]))
   const isOther = (part: ConceptSetPlan): boolean => {
     const choice = choices.get(part)
-    return choice !== undefined && versionOf(choice) !== wanted.version
+    return choice !== undefined && !isOfVersion(wanted.version, versionOf(choice))
   }
   const isNamed = asking.only !== undefined || includes.some((part) => choices.get(part) !== undefined && !isOther(part))
   return isNamed ? includes.filter((part) => !isOther(part)) : includes
