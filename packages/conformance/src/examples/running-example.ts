@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach } from 'vitest'
+import { freePort } from '../../../postgres/test/free-port.js'
 
 const EXAMPLES = resolve(import.meta.dirname, '../../../../examples')
 const running: ChildProcess[] = []
@@ -24,14 +24,6 @@ export async function started(name: string, env: Readonly<Record<string, string>
     if (url !== undefined && token !== undefined) return { url, token, headers: { authorization: `Bearer ${token}` } }
   }
   throw new Error(`${name} ended: ${errors}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
