@@ -68,8 +68,7 @@ export async function wantedMatches(
 ): Promise<Iterable<Match>> {
   const skip = input.offset ?? 0
   if (!filtered) return matchesOf(segments, skip)
-  const ranking = { languages: style.languages, most: skip + mostOf(input) }
-  return (await firstMatches(scope, segments, ranking)).slice(skip)
+  return firstMatches(scope, segments, { languages: style.languages, skip, end: skip + mostOf(input) })
 }
 
 type EntryWriter = (match: Match) => ExpansionEntry | Promise<ExpansionEntry>

@@ -1,11 +1,11 @@
-import { MOST_PLACED, placedConcept, placedKey, type PlacedConcept } from '../terminology/index.js'
+import { conceptOfKey, placedKey } from '../terminology/index.js'
 
 /** Keeps the first of many concepts in the order of place, length and number. */
 export interface SmallestKeys {
   /** A concept may come several times; the smallest place counts. */
   add(place: number, length: number, concept: number): void
   /** Those kept, in order, each once. */
-  sorted(): readonly PlacedConcept[]
+  sorted(): readonly number[]
 }
 
 const FIRST_CAPACITY = 64
@@ -29,7 +29,7 @@ export function smallestKeys(most: number): SmallestKeys {
     },
     sorted() {
       compact()
-      return Array.from(keys.subarray(0, size), placedConcept)
+      return Array.from(keys.subarray(0, size), conceptOfKey)
     },
   }
 }
@@ -40,7 +40,7 @@ function keepFirst(sorted: Float64Array, most: number): number {
   let kept = 0
   for (const key of sorted) {
     if (kept >= most) break
-    const concept = key % MOST_PLACED
+    const concept = conceptOfKey(key)
     if (seen.has(concept)) continue
     seen.add(concept)
     sorted[kept++] = key

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { createContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { definedValueSet, makePlan, membersOf, terminologyScope, finished, listable, type Segment } from '../terminology/index.js'
+import {
+  conceptsOf,
+  definedValueSet,
+  makePlan,
+  membersOf,
+  terminologyScope,
+  finished,
+  listable,
+  type Segment,
+} from '../terminology/index.js'
 import { expand } from './expand.js'
 import { compareKeys } from './rank-key.js'
 import { matching, ranked } from './text-filter.js'
@@ -57,7 +66,7 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
 /** Every match compared with every other. */
 async function oracle(resource: JsonObject, filter: string): Promise<readonly string[]> {
   const matches = matching(await segmentOf(resource), filter)
-  const all = finished(ranked(matches, { languages: undefined, most: Number.POSITIVE_INFINITY }))
+  const all = finished(ranked(matches, conceptsOf(matches), undefined))
   return all.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ concept }) => matches.provider.code(concept))
 }
 

@@ -16,8 +16,8 @@ import {
   type TerminologyScope,
   type Work,
 } from '../terminology/index.js'
-import { bestMatches, type BestQuestion, type RankedConcept } from './best-matches.js'
-import { compareKeys, rankKey } from './rank-key.js'
+import { bestMatches, type BestQuestion } from './best-matches.js'
+import { compareKeys, rankKey, type RankKey } from './rank-key.js'
 
 /** The codes of a segment in which every word of the filter starts a word. */
 export function matching(segment: Segment, filter: string): Segment {
@@ -34,33 +34,42 @@ export interface Match {
   readonly concept: number
 }
 
-/** What matches are ordered by, and how many are wanted. */
+/** What matches are ordered by, and which are wanted. */
 export interface Ranking {
   readonly languages: LanguageList | undefined
-  readonly most: number
+  /** So many of the first are left out. */
+  readonly skip: number
+  /** The place behind the last one wanted. */
+  readonly end: number
+}
+
+/** A match with what it is ordered by. */
+export interface RankedMatch extends Match {
+  readonly key: RankKey
 }
 
 /**
- * The first matches among the codes of segments: exact code, exact display, display that begins with the filter, then by the place of the
- * first word in the display and by its length; what is equal in all of this keeps its order.
+ * Some of the first matches among the codes of segments: exact code, exact display, display that begins with the filter, then by the place
+ * of the first word in the display and by its length; what is equal in all of this keeps its order.
  */
 export async function firstMatches({ pace }: TerminologyScope, segments: readonly Segment[], ranking: Ranking): Promise<readonly Match[]> {
-  const found: (RankedConcept & { readonly segment: Segment })[] = []
+  const { languages, skip, end } = ranking
+  const found: RankedMatch[] = []
   for (const segment of segments) {
-    const order = orderFor(segment, ranking)
-    const work = order === undefined ? ranked(segment, ranking) : bestMatches(order, segment.codes, questionOf(segment, ranking.most))
-    for (const one of await paced(work, pace)) found.push({ segment, ...one })
+    const order = orderFor(segment, languages)
+    const best = order && (await paced(bestMatches(order, segment.codes, { ...questionOf(segment), most: end }), pace))
+    if (best !== undefined && segments.length === 1) return best.slice(skip).map((concept) => ({ segment, concept }))
+    for (const match of await paced(ranked(segment, best ?? conceptsOf(segment), languages), pace)) found.push(match)
   }
-  const sorted = segments.length === 1 ? found : found.sort((a, b) => compareKeys(a.key, b.key))
-  return sorted.slice(0, ranking.most)
+  return found.sort((a, b) => compareKeys(a.key, b.key)).slice(skip, end)
 }
 
-function questionOf({ filter = '' }: Segment, most: number): BestQuestion {
-  return { wanted: fold(filter.trim()), first: filterWords(filter)[0]?.text ?? '', most }
+function questionOf({ filter = '' }: Segment): Omit<BestQuestion, 'most'> {
+  return { wanted: fold(filter.trim()), first: filterWords(filter)[0]?.text ?? '' }
 }
 
 /** The order by which the index knows the first matches; none where the value set or the language gives other displays. */
-function orderFor(segment: Segment, { languages }: Ranking): DisplayOrder | undefined {
+function orderFor(segment: Segment, languages: LanguageList | undefined): DisplayOrder | undefined {
   const { filter = '' } = segment
   const [first] = filterWords(filter)
   if (first === undefined || first.verbatim || segment.order !== undefined) return undefined
@@ -79,16 +88,16 @@ function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, langu
 
 const STEPS = 128
 
-/** All matches of a segment, compared one by one. */
-export function* ranked(segment: Segment, { languages, most }: Ranking): Work<readonly RankedConcept[]> {
-  const { wanted, first } = questionOf(segment, most)
-  const found: RankedConcept[] = []
-  for (const concept of conceptsOf(segment)) {
+/** Concepts of a segment with what they are ordered by. */
+export function* ranked(segment: Segment, concepts: Iterable<number>, languages: LanguageList | undefined): Work<readonly RankedMatch[]> {
+  const { wanted, first } = questionOf(segment)
+  const found: RankedMatch[] = []
+  for (const concept of concepts) {
     const display = fold(displayOf({ segment, concept }, languages) ?? '')
-    found.push({ concept, key: rankKey({ wanted, first, code: fold(segment.provider.code(concept)), display }) })
+    found.push({ segment, concept, key: rankKey({ wanted, first, code: fold(segment.provider.code(concept)), display }) })
     if (found.length % STEPS === 0) yield
   }
-  return found.sort((a, b) => compareKeys(a.key, b.key))
+  return found
 }
 
 function displayOf({ segment, concept }: Match, languages: LanguageList | undefined): string | undefined {

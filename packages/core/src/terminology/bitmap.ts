@@ -173,7 +173,10 @@ export function andNot(a: Bitmap, b: Bitmap): Bitmap {
  * @yields each member once
  */
 export function* members(bitmap: Bitmap, skip = 0): Generator<number, void, undefined> {
-  if (bitmap.few !== undefined) return yield* bitmap.few.subarray(skip)
+  if (bitmap.few !== undefined) {
+    for (const position of bitmap.few.subarray(skip)) yield position
+    return
+  }
   const { words } = bitmap
   let left = skip
   for (let i = 0; i < words.length; i++) {

@@ -3,7 +3,7 @@ import { keptLately } from '../kept-lately.js'
 import type { Work } from '../../work/index.js'
 import { displayWords, firstPlace, type DisplayWords } from './display-words.js'
 import { placeOrder, type PlaceOrder } from './place-order.js'
-import { MOST_PLACED } from './placed-concept.js'
+import { MOST_PLACED } from './placed-key.js'
 import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
@@ -16,7 +16,7 @@ export interface DisplayOrder {
   readonly complete: boolean
   withCode(code: string): Iterable<number>
   startingWith(text: string): Uint32Array
-  /** Every word of a display that begins so. */
+  /** The concepts with a word in their display that begins so. */
   places(start: string): PlaceOrder
   /** Tells for a concept the place of the first word of its display that begins so; `FAR` when none does. */
   firstPlaces(start: string): (concept: number) => number
@@ -40,7 +40,7 @@ export function* displayColumns(displays: readonly string[], postings: WordPosti
   return { lengths, byDisplay: yield* sortedPlaces(displays), postings, words: yield* displayWords(postings, displays.length) }
 }
 
-/** Orders of places that are kept, as far as they were worked out: at most 8 bytes for each word of a display, for each length of beginnings. */
+/** Orders of places that are kept, as far as they were worked out: at most 8 bytes for each concept that has such a word. */
 const KEPT_ORDERS = 64
 
 /** The texts of an order, which are not kept in it. */
@@ -59,7 +59,7 @@ export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumn
     complete: !lengths.includes(0),
     withCode,
     startingWith: (text) => stretch(byDisplay, (concept) => compare(display(concept).slice(0, text.length), text)),
-    places: keptLately(KEPT_ORDERS, (start) => placeOrder({ postings, lengths }, postings.range(start))),
+    places: keptLately(KEPT_ORDERS, (start) => placeOrder({ postings, lengths, words }, postings.range(start))),
     firstPlaces(start) {
       const range = postings.range(start)
       return (concept) => firstPlace(words, range, concept)

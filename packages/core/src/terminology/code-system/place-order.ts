@@ -1,13 +1,14 @@
-import { placedConcept, placedKey, type PlacedConcept } from './placed-concept.js'
+import { firstPlace, type DisplayWords } from './display-words.js'
+import { conceptOfKey, placedKey, placeOfKey } from './placed-key.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
 /**
- * The places of words that begin alike in displays, ordered by place, length of the display and number of the concept. A concept comes
- * once for each such word of its display.
+ * The concepts with words that begin alike in their displays, each once, ordered by the place of the first such word, the length of the
+ * display and their number.
  */
 export interface PlaceOrder {
   /** `undefined` behind the last. What is before is worked out, once. */
-  at(i: number): PlacedConcept | undefined
+  at(i: number): number | undefined
 }
 
 /** What an order is merged from. */
@@ -15,17 +16,18 @@ export interface PlacedWords {
   readonly postings: Pick<WordPostings, 'starts' | 'concepts' | 'places'>
   /** Lengths of displays by concept. */
   readonly lengths: Uint16Array
+  readonly words: DisplayWords
 }
 
 /** The order of the words of a range, each of which has its places in order. */
-export function placeOrder({ postings, lengths }: PlacedWords, [from, to]: readonly [number, number]): PlaceOrder {
+export function placeOrder({ postings, lengths, words }: PlacedWords, range: readonly [number, number]): PlaceOrder {
   const { starts, concepts, places } = postings
   const keyAt = (row: number): number => {
     const concept = concepts[row] ?? 0
     return placedKey(places[row] ?? FAR, lengths[concept] ?? 0, concept)
   }
   const runs: Run[] = []
-  for (let word = from; word < to; word++) {
+  for (let word = range[0]; word < range[1]; word++) {
     const row = starts[word] ?? 0
     if (places[row] !== FAR) runs.push({ row, end: starts[word + 1] ?? 0, key: keyAt(row) })
   }
@@ -35,19 +37,21 @@ export function placeOrder({ postings, lengths }: PlacedWords, [from, to]: reado
     run.key = keyAt(run.row)
     return true
   })
-  return orderFrom(next)
+  return orderFrom(next, (concept) => firstPlace(words, range, concept))
 }
 
-function orderFrom(next: () => number | undefined): PlaceOrder {
+/** Keeps the first of the keys of each concept. */
+function orderFrom(next: () => number | undefined, placeOf: (concept: number) => number): PlaceOrder {
   const known: number[] = []
   return {
     at(i) {
       while (known.length <= i) {
         const key = next()
         if (key === undefined) return undefined
-        known.push(key)
+        const concept = conceptOfKey(key)
+        if (placeOf(concept) === placeOfKey(key)) known.push(concept)
       }
-      return placedConcept(known[i] ?? 0)
+      return known[i]
     },
   }
 }

@@ -28,16 +28,15 @@ export function withCodes(segment: Segment, codes: Bitmap): Segment {
   return { ...segment, codes }
 }
 
-/**
- * The concepts of a segment in order, from the one that has `skip` concepts before it.
- *
- * @yields each concept once
- */
-export function* conceptsOf(segment: Segment, skip = 0): Generator<number, void, undefined> {
-  if (segment.order === undefined) return yield* members(segment.codes, skip)
+/** The concepts of a segment in order, each once, from the one that has `skip` concepts before it. */
+export function conceptsOf({ codes, order }: Segment, skip = 0): Iterable<number> {
+  return order === undefined ? members(codes, skip) : listedOf(order, codes, skip)
+}
+
+function* listedOf(order: readonly number[], codes: Bitmap, skip: number): Generator<number, void, undefined> {
   let left = skip
-  for (const concept of segment.order) {
-    if (segment.codes.has(concept) && left-- <= 0) yield concept
+  for (const concept of order) {
+    if (codes.has(concept) && left-- <= 0) yield concept
   }
 }
 

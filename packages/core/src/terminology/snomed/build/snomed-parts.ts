@@ -1,5 +1,5 @@
 import type { SystemSections, SystemToStore } from '../../../storage/index.js'
-import { MOST_PLACED } from '../../code-system/placed-concept.js'
+import { MOST_PLACED } from '../../code-system/placed-key.js'
 import { TERM_CHUNK } from '../index/descriptions.js'
 import { SNOMED_FORMAT, type SnomedHeader } from '../index/header.js'
 import { idTable, type IdTable } from '../index/id-table.js'
