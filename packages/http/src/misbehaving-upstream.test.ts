@@ -199,17 +199,15 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
 
 describe('FT-08: an upstream that', () => {
   for (const [name, call, behave, code] of CASES) {
-    // A promise in seconds is tried again when the machine was busy with other things.
-    it(`${name} fails the call with ${code}, soon, and shows nothing of itself`, { retry: 3 }, async () => {
+    it(`${name} fails the call with ${code} and shows nothing of itself`, async () => {
       server.behave = behave
-      const start = performance.now()
-      const calls = storage({ timeoutMs: code === TIMEOUT ? 300 : 3_000 })
+      // Whatever waited for the time limit where it need not would wait for longer than the test may take.
+      const calls = storage({ timeoutMs: code === TIMEOUT ? 300 : 1_000_000 })
       const error: unknown = await call(calls).then(
         () => undefined,
         (reason: unknown) => reason,
       )
       expect(error).toMatchObject({ name: 'OperationError', code })
-      expect(performance.now() - start).toBeLessThan(2_000)
       const shown = `${error} ${JSON.stringify(error)} ${String((error as Error).stack)} ${String((error as Error).cause)}`
       for (const hidden of [SECRET, 'our-secret', server.origin, server.origin.slice(7)]) expect(shown).not.toContain(hidden)
       expect(elsewhere.requests).toEqual([])

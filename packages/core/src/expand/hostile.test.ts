@@ -238,13 +238,12 @@ describe('EX-11: many large expansions at once', () => {
   it('leave room for other work in between', async () => {
     const concepts = Array.from({ length: 20_000 }, (_, i) => ({ code: `c${i}`, display: `Concept number ${i}` }))
     const large = contextOf(codeSystem('large', concepts), valueSet('large', { include: [{ system: cs('large') }] }))
-    const waits: number[] = []
+    let turns = 0
     let running = true
     const others = (async () => {
       while (running) {
-        const start = performance.now()
         await new Promise((resolve) => setImmediate(resolve))
-        waits.push(performance.now() - start)
+        turns++
       }
     })()
     const unhurried = forRequest(large, { limits: { operationTimeoutMs: 60_000 } })
@@ -253,7 +252,7 @@ describe('EX-11: many large expansions at once', () => {
     running = false
     await others
     expect(answers.map((answer) => codesIn(answer).length)).toEqual(answers.map(() => 20_000))
-    expect(waits.length).toBeGreaterThan(8)
+    expect(turns).toBeGreaterThan(8)
   })
 })
 
