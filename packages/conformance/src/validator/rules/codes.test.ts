@@ -157,4 +157,16 @@ describe('the value set of a profile', () => {
   ])('%s', async (_, profile, coding, expected) => {
     expect(await findingsOf(claiming(coding), [system, listing, profile], /^(display|code-not|value-set)/)).toEqual(expected)
   })
+
+  const NOT_IN = ['error code-not-in-value-set Basic.code']
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['preferred', { coding: [{ system: 'http://codes.test/cs', code: 'b' }] }, NOT_IN],
+    ['preferred', { text: 'x' }, []],
+    ['extensible', { text: 'x' }, NOT_IN],
+  ])('that is the maximum of a binding that is %s, with %j', async (strength, code, expected) => {
+    const extension = [{ url: 'http://hl7.org/fhir/StructureDefinition/elementdefinition-maxValueSet', valueCanonical: listing.url }]
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength, extension } })
+    const resource = { resourceType: 'Basic', meta: { profile: ['http://codes.test/p'] }, code }
+    expect(await findingsOf(resource, [system, listing, profile], /^code-not/)).toEqual(expected)
+  })
 })

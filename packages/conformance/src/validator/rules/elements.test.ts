@@ -43,8 +43,10 @@ describe('ids of elements', () => {
       }),
       [],
     ],
+    ['have no white space', patient({ name: [{ id: 'a b', family: 'x' }] }), ['error id-form Patient.name[0].id']],
+    ['are of any other form', patient({ name: [{ id: '/a_b==', family: 'x' }] }), []],
   ])('%s', async (_, resource, expected) => {
-    expect(await findingsOf(resource, [], /^element-id$/)).toEqual(expected)
+    expect(await findingsOf(resource, [], /^(?:element-id|id-form)$/)).toEqual(expected)
   })
 })
 

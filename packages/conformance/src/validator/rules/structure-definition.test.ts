@@ -112,6 +112,7 @@ describe('a structure definition', () => {
       profile([element('Patient.deceased[x]', { type: [{ code: 'string' }] })]),
       ['error definition-restriction StructureDefinition'],
     ],
+    ['may call the type of a url by its name', profile([element('Patient.extension.url', { type: [{ code: 'uri' }] })]), []],
     ['may allow a special type of resource', profile([element('Patient.contained', { type: [{ code: 'Organization' }] })]), []],
     [
       'is for the type of its base',
@@ -231,6 +232,21 @@ describe('a structure definition', () => {
     [{ type: 'element', expression: 'Patient.none' }, ['error definition-context StructureDefinition.context[0]']],
   ])('for extensions may have the context %j', async (context, expected) => {
     expect(await findingsOf(extension('http://a.org/p', { context: [context] }), [], /^definition-/)).toEqual(expected)
+  })
+
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['a profile', {}, []],
+    [
+      'a profile on another type',
+      { type: 'Person' },
+      ['error invariant StructureDefinition', 'error invariant StructureDefinition.snapshot'],
+    ],
+    ['a logical model', { kind: 'logical', type: 'http://a.org/Patient' }, []],
+  ])('may have a thousand elements: %s', async (_, members, expected) => {
+    const cardinality = { definition: 'x', min: 0, max: '1', base: { path: 'Patient.x', min: 0, max: '1' } }
+    const inner = Array.from({ length: 1_000 }, (_, index) => element(`Patient.contact.x${index}`, cardinality))
+    const snapshot = { element: [element('Patient', cardinality), ...inner] }
+    expect(await findingsOf(profile([], { differential: undefined, snapshot, ...members }), [], /^invariant/)).toEqual(expected)
   })
 
   test('for extensions fixes their url', async () => {

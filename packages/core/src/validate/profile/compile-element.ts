@@ -120,7 +120,10 @@ function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
   if (valueSet !== undefined && (strength === 'required' || strength === 'extensible' || strength === 'preferred')) {
     rules.push({ strength, valueSet })
   }
-  if (typeof maximum === 'string') rules.push({ strength: 'required', valueSet: maximum })
+  if (typeof maximum === 'string') {
+    const takesText = strength !== 'required' && strength !== 'extensible'
+    rules.push({ strength: 'required', valueSet: maximum, ...(takesText && { takesText }) })
+  }
   return [...rules, ...additionalBindings(binding)]
 }
 

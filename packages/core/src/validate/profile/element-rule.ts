@@ -38,6 +38,9 @@ export interface ElementRule {
   readonly slices: readonly ElementRule[]
 }
 
+/** Begins the codes of FHIRPath's own types, which stand in definitions for primitive types of FHIR. */
+export const SYSTEM_TYPES = 'http://hl7.org/fhirpath/System.'
+
 /** One `type` of an ElementDefinition. */
 export interface TypeRule {
   readonly code: string
@@ -77,6 +80,8 @@ export interface LimitRule {
 export interface BindingRule {
   readonly strength: 'required' | 'extensible' | 'preferred'
   readonly valueSet: string
+  /** True for the maximum of a binding that demands no code: a concept may be only text. */
+  readonly takesText?: boolean
 }
 
 /** An invariant. */

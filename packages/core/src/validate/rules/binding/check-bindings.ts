@@ -6,7 +6,7 @@ import type { CodeList, GivenCode } from '../../facts/codes.js'
 import type { Help } from '../../finding-sink.js'
 import type { Finding } from '../../finding.js'
 import { replacement } from '../../fix/patch.js'
-import type { BindingRule, ElementRule } from '../../profile/element-rule.js'
+import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
 import { boundList, boundLists } from './bound-list.js'
 import { codesOf } from './coded-value.js'
@@ -68,9 +68,6 @@ function reportOut(
   }
 }
 
-/** FHIRPath's own types, which stand in definitions where the value set has only those of FHIR. */
-const SYSTEM_TYPES = 'http://hl7.org/fhirpath/System.'
-
 /** A preference says nothing about systems that nobody here knows, and a profile that fixes a code does not mean its own binding to forbid it. */
 function isBeyond(run: Run, { binding, rule, codes }: Bound & { codes: readonly GivenCode[] }): boolean {
   if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true
@@ -99,7 +96,7 @@ function reportUnknown(run: Run, node: FhirNode, { binding, rule }: Bound): void
 function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: Bound & { list: CodeList }): void {
   const isMissing =
     node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
-  if (!isMissing || binding.strength === 'preferred') return
+  if (!isMissing || binding.strength === 'preferred' || binding.takesText === true) return
   run.sink.report('code-not-in-value-set', node, {
     text: `There is no code, but one from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],

@@ -1,4 +1,4 @@
-import { isObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { Run } from '../../walk/run.js'
 import { containedOf, referenceOf } from '../reference/resolve-locally.js'
@@ -6,13 +6,20 @@ import { containedOf, referenceOf } from '../reference/resolve-locally.js'
 const DOM_3 =
   "contained.where((('#'+id in (%resource.descendants().reference | %resource.descendants().as(canonical) | %resource.descendants().as(uri) | %resource.descendants().as(url))) or descendants().where(reference = '#').exists() or descendants().where(as(canonical) = '#').exists() or descendants().where(as(canonical) = '#').exists()).not()).trace('unmatched', id).empty()"
 
-/** Constraints that every resource meets many times, or whose published expression is wrong: the same in code, by the published expression. */
+const SDF_8 =
+  "(%resource.kind = 'logical' or element.first().path = %resource.type) and element.tail().all(path.startsWith(%resource.snapshot.element.first().path&'.'))"
+const SDF_8A =
+  "(%resource.kind = 'logical' or element.first().path.startsWith(%resource.type)) and (element.tail().empty() or element.tail().all(path.startsWith(%resource.differential.element.first().path.replaceMatches('\\..*','')&'.')))"
+
+/** Constraints that every resource meets many times, whose published expression is wrong or takes time with the square of a list's length: the same in code, by the published expression. */
 export const NATIVE_CONSTRAINTS: ReadonlyMap<string, (run: Run, node: FhirNode) => boolean> = new Map([
   ["reference.startsWith('#').not() or (reference.substring(1).trace('url') in %rootResource.contained.id.trace('ids'))", leadsToContained],
   ['hasValue() or (children().count() > id.count())', hasContent],
   // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`, which says what is wrong.
   [DOM_3, () => true],
   ['htmlChecks()', () => true],
+  [SDF_8, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first === type)],
+  [SDF_8A, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first.startsWith(type))],
 ])
 
 /** ele-1. Members that no type has count as content: they are reported themselves. */
@@ -28,4 +35,13 @@ function hasMember(json: unknown): boolean {
 function leadsToContained(run: Run, node: FhirNode): boolean {
   const reference = referenceOf(node)
   return reference === undefined || !reference.startsWith('#') || containedOf(run, node, reference.slice(1)) !== undefined
+}
+
+/** sdf-8 and sdf-8a. The first element is that of the type, but in a logical model, and the others are inside the same. */
+function pathsFit(definition: unknown, elements: unknown, isFirst: (path: string, type: string) => boolean): boolean {
+  if (!isObject(definition) || !isObject(elements)) return true
+  const [first = '', ...rest] = objectsAt(elements, 'element').map((element) => stringAt(element, 'path') ?? '')
+  const start = `${first.split('.', 1)[0]}.`
+  const isOfType = definition['kind'] === 'logical' || isFirst(first, stringAt(definition, 'type') ?? '')
+  return isOfType && rest.every((path) => path.startsWith(start))
 }

@@ -6,7 +6,7 @@ import { xhtmlTokens, type XhtmlAttribute, type XhtmlToken } from './xhtml-token
 
 const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
-const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms'])
+const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms', 'urn'])
 
 /** What ends a paragraph in HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
@@ -14,7 +14,8 @@ const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'ta
 /** Characters that are read in one go, and about how many a tag has. */
 const PIECE = 20_000
 const TAG = 20
-const LOADING_STYLE = /url\s*\(|expression\s*\(/i
+/** Tables that HL7's tools make have images beside them, or in them as data. */
+const LOADING_STYLE = /expression\s*\(|url\s*\(\s*['"]?\s*(?!data:)(?:[a-z][a-z0-9+.-]{0,20}:|\/\/)/i
 
 /** The attributes `lang` and `xml:lang` of an element. */
 export interface NarrativeLanguage {
@@ -178,7 +179,7 @@ function readAttribute(reading: Reading, element: string, { name, value }: Xhtml
   checkEntities(reading, value)
   if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
   if (name === 'xml:space') reading.hasSpaceAttribute = true
-  if (name === 'style' && LOADING_STYLE.test(unescaped(value))) problems.add('A style in the narrative loads something.')
+  if (name === 'style' && LOADING_STYLE.test(unescaped(value))) problems.add('A style in the narrative loads something from elsewhere.')
   if (LINKS.has(name)) readLink(reading, { name, link: unescaped(value) })
 }
 

@@ -13,6 +13,8 @@ describe('readNarrative', () => {
     div('<img src="#a" alt="a"/>'),
     div('1 &lt; 2 &amp; 3 &#160;&#xA0;&nbsp;'),
     div('<a href="http://x">x</a><a href="#y" name="y">y</a>'),
+    div('<a href="urn:uuid:6f6177d2-13ee-4d27-b0e8-3eaf663dd031">x</a>'),
+    div('<td style="background: white url(tbl_bck1.png)">a</td><td style="background: url(\'data:image/png;base64,AAAA\')">b</td>'),
     `  ${div('<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>')}\n`,
   ])('has nothing to say about %s', (xhtml) => {
     expect(problemsOf(xhtml)).toEqual([])
@@ -28,7 +30,10 @@ describe('readNarrative', () => {
     [div('<a href="java&#10;script&#58;x()">a</a>'), "The narrative links to 'java\\nscript:x()', whose scheme is not one to follow."],
     [div('<a href="&#x6A;avascript:x()">a</a>'), "The narrative links to 'javascript:x()', whose scheme is not one to follow."],
     [div('<a href="vbscript:x">a</a>'), "The narrative links to 'vbscript:x', whose scheme is not one to follow."],
-    [div('<p style="background:url(http://x)">a</p>'), 'A style in the narrative loads something.'],
+    [div('<p style="background:url(http://x)">a</p>'), 'A style in the narrative loads something from elsewhere.'],
+    [div('<p style=\'background:url( "//x/y.png")\'>a</p>'), 'A style in the narrative loads something from elsewhere.'],
+    [div('<p style="width:expression(x)">a</p>'), 'A style in the narrative loads something from elsewhere.'],
+    [div('<p class="a" id="b" class="c">a</p>'), "The narrative has a tag 'p' with the attribute 'class' twice."],
     [div('&reg;'), "The narrative has an unknown entity '&reg;'."],
     [div('a & b'), "The narrative has an unknown entity '&'."],
     [`<!DOCTYPE div [<!ENTITY a "b">]>${div('&a;')}`, 'The narrative has a document type, CDATA or processing instruction.'],

@@ -75,7 +75,14 @@ function openingTag(text: string, at: number): Scanned {
   }
   const tail = match(TAG_END, text, end)
   if (tail === undefined) return fault(`a tag '${name}' that is not well-formed`)
+  const repeated = repeatedName(attributes)
+  if (repeated !== undefined) return fault(`a tag '${name}' with the attribute '${repeated}' twice`)
   return { token: { kind: 'open', name, attributes, closed: tail[1] === '/' }, end: end + tail[0].length }
+}
+
+function repeatedName(attributes: readonly XhtmlAttribute[]): string | undefined {
+  const seen = new Set<string>()
+  return attributes.find(({ name }) => seen.size === seen.add(name).size)?.name
 }
 
 /** Sticky expressions start where `lastIndex` says, so every use sets it. */

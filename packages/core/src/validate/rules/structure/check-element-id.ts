@@ -3,11 +3,12 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import type { Run } from '../../walk/run.js'
 
-/** Checks that no other element of the resource has the id of this one. */
+/** Checks that the id of an element has no white space, and that no other element of the resource has it. */
 export function checkElementId(run: Run, node: FhirNode): void {
   const members = node.extra ?? node.value
   const id = isObject(members) && node.type.kind !== 'resource' ? stringAt(members, 'id') : undefined
   if (id === undefined || id === '') return
+  if (/\s/.test(id)) run.sink.report('id-form', node, { text: `The id of an element has no white space: ${quoted(id)}.`, at: 'id' })
   const ids = idsAround(run, node)
   if (ids.has(id)) run.sink.report('element-id', node, { text: `There is already an element with the id ${quoted(id)}.` })
   ids.add(id)

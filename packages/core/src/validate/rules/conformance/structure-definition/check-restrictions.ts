@@ -1,7 +1,7 @@
 import { quoted } from '../../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../../fhirpath/index.js'
 import { isObject } from '../../../../json/index.js'
-import type { ElementRule } from '../../../profile/element-rule.js'
+import { SYSTEM_TYPES, type ElementRule } from '../../../profile/element-rule.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
 import type { DifferentialCheck, ElementCheck } from './check-elements.js'
@@ -48,9 +48,11 @@ function typeProblem({ run, node, path }: ElementCheck, base: ElementRule): stri
   return stray && `${quoted(path)} cannot be of type ${quoted(textOf(stray, 'code') ?? '')}: the base does not allow that.`
 }
 
+/** Later releases call what has one of FHIRPath's own types by its primitive type. */
 function isAllowed({ model }: Run, code: string, { types }: ElementRule): boolean {
   const type = model.type(code)
-  return type === undefined || types.some((allowed) => allowed.code === code || isSubtype(model, type, allowed.code))
+  if (type === undefined) return true
+  return types.some((allowed) => allowed.code.startsWith(SYSTEM_TYPES) || isSubtype(model, type, allowed.code))
 }
 
 /** Extensions are looked at apart: they are sliced by url everywhere. */
