@@ -1,4 +1,5 @@
 import { OperationError } from '../errors/index.js'
+import type { Ast } from './ast.js'
 import type { Code } from './code.js'
 import { compile } from './compile.js'
 import { PENDING, type FhirPathContext, type Pending } from './host.js'
@@ -38,8 +39,26 @@ export interface CompiledPath {
  * @see https://hl7.org/fhirpath/N1/
  */
 export function compileFhirPath(expression: string, options: FhirPathOptions = {}): CompiledPath {
+  return compiledPath(parseFhirPath(expression), expression, options)
+}
+
+/**
+ * Compiles each branch of a union (`a | b`) for itself; an expression that is none has one. For those to whom it is the same how often
+ * something is found: a union compares what its branches find.
+ *
+ * @throws {OperationError} as `compileFhirPath`.
+ */
+export function compileBranches(expression: string, options: FhirPathOptions = {}): readonly CompiledPath[] {
+  return branchesOf(parseFhirPath(expression)).map((branch) => compiledPath(branch, expression, options))
+}
+
+function branchesOf(ast: Ast): readonly Ast[] {
+  return ast.kind === 'binary' && ast.operator === '|' ? [...branchesOf(ast.left), ...branchesOf(ast.right)] : [ast]
+}
+
+function compiledPath(ast: Ast, expression: string, options: FhirPathOptions): CompiledPath {
   const model = options.model ?? UNTYPED_MODEL
-  const code = compile(parseFhirPath(expression), { source: expression, model })
+  const code = compile(ast, { source: expression, model })
   return {
     expression,
     evaluate: (context, focus) => settle(newRun(model, context, focus), (scope) => bounded(code, scope)),

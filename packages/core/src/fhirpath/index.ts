@@ -1,5 +1,5 @@
 export type { Ast, BinaryOperator, Literal, TypeSpecifier } from './ast.js'
-export { compileFhirPath, type CompiledPath, type FhirPathOptions } from './compiled-path.js'
+export { compileBranches, compileFhirPath, type CompiledPath, type FhirPathOptions } from './compiled-path.js'
 export { decimalOf, type Decimal } from './decimal.js'
 export { PENDING, type FhirPathBudget, type FhirPathContext, type FhirPathHost, type Pending } from './host.js'
 export { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'

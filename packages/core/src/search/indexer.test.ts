@@ -340,4 +340,12 @@ describe('a large resource', () => {
     const concept = Array.from({ length: 150_000 }, (_, i) => ({ code: `c${i}`, designation: [{ language: 'de', value: `${i}` }] }))
     expect(entries({ resourceType: 'CodeSystem', concept }, 'code')).toHaveLength(150_000)
   })
+
+  it('is indexed whole where a parameter unites lists', () => {
+    const component = Array.from({ length: 15_000 }, (_, i) => ({ code: { coding: [{ code: `c${i}` }] }, valueQuantity: { value: i } }))
+    const found = Map.groupBy(index({ resourceType: 'Observation', code: { text: 'all' }, component }), ({ param }) => param)
+    expect(found.get('combo-code')).toHaveLength(15_001)
+    expect(found.get('combo-value-quantity')).toHaveLength(15_000)
+    expect(found.get('combo-code-value-quantity')).toHaveLength(15_000)
+  })
 })

@@ -1,5 +1,5 @@
 import {
-  compileFhirPath,
+  compileBranches,
   isNode,
   PENDING,
   rootNode,
@@ -20,7 +20,7 @@ export interface Value {
   readonly resource: FhirNode
 }
 
-/** Evaluates the expressions of search parameters, each compiled once. */
+/** Evaluates the expressions of search parameters, each compiled once. What two branches of a union find is found twice. */
 export interface Selector {
   ofResource(root: FhirNode, expression: string): readonly Value[]
   /** From a value that was found before; for components of composites. */
@@ -32,19 +32,20 @@ const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
 
 /** @param base Address of this server; absolute references on it have a type. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
-  const compiled = new Map<string, CompiledPath>()
+  const compiled = new Map<string, readonly CompiledPath[]>()
   const host: FhirPathHost = { resolve: (reference) => typedStub(model, localReference(reference, base)) }
-  const pathOf = (expression: string): CompiledPath => {
+  const branchesOf = (expression: string): readonly CompiledPath[] => {
     const known = compiled.get(expression)
     if (known !== undefined) return known
-    const path = compileFhirPath(expression, { model })
-    compiled.set(expression, path)
-    return path
+    const branches = compileBranches(expression, { model })
+    compiled.set(expression, branches)
+    return branches
   }
-  const select = (resource: FhirNode, expression: string, focus: Item): readonly Value[] => {
-    const items = pathOf(expression).evaluate({ resource, host, budget: INDEXING }, focus)
-    return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
-  }
+  const select = (resource: FhirNode, expression: string, focus: Item): readonly Value[] =>
+    branchesOf(expression).flatMap((branch) => {
+      const items = branch.evaluate({ resource, host, budget: INDEXING }, focus)
+      return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
+    })
   return {
     ofResource: (root, expression) => select(root, expression, root),
     ofValue: ({ resource, item }, expression) => select(resource, expression, item),
