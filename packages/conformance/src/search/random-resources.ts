@@ -13,14 +13,36 @@ export const IDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What values are made of, in resources as in searches. */
-export const NAMES = ['Ann', 'Änne', 'anna', 'Ben Ann', 'B', '日本'] as const
+export const NAMES = [
+  'Ann',
+  'Änne',
+  'A\u0308nne',
+  'anna',
+  'Ben Ann',
+  'B',
+  '日本',
+  '김',
+  '100%_',
+  'a,b|c$d\\',
+  '\u{1F600}',
+  '\uFFFC',
+] as const
 export const SYSTEMS = ['http://a', 'http://b'] as const
-export const CODES = ['x', 'y', 'X'] as const
-export const DATES = ['2020', '2020-02', '2020-02-29', '2021-01-01', '2020-02-29T12:30:00Z', '2024-01-01'] as const
+export const CODES = ['x', 'y', 'X', 'x|y'] as const
+export const DATES = [
+  '2020',
+  '2020-02',
+  '2020-02-29',
+  '2021-01-01',
+  '2020-02-29T12:30:00Z',
+  '2020-02-29T23:30:15-05:00',
+  '2020-02-29T12:30:00.250Z',
+  '2024-01-01',
+] as const
 export const DAYS = ['2019-12-31', '2020-02-29', '2021-01-01', '2024-02-02'] as const
 export const NUMBERS = [0, 0.5, 1, 1.04, 10, 99.5, 100] as const
 export const UNITS = ['kg', 'g'] as const
-export const URIS = ['http://v', 'http://v/a', 'http://v/a/b', 'http://v/ab', 'urn:x'] as const
+export const URIS = ['http://v', 'http://v/a', 'http://v/a/b', 'http://v/ab', 'http://v/', 'urn:x'] as const
 export const ADDRESS = 'http://elsewhere/Patient/p1'
 
 const one = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values)

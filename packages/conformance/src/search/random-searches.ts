@@ -18,11 +18,15 @@ const prefixed = (value: fc.Arbitrary<string>): fc.Arbitrary<string> => fc.tuple
 /** Modifiers, each with the values that it takes. */
 type Kind = readonly (readonly [modifier: string, value: fc.Arbitrary<string>])[]
 
+/** Characters that part values stand for themselves behind a backslash. */
+const escaped = (text: string): string => text.replaceAll(/[,|$\\]/g, String.raw`\$&`)
+
 const tokensOf = (codes: readonly string[], systems: readonly string[]): Kind => {
+  const code = one(codes).map(escaped)
   const token = fc.oneof(
-    one(codes),
-    fc.tuple(one(systems), one(codes)).map((parts) => parts.join('|')),
-    one(codes).map((code) => `|${code}`),
+    code,
+    fc.tuple(one(systems), code).map((parts) => parts.join('|')),
+    code.map((value) => `|${value}`),
     one(systems).map((system) => `${system}|`),
   )
   return [
@@ -31,7 +35,9 @@ const tokensOf = (codes: readonly string[], systems: readonly string[]): Kind =>
     [':missing', one(['true', 'false'])],
   ]
 }
-const text = one([...NAMES, 'an', 'ä', 'n A'])
+const text = one([...NAMES, 'an', 'ä', 'n A', '\u1100', '0%', '_', '|c']).map(escaped)
+const DATE = one([...DATES, ...DAYS, '2020-02-29T12:30Z', '2020-03-01T10:00+05:30'])
+const NUMBER = one([...NUMBERS.map(String), '1.0', '1.00', '99.50', '100.0', '1e1', '1e2'])
 const KINDS = {
   token: [...tokensOf(CODES, SYSTEMS), [':text', list(text)]],
   string: [
@@ -41,23 +47,17 @@ const KINDS = {
     [':missing', one(['true', 'false'])],
   ],
   date: [
-    ['', list(prefixed(one([...DATES, ...DAYS])))],
+    ['', list(prefixed(DATE))],
     [':missing', one(['true', 'false'])],
   ],
   number: [
-    ['', list(prefixed(one([...NUMBERS.map(String), '1.0', '100.0'])))],
+    ['', list(prefixed(NUMBER))],
     [':missing', one(['true', 'false'])],
   ],
   quantity: [
     [
       '',
-      list(
-        prefixed(
-          fc
-            .tuple(one(NUMBERS.map(String)), one(['', ...UNITS.map((unit) => `||${unit}`), `|${SYSTEMS[0]}|kg`]))
-            .map((parts) => parts.join('')),
-        ),
-      ),
+      list(prefixed(fc.tuple(NUMBER, one(['', ...UNITS.map((unit) => `||${unit}`), `|${SYSTEMS[0]}|kg`])).map((parts) => parts.join('')))),
     ],
     [':missing', one(['true', 'false'])],
   ],
@@ -100,7 +100,7 @@ const to = (type: string): Kind => {
 const LIST: Kind = [['', list(one(IDS['List'] ?? []))]]
 const IDENTIFIERS: Kind = [
   ...KINDS.token,
-  [':of-type', list(fc.tuple(one(SYSTEMS), one(CODES), one(CODES)).map((parts) => parts.join('|')))],
+  [':of-type', list(fc.tuple(one(SYSTEMS), one(CODES), one(CODES)).map((parts) => parts.map(escaped).join('|')))],
 ]
 const tuple = (...parts: readonly Kind[]): Kind => [
   [
@@ -113,7 +113,10 @@ const tuple = (...parts: readonly Kind[]): Kind => [
   ],
 ]
 /** A reference may have an identifier beside, or instead of, an address. */
-const SUBJECT: Kind = [...to('Patient'), [':identifier', list(one([...CODES, ...SYSTEMS.map((system) => `${system}|${CODES[0]}`)]))]]
+const SUBJECT: Kind = [
+  ...to('Patient'),
+  [':identifier', list(one([...CODES.map(escaped), ...SYSTEMS.map((system) => `${system}|${CODES[0]}`)]))],
+]
 
 const EVERYWHERE: Readonly<Record<string, Kind>> = { _tag: KINDS.token, _source: KINDS.uri, _list: LIST, _text: WORDS, _content: WORDS }
 

@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { fold } from '../search/index.js'
 import type { IndexEntry } from '../storage/index.js'
 
 /** A business identifier of a bot. */
@@ -54,9 +55,9 @@ export function readBot(resource: JsonObject): StoredBot {
 export function botEntries(resource: JsonObject): readonly IndexEntry[] {
   const bot = readBot(resource)
   return [
-    ...bot.identifier.map(({ system, value }) => ({ param: 'identifier', system, value, text: folded(value) })),
-    ...(bot.name === undefined ? [] : [{ param: 'name', value: bot.name, text: folded(bot.name) }]),
-    ...(bot.project === undefined ? [] : [{ param: 'project', value: bot.project, text: folded(bot.project) }]),
+    ...bot.identifier.map(({ system, value }) => ({ param: 'identifier', system, value, text: fold(value) })),
+    ...(bot.name === undefined ? [] : [{ param: 'name', value: bot.name, text: fold(bot.name) }]),
+    ...(bot.project === undefined ? [] : [{ param: 'project', value: bot.project, text: fold(bot.project) }]),
   ]
 }
 
@@ -83,10 +84,6 @@ function optionalText(resource: JsonObject, name: string): string | undefined {
   const text = stringAt(resource, name)
   if (!text) throw invalid(name, `must have a text that is not empty in ${name}`)
   return text
-}
-
-function folded(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
 function invalid(member: string, fault: string): OperationError {

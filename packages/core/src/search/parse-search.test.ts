@@ -250,7 +250,15 @@ describe('parseSearch', () => {
   })
 
   describe('of canonicals', () => {
-    const row = { url: 'u', code: 'q', base: ['Basic'], type: 'reference', expression: 'Basic.q', target: ['Questionnaire'], canonical: true }
+    const row = {
+      url: 'u',
+      code: 'q',
+      base: ['Basic'],
+      type: 'reference',
+      expression: 'Basic.q',
+      target: ['Questionnaire'],
+      canonical: true,
+    }
     const options = { parameters: searchParameters([row], { type: () => undefined, names: () => [] }) }
 
     it('follows none', async () => {

@@ -3,8 +3,8 @@ import { fold } from './fold.js'
 /** Longer runs of letters are no words that somebody looks for. */
 const MAX_WORD = 64
 
-/** The different words of a text, folded: runs of letters and digits. */
+/** The different words of a text, folded: runs of letters, with their marks, and digits. */
 export function wordsIn(text: string): readonly string[] {
-  const words = fold(text).match(/[\p{L}\p{N}]+/gu) ?? []
+  const words = fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return [...new Set(words)].filter((word) => word.length <= MAX_WORD)
 }

@@ -6,8 +6,9 @@ export const NOW: number = Date.UTC(2024, 0, 1)
 /** Texts as R4 compares them: without case and accents. */
 export function plain(text: string): string {
   return text
-    .normalize('NFKD')
+    .normalize('NFD')
     .replaceAll(/[\u0300-\u036F]/g, '')
+    .normalize('NFC')
     .toLowerCase()
 }
 
@@ -21,7 +22,7 @@ export function matches(values: Values, { modifier, value }: { readonly modifier
     case 'words':
       return hasWords(values.values.join(' '), value)
     case 'uri':
-      return values.values.some((uri) => isUri(uri, value, modifier))
+      return values.values.some((uri) => isUri(uri, meant(value), modifier))
     case 'reference':
       return values.values.some((reference) => isReference(reference, value, modifier))
     case 'quantity':
@@ -33,20 +34,33 @@ export function matches(values: Values, { modifier, value }: { readonly modifier
   }
 }
 
+/** The text that a part of a search value means, where `hideEscaped` was before the parts were parted. */
+function meant(part: string): string {
+  return part.replaceAll(/[\uE000-\uE003]/g, (hidden) => SPECIAL[hidden.charCodeAt(0) - 0xe000] ?? '')
+}
+
+const SPECIAL = ',|$\\'
+
+/** The value with characters of no meaning in place of those that a backslash takes the meaning from. */
+export function hideEscaped(value: string): string {
+  return value.replaceAll(/\\([,|$\\])/g, (_, special: string) => String.fromCharCode(0xe000 + SPECIAL.indexOf(special)))
+}
+
 function isText({ text }: Token, value: string): boolean {
-  return text !== undefined && plain(text).startsWith(plain(value))
+  return text !== undefined && plain(text).startsWith(plain(meant(value)))
 }
 
 function isToken({ system, code }: Token, value: string): boolean {
-  if (!value.includes('|')) return code === value
-  const [first, second] = value.split('|')
+  if (!value.includes('|')) return code === meant(value)
+  const [first = '', second = ''] = value.split('|').map(meant)
   if (second === '') return system === first
   return code === second && (first === '' ? system === undefined : system === first)
 }
 
 function isString(text: string, value: string, modifier: string | undefined): boolean {
-  if (modifier === 'exact') return text === value
-  return modifier === 'contains' ? plain(text).includes(plain(value)) : plain(text).startsWith(plain(value))
+  if (modifier === 'exact') return text === meant(value)
+  const asked = plain(meant(value))
+  return modifier === 'contains' ? plain(text).includes(asked) : plain(text).startsWith(asked)
 }
 
 /** Words parted by blanks, each of which must be there, or not there behind `not`; `or` parts alternatives. */
@@ -91,7 +105,8 @@ function dateSpans(text: string): Meant {
 
 function numberSpans(text: string): Meant {
   const value = Number(text)
-  const half = 0.5 * 10 ** -(text.split('.')[1] ?? '').length
+  const [digits = '', exponent = '0'] = text.split('e')
+  const half = 0.5 * 10 ** (Number(exponent) - (digits.split('.')[1] ?? '').length)
   const slack = Math.abs(value) / 10
   const round = (number: number): number => Number(number.toFixed(6))
   return {

@@ -1,5 +1,5 @@
 import { PARAMETERS, TARGETS, TUPLES, type Resource, type Values } from './values.js'
-import { matches, plain } from './matches.js'
+import { hideEscaped, matches, plain } from './matches.js'
 
 /** A resource that is stored, and when it was written, in milliseconds since 1970. */
 export interface Stored {
@@ -28,7 +28,9 @@ function holds(all: readonly Stored[], stored: Stored, [name, value]: Pair): boo
   const dot = name.indexOf('.')
   if (dot >= 0) return isFollowed(all, stored, { head: name.slice(0, dot), rest: [name.slice(dot + 1), value] })
   const [code = '', modifier] = name.split(':')
-  const isOne = value.split(',').some((one) => isMeant(all, stored, { code, modifier, value: one }))
+  const isOne = hideEscaped(value)
+    .split(',')
+    .some((one) => isMeant(all, stored, { code, modifier, value: one }))
   return modifier === 'not' ? !isOne : isOne
 }
 
@@ -111,15 +113,20 @@ function inOrder(a: Stored, b: Stored, keys: readonly string[]): number {
     const [left, right] = [a, b].map((stored) => sortValue(stored, descending ? key.slice(1) : key, descending))
     if (left === right) continue
     if (left === undefined || right === undefined) return left === undefined ? 1 : -1
-    return left < right === descending ? 1 : -1
+    return isBefore(left, right) === descending ? 1 : -1
   }
   return addressOf(a) < addressOf(b) ? -1 : 1
+}
+
+/** Texts by their characters, which UTF-8 keeps in order and UTF-16 does not. */
+function isBefore(left: string | number, right: string | number): boolean {
+  return typeof left === 'string' && typeof right === 'string' ? Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0 : left < right
 }
 
 function sortValue(stored: Stored, code: string, descending: boolean): string | number | undefined {
   if (code === '_id') return stored.resource.id
   if (code === '_lastUpdated') return stored.updated
-  const sorted = sortValues(valuesOf(stored.resource, code), descending).toSorted((a, b) => (a < b ? -1 : Number(a > b)))
+  const sorted = sortValues(valuesOf(stored.resource, code), descending).toSorted((a, b) => (isBefore(a, b) ? -1 : Number(isBefore(b, a))))
   return descending ? sorted.at(-1) : sorted[0]
 }
 

@@ -57,9 +57,12 @@ function coding(value: unknown): Token {
 
 const DAY = 86_400_000
 
-/** `2020`, `2020-02`, `2020-02-03` or an instant in UTC to the second. */
+/** `2020`, `2020-02`, `2020-02-03`, or an instant with its zone to the minute, the second, or the thousandth of it. */
 export function dateSpan(text: string): Span {
-  if (text.includes('T')) return { low: Date.parse(text), high: Date.parse(text) + 999 }
+  if (text.includes('T')) {
+    const low = Date.parse(text)
+    return { low, high: low + (text.includes('.') ? 0 : /T\d\d:\d\d:/.test(text) ? 999 : 59_999) }
+  }
   const [year = 0, month, day] = text.split('-').map(Number)
   const low = Date.UTC(year, (month ?? 1) - 1, day ?? 1)
   const end = month === undefined ? Date.UTC(year + 1, 0, 1) : day === undefined ? Date.UTC(year, month, 1) : low + DAY

@@ -50,6 +50,11 @@ describe('near', () => {
     )
   })
 
+  it('finds what is on the other side of a pole', async () => {
+    const storage = memoryStorage([{ resourceType: 'Location', id: 'a', position: { latitude: 89.9, longitude: 0.1 } }], { indexer })
+    expect(await storage.count(await near('89.9|-179.9|50|km'))).toBe(1)
+  })
+
   it.each([
     ['1|2|10|km', '1|2|10000|m'],
     ['1|2|10', '1|2|10|km'],

@@ -95,12 +95,13 @@ function widthAt({ latitude, angle }: Circle, parallel: number): number {
   return Math.acos(Math.min(1, cosine)) * DEGREES
 }
 
-/** A band that goes over the meridian of 180 degrees lies on both sides of it. */
+/** A band that goes over the meridian of 180 degrees lies on both sides of it; one all round the pole has every longitude. */
 function bandTests({ south, north, longitude, width }: Band): Alternatives {
   const between = (field: 'low' | 'high', from: number, to: number): readonly Comparison[] => [
     { field, op: 'ge', operand: from },
     { field, op: 'le', operand: to },
   ]
+  if (width === 180) return [between('low', south, north)]
   const turns = [-360, 0, 360].map((turn) => [longitude - width + turn, longitude + width + turn] as const)
   const spans = turns.filter(([west, east]) => east >= -180 && west <= 180)
   return spans.map(([west, east]) => [...between('low', south, north), ...between('high', west, east)])
