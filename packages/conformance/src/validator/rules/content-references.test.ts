@@ -32,3 +32,26 @@ test.each<readonly [string, JsonObject, readonly string[]]>([
   const resource = questionnaire(group('1', { linkId: '1.1', type: 'string' }), { linkId: '2', type: 'string' })
   expect(await findingsOf(resource, [profile(element)], KINDS)).toEqual(places.map((place) => `error ${place}`))
 })
+
+test('a profile may itself say that items in items are like items', async () => {
+  const prefixed = { path: 'Questionnaire.item.prefix', min: 1 }
+  const nested = { path: 'Questionnaire.item.item', contentReference: '#Questionnaire.item' }
+  const resource = questionnaire(group('1', { linkId: '1.1', type: 'string' }))
+  expect(await findingsOf(resource, [profile({ path: 'Questionnaire.item' }, prefixed, nested)], KINDS)).toEqual([
+    'error too-few Questionnaire.item[0].item[0]',
+  ])
+})
+
+test('a slice of items that have items may be missing', async () => {
+  const slicing = { discriminator: [{ type: 'value', path: 'linkId' }], rules: 'open' }
+  const nested = { path: 'Questionnaire.item.item', contentReference: '#Questionnaire.item' }
+  const sliced = profile(
+    { path: 'Questionnaire.item', slicing },
+    nested,
+    { path: 'Questionnaire.item', sliceName: 'a', min: 1 },
+    { path: 'Questionnaire.item.linkId', patternString: 'a', min: 1 },
+    nested,
+  )
+  expect(await findingsOf(questionnaire(group('a', group('b'))), [sliced], /^too-few$/)).toEqual([])
+  expect(await findingsOf(questionnaire(group('b', group('a'))), [sliced], /^too-few$/)).toEqual(['error too-few Questionnaire'])
+})

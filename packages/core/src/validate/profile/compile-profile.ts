@@ -4,6 +4,7 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import type { ExtensionContext, ExtensionRule, Profile } from './element-rule.js'
 import { emptyRule, ruleOf, type RuleDraft } from './compile-element.js'
+import { rulesWithin } from './rules-within.js'
 
 const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 
@@ -154,7 +155,7 @@ function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>):
 
 /** Gives a differential the elements that only refer to one of its own: what it says about `Questionnaire.item` is about the items in items too. */
 function addReferring(root: RuleDraft, source: ProfileSource): void {
-  const byPath = new Map(withInner(root).map((rule) => [rule.path, rule]))
+  const byPath = new Map(rulesWithin(root).map((rule) => [rule.path, rule]))
   for (const [path, rule] of byPath) {
     for (const { name, type } of source.referringIn(path)) {
       const target = byPath.get(type)
@@ -162,10 +163,6 @@ function addReferring(root: RuleDraft, source: ProfileSource): void {
       rule.children.set(name, { ...emptyRule(`${path}.${name}`, source), children: target.children, constraints: target.constraints })
     }
   }
-}
-
-function withInner(rule: RuleDraft): readonly RuleDraft[] {
-  return [rule, ...[...rule.children.values()].flatMap(withInner)]
 }
 
 /** Sums up what rules say, once all are there; content references make the tree a graph. */

@@ -1,5 +1,6 @@
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../profile/element-rule.js'
+import { rulesWithin } from '../../profile/rules-within.js'
 import type { Run } from '../../walk/run.js'
 import { boundList } from './bound-list.js'
 import { codesOf } from './coded-value.js'
@@ -15,6 +16,7 @@ export function codedFits(run: Run, node: FhirNode, rule: ElementRule): boolean 
 
 /** True when a rule, or what it says about its members, requires codes of a value set that is not known. */
 export function needsUnknownCodes(run: Run, rule: ElementRule): boolean {
-  const isUnknown = rule.bindings.some(({ strength, valueSet }) => strength === 'required' && boundList(run, rule, valueSet) === undefined)
-  return isUnknown || [...rule.children.values()].some((child) => needsUnknownCodes(run, child))
+  return rulesWithin(rule).some(({ bindings }) =>
+    bindings.some(({ strength, valueSet }) => strength === 'required' && boundList(run, rule, valueSet) === undefined),
+  )
 }

@@ -1,6 +1,7 @@
 import { isSubtype, pushChildren, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { Discriminator, ElementRule } from '../../profile/element-rule.js'
+import { rulesWithin } from '../../profile/rules-within.js'
 import { profileRoots } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
 import { codedFits } from '../binding/coded-fits.js'
@@ -168,12 +169,9 @@ function isForType({ slot, type }: FhirNode, { types }: ElementRule): boolean {
 }
 
 function tellsValue(rule: ElementRule): boolean {
-  const { fixed, pattern } = rule.value
-  return (
-    fixed !== undefined ||
-    pattern !== undefined ||
-    rule.bindings.some(({ strength }) => strength === 'required') ||
-    [...rule.children.values()].some(tellsValue)
+  return rulesWithin(rule).some(
+    ({ value, bindings }) =>
+      value.fixed !== undefined || value.pattern !== undefined || bindings.some(({ strength }) => strength === 'required'),
   )
 }
 
