@@ -1,6 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import type { Arrival } from './arrival.js'
-import type { PlanPart } from './content/transaction.js'
+import type { PlanPart } from './content/bundle/transaction.js'
 import { dispatch, planWrite } from './dispatch.js'
 import { isBelowFhir } from './fhir-place.js'
 import { failureAnswer, foreseen } from './failure.js'

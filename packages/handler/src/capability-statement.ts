@@ -8,7 +8,7 @@ import type {
 import type { SearchParameter } from 'fhir-ops/search'
 import { resourceTypes } from 'fhir-ops/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
-import { COMPARTMENTS } from './content/compartment.js'
+import { COMPARTMENTS } from './content/search/compartment.js'
 import type { Route } from './routes/route.js'
 import { mostDeletions } from './content/write.js'
 import { FHIR_PATH, type Service } from './service.js'

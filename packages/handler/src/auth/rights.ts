@@ -3,7 +3,7 @@ import { ERRORS, OperationError } from 'fhir-ops/errors'
 import { parseSearch } from 'fhir-ops/search'
 import type { Principal } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
-import { compartmentMembers, leadsTo } from '../content/compartment.js'
+import { compartmentMembers, leadsTo } from '../content/search/compartment.js'
 import { parseQuery } from '../http/target.js'
 import type { ScopeGrant } from './scopes.js'
 

@@ -7,7 +7,7 @@ import { authorize } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
 import type { Call } from '../routes/route.js'
 import type { Service } from '../service.js'
-import { searchOptions } from './search-options.js'
+import { searchOptions } from './search/search-options.js'
 
 const MAX_FOUND = 1_000
 

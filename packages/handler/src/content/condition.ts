@@ -4,8 +4,8 @@ import { allMatches, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import type { Call } from '../routes/route.js'
 import type { Service } from '../service.js'
-import { searchOptions } from './search-options.js'
-import { inReach, isShown } from './search-reach.js'
+import { searchOptions } from './search/search-options.js'
+import { inReach, isShown } from './search/search-reach.js'
 
 /** The criteria that a conditional request names its resource by. */
 export interface Criteria {

@@ -5,11 +5,11 @@ import { authorize, type Caller } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { bounded } from './bounded.js'
+import { bounded } from './search/bounded.js'
 import { fhirTypes } from './fhir-types.js'
 import { isVersionReached } from './reach.js'
-import { PROTOCOL } from './search.js'
-import { linksOf } from './searchset.js'
+import { PROTOCOL } from './search/search.js'
+import { linksOf } from './search/searchset.js'
 
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000

@@ -17,7 +17,7 @@ import {
 } from 'fhir-ops/storage'
 import { notFound, type Caller } from '../auth/caller.js'
 import type { Action } from '../auth/scopes.js'
-import { narrowed } from './search-reach.js'
+import { narrowed } from './search/search-reach.js'
 
 /**
  * The storage as a caller with narrowed rights sees it (SC-02, SC-04). What the rights do not cover does not exist: it is not read, not

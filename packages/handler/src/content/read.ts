@@ -5,7 +5,7 @@ import { notFound } from '../auth/caller.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { isReached, isVersionReached } from './reach.js'
-import { subsetFor } from './summary.js'
+import { subsetFor } from './search/summary.js'
 import { namesVersion } from './version-tags.js'
 
 /**

@@ -9,7 +9,7 @@ import { checkBot } from './bot-check.js'
 import { checkValid } from './check-valid.js'
 import { matchesOf, onlyMatch, type Criteria } from './condition.js'
 import { isReached } from './reach.js'
-import { PROTOCOL } from './search.js'
+import { PROTOCOL } from './search/search.js'
 import { namesVersion } from './version-tags.js'
 import type { WritePlan } from './write-plan.js'
 

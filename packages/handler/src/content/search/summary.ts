@@ -2,7 +2,7 @@ import { cached, type CacheKind } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
-import type { Call } from '../routes/route.js'
+import type { Call } from '../../routes/route.js'
 import { pathSubset, topLevelSubset, type Subset } from './subset.js'
 
 interface Wanted {

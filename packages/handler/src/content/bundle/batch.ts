@@ -1,7 +1,7 @@
 import { checkpoint } from 'fhir-ops/context'
-import type { Answer } from '../http/answer.js'
-import type { HttpRequest } from '../http/http-request.js'
-import type { Call } from '../routes/route.js'
+import type { Answer } from '../../http/answer.js'
+import type { HttpRequest } from '../../http/http-request.js'
+import type { Call } from '../../routes/route.js'
 import { responseBundle } from './bundle-response.js'
 import { bundleParts } from './bundle-part.js'
 

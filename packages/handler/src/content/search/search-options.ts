@@ -1,8 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import { hierarchyOf, type SearchOptions } from 'fhir-ops/search'
-import { authorize } from '../auth/caller.js'
-import type { Call } from '../routes/route.js'
-import { FHIR_PATH, type Service } from '../service.js'
+import { authorize } from '../../auth/caller.js'
+import type { Call } from '../../routes/route.js'
+import { FHIR_PATH, type Service } from '../../service.js'
 
 /** How searches of a caller are read. @throws {OperationError} `search-unsupported` on a server without search. */
 export function searchOptions({ baseUrl }: Service, { ctx, caller }: Pick<Call, 'ctx' | 'caller'>): SearchOptions {

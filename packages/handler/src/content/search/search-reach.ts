@@ -1,5 +1,5 @@
 import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
-import type { Caller } from '../auth/caller.js'
+import type { Caller } from '../../auth/caller.js'
 
 /** Callers with a project find the bots of that project only. */
 export function inReach(query: SearchQuery, { principal }: Caller): SearchQuery {

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/storage'
-import type { HttpRequest } from '../http/http-request.js'
-import type { Call } from '../routes/route.js'
+import type { HttpRequest } from '../../http/http-request.js'
+import type { Call } from '../../routes/route.js'
 
 /** An entry of a Bundle that asks for something. */
 export interface BundlePart {

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { Answer } from '../http/answer.js'
-import type { Call } from '../routes/route.js'
-import type { Service } from '../service.js'
+import type { Answer } from '../../http/answer.js'
+import type { Call } from '../../routes/route.js'
+import type { Service } from '../../service.js'
 import { runBatch, type ServePart } from './batch.js'
 import { runTransaction, type PlanPart } from './transaction.js'
 

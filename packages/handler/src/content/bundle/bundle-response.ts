@@ -1,4 +1,4 @@
-import { fhirText, type Answer } from '../http/answer.js'
+import { fhirText, type Answer } from '../../http/answer.js'
 
 /** The answer to a Bundle, with an entry for each of its entries. */
 export function responseBundle(type: 'batch-response' | 'transaction-response', answers: readonly Answer[]): Answer {

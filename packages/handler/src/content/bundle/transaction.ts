@@ -1,15 +1,15 @@
 import { checkpoint } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import type { Answer } from '../http/answer.js'
-import type { HttpRequest } from '../http/http-request.js'
-import type { Call } from '../routes/route.js'
-import type { Service } from '../service.js'
+import type { Answer } from '../../http/answer.js'
+import type { HttpRequest } from '../../http/http-request.js'
+import type { Call } from '../../routes/route.js'
+import type { Service } from '../../service.js'
 import { responseBundle } from './bundle-response.js'
 import { bundleParts, type BundlePart } from './bundle-part.js'
 import { entryError } from './entry-error.js'
 import { writeTogether, type PlannedEntry } from './write-together.js'
-import type { WritePlan } from './write-plan.js'
+import type { WritePlan } from '../write-plan.js'
 
 /** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is no write. */
 export type PlanPart = (request: HttpRequest, call: Call) => Promise<{ readonly call: Call; readonly plan: WritePlan }>
