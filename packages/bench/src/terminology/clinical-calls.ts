@@ -29,7 +29,8 @@ type Row = readonly [name: string, call: () => unknown]
 
 function pointCalls({ ctx, system, code, branch, kind }: ClinicalSubject): readonly Row[] {
   let turn = 0
-  const next = (): string => code((turn = (turn + 7_919) % FULL_SHAPE.concepts))
+  const codes = Array.from({ length: FULL_SHAPE.concepts }, (_, place) => code(place))
+  const next = (): string => codes[(turn = (turn + 7_919) % codes.length)] ?? ''
   const valid = (url: string): unknown =>
     validateInValueSet(ctx, { url, value: { kind: 'coding', codings: [{ system, code: next(), path: 'Coding' }] } })
   return [

@@ -100,7 +100,15 @@ const STEPS = 256
 
 /** The members of both. */
 export function and(a: Bitmap, b: Bitmap): Bitmap {
-  return fewOf(a, b) ?? combined(a, b, (x, y) => x & y)
+  return fewOf(a, b) ?? denseAnd(a, b)
+}
+
+/** Not `combined`, as a call for each word costs more than the word (bench `terminology`, is-a, property and two letters). */
+function denseAnd(a: Bitmap, b: Bitmap): Bitmap {
+  const words = a.words.slice()
+  const others = b.words
+  for (let i = 0; i < words.length; i++) words[i] = (words[i] ?? 0) & (others[i] ?? 0)
+  return bitmapOf(words, Math.max(a.limit, b.limit))
 }
 
 /**
@@ -116,7 +124,7 @@ export function fleetingAnd(a: Bitmap, b: Bitmap): Bitmap {
   return {
     limit,
     get words() {
-      return combined(a, b, (x, y) => x & y).words
+      return denseAnd(a, b).words
     },
     has: (position) => a.has(position) && b.has(position),
     count: () => count,
@@ -212,8 +220,9 @@ export function addMembers(words: Uint32Array, set: Bitmap): void {
 }
 
 function combined(a: Bitmap, b: Bitmap, join: (x: number, y: number) => number): Bitmap {
-  const words = new Uint32Array(Math.max(a.words.length, b.words.length))
-  for (let i = 0; i < words.length; i++) words[i] = join(a.words[i] ?? 0, b.words[i] ?? 0)
+  const [left, right] = [a.words, b.words]
+  const words = new Uint32Array(Math.max(left.length, right.length))
+  for (let i = 0; i < words.length; i++) words[i] = join(left[i] ?? 0, right[i] ?? 0)
   return bitmapOf(words, Math.max(a.limit, b.limit))
 }
 

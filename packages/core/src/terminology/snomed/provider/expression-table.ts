@@ -49,7 +49,7 @@ export function expressionTable(index: SnomedIndex): ExpressionTable {
       const found = looksLikeOne(code) ? look(code) : undefined
       return typeof found === 'number' ? found : undefined
     },
-    get: (concept) => known[concept - index.size],
+    get: (concept) => (concept < index.size ? undefined : known[concept - index.size]),
     whyNot(code) {
       const found = /[^0-9]/.test(code) ? look(code) : 0
       return typeof found === 'string' ? found : undefined
