@@ -7,8 +7,15 @@ import { ambiguousSource } from './source-codes.js'
 import type { TranslateDependency, TranslateInput } from './translation.js'
 
 /** Names of FHIR R5 that stand for those of R4. Their use also asks for the output names of R5. */
-const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetCode', 'targetSystem']
-const SOURCES = [['code', 'sourceCode'], ['coding', 'sourceCoding'], ['codeableConcept', 'sourceCodeableConcept'], ['targetCode']]
+const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetSystem']
+/** The ways of FHIR R5 to ask in reverse. */
+const TARGETS = ['targetCode', 'targetCoding', 'targetCodeableConcept']
+const SOURCES = [
+  ['code', 'sourceCode'],
+  ['coding', 'sourceCoding'],
+  ['codeableConcept', 'sourceCodeableConcept'],
+  ...TARGETS.map((name) => [name]),
+]
 
 /** What a call asks for, and in which release's names the answer is to be given. */
 export interface TranslateCall {
@@ -36,7 +43,7 @@ export function readTranslate(request: OperationRequest): TranslateCall {
     explain: reader.boolean('_explain'),
   }
   if (request.strict) reader.refuseUnknown()
-  return { input, names: reader.all(...R5_NAMES).length > 0 ? 'R5' : 'R4' }
+  return { input, names: reader.all(...R5_NAMES, ...TARGETS).length > 0 ? 'R5' : 'R4' }
 }
 
 type ConceptInput = Pick<TranslateInput, 'coding' | 'codeableConcept' | 'targetSystem' | 'reverse'>
@@ -45,8 +52,7 @@ function conceptOf(reader: ParameterReader): ConceptInput {
   const sources = SOURCES.filter((names) => reader.all(...names).length > 0)
   if (sources.length > 1) throw ambiguousSource(reader.all(...sources.flat()).map((parameter) => parameter.expression))
   const reverse = reader.boolean('reverse')
-  const targetCode = reader.text('targetCode')
-  if (targetCode !== undefined) return fromTarget(reader, targetCode)
+  if (reader.all(...TARGETS).length > 0) return fromTarget(reader)
   const targetSystem = reader.text('targetsystem', 'targetSystem')
   const code = reader.text('code', 'sourceCode')
   const system = reader.text('system', 'sourceSystem')
@@ -58,11 +64,17 @@ function conceptOf(reader: ParameterReader): ConceptInput {
   return { coding, codeableConcept, targetSystem, reverse }
 }
 
-/** R5's way to ask in reverse: `targetCode` of `targetSystem`, optionally kept to one `sourceSystem`. */
-function fromTarget(reader: ParameterReader, code: string): ConceptInput {
+/** R5's ways to ask in reverse: a concept of the target, optionally kept to one `sourceSystem`. */
+function fromTarget(reader: ParameterReader): ConceptInput {
   const system = reader.text('targetsystem', 'targetSystem')
-  if (system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
-  return { coding: { system, code }, targetSystem: reader.text('system', 'sourceSystem'), reverse: true }
+  const code = reader.text('targetCode')
+  if (code !== undefined && system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
+  return {
+    coding: code === undefined ? optional(reader.object('targetCoding'), (value) => readCoding(value, 'targetCoding')) : { system, code },
+    codeableConcept: optional(reader.object('targetCodeableConcept'), readConcept),
+    targetSystem: reader.text('system', 'sourceSystem'),
+    reverse: true,
+  }
 }
 
 function codeOf(code: string, system: string | undefined, version: string | undefined): Coding {

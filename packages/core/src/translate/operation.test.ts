@@ -147,8 +147,12 @@ describe('names of R5', () => {
     expect(resource['parameter']).toContainEqual({ name: 'match', part: [equivalence, { name: 'concept', valueCoding: { system: TWO, code: 'y' } }, originMap] })
   })
 
-  test('targetCode asks in reverse', async () => {
-    const { resource } = await post([url, { name: 'targetCode', valueCode: 'y' }, { name: 'targetSystem', valueUri: TWO }])
+  test.each([
+    ['targetCode', [{ name: 'targetCode', valueCode: 'y' }, { name: 'targetSystem', valueUri: TWO }]],
+    ['targetCoding', [{ name: 'targetCoding', valueCoding: { system: TWO, code: 'y' } }]],
+    ['targetCodeableConcept', [{ name: 'targetCodeableConcept', valueCodeableConcept: { coding: [{ system: TWO, code: 'y' }] } }]],
+  ])('%s asks in reverse', async (_name, target) => {
+    const { resource } = await post([url, ...target])
     expect(resource['parameter']).toContainEqual({
       name: 'match',
       part: [
@@ -167,6 +171,7 @@ describe('TR-01 what is refused', () => {
     ['coding and CodeableConcept', [url, coding, codeableConcept]],
     ['all three', [url, code, system, coding, codeableConcept]],
     ['code and targetCode', [url, code, system, { name: 'targetCode', valueCode: 'y' }]],
+    ['coding and targetCoding', [url, coding, { name: 'targetCoding', valueCoding: { system: TWO, code: 'y' } }]],
   ])('%s: ambiguous', async (_name, parameters) => {
     await expect(post(parameters)).rejects.toMatchObject({
       code: 'source-ambiguous',
