@@ -31,7 +31,7 @@ interface LoincOptions extends ReleaseOptions {
 export function importCommand(io: Io): Command {
   const snomed = intoStorage('snomed')
     .description('Import an RF2 snapshot of SNOMED CT. Versions stand side by side; importing one again replaces it.')
-    .option('--edition <module>', 'module of the edition; told by the file names of the international edition')
+    .option('--edition <module>', 'module of the edition; told by the module dependencies of the release')
     .option('--date <YYYYMMDD>', 'date of the release; told by the file names')
     .option('--experimental', 'content that is no official release: its version begins with http://snomed.info/xsct')
     .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')

@@ -89,6 +89,43 @@ test('importing again replaces the version; another edition stands beside it', a
   expect(() => reading.section('ancestors')).toThrow('removed')
 })
 
+describe('the edition is', () => {
+  const [swedish, mapping] = ['45991000052106', '449080006']
+  const dated = (...rows: readonly (readonly [active: string, module: string, time: string])[]): typeof RELEASE => ({
+    ...RELEASE,
+    'Refset/der2_ssRefset_ModuleDependencySnapshot_INT_20240101.txt': [
+      'id\teffectiveTime\tactive\tmoduleId\trefsetId\treferencedComponentId\tsourceEffectiveTime\ttargetEffectiveTime',
+      ...rows.map(([active, module, time], i) => `m${i}\t${time}\t${active}\t${module}\t900000000000534007\t${CORE}\t${time}\t20230101`),
+    ],
+  })
+  const renamed = (files: typeof RELEASE): typeof RELEASE =>
+    Object.fromEntries(Object.entries(files).map(([name, lines]) => [name.replace('_INT_', '_SE1000052_'), lines]))
+
+  test.each([
+    ['international, of several modules', dated(['1', mapping, '20240101'], ['1', CORE, '20240101']), `sct/${CORE}`],
+    ['international, of no module', dated(['1', CORE, '20230101'], ['0', swedish, '20240101']), `sct/${CORE}`],
+    ['that of the one module', renamed(dated(['1', swedish, '20240101'], ['1', CORE, '20230101'])), `sct/${swedish}`],
+    ['no official one under a wrong name', dated(['1', swedish, '20240101'], ['1', CORE, '20230101']), `xsct/${swedish}`],
+  ])('%s', async (name, files, expected) => {
+    const path = join(folder, `edition ${name}`)
+    writeRelease(path, files)
+    const { system } = await importSnomed(memoryConceptStore(), path, options)
+    expect(system.version).toBe(`http://snomed.info/${expected}/version/20240101`)
+  })
+
+  test.each([
+    ['without module dependencies', renamed(RELEASE)],
+    ['of several modules', renamed(dated(['1', swedish, '20240101'], ['1', CORE, '20240101']))],
+  ])('asked for %s', async (name, files) => {
+    const path = join(folder, `edition asked ${name}`)
+    writeRelease(path, files)
+    await expect(importSnomed(memoryConceptStore(), path, options)).rejects.toMatchObject({
+      code: 'parameter-required',
+      message: expect.stringContaining('--edition'),
+    })
+  })
+})
+
 test('nothing of an import that was cut off is seen, and the next one begins anew', async () => {
   const store = await openSqlite(join(folder, 'cut.db'))
   const cut = await store.concepts.stage({ url: SNOMED, version: VERSION, format: 'snomed-1', concepts: 1, header: '{}' })

@@ -2,17 +2,18 @@ import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { builtConcepts, CONCEPT_PART, isSctid, OTHER_PARTS, systemOf, type BuiltPart } from 'fhir-ops/terminology/snomed'
 import { readRf2, rf2Files, type Rf2File } from './rf2.js'
+import { releaseEdition } from './release-edition.js'
 import { releaseFiles } from './release-file.js'
 import { inWork, type ImportWork, type WorkOptions } from './work.js'
 import { sectionsIn, type WorkSections } from './work-sections.js'
 
 /** Which version is made of a release. */
 export interface SnomedImportOptions extends WorkOptions {
-  /** Module of the edition. Default: that of the international edition, for files of which the name says so. */
+  /** Module of the edition. Default: what the release tells (`releaseEdition`). */
   readonly edition?: string | undefined
   /** `YYYYMMDD`. Default: that in the names of the files. */
   readonly date?: string | undefined
-  /** True for content that is no official release; its version begins with `http://snomed.info/xsct`. */
+  /** True for content that is no official release; its version begins with `http://snomed.info/xsct`. Default: what the release tells. */
   readonly experimental?: boolean | undefined
 }
 
@@ -23,19 +24,17 @@ export interface SnomedImport {
   readonly dangling: number
 }
 
-const INTERNATIONAL = '900000000000207008'
-
 /**
  * Imports an RF2 snapshot into a concept store. Nothing of it is seen before all of it is. Each part of the version is kept when it is made,
  * in the file that `work` names; after an abort the next run makes the others.
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found`, `definition-invalid` or `not-supported` when the release cannot be used; `parameter-required` when
- *   its edition or date cannot be told from the names of its files; `conflict` when another import works with the same file.
+ *   it does not tell its edition or date; `conflict` when another import works with the same file.
  */
 export async function importSnomed(concepts: ConceptStore, path: string, options: SnomedImportOptions): Promise<SnomedImport> {
   const files = await rf2Files(await releaseFiles(path), options.progress)
-  const version = versionUri(files, options)
+  const version = await versionUri(files, options)
   options.progress(`${version}: ${files.length} files`)
   return inWork(options, { release: version, files: files.map(({ file }) => file) }, async (work) => {
     const made = await makeParts(files, work, options.progress)
@@ -91,22 +90,26 @@ async function store(
   return system
 }
 
-function versionUri(files: readonly Rf2File[], { edition, date, experimental }: SnomedImportOptions): string {
-  const names = files.map(({ file }) => /_([A-Z][A-Z0-9]*)_([0-9]{8})\.txt$/.exec(file.name))
-  const module = edition ?? (names.every((match) => match?.[1] === 'INT') ? INTERNATIONAL : undefined)
-  const released =
-    date ??
-    names
-      .flatMap((match) => match?.[2] ?? [])
-      .toSorted()
-      .at(-1)
-  if (module === undefined) throw missing('edition', 'the module of the edition, such as 900000000000207008')
-  if (released === undefined) throw missing('date', 'the date of the release as YYYYMMDD')
-  if (!isSctid(module)) throw new OperationError('parameter-value', `--edition must be a SNOMED CT identifier, not ${module}.`)
-  if (!/^[0-9]{8}$/.test(released)) throw new OperationError('parameter-value', `--date must be YYYYMMDD, not ${released}.`)
-  return `http://snomed.info/${experimental === true ? 'xsct' : 'sct'}/${module}/version/${released}`
+async function versionUri(
+  files: readonly Rf2File[],
+  { edition, date = dateOf(files), experimental }: SnomedImportOptions,
+): Promise<string> {
+  if (date === undefined) throw missing('date', 'the date of the release as YYYYMMDD')
+  if (!/^[0-9]{8}$/.test(date)) throw new OperationError('parameter-value', `--date must be YYYYMMDD, not ${date}.`)
+  const told = edition === undefined ? await releaseEdition(files, date) : { module: edition, experimental: false }
+  if (told === undefined) throw missing('edition', 'the module of the edition, such as 900000000000207008')
+  if (!isSctid(told.module)) throw new OperationError('parameter-value', `--edition must be a SNOMED CT identifier, not ${told.module}.`)
+  return `http://snomed.info/${(experimental ?? told.experimental) ? 'xsct' : 'sct'}/${told.module}/version/${date}`
+}
+
+/** The latest date in the names of files. */
+function dateOf(files: readonly Rf2File[]): string | undefined {
+  return files
+    .flatMap(({ file }) => /_([0-9]{8})\.txt$/.exec(file.name)?.[1] ?? [])
+    .toSorted()
+    .at(-1)
 }
 
 function missing(option: string, what: string): OperationError {
-  return new OperationError('parameter-required', `The names of the files do not tell --${option}: ${what}.`)
+  return new OperationError('parameter-required', `The release does not tell --${option}: ${what}.`)
 }

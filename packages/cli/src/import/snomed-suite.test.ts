@@ -22,8 +22,8 @@ describe.skipIf(!existsSync(join(SUITE, 'run.mjs')))('the SNOMED CT tests of the
 
   beforeAll(async () => {
     const release = join(SUITE, 'tx-source', 'snomed')
-    expect(await run(['import', 'snomed', release, '--storage', storage, '--edition', '31000003106', '--experimental'], io)).toBe(0)
-    server = await serve({ host: '127.0.0.1', port: 0, storage, load: [], open: true, maxExpansion: 1000 }, io)
+    expect(await run(['import', 'snomed', release, '--storage', storage], io)).toBe(0)
+    server = await serve({ host: '127.0.0.1', port: 0, storage, load: [], open: true }, io)
   })
 
   afterAll(async () => {
