@@ -25,7 +25,7 @@ export interface StoredBot extends BotRecord {
 }
 
 /** The only runtime that a stored bot may name. Functions of the host are registered by the host and never stored. */
-export const STORED_RUNTIME = 'sandbox'
+const STORED_RUNTIME = 'sandbox'
 
 const MEMBERS: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta', 'identifier', 'name', 'project', 'runtime', 'code'])
 

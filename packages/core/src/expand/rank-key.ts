@@ -1,7 +1,7 @@
 import { placeOfWord } from '../terminology/index.js'
 
 /** How well a match fits, best first. */
-export const RANK = { code: 0, display: 1, beginning: 2, other: 3 } as const
+const RANK = { code: 0, display: 1, beginning: 2, other: 3 } as const
 
 /** What matches are ordered by: how well they fit, the place of the first word in the display, the length of the display. */
 export type RankKey = readonly [level: number, place: number, length: number]

@@ -34,7 +34,7 @@ export function codeOfConstant(items: Items): Code {
  * @throws {OperationError} `fhirpath-invalid` for several items.
  * @see https://hl7.org/fhirpath/N1/#singleton-evaluation-of-collections
  */
-export function truthOf(items: Items): boolean | undefined {
+function truthOf(items: Items): boolean | undefined {
   const [item] = items
   if (item === undefined) return undefined
   if (items.length > 1) throw evaluationProblem(`one truth is needed where there are ${items.length} items`)

@@ -32,7 +32,7 @@ export function equal1(left: Item | undefined, right: Item | undefined, convert?
 }
 
 /** Deep equality of JSON values. */
-export function sameJson(left: unknown, right: unknown): boolean {
+function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true
   if (Array.isArray(left)) return Array.isArray(right) && left.length === right.length && left.every((item, i) => sameJson(item, right[i]))
   if (!isObject(left) || !isObject(right)) return false

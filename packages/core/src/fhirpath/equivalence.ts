@@ -26,7 +26,7 @@ export function equivalentItems(run: Run, left: Items, right: Items): boolean {
 }
 
 /** Text as equivalence compares it: in lower case, with single spaces. */
-export function normalised(text: string): string {
+function normalised(text: string): string {
   return text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
 }
 

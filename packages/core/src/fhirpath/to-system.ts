@@ -16,7 +16,7 @@ export function toSystem(item: Item | undefined): SystemValue | undefined {
 }
 
 /** The System value of an element; text that its type does not allow stays text. */
-export function systemOfNode(node: FhirNode): SystemValue | undefined {
+function systemOfNode(node: FhirNode): SystemValue | undefined {
   const { value } = node
   if (typeof value === 'boolean') return value
   if (typeof value === 'number') return node.type.system === 'Decimal' || !Number.isInteger(value) ? decimalOf(value) : value

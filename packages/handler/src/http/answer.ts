@@ -13,7 +13,7 @@ export interface Answer {
 
 export const NDJSON = 'application/fhir+ndjson'
 export const FHIR_JSON = 'application/fhir+json; charset=utf-8'
-export const PLAIN_JSON = 'application/json;charset=UTF-8'
+const PLAIN_JSON = 'application/json;charset=UTF-8'
 
 /** Headers of every answer (HT-20). */
 const ALWAYS: readonly (readonly [string, string])[] = [

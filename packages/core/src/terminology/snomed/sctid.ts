@@ -35,7 +35,7 @@ const MULTIPLY = [
 const PERMUTE = ['0123456789', '1576283094', '5803796142', '8916043527', '9453126870', '4286573901', '2793806415', '7046913258'] as const
 
 /** True for 6 to 18 digits without a leading zero: what the grammars take for an id. */
-export function isSctidShaped(text: string): boolean {
+function isSctidShaped(text: string): boolean {
   return /^[1-9][0-9]{5,17}$/.test(text)
 }
 

@@ -119,7 +119,7 @@ interface Named {
 const ORDER: readonly Rf2Kind[] = ['concept', 'description', 'relationship', 'language', 'refset', 'identifier']
 
 /** The rows of a small release with invented concepts. */
-export function syntheticRows(): readonly Row[] {
+function syntheticRows(): readonly Row[] {
   const rows = [...conceptRows(), ...named().flatMap(nameRows), ...relationshipRows(), ...refsetRows(), ...identifierRows()]
   return rows.toSorted((a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]))
 }

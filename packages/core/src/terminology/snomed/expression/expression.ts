@@ -1,5 +1,3 @@
-import type { AttributeRows } from '../index/attributes.js'
-
 /** One attribute of an expression. */
 export interface ExpressionAttribute {
   /** Ordinal of the attribute. */
@@ -14,11 +12,4 @@ export interface Expression {
   readonly foci: readonly number[]
   readonly ungrouped: readonly ExpressionAttribute[]
   readonly groups: readonly (readonly ExpressionAttribute[])[]
-}
-
-/** Attribute relationships as rows that a refinement can be held against. */
-export interface ExpressionRows {
-  readonly rows: AttributeRows
-  readonly from: number
-  readonly to: number
 }
