@@ -234,15 +234,15 @@ describe('$validate', () => {
       expect(await asked(mode, id, text)).toEqual(said)
     })
 
-    test('and the rights of the caller', async () => {
+    test.each(['update', 'delete'])('SC-03 %s needs the right to read what is stored', async (mode) => {
       const forbid = (interaction: string): void => {
-        if (interaction !== 'read') throw new OperationError('forbidden', 'no')
+        if (interaction === 'read') throw new OperationError('forbidden', 'no')
       }
       const request = {
         type: 'Patient',
         method: 'POST',
         id: 'stored',
-        parameters: parametersFromQuery([['mode', 'delete']]),
+        parameters: parametersFromQuery([['mode', mode]]),
         strict: false,
       } as const
       expect(await errorOf(validateOperation.run(forRequest(ctx, { authorize: forbid }), request))).toBe('forbidden')

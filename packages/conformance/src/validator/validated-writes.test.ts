@@ -1,3 +1,4 @@
+import { createBots, type BotContext, type BotEvent } from 'fhir-ops/execute'
 import { isObject, objectsAt, type JsonObject } from 'fhir-ops/json'
 import { afterAll, describe, expect, test } from 'vitest'
 import { wholeService } from '../security/service.js'
@@ -25,7 +26,9 @@ describe.each([
 })
 
 describe('a service that validates all of what it stores', () => {
-  const { call, close } = wholeService([], { validateWrites: 'all' })
+  const run = (event: BotEvent, { storage }: BotContext): unknown => isObject(event.input) && storage?.write(event.input)
+  const bots = createBots({ hostBots: [{ id: 'writes', run }] })
+  const { call, close } = wholeService([], { validateWrites: 'all', bots, grantBotStorage: true })
   const read = async (answer: Response): Promise<JsonObject> => {
     const body: unknown = await answer.json()
     return isObject(body) ? body : {}
@@ -60,5 +63,13 @@ describe('a service that validates all of what it stores', () => {
     expect(await stored()).toBe(0)
     await post('', bundle('batch'), 200)
     expect(await stored()).toBe(1)
+  })
+
+  test('stores nothing with an error for a bot', async () => {
+    const before = await stored()
+    await post('/Bot/writes/$execute', { ...MISCODED, id: 'of-a-bot' }, 422)
+    expect(await stored()).toBe(before)
+    await post('/Bot/writes/$execute', { ...GOOD, id: 'of-a-bot' }, 200)
+    expect(await stored()).toBe(Number(before) + 1)
   })
 })

@@ -8,10 +8,11 @@ import type { Finding } from './finding.js'
 import type { ValidateMode, ValidateRequest } from './input.js'
 
 /**
- * Refuses what a mode cannot be asked for, by the caller or in this form, and tells what speaks against an update.
+ * Refuses what a mode cannot be asked for, and tells what speaks against an update. What is stored shows in the answers for updates and deletions,
+ * so these are for callers who may read it (SC-03).
  *
  * @throws {OperationError} `parameter-value` for creating under an id, `parameter-required` for what a mode needs, `forbidden` for what the caller
- *   may not do, `not-found` for what is not there to be deleted.
+ *   may not read, `not-found` for what is not there to be deleted.
  * @see https://hl7.org/fhir/R4/valueset-resource-validation-mode.html
  */
 export async function checkMode(ctx: OperationContext, request: OperationRequest, asked: ValidateRequest): Promise<readonly Finding[]> {
@@ -21,10 +22,9 @@ export async function checkMode(ctx: OperationContext, request: OperationRequest
 type ModeCheck = (ctx: OperationContext, request: OperationRequest, asked: ValidateRequest) => Promise<readonly Finding[]>
 
 const MODES: Readonly<Record<ValidateMode, ModeCheck>> = {
-  create: (ctx, { type, id }) => {
+  create: (_, { id }) => {
     if (id !== undefined)
       throw new OperationError('parameter-value', 'Mode create is for a type: the server chooses the id.', { expression: ['mode'] })
-    ctx.authorize?.('create', type)
     return Promise.resolve([])
   },
   update: updateFindings,
@@ -33,7 +33,7 @@ const MODES: Readonly<Record<ValidateMode, ModeCheck>> = {
       throw new OperationError('parameter-required', 'Mode delete needs the id of what is to be deleted in the path.', {
         expression: ['mode'],
       })
-    ctx.authorize?.('delete', type, id)
+    ctx.authorize?.('read', type, id)
     if ((await ctx.storage.read(type, id)) === undefined)
       throw new OperationError('not-found', `There is no ${type} with the id ${quoted(id)}.`)
     return []
@@ -53,7 +53,7 @@ async function updateFindings(
   const resource = isObject(source?.value) ? source.value : undefined
   const own = stringAt(resource, 'id')
   const id = named ?? own
-  if (id !== undefined) ctx.authorize?.('update', type, id)
+  if (id !== undefined) ctx.authorize?.('read', type, id)
   if (resource === undefined) return []
   if (own === undefined || own !== id) return [idFinding(type, { own, id })]
   return versionFindings(stringAt(objectAt(resource, 'meta'), 'versionId'), await ctx.storage.read(type, id))

@@ -7,6 +7,7 @@ import { authorize } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
 import type { Call } from '../routes/route.js'
 import type { Service } from '../service.js'
+import { checkValid } from './check-valid.js'
 import { searchOptions } from './search/search-options.js'
 
 const MAX_FOUND = 1_000
@@ -45,6 +46,7 @@ async function write(service: Service, { ctx, caller }: Call, resource: JsonObje
   const given = stringAt(resource, 'id')
   const id = given ?? ctx.newId()
   authorize(caller, given === undefined ? { action: 'create', type } : { action: 'update', type, id })
+  await checkValid(service, ctx, { type, source: resource })
   const entry = putResource({ type, id, source: resource, ifVersion: given === undefined ? null : undefined }, service.indexer)
   const [result] = await ctx.storage.write([entry])
   if (result === undefined) throw new TypeError('The storage gave no result for a write.')

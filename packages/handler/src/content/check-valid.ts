@@ -1,6 +1,7 @@
+import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import type { JsonObject } from 'fhir-ops/json'
 import { issueOfFinding, validate } from 'fhir-ops/validate'
-import type { Call } from '../routes/route.js'
 import type { Service } from '../service.js'
 
 /**
@@ -8,10 +9,16 @@ import type { Service } from '../service.js'
  *
  * @throws {OperationError} `validation-failed` with all errors that `$validate` finds.
  */
-export async function checkValid({ validateWrites }: Service, { ctx, body }: Call, type: string): Promise<void> {
+export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, source }: ToStore): Promise<void> {
   if (validateWrites === undefined || type === 'Bot') return
-  const { valid, findings } = await validate(ctx, { resource: body?.text ?? '', checks: validateWrites })
+  const { valid, findings } = await validate(ctx, { resource: source, checks: validateWrites })
   if (valid) return
   const issues = findings.filter(({ severity }) => severity === 'error' || severity === 'fatal').map(issueOfFinding)
   throw new OperationError('validation-failed', `The ${type} is not valid, so it is not stored.`, { issues })
+}
+
+interface ToStore {
+  readonly type: string
+  /** JSON text, or an object. */
+  readonly source: string | JsonObject
 }

@@ -103,10 +103,11 @@ interface Place extends Named {
 }
 
 async function planPut(service: Service, call: Call, { type, id, ifVersion }: Place): Promise<WritePlan> {
-  await checkValid(service, call, type)
+  const text = call.body?.text ?? ''
+  await checkValid(service, call.ctx, { type, source: text })
   if (type === 'Bot') checkBot({ ...resourceOf(call), id }, call.caller, service.bots?.limits)
   const entry = (source: string): ReturnType<typeof putResource> => putResource({ type, id, source, ifVersion }, service.indexer)
-  return { kind: 'put', type, id, text: call.body?.text ?? '', entry }
+  return { kind: 'put', type, id, text, entry }
 }
 
 function criteriaOf(call: Call): Criteria {

@@ -33,7 +33,10 @@ const NEEDS: ReadonlyMap<string, OperationNeeds> = new Map<string, OperationNeed
   ['$evaluate-measure', { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] }],
   [
     '$validate',
-    { text: 'any right on the type', anyOf: (['read', 'search', 'create', 'update', 'delete'] as const).map((action) => ({ action })) },
+    {
+      text: 'any right on the type, and r for the modes update and delete',
+      anyOf: (['read', 'search', 'create', 'update', 'delete'] as const).map((action) => ({ action })),
+    },
   ],
 ])
 

@@ -7,7 +7,7 @@ import { FHIR_PATH, type Service } from '../../service.js'
 import { bounded } from './bounded.js'
 import { compartmentMembers, leadsTo } from './compartment.js'
 import { fhirTypes } from '../fhir-types.js'
-import { authorizeSearch, DEFAULT_PAGE, includedIn, MAX_PAGE, searchPairs, takenPairs } from './search.js'
+import { authorizeSearch, countOf, DEFAULT_PAGE, includedIn, MAX_PAGE, searchPairs, takenPairs } from './search.js'
 import { searchOptions } from './search-options.js'
 import { inReach, isShown, narrowed } from './search-reach.js'
 import { searchsetText, type Searchset } from './searchset.js'
@@ -57,7 +57,7 @@ async function searchSeveral(service: Service, call: Call, place: SeveralPlace):
   authorizeSearch(call, { queries: asked, ...parsed })
   const queries = asked.map((query) => queryAt(call, place, query))
   const isCounted = parsed.countOnly || (parsed.total !== 'none' && !call.caller.hides)
-  const total = isCounted ? await countOf(call, queries) : undefined
+  const total = isCounted ? await countOfAll(call, queries) : undefined
   const page = parsed.countOnly ? { items: [] } : await pageOf(service, call, { queries, ...parsed })
   const subsets = new Map<string, Subset | undefined>()
   for (const type of types) subsets.set(type, await subsetFor(call, options, { type, parsed }))
@@ -81,8 +81,8 @@ function queryAt({ caller }: Call, { within }: SeveralPlace, query: SearchQuery)
   return within === undefined ? reached : narrowed(reached, within(query.type))
 }
 
-async function countOf({ ctx }: Call, queries: readonly SearchQuery[]): Promise<number> {
-  const counts = await Promise.all(queries.map((query) => ctx.storage.count(query)))
+async function countOfAll(call: Call, queries: readonly SearchQuery[]): Promise<number> {
+  const counts = await Promise.all(queries.map((query) => countOf(call, query)))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 

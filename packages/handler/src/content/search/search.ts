@@ -1,3 +1,4 @@
+import { checkpoint } from 'fhir-ops/context'
 import {
   includedResources,
   isKnownParameter,
@@ -8,7 +9,7 @@ import {
   type ParsedSeveral,
   type SearchPair,
 } from 'fhir-ops/search'
-import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
+import { allMatches, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../../auth/caller.js'
 import { fhirText, type Answer } from '../../http/answer.js'
 import { parseQuery } from '../../http/target.js'
@@ -68,7 +69,7 @@ async function searchAt(service: Service, call: Call, { type, path, within }: Se
   const query = within === undefined ? reached : narrowed(reached, within)
   const subset = await subsetFor(call, options, { type, parsed })
   const searchset = parsed.countOnly
-    ? await countOf(call, query)
+    ? { items: [], total: await countOf(call, query) }
     : { ...(await pageOf(service, call, { query, parsed })), subset: () => subset }
   return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base }), call.ctx))
 }
@@ -93,8 +94,15 @@ export function searchPairs({ target, body }: Call, { limits }: Service): readon
   return [...target.query, ...form].filter(([name]) => !PROTOCOL.has(name))
 }
 
-async function countOf({ ctx }: Call, query: SearchQuery): Promise<Searchset> {
-  return { items: [], total: await ctx.storage.count(query) }
+/** The number of matches. Where a rule of the host may hide some, each is looked at. */
+export async function countOf({ ctx, caller }: Call, query: SearchQuery): Promise<number> {
+  if (!caller.hides) return ctx.storage.count(query)
+  let shown = 0
+  for await (const match of allMatches(ctx.storage, { ...query, limit: MAX_PAGE })) {
+    checkpoint(ctx)
+    if (isShown(caller, match)) shown += 1
+  }
+  return shown
 }
 
 async function pageOf(
