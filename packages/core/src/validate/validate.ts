@@ -11,7 +11,6 @@ import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
-import { anticipate } from './facts/anticipate.js'
 import { createFacts, type Facts } from './facts/facts.js'
 import type { Finding } from './finding.js'
 import { placeFinder, type PlaceFinder } from './finding-places.js'
@@ -145,10 +144,6 @@ async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Aske
   })
   if (asked.checks === 'structure' && source.slips.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
   const facts = await createFacts(ctx, model)
-  if (asked.checks === 'all') {
-    anticipate(facts, source.value)
-    await facts.settle()
-  }
   return walks(ctx, source, { ...asked, model, facts, flawless })
 }
 

@@ -1,23 +1,41 @@
 import type { Cache } from '../../context/index.js'
 import { compileFhirPath, type CompiledPath, type TypeModel } from '../../fhirpath/index.js'
 
-const PREFIX = 'validate expression '
-const BYTES_PER_CHARACTER = 100
+const KEY = 'validate expressions'
+/** Of all expressions that are kept; a compiled one takes about a hundred bytes for each. */
+const MOST_CHARACTERS = 500_000
+
+/** A class, so that it can be recognised in the cache. All are forgotten when it is full: looks cost less than where the oldest is (bench `validate`). */
+class Expressions extends Map<string, CompiledPath> {
+  characters = 0
+}
 
 /** Compiles expressions, each once per cache. */
 export function expressionCompiler(cache: Cache, model: TypeModel): (expression: string) => CompiledPath {
-  const used = new Map<string, CompiledPath>()
+  const known = expressionsIn(cache)
   return (expression) => {
-    const known = used.get(expression)
-    if (known !== undefined) return known
-    const found = cache.get(PREFIX + expression)
-    const compiled = found !== undefined && isCompiled(found) ? found : compileFhirPath(expression, { model })
-    if (compiled !== found) cache.set(PREFIX + expression, compiled, expression.length * BYTES_PER_CHARACTER)
-    used.set(expression, compiled)
+    const found = known.get(expression)
+    if (found !== undefined) return found
+    const compiled = compileFhirPath(expression, { model })
+    keep(known, compiled)
     return compiled
   }
 }
 
-function isCompiled(value: object): value is CompiledPath {
-  return 'evaluate' in value && 'test' in value
+function keep(known: Expressions, compiled: CompiledPath): void {
+  const { length } = compiled.expression
+  if (known.characters + length > MOST_CHARACTERS) {
+    known.clear()
+    known.characters = 0
+  }
+  known.set(compiled.expression, compiled)
+  known.characters += length
+}
+
+function expressionsIn(cache: Cache): Expressions {
+  const found = cache.get(KEY)
+  if (found instanceof Expressions) return found
+  const made = new Expressions()
+  cache.set(KEY, made, 1)
+  return made
 }

@@ -66,8 +66,8 @@ function membersFit(by: FlawlessCheck, object: JsonObject, shape: Shape): boolea
       if (name === 'resourceType' && shape.isResource) continue
       return false
     }
-    if (member.slot.isChoice) choices.push(member.slot.name)
     if (!memberFits(by, object, member)) return false
+    if (member.slot.isChoice) choices.push(member.slot.name)
   }
   return !isEmpty && areDistinct(choices)
 }
@@ -77,18 +77,31 @@ function areDistinct(names: readonly string[]): boolean {
 }
 
 function hasRequired(object: JsonObject, { required }: Shape): boolean {
-  return required.every((names) => names.some((name) => Object.hasOwn(object, name)))
+  for (const names of required) if (!names.some((name) => Object.hasOwn(object, name))) return false
+  return true
 }
 
 function memberFits(by: FlawlessCheck, object: JsonObject, member: ShapeMember): boolean {
-  const name = member.slot.jsonName
-  const value = object[name]
-  if (!member.slot.isCollection) return valueFits(by, member, { value, holder: object, key: name })
+  const { jsonName, isCollection } = member.slot
+  const value = object[jsonName]
+  if (!isCollection) return itemFits(by, member, value) ?? numberFits(by, member, { value, holder: object, key: jsonName })
   if (!Array.isArray(value) || value.length === 0 || value.length < member.least || value.length > member.most) return false
   for (let index = 0; index < value.length; index++) {
-    if (!valueFits(by, member, { value: value[index], holder: value, key: index })) return false
+    const item: unknown = value[index]
+    if (!(itemFits(by, member, item) ?? numberFits(by, member, { value: item, holder: value, key: index }))) return false
   }
   return true
+}
+
+/** `undefined` for numbers, which are checked as they were written. */
+function itemFits(by: FlawlessCheck, { kind, primitive, inner }: ShapeMember, value: unknown): boolean | undefined {
+  if (typeof value === 'number') return undefined
+  if (--by.left <= 0) return false
+  if (primitive !== undefined) return primitive(value, '', by.now) === undefined
+  if (!isObject(value)) return false
+  if (kind === 'resource') return resourceFits(by, value)
+  const shape = inner()
+  return shape !== undefined && fits(by, value, shape)
 }
 
 interface Place {
@@ -97,14 +110,7 @@ interface Place {
   readonly key: string | number
 }
 
-function valueFits(by: FlawlessCheck, { slot, kind, rule, primitive }: ShapeMember, { value, holder, key }: Place): boolean {
-  if (--by.left <= 0) return false
-  if (primitive !== undefined) {
-    const source = typeof value === 'number' ? (by.numberText(holder, key) ?? String(value)) : ''
-    return primitive({ value, source, now: by.now }) === undefined
-  }
-  if (!isObject(value)) return false
-  if (kind === 'resource') return resourceFits(by, value)
-  const shape = by.shapes.of(slot.type, rule)
-  return shape !== undefined && fits(by, value, shape)
+function numberFits(by: FlawlessCheck, { primitive }: ShapeMember, { value, holder, key }: Place): boolean {
+  if (--by.left <= 0 || primitive === undefined) return false
+  return primitive(value, by.numberText(holder, key) ?? String(value), by.now) === undefined
 }

@@ -20,8 +20,8 @@ export interface ShapeMember {
   readonly primitive: PrimitiveCheck | undefined
   readonly least: number
   readonly most: number
-  /** The rule of the element, in which those of a nested type are. */
-  readonly rule: ElementRule | undefined
+  /** The shape of a complex value; `undefined` while it is not known. */
+  readonly inner: () => Shape | undefined
 }
 
 /** Makes shapes, each once. */
@@ -32,30 +32,38 @@ export interface Shapes {
 
 /** Shapes of the types of a release, as far as the definitions of the types are known. */
 export function shapesOf(model: TypeModel, { types, shapes }: Pick<Specification, 'types' | 'shapes'>): Shapes {
-  return {
-    of: (name, rule) => {
-      const found = shapes.get(name)
-      if (found !== undefined) return found
-      const type = model.type(name)
-      const root = type === undefined || type.name.includes('.') ? rule : types.get(name)?.root
-      if (type === undefined || root === undefined) return undefined
-      const member = (slot: ElementSlot): ShapeMember => memberOf(model, slot, root.children.get(slot.name))
-      const shape: Shape = {
-        isResource: type.kind === 'resource',
-        members: new Map(type.members.values().map((slot) => [slot.jsonName, member(slot)])),
-        required: root.required.flatMap(({ name: needed }) => {
-          const slots = type.elements.get(needed)
-          return slots === undefined ? [] : [slots.flatMap(({ jsonName, siblingName }) => [jsonName, siblingName])]
-        }),
-      }
-      shapes.set(name, shape)
-      return shape
-    },
+  const of: Shapes['of'] = (name, rule) => {
+    const found = shapes.get(name)
+    if (found !== undefined) return found
+    const type = model.type(name)
+    const root = type === undefined || type.name.includes('.') ? rule : types.get(name)?.root
+    if (type === undefined || root === undefined) return undefined
+    const member = (slot: ElementSlot): ShapeMember => {
+      const own = root.children.get(slot.name)
+      return memberOf(slot, { kind: model.type(slot.type)?.kind ?? 'complex', rule: own, shape: () => of(slot.type, own) })
+    }
+    const shape: Shape = {
+      isResource: type.kind === 'resource',
+      members: new Map(type.members.values().map((slot) => [slot.jsonName, member(slot)])),
+      required: root.required.flatMap(({ name: needed }) => {
+        const slots = type.elements.get(needed)
+        return slots === undefined ? [] : [slots.flatMap(({ jsonName, siblingName }) => [jsonName, siblingName])]
+      }),
+    }
+    shapes.set(name, shape)
+    return shape
   }
+  return { of }
 }
 
-function memberOf(model: TypeModel, slot: ElementSlot, rule: ElementRule | undefined): ShapeMember {
-  const kind = model.type(slot.type)?.kind ?? 'complex'
+interface MemberParts {
+  readonly kind: ShapeMember['kind']
+  readonly rule: ElementRule | undefined
+  readonly shape: () => Shape | undefined
+}
+
+function memberOf(slot: ElementSlot, { kind, rule, shape }: MemberParts): ShapeMember {
   const primitive = kind === 'primitive' ? primitiveCheck(slot.type) : undefined
-  return { slot, kind, primitive, least: rule?.min ?? 0, most: rule?.max ?? Number.POSITIVE_INFINITY, rule }
+  let known: Shape | undefined
+  return { slot, kind, primitive, least: rule?.min ?? 0, most: rule?.max ?? Infinity, inner: () => (known ??= shape()) }
 }

@@ -44,5 +44,5 @@ function isIn(run: Run, rule: ElementRule, code: unknown): boolean {
 function hasForm(run: Run, { slot, holder }: Member): boolean {
   const value = holder[slot.jsonName]
   const source = typeof value === 'number' ? (run.numberText(holder, slot.jsonName) ?? String(value)) : ''
-  return primitiveCheck(slot.type)({ value, source, now: run.now }) === undefined
+  return primitiveCheck(slot.type)(value, source, run.now) === undefined
 }

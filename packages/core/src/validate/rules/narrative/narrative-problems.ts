@@ -2,7 +2,7 @@ import { quoted } from '../../../errors/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import { isAllowedAttribute, isAllowedElement } from './allowed-markup.js'
 import { unescaped, unknownEntity } from './entities.js'
-import { xhtmlTokens, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
+import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
 const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
@@ -11,9 +11,8 @@ const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 't
 /** What ends a paragraph in HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
 
-/** Characters that are read in one go, and about how many a tag has. */
+/** Characters that are read in one go. */
 const PIECE = 20_000
-const TAG = 20
 /** Tables that HL7's tools make have images beside them, or in them as data. */
 const LOADING_STYLE = /expression\s*\(|url\s*\(\s*['"]?\s*(?!data:)(?:[a-z][a-z0-9+.-]{0,20}:|\/\/)/i
 
@@ -76,12 +75,14 @@ export function readNarrative(text: string): Narrative {
 /** The same, while other work runs in between. */
 export function* narrativeWork(text: string): Work<Narrative> {
   const reading = emptyReading()
-  let length = 0
-  for (const token of xhtmlTokens(text.trim())) {
-    read(reading, token)
-    length += token.kind === 'text' ? token.text.length : TAG
-    if (length < PIECE) continue
-    length = 0
+  const xhtml = text.trim()
+  let pause = PIECE
+  for (let at = 0; at < xhtml.length;) {
+    const { token, end } = xhtmlTokenAt(xhtml, at)
+    if (token !== undefined) read(reading, token)
+    at = end
+    if (at < pause) continue
+    pause = at + PIECE
     yield
   }
   const [unclosed] = reading.open

@@ -14,11 +14,15 @@ import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
 type NumberCheck = (source: string) => PrimitiveProblem | undefined
 
-/** What is wrong with a value of a primitive type; `undefined` when it is right. */
-export type PrimitiveCheck = (primitive: Primitive) => PrimitiveProblem | undefined
+/**
+ * What is wrong with a value of a primitive type; `undefined` when it is right.
+ *
+ * @param source A number as it was written.
+ */
+export type PrimitiveCheck = (value: unknown, source: string, now: Date) => PrimitiveProblem | undefined
 
 const CHECKS: ReadonlyMap<string, PrimitiveCheck> = new Map<string, PrimitiveCheck>([
-  ['boolean', ({ value }) => (typeof value === 'boolean' ? undefined : wrongType(value, 'true or false'))],
+  ['boolean', (value) => (typeof value === 'boolean' ? undefined : wrongType(value, 'true or false'))],
   ['base64Binary', onText(base64Problem)],
   ['canonical', onText(canonicalProblem)],
   ['code', onText(codeProblem)],
@@ -43,7 +47,7 @@ const CHECKS: ReadonlyMap<string, PrimitiveCheck> = new Map<string, PrimitiveChe
 export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const { value, type } = node
   const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
-  const problem = primitiveCheck(type.name)({ value, source, now: run.now })
+  const problem = primitiveCheck(type.name)(value, source, run.now)
   if (problem === undefined) return true
   const severity = MARKUP.has(problem.kind) && run.refuses.has('markup') ? 'error' : problem.severity
   run.sink.report(problem.kind, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
@@ -51,14 +55,6 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
 }
 
 const MARKUP: ReadonlySet<PrimitiveProblem['kind']> = new Set(['markdown-html', 'string-markup'])
-
-/** A value with what its check needs. */
-export interface Primitive {
-  readonly value: unknown
-  /** A number as it was written. */
-  readonly source: string
-  readonly now: Date
-}
 
 /** The check of a primitive type. */
 export function primitiveCheck(type: string): PrimitiveCheck {
@@ -68,14 +64,14 @@ export function primitiveCheck(type: string): PrimitiveCheck {
 const ANY_TEXT = onText(() => undefined)
 
 function onText(check: TextCheck): PrimitiveCheck {
-  return ({ value, now }) => {
+  return (value, _source, now) => {
     if (typeof value !== 'string') return wrongType(value, 'a string')
     return value === '' ? { kind: 'primitive-empty', text: 'A value must not be empty.' } : check(value, now)
   }
 }
 
 function onNumber(check: NumberCheck): PrimitiveCheck {
-  return ({ value, source }) => (typeof value === 'number' ? check(source) : wrongType(value, 'a number'))
+  return (value, source) => (typeof value === 'number' ? check(source) : wrongType(value, 'a number'))
 }
 
 function wrongType(value: unknown, expected: string): PrimitiveProblem {
@@ -87,9 +83,7 @@ function wrongType(value: unknown, expected: string): PrimitiveProblem {
 function fixOf(node: FhirNode, source: string, now: Date): JsonPatch | undefined {
   const { value, type } = node
   if (typeof value === 'string' && value.trim() === '') return emptyRemoval(node)
-  const right = repairsOf(type.name, value, source).find(
-    (repair) => primitiveCheck(type.name)({ value: repair, source: String(repair), now }) === undefined,
-  )
+  const right = repairsOf(type.name, value, source).find((repair) => primitiveCheck(type.name)(repair, String(repair), now) === undefined)
   return right === undefined ? undefined : replacement(node, right)
 }
 

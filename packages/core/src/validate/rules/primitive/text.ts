@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { PrimitiveProblem } from './primitive-problem.js'
 import { controlProblem } from './controls.js'
-import { isVisible, isVisibleText } from './visible.js'
+import { isPlainText, isVisible, isVisibleText } from './visible.js'
 
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
@@ -41,7 +41,7 @@ export function markdownProblem(text: string): PrimitiveProblem | undefined {
 
 function textProblem(text: string): PrimitiveProblem | undefined {
   if (text.length > MAX_STRING) return { kind: 'primitive-too-long', text: `The text has more than ${MAX_STRING} characters.` }
-  if (isVisible(text.charCodeAt(0)) && isVisibleText(text)) return undefined
+  if (isVisible(text.charCodeAt(0)) && isPlainText(text)) return undefined
   return text.trim() === '' ? BLANK : controlProblem(text)
 }
 

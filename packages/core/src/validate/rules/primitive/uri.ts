@@ -6,10 +6,12 @@ const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9]\d*))+$/
 const UUID = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 const SPACE = /\s/
+const MAY_BE_URN = /^[ou]/
 
 /** uri: no white space; what looks like a URN must be one. */
 export function uriProblem(text: string): PrimitiveProblem | undefined {
   if (!isVisibleText(text) && SPACE.test(text)) return wrong(text, 'URIs have no white space')
+  if (!MAY_BE_URN.test(text)) return undefined
   if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)
   if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'it is no OID')
   return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined
