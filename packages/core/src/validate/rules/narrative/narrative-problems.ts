@@ -6,7 +6,7 @@ import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-toke
 
 const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
-const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms', 'urn'])
+const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms'])
 
 /** What ends a paragraph in HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
