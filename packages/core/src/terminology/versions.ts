@@ -44,7 +44,7 @@ export function versionFits(asked: string, version: string | undefined): boolean
   const given = version.split('.')
   const wild = (segment: string): boolean => segment === 'x' || segment === 'X' || segment === '*'
   if (!wanted.some(wild)) return false
-  return wanted.length === given.length && wanted.every((segment, i) => wild(segment) && segment === given[i])
+  return wanted.length === given.length && wanted.every((segment, i) => wild(segment) || segment === given[i])
 }
 
 /** The one asked for among items that have versions: the exact version, else the highest that fits. */
