@@ -6,6 +6,7 @@ import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
 import { subsumes } from '../../subsumes/index.js'
 import { translate } from '../../translate/index.js'
+import { validateInValueSet } from '../../validate-code/index.js'
 import { isSctid, SCT, SNOMED } from './sctid.js'
 import { conceptId, ID, importSynthetic } from './synthetic.fixture.js'
 
@@ -234,6 +235,20 @@ test.each([
   ['en-US', 'Organ'],
 ])('the display in %s is what its language reference set prefers', async (language, expected) => {
   expect((await lookup(ctx, { system: SNOMED, code: ID.organ, displayLanguage: language })).display).toBe(expected)
+})
+
+test.each([
+  ['constraint', '=', '^ [referencedComponentId] 900000000000526001', []],
+  ['inactive', '=', 'true', []],
+  ['concept', 'in', '900000000000526001', []],
+  ['concept', '=', '@old', ['INACTIVE_CONCEPT_FOUND']],
+] as const)('an inactive concept that is selected by %s %s %s: %j', async (property, op, value, findings) => {
+  const include = { system: SNOMED, filter: [{ property, op, value: ids(value) }] }
+  const { result, issues } = await validateInValueSet(ctx, {
+    valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [include] } },
+    value: { kind: 'coding', codings: [{ system: SNOMED, code: ID.old, path: 'Coding' }] },
+  })
+  expect([result, issues.map(({ messageId }) => messageId)]).toEqual([true, findings])
 })
 
 describe('expressions', () => {

@@ -24,9 +24,21 @@ export function snomedFilter(scope: FilterScope, filter: Filter): ConceptSet | u
   const { property, op, value } = filter
   if (property === 'constraint' && op === '=') return constraintSet(scope, value)
   if (property === 'expressions' && op === '=') return expressionsSet(scope, value)
-  if ((property === 'concept' || property === 'code') && op === 'in') return refsetSet(scope, value)
+  if (namesRefset(filter)) return refsetSet(scope, value)
   if (op === '=' || op === 'in') return relationSet(scope, filter)
   return undefined
+}
+
+/**
+ * True for filters that take inactive concepts knowingly: by a reference set, by their status, or by a constraint, of which the wild card and
+ * the hierarchy hold active ones only.
+ */
+export function takesInactive(filter: Filter): boolean {
+  return filter.property === 'constraint' || filter.property === 'inactive' || namesRefset(filter)
+}
+
+function namesRefset({ property, op }: Filter): boolean {
+  return (property === 'concept' || property === 'code') && op === 'in'
 }
 
 function constraintSet({ system, expressions }: FilterScope, text: string): ConceptSet {

@@ -7,7 +7,7 @@ import type { SnomedSystem } from '../open-snomed.js'
 import { SNOMED } from '../sctid.js'
 import { snomedConceptIndex } from './concept-index.js'
 import { expressionTable, type ExpressionTable, type KnownExpression } from './expression-table.js'
-import { snomedFilter } from './filter.js'
+import { snomedFilter, takesInactive } from './filter.js'
 import { snomedHierarchy } from './hierarchy.js'
 import { propertiesOf } from './properties.js'
 import { designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
@@ -34,8 +34,7 @@ export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
     hierarchy: snomedHierarchy(index, expressions),
     index: snomedConceptIndex(index, expressions),
     filter: (filter) => snomedFilter({ system, expressions }, filter),
-    // The wild card and the hierarchy of ECL hold active concepts only: inactive ones come by their name, a reference set or a filter.
-    takesInactive: ({ property }) => property === 'constraint',
+    takesInactive,
     grammar: snomedGrammar(expressions),
   }
 }
