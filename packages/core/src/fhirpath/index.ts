@@ -17,7 +17,7 @@ export {
   type TypeModel,
   type TypeParts,
 } from './model.js'
-export { pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
+export { childNames, pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
 export { parseFhirPath } from './parser.js'
 export type { Quantity, UnitConversion } from './quantity.js'
 export { addDuration } from './temporal-arithmetic.js'

@@ -66,6 +66,11 @@ export function countAllChildren(node: FhirNode): number {
   return count
 }
 
+/** FHIRPath names of the children of `node`. */
+export function childNames(node: FhirNode): ReadonlySet<string> {
+  return new Set(presentSlots(node).map(({ name }) => name))
+}
+
 /** FHIRPath of a node from its root, with an index on what repeats and `ofType()` on choices: `Patient.name[0].given[1]`. */
 export function pathOf(node: FhirNode): string {
   const { parent, slot, index } = node

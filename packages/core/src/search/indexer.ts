@@ -1,5 +1,5 @@
 import { definitionEntries } from '../content/index.js'
-import { rootNode, type FhirNode } from '../fhirpath/index.js'
+import { rootNode } from '../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../json/index.js'
 import type { IndexEntry, Indexer } from '../storage/index.js'
 import { tupleFields } from './kinds/composite.js'
@@ -23,10 +23,10 @@ export interface IndexerOptions {
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
   const scope: IndexScope = { selector: createSelector(parameters.model, options.base), base: options.base }
   return (resource) => {
-    const root = rootNode(parameters.model, resource)
+    const valuesOf = scope.selector.ofResource(rootNode(parameters.model, resource))
     const found = parameters
       .of(stringAt(resource, 'resourceType') ?? '')
-      .flatMap((parameter) => distinct(entriesOf(scope, parameter, root)))
+      .flatMap((parameter) => distinct(entriesOf(scope, parameter, valuesOf(parameter.expression))))
     return [...found, ...distinct(definitionEntries(resource))]
   }
 }
@@ -36,9 +36,7 @@ interface IndexScope {
   readonly base: string | undefined
 }
 
-function entriesOf(scope: IndexScope, parameter: SearchParameter, root: FhirNode): readonly IndexEntry[] {
-  const values = scope.selector.ofResource(root, parameter.expression)
-  // Most parameters of a type find nothing in most resources.
+function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): readonly IndexEntry[] {
   if (values.length === 0) return []
   if (parameter.components.length > 0)
     return withCode(

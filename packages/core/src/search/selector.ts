@@ -1,4 +1,5 @@
 import {
+  childNames,
   compileBranches,
   isNode,
   PENDING,
@@ -11,6 +12,7 @@ import {
   type TypeModel,
 } from '../fhirpath/index.js'
 import { localReference } from './kinds/reference.js'
+import { neededNames } from './needed-names.js'
 
 /** Something that an expression found in a resource. */
 export interface Value {
@@ -22,7 +24,8 @@ export interface Value {
 
 /** Evaluates the expressions of search parameters, each compiled once. What two branches of a union find is found twice. */
 export interface Selector {
-  ofResource(root: FhirNode, expression: string): readonly Value[]
+  /** What expressions find in a resource. */
+  ofResource(root: FhirNode): (expression: string) => readonly Value[]
   /** From a value that was found before; for components of composites. */
   ofValue(value: Value, expression: string): readonly Value[]
 }
@@ -32,24 +35,36 @@ const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
 
 /** @param base Address of this server; absolute references on it have a type. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
-  const compiled = new Map<string, readonly CompiledPath[]>()
+  const compiled = new Map<string, Compiled>()
   const host: FhirPathHost = { resolve: (reference) => typedStub(model, localReference(reference, base)) }
-  const branchesOf = (expression: string): readonly CompiledPath[] => {
+  const compiledOf = (expression: string): Compiled => {
     const known = compiled.get(expression)
     if (known !== undefined) return known
-    const branches = compileBranches(expression, { model })
-    compiled.set(expression, branches)
-    return branches
+    const made = { branches: compileBranches(expression, { model }), needs: neededNames(expression) }
+    compiled.set(expression, made)
+    return made
   }
-  const select = (resource: FhirNode, expression: string, focus: Item): readonly Value[] =>
-    branchesOf(expression).flatMap((branch) => {
+  const select = (resource: FhirNode, { branches }: Compiled, focus: Item): readonly Value[] =>
+    branches.flatMap((branch) => {
       const items = branch.evaluate({ resource, host, budget: INDEXING }, focus)
       return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
     })
   return {
-    ofResource: (root, expression) => select(root, expression, root),
-    ofValue: ({ resource, item }, expression) => select(resource, expression, item),
+    ofResource(root) {
+      const names = childNames(root)
+      return (expression) => {
+        const known = compiledOf(expression)
+        return known.needs?.some((name) => names.has(name)) === false ? [] : select(root, known, root)
+      }
+    },
+    ofValue: ({ resource, item }, expression) => select(resource, compiledOf(expression), item),
   }
+}
+
+interface Compiled {
+  readonly branches: readonly CompiledPath[]
+  /** Most parameters of a type find nothing in most resources: what names they need says so sooner than their evaluation. */
+  readonly needs: readonly string[] | undefined
 }
 
 /** Expressions resolve references only to ask for the target's type, which the reference itself tells. */
