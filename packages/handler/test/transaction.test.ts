@@ -48,6 +48,15 @@ const statuses = ({ json }: Reply): unknown => (at(json, 'entry') as unknown[] |
 const count = async (type: string): Promise<unknown> => at((await get(`${type}?_summary=count`)).json, 'total')
 
 describe('a transaction', () => {
+  it('takes the URLs and criteria of entries as R4’s own examples write them', async () => {
+    const reply = await transact(
+      entry({ method: 'GET', url: '/Patient/known' }),
+      entry({ method: 'POST', url: 'Patient', ifNoneExist: 'Patient?identifier=k', resource: patient() }),
+      entry({ method: 'DELETE', url: '/Patient?identifier=nobody' }),
+    )
+    expect([reply.status, statuses(reply)]).toEqual([200, ['200', '200', '204']])
+  })
+
   it('writes everything, answers in the order of the entries, and reads what it wrote', async () => {
     const reply = await transact(
       entry({ method: 'GET', url: 'Patient/fresh' }),

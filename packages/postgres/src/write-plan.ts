@@ -1,6 +1,5 @@
 import { instantOf } from '@fhir-ops/sql'
-import { OperationError, quoted } from 'fhir-ops/errors'
-import { checkLaidOut, type IndexEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { checkLaidOut, checkVersion, type IndexEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 
 /** Where a resource is stored. */
 export interface Address {
@@ -51,7 +50,7 @@ export function writePlan(entries: readonly WriteEntry[], before: readonly Versi
   const results = entries.map((entry): WriteResult => {
     const key = keyOf(entry)
     const last = versions.get(key)
-    checkVersion(entry, last)
+    checkVersion(entry, last?.current === true ? String(last.version) : null)
     const existed = last?.current === true
     const next = versionAfter(entry, last, now)
     const result = { type: entry.type, id: entry.id, lastUpdated: instantOf(next.updated), created: next.current && !existed }
@@ -87,13 +86,4 @@ function versionAfter({ type, id, op }: WriteEntry, last: VersionBefore | undefi
 
 function contentOf(entry: WriteEntry): Pick<Change, 'text' | 'entries'> {
   return entry.op === 'put' ? { text: entry.text, entries: entry.entries } : { text: null, entries: [] }
-}
-
-function checkVersion({ type, id, ifVersion }: WriteEntry, before: VersionBefore | undefined): void {
-  if (ifVersion === undefined) return
-  const current = before?.current === true ? String(before.version) : null
-  if (current === ifVersion) return
-  const found = current === null ? 'does not exist' : `has version ${current}`
-  const wanted = ifVersion === null ? 'it was to be created' : `version ${quoted(ifVersion)} was expected`
-  throw new OperationError('version-conflict', `${type}/${id} ${found}, but ${wanted}.`)
 }

@@ -1,6 +1,5 @@
 import { instantOf } from '@fhir-ops/sql'
-import { OperationError, quoted } from 'fhir-ops/errors'
-import { checkLaidOut, type DeleteEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { checkLaidOut, checkVersion, type DeleteEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Command } from './command.js'
 import { numberOf, type SqliteDriver } from './driver.js'
 import { sql } from './sql.js'
@@ -30,7 +29,7 @@ export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
     return entries.map((entry) => {
       if (entry.op === 'put') checkLaidOut(entry)
       const before = versionBefore(db, entry)
-      checkVersion(entry, before)
+      checkVersion(entry, before?.key === undefined ? null : String(before.version))
       // A clock that was set back must not make a resource older than it was.
       const updated = Math.max(now, before?.updated ?? now)
       const change = { before, updated, paramOf }
@@ -89,15 +88,6 @@ function versionBefore(db: SqliteDriver, { type, id }: WriteEntry): Before | und
   if (current !== undefined) return { version: numberOf(current[0]), updated: numberOf(current[1]), key: numberOf(current[2]) }
   const deleted = db.get(sql`SELECT version, updated FROM deleted WHERE type = ${type} AND id = ${id}`)
   return deleted && { version: numberOf(deleted[0]), updated: numberOf(deleted[1]) }
-}
-
-function checkVersion({ type, id, ifVersion }: WriteEntry, before: Before | undefined): void {
-  if (ifVersion === undefined) return
-  const current = before?.key === undefined ? null : String(before.version)
-  if (current === ifVersion) return
-  const found = current === null ? 'does not exist' : `has version ${current}`
-  const wanted = ifVersion === null ? 'it was to be created' : `version ${quoted(ifVersion)} was expected`
-  throw new OperationError('version-conflict', `${type}/${id} ${found}, but ${wanted}.`)
 }
 
 function addRow(

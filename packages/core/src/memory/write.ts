@@ -1,6 +1,6 @@
-import { OperationError } from '../errors/index.js'
 import {
   checkLaidOut,
+  checkVersion,
   storedResource,
   type HistoryPosition,
   type PutEntry,
@@ -53,10 +53,7 @@ function plan({ versions, log, now }: MemoryState, entries: readonly WriteEntry[
 
 function check(entry: WriteEntry, before: MemoryVersion | undefined): void {
   if (entry.op === 'put') checkLaidOut(entry)
-  if (entry.ifVersion === undefined) return
-  const current = isCurrent(before) ? String(before.version) : null
-  if (entry.ifVersion === current) return
-  throw new OperationError('version-conflict', `The current version of ${entry.type}/${entry.id} is not the expected one.`)
+  checkVersion(entry, isCurrent(before) ? String(before.version) : null)
 }
 
 interface Writing {

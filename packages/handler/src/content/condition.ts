@@ -13,6 +13,12 @@ export interface Criteria {
   readonly pairs: readonly SearchPair[]
 }
 
+/** The criteria of `If-None-Exist` without what R4's examples have before them: `Patient?`, or `?` alone. */
+export function criteriaText(type: string, header: string): string {
+  const prefix = [`${type}?`, '?'].find((one) => header.startsWith(one)) ?? ''
+  return header.slice(prefix.length)
+}
+
 const PAGE = 100
 
 /** The one resource that meets the criteria; `undefined` when there is none. @throws {OperationError} as `matchesOf`. */

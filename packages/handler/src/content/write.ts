@@ -7,7 +7,7 @@ import { param, type Call } from '../routes/route.js'
 import type { Service } from '../service.js'
 import { checkBot } from './bot-check.js'
 import { checkValid } from './check-valid.js'
-import { matchesOf, onlyMatch, type Criteria } from './condition.js'
+import { criteriaText, matchesOf, onlyMatch, type Criteria } from './condition.js'
 import { isReached } from './reach.js'
 import { PROTOCOL } from './search/search.js'
 import { namesVersion } from './version-tags.js'
@@ -22,7 +22,7 @@ export async function planCreate(service: Service, call: Call): Promise<WritePla
   const type = param(call, 'type')
   const condition = call.request.header('if-none-exist')
   if (condition !== undefined) {
-    const pairs = parseQuery(condition.replace(/^\?/, ''), service.limits)
+    const pairs = parseQuery(criteriaText(type, condition), service.limits)
     const stored = await onlyMatch(service, call, { type, pairs })
     if (stored !== undefined) return { kind: 'found', type, id: stored.id, stored }
   }

@@ -7,7 +7,7 @@ import type { Call } from '../../routes/route.js'
 export interface BundlePart {
   /** Place in the Bundle, from 0. */
   readonly index: number
-  /** Its target is `request.url` as in the entry, relative to the FHIR base. */
+  /** Its target is `request.url`, relative to the FHIR base: without the slash that R4's examples have before it. */
   readonly request: HttpRequest
   /** What other entries refer to this one by. */
   readonly fullUrl: string | undefined
@@ -42,7 +42,7 @@ function requestOf(entry: ReadonlyMap<string, string>, whole: HttpRequest): Http
   const bytes = new TextEncoder().encode(resource ?? '')
   return {
     method: textIn(request, 'method') ?? '',
-    target: textIn(request, 'url') ?? '',
+    target: (textIn(request, 'url') ?? '').replace(/^\//, ''),
     hasBody: resource !== undefined,
     header(name) {
       if (name === 'content-type') return resource === undefined ? undefined : 'application/fhir+json'

@@ -5,6 +5,7 @@ import type { Answer } from '../../http/answer.js'
 import type { HttpRequest } from '../../http/http-request.js'
 import type { Call } from '../../routes/route.js'
 import type { Service } from '../../service.js'
+import { criteriaText } from '../condition.js'
 import { responseBundle } from './bundle-response.js'
 import { bundleParts, type BundlePart } from './bundle-part.js'
 import { entryError } from './entry-error.js'
@@ -67,7 +68,7 @@ function checkConditions(writes: readonly BundlePart[]): void {
 function conditionKey({ request }: BundlePart): string | undefined {
   if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
   const criteria = request.header('if-none-exist')
-  return criteria === undefined ? undefined : `${request.target}?${criteria.replace(/^\?/, '')}`
+  return criteria === undefined ? undefined : `${request.target}?${criteriaText(request.target, criteria)}`
 }
 
 /** The types that entries have criteria for. */
