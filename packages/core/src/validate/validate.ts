@@ -1,33 +1,15 @@
-import {
-  createPace,
-  type BestPractice,
-  type FindingLevel,
-  type OperationContext,
-  type Pace,
-  type Refusal,
-  type ValidationPolicy,
-} from '../context/index.js'
-import { OperationError } from '../errors/index.js'
-import { rootNode, type TypeModel } from '../fhirpath/index.js'
+import { createPace, type FindingLevel, type OperationContext, type ValidationPolicy } from '../context/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
-import { isObject, isString, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
-import { createFacts, type Facts } from './facts/facts.js'
+import { isObject, isString, readJsonSource, type JsonObject, type JsonSource } from '../json/index.js'
+import { paced } from '../work/index.js'
 import type { Finding } from './finding.js'
-import { placeFinder, type PlaceFinder } from './finding-places.js'
-import { createSink, type FindingSection } from './finding-sink.js'
+import { placeFinder } from './finding-places.js'
+import { findingsOf, type Asked } from './findings-of.js'
+import { faultFinding } from './json-findings.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
-import { faultFinding, noResource, noSuchType, reportSlips } from './json-findings.js'
-import { isConcrete } from './rules/structure/check-resource-type.js'
-import { convertUnit } from '../ucum/index.js'
-import { requestedRules, visitFirstEntry } from './rules/profile/requested-profiles.js'
-import { specificationOf } from './facts/specification.js'
-import { flawlessCheck, isFlawless, type FlawlessCheck } from './structure/flawless.js'
-import { shapesOf } from './structure/shape.js'
-import type { Checks, Run } from './walk/run.js'
-import { visitNode } from './walk/visit-node.js'
-import { paced, type Work } from '../work/index.js'
+import type { Checks } from './walk/run.js'
 
-/** What `validate` is asked. Suppressions and refusals add to those of the context; what else it says of findings goes before what the context says. */
+/** What `validate` is asked. Suppressions and refusals add to those of the context; `bestPractice` and `level` take the place of its own. */
 export interface ValidateInput extends ValidationPolicy {
   /**
    * The resource as JSON text, as what `parseJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
@@ -64,9 +46,6 @@ export interface ValidateResult {
   readonly findings: readonly Finding[]
 }
 
-const STEPS_BETWEEN_CHECKS = 256
-const MAX_WALKS = 32
-
 /**
  * Validates a resource against the definitions of FHIR, the profiles that it claims and those that the caller names. Nothing is stored.
  *
@@ -85,17 +64,6 @@ export async function validate(ctx: OperationContext, input: ValidateInput): Pro
     valid: findings.every((finding) => !isAtLeast('error', finding)),
     findings: findings.filter((finding) => isAtLeast(level, finding)),
   }
-}
-
-/** An input with all that it leaves open. */
-interface Asked {
-  readonly profiles: readonly string[]
-  readonly places: PlaceFinder | undefined
-  readonly checks: Checks
-  readonly bestPractice: BestPractice
-  readonly refuses: ReadonlySet<Refusal>
-  readonly level: FindingLevel
-  readonly suppressor: Suppressor | undefined
 }
 
 function askedBy(ctx: OperationContext, input: ValidateInput, source: JsonSource): Asked {
@@ -129,107 +97,6 @@ const LEVELS: readonly Finding['severity'][] = ['information', 'warning', 'error
 
 function isAtLeast(level: FindingLevel, { severity }: Finding): boolean {
   return LEVELS.indexOf(severity) >= LEVELS.indexOf(level)
-}
-
-async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Asked): Promise<readonly Finding[]> {
-  const model = typesOf(ctx)
-  const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
-  if (type === undefined) return [noResource(source, asked.places)]
-  if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
-  const flawless = flawlessCheck({
-    model,
-    shapes: shapesOf(model, specificationOf(ctx)),
-    numberText: source.numberText,
-    now: ctx.now(),
-  })
-  if (asked.checks === 'structure' && source.slips.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
-  const facts = await createFacts(ctx, model)
-  return walks(ctx, source, { ...asked, model, facts, flawless })
-}
-
-/** Walks until there is an answer to all that the walk asks. */
-async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
-  for (let count = 0; count < MAX_WALKS; count++) {
-    const findings = await walk(ctx, source, parts)
-    if (!(await parts.facts.settle())) return findings
-  }
-  throw new OperationError('too-costly', 'The definitions that the resource needs lead to ever more definitions.')
-}
-
-interface WalkParts extends Asked {
-  readonly model: TypeModel
-  readonly facts: Facts
-  readonly flawless: FlawlessCheck
-}
-
-async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...parts }: WalkParts): Promise<readonly Finding[]> {
-  const pace = createPace(ctx)
-  const tasks: Task[] = []
-  const lastTasks: Task[] = []
-  const run = runOf(ctx, source, { ...parts, pace, tasks, lastTasks })
-  reportSlips(run, source.slips)
-  visitNode(run, run.root, requestedRules(run, profiles))
-  visitFirstEntry(run, profiles)
-  for (const list of [tasks, lastTasks]) for (const task of list) await paced(task(), pace)
-  return run.sink.findings()
-}
-
-/** Work that is left for later. */
-type Task = () => Work<void>
-
-function typesOf(ctx: OperationContext): TypeModel {
-  if (ctx.types === undefined)
-    throw new OperationError(
-      'definition-required',
-      'Validation needs the types of a FHIR release: those of r4() of @fhir-ops/r4, given to createContext.',
-    )
-  return ctx.types
-}
-
-interface RunParts extends Omit<WalkParts, 'profiles'> {
-  readonly pace: Pace
-  /** What is to be done when the walk so far is done. */
-  readonly tasks: Task[]
-  /** What is to be done when all of these are. */
-  readonly lastTasks: Task[]
-}
-
-function runOf(
-  ctx: OperationContext,
-  source: JsonSource,
-  { model, facts, flawless, checks, bestPractice, refuses, pace, tasks, lastTasks, ...sinkOptions }: RunParts,
-): Run {
-  const sink = createSink(ctx.limits.maxIssues, sinkOptions)
-  let steps = 0
-  return {
-    model,
-    facts,
-    sink,
-    root: rootNode(model, source.value),
-    now: flawless.now,
-    convertUnit: ctx.convertUnit ?? convertUnit,
-    numberText: source.numberText,
-    isStructural: true,
-    checks,
-    bestPractice,
-    refuses,
-    flawless,
-    visit: visitNode,
-    trials: new Map(),
-    noted: new Set(),
-    lists: new Map(),
-    targets: { bundles: new Map(), contained: new Map(), anchors: new Map(), ids: new Map() },
-    contexts: new Map(),
-    later: (work) => void tasks.push(filling(sink.section(), work)),
-    atEnd: (work) => void lastTasks.push(filling(sink.section(), work)),
-    step: () => {
-      if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
-    },
-  }
-}
-
-function filling(section: FindingSection, work: Task): Task {
-  return () => section.fill(work)
 }
 
 async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): Promise<JsonSource> {
