@@ -89,6 +89,15 @@ describe('work that takes long', () => {
     expect(pauses).toBeGreaterThan(20)
   })
 
+  it('lets other work run while a property is looked for that is not declared', async () => {
+    const ctx = contextOver([LARGE])
+    await listed({ include: branches(1) })(ctx)
+    let pauses = 0
+    const turns = { next: async () => void pauses++ }
+    await expect(listed({ include: [matching('absent')] })({ ...ctx, turns })).rejects.toMatchObject({ code: 'not-supported' })
+    expect(pauses).toBeGreaterThan(5)
+  })
+
   it('keeps nothing of a stored value set that was given up half done', async () => {
     const asked = async (ctx: OperationContext): Promise<number> => {
       const before = performance.now()

@@ -73,7 +73,8 @@ function* explainSelection(explain: Explain, { part, place }: PlacedPart, provid
     })
   }
   for (const [i, filter] of part.filters.entries()) {
-    const count = (yield* conceptsFor(provider, filter, part.owner).all()).count()
+    const set = yield* conceptsFor(provider, filter, part.owner)
+    const count = (yield* set.all()).count()
     const text = `${filterText(filter)} holds for ${codesText(count)}.`
     explain.step({ kind: 'filter', outcome: count > 0 ? 'holds' : 'fails', ...place, path: `${place.path}.filter[${i}]`, count, text })
   }

@@ -97,7 +97,7 @@ function* explainConditions(explain: Explain, { plan, part, code, answer }: Aske
     })
   }
   for (const [i, filter] of part.filters.entries()) {
-    const holds = yield* includes(conceptsFor(provider, filter, part.owner), concept)
+    const holds = yield* includes(yield* conceptsFor(provider, filter, part.owner), concept)
     test('filter', `.filter[${i}]`, { holds, text: `${filterText(filter)} ${holds ? 'holds' : 'does not hold'} for ${quoted(code.code)}.` })
   }
   if (answer.barred === undefined) return

@@ -1,6 +1,8 @@
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { refusal } from '../refusal.js'
+import type { Work } from '../../work/index.js'
 import type { ConceptSet } from './concept-set.js'
+import { preparedProperty } from './filter-property.js'
 import type { Filter } from './operator.js'
 import { FILTER_OPERATORS } from './operators.js'
 
@@ -10,8 +12,11 @@ import { FILTER_OPERATORS } from './operators.js'
  * @param valueSet Name of the value set that the filter stands in, for the message.
  * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system has not; `regex-unsupported`.
  */
-export function conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): ConceptSet {
-  const found = provider.filter?.(filter, provider) ?? FILTER_OPERATORS.get(filter.op)?.(provider, filter)
+export function* conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): Work<ConceptSet> {
+  const own = provider.filter?.(filter, provider)
+  if (own !== undefined) return own
+  yield* preparedProperty(provider, filter.property)
+  const found = FILTER_OPERATORS.get(filter.op)?.(provider, filter)
   if (found !== undefined) return found
   throw refusal('FILTER_NOT_UNDERSTOOD', { ...filter, valueSet, system: provider.header.url })
 }

@@ -36,6 +36,12 @@ export function filterProperty(provider: CodeSystemProvider, name: string): Filt
   }
 }
 
+/** Reads what `filterProperty` needs to tell whether a concept has a property that the code system does not declare. */
+export function* preparedProperty({ header, index }: CodeSystemProvider, name: string): Work<void> {
+  const isDeclared = isConceptProperty(name) || RELATIVES.has(name) || STANDARD.has(name) || header.properties.has(name)
+  if (!isDeclared) yield* index?.buildValues?.(name) ?? []
+}
+
 function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, Bitmap>> {
   yield* index.buildValues?.(name) ?? []
   return index.values(name)

@@ -1,8 +1,8 @@
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { chooseVersion } from '../code-system/system-family.js'
-import { includes } from '../filter/concept-set.js'
+import type { ConceptSet } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/concepts-for.js'
-import { once } from '../once.js'
+import type { Filter } from '../filter/operator.js'
 import { statusNotes } from '../status-check.js'
 import { NO_RULES } from '../versions.js'
 import type { Work } from '../../work/index.js'
@@ -36,7 +36,13 @@ export function decidingInclude(plan: ValueSetPlan, system: string): DecidingInc
 }
 
 function includeOf(part: ConceptSetPlan, provider: CodeSystemProvider): DecidingInclude {
-  const sets = part.filters.map((filter) => once(() => conceptsFor(provider, filter, part.owner)))
+  const sets = new Map<Filter, ConceptSet>()
+  const holds = (filter: Filter, concept: number): boolean => {
+    const set = sets.get(filter) ?? atOnce(conceptsFor(provider, filter, part.owner))
+    if (set === undefined) return false
+    sets.set(filter, set)
+    return set.asked === undefined ? set.has(concept) : atOnce(set.asked(concept)) === true
+  }
   const isListing = part.definition.concepts !== undefined
   const listed = (concept: number): ListedCode | undefined => (isListing ? listedConcept(provider, part, concept) : undefined)
   return {
@@ -45,12 +51,12 @@ function includeOf(part: ConceptSetPlan, provider: CodeSystemProvider): Deciding
     takes: (concept) =>
       provider.grammar?.isMade(concept) !== true &&
       (!isListing || listed(concept) !== undefined) &&
-      sets.every((set) => isAtOnce(includes(set(), concept))),
+      part.filters.every((filter) => holds(filter, concept)),
   }
 }
 
-/** True when the first step of the work ends it with true. */
-function isAtOnce(work: Work<boolean>): boolean {
+/** The result of work that ends with its first step. */
+function atOnce<T>(work: Work<T>): T | undefined {
   const step = work.next()
-  return step.done === true && step.value
+  return step.done === true ? step.value : undefined
 }

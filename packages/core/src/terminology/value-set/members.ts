@@ -188,7 +188,7 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
 }
 
 function* systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Work<Segment> {
-  const sets = part.filters.map((filter) => conceptsFor(provider, filter, part.owner))
+  const sets = yield* mapped(part.filters, (filter) => conceptsFor(provider, filter, part.owner))
   const { concepts } = part.definition
   if (concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...madeCodes(provider, part) }
   const listed = new Map(concepts.flatMap((entry) => placed(provider, entry)))

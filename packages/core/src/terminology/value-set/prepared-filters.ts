@@ -23,7 +23,7 @@ export function* preparedFilters(plan: ValueSetPlan, rules: VersionRules): Work<
 /** A filter that cannot be used is passed over: the question that needs it is refused. */
 function* prepared(provider: CodeSystemProvider, filter: Filter, owner: string): Work<void> {
   try {
-    const set = conceptsFor(provider, filter, owner)
+    const set = yield* conceptsFor(provider, filter, owner)
     if (set.asked !== undefined) yield* set.all()
   } catch (error) {
     if (!(error instanceof OperationError)) throw error

@@ -16,7 +16,7 @@ export function* selects(provider: CodeSystemProvider, part: ConceptSetPlan, con
 /** True when all filters accept the concept. */
 export function* meetsFilters(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): Work<boolean> {
   for (const filter of part.filters) {
-    if (!(yield* includes(conceptsFor(provider, filter, part.owner), concept))) return false
+    if (!(yield* includes(yield* conceptsFor(provider, filter, part.owner), concept))) return false
   }
   return true
 }
