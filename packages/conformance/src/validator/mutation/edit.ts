@@ -1,5 +1,5 @@
 import { isObject } from 'fhir-ops/json'
-import type { JsonPath } from './site.js'
+import type { JsonPath, Site } from './site.js'
 
 /** A change to a resource, and where the error must be found. */
 export interface Edit {
@@ -11,6 +11,9 @@ export interface Edit {
   /** Expressions of which an error must name one; `undefined` for an error without place. */
   readonly expected: readonly (string | undefined)[]
 }
+
+/** A kind of damage: how it is done at a place, when it can be done there. */
+export type Damage = (site: Site) => readonly Edit[]
 
 /** The text of a resource with a change made to it. */
 export function edited(resource: unknown, { path, value, raw }: Edit): string {

@@ -8,14 +8,17 @@ import { validate } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
 import { sharedFolder } from '../../shared-folder.js'
-import { DAMAGES } from './damages.js'
-import { edited, type Edit } from './edit.js'
+import { CONTENT_DAMAGES } from './content-damages.js'
+import { edited, type Damage, type Edit } from './edit.js'
 import { sitesOf, type Site } from './site.js'
+import { VALUE_DAMAGES } from './value-damages.js'
 
 const FOLDER = join(sharedFolder(), 'r4-examples')
 /** Longer examples repeat themselves. */
 const ENOUGH_CHARACTERS = 8_000
 const SITES_PER_DAMAGE = 2
+
+const DAMAGES: ReadonlyMap<string, Damage> = new Map([...VALUE_DAMAGES, ...CONTENT_DAMAGES])
 
 const definitions = r4Definitions()
 const model = r4TypeModel()

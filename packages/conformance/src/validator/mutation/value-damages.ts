@@ -1,15 +1,12 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import type { Edit } from './edit.js'
+import type { Damage, Edit } from './edit.js'
+import { here, inside, isComplex, list } from './make-edit.js'
 import type { Site } from './site.js'
 
-/** A kind of damage: how it is done at a place, when it can be done there. */
-export type Damage = (site: Site) => readonly Edit[]
-
 const NOWHERE = 'http://nowhere.test/x'
-const ABSENT_REASON = 'http://hl7.org/fhir/StructureDefinition/data-absent-reason'
 
-/** Every kind of damage by its name. */
-export const DAMAGES: ReadonlyMap<string, Damage> = new Map<string, Damage>([
+/** Damage to properties, values and codes, by its name. */
+export const VALUE_DAMAGES: ReadonlyMap<string, Damage> = new Map<string, Damage>([
   // Properties
   ['required element missing', (site) => requiredNames(site).map((name) => inside(site, [name, undefined], [site.expression]))],
   ['unknown property', (site) => (isComplex(site) ? [inside(site, ['notInFhir', 1], [`${site.expression}.notInFhir`])] : [])],
@@ -40,49 +37,7 @@ export const DAMAGES: ReadonlyMap<string, Damage> = new Map<string, Damage>([
     (site) => (site.system === undefined ? [] : [inside(site, ['code', 'no-such-code'], [`${site.expression}.code`])]),
   ],
   ['wrong display', (site) => (hasDisplay(site) ? [inside(site, ['display', 'no such display'], [`${site.expression}.display`])] : [])],
-  // References and contained resources
-  ['reference to nothing', (site) => (isReference(site) ? [inside(site, ['reference', '#nowhere'], [site.expression])] : [])],
-  ['reference to a wrong type', referenceToWrongType],
-  ['contained resource that nothing refers to', (site) => contained(site, { resourceType: 'Basic', id: 'stray', code: { text: 'x' } })],
-  ['contained resource without id', (site) => contained(site, { resourceType: 'Basic', code: { text: 'x' } })],
-  ['contained resource of an unknown type', (site) => contained(site, { resourceType: 'Nothing', id: 'stray' })],
-  ['unknown type of resource', (site) => (isRoot(site) ? [{ path: ['resourceType'], value: 'Nothing', expected: ['Nothing'] }] : [])],
-  ['no type of resource', (site) => (isRoot(site) ? [{ path: ['resourceType'], value: undefined, expected: [undefined] }] : [])],
-  [
-    'id with other characters',
-    (site) => (site.node.type.kind === 'resource' ? [inside(site, ['id', 'a_b'], [`${site.expression}.id`])] : []),
-  ],
-  // Extensions
-  ['unknown extension', (site) => added(site, 'extension', { url: NOWHERE, valueString: 'x' })],
-  ['unknown modifier extension', (site) => added(site, 'modifierExtension', { url: NOWHERE, valueBoolean: true })],
-  ['extension without url', (site) => added(site, 'extension', { valueString: 'x' })],
-  ['extension with a value of a wrong type', (site) => added(site, 'extension', { url: ABSENT_REASON, valueString: 'x' })],
-  // Narrative and invariants
-  ['script in the narrative', (site) => narrative(site, '<script>x()</script>')],
-  ['narrative that is not well-formed', (site) => narrative(site, '<p>x</div><p>')],
-  ['narrative without content', (site) => narrative(site, '')],
-  ['invariant of a data type broken', invariantBroken],
 ])
-
-function here({ path, expression }: Site, value: unknown): Edit {
-  return { path, value, expected: [expression] }
-}
-
-function inside({ path }: Site, [name, value]: readonly [name: string, value: unknown], expected: Edit['expected']): Edit {
-  return { path: [...path, name], value, expected }
-}
-
-function list({ path, expression }: Site, value: unknown): Edit {
-  return { path: path.slice(0, -1), value, expected: [expression.slice(0, expression.lastIndexOf('['))] }
-}
-
-function isRoot({ path }: Site): boolean {
-  return path.length === 0
-}
-
-function isComplex({ node }: Site): boolean {
-  return isObject(node.value)
-}
 
 function isSingle({ node }: Site): boolean {
   return node.slot?.isCollection === false && node.value !== undefined
@@ -90,10 +45,6 @@ function isSingle({ node }: Site): boolean {
 
 function isFirst({ node }: Site): boolean {
   return node.slot?.isCollection === true && node.index === 0 && node.value !== undefined
-}
-
-function isReference({ node }: Site): boolean {
-  return node.type.name === 'Reference' && isObject(node.value) && stringAt(node.value, 'reference') !== undefined
 }
 
 /** Elements that must be there, and are. */
@@ -210,49 +161,4 @@ function hasDisplay({ system, node }: Site): boolean {
 
 function conceptsIn(holder: JsonObject | undefined): readonly JsonObject[] {
   return objectsAt(holder, 'concept').flatMap((concept) => [concept, ...conceptsIn(concept)])
-}
-
-function referenceToWrongType(site: Site): readonly Edit[] {
-  const targets = objectsAt(site.element, 'type').flatMap((type) => {
-    const profiles: unknown = type['targetProfile']
-    return Array.isArray(profiles) ? profiles.map(String) : []
-  })
-  if (!isReference(site) || targets.length === 0 || targets.some((target) => /\/(Resource|Binary)$/.test(target))) return []
-  return [here(site, { reference: 'Binary/x' })]
-}
-
-function contained(site: Site, resource: JsonObject): readonly Edit[] {
-  return isRoot(site) && site.node.type.members.has('contained') ? added(site, 'contained', { item: resource }) : []
-}
-
-/** Adds an item to a list. Where an extension has no extensions in it, the error is told there. */
-function added({ node, path, expression }: Site, name: string, item: JsonObject): readonly Edit[] {
-  if (!isObject(node.value) || !node.type.members.has(name)) return []
-  const before: unknown = node.value[name]
-  const items: readonly unknown[] = Array.isArray(before) ? before : []
-  const place = `${expression}.${name}[${items.length}]`
-  return [{ path: [...path, name], value: [...items, item], expected: node.type.name === 'Extension' ? [place, expression] : [place] }]
-}
-
-function narrative(site: Site, content: string): readonly Edit[] {
-  if (site.node.type.name !== 'Narrative') return []
-  return [inside(site, ['div', `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>`], [`${site.expression}.div`])]
-}
-
-const BROKEN: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
-  ['Attachment', { data: 'AAAA' }],
-  ['ContactPoint', { value: 'x' }],
-  ['Extension', { url: 'http://example.org/x', valueString: 'x', extension: [{ url: 'http://example.org/y', valueString: 'y' }] }],
-  ['Period', { start: '2021', end: '2020' }],
-  ['Quantity', { value: 1, code: 'x' }],
-  ['Range', { low: { value: 2 }, high: { value: 1 } }],
-  ['Ratio', { numerator: { value: 1 } }],
-  ['Timing', { repeat: { duration: 1 } }],
-])
-
-function invariantBroken(site: Site): readonly Edit[] {
-  const broken = BROKEN.get(site.node.type.name)
-  if (broken === undefined) return []
-  const expected = site.node.type.name === 'Timing' ? `${site.expression}.repeat` : site.expression
-  return [{ path: site.path, value: broken, expected: [expected] }]
 }
