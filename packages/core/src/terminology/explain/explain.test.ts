@@ -147,6 +147,16 @@ describe('which version was used, and why', () => {
       definition: `${cs('versions')}|${version}`,
     })
   })
+
+  it.each([
+    ['newest', vs('cats'), { url: vs('cats') }],
+    ['request', vs('cats'), { valueSet: CATS }],
+    ['request', undefined, { valueSet: { ...CATS, url: undefined } }],
+  ])('a value set: %s, %s', async (reason, definition, named) => {
+    const { explanation } = await validateInValueSet(ctx, { ...named, value: coding('cat'), explain: true })
+    const step = explanation?.steps.find(({ kind, outcome }) => kind === 'value-set' && outcome === 'chosen')
+    expect([step?.reason, step?.definition]).toEqual([reason, definition])
+  })
 })
 
 describe('the nearest codes', () => {
