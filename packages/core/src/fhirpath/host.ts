@@ -21,9 +21,9 @@ export interface FhirPathHost {
   /** Whether a narrative's XHTML obeys the rules of FHIR. */
   readonly htmlChecks?: (xhtml: string) => boolean
   /** The ElementDefinition that constrains the node. */
-  readonly elementDefinition?: (node: FhirNode) => FhirNode | undefined
+  readonly elementDefinition?: (node: FhirNode) => FhirNode | undefined | Pending
   /** Whether the node is in the named slice of a profile. */
-  readonly slice?: (node: FhirNode, slice: { readonly profile: string; readonly name: string }) => boolean | undefined
+  readonly slice?: (node: FhirNode, slice: { readonly profile: string; readonly name: string }) => boolean | undefined | Pending
   /** Converts units of measure beyond the fixed ones of time. */
   readonly convertUnit?: UnitConversion
 }

@@ -16,3 +16,34 @@ test.each([
   const patient = { resourceType: 'Patient', meta: { profile: [PROFILE] }, gender: 'male' }
   expect(await findingsOf(patient, [profile], /^invariant/)).toEqual(holds ? [] : ['error invariant Patient'])
 })
+
+test.each([
+  ["gender.elementDefinition().path = 'Patient.gender'", true],
+  ["deceased.elementDefinition().path = 'Patient.deceased[x]'", true],
+  ["name.given.first().elementDefinition().max = '*'", true],
+  ["elementDefinition().path = 'Patient'", true],
+  ['gender.elementDefinition().max = 2', false],
+  [`name.slice('${PROFILE}', 'official').given = 'Ann'`, true],
+  [`name.slice('${PROFILE}', 'official').given = 'Bea'`, false],
+  [`name.slice('${PROFILE}', 'other').empty()`, true],
+  [`telecom.slice('${PROFILE}', 'official').empty()`, true],
+])('a constraint may ask for definitions and slices: %s', async (expression, holds) => {
+  const profile = profileOn('Patient', PROFILE, [
+    { path: 'Patient', constraint: [{ key: 'k', severity: 'error', human: 'x', expression }] },
+    { path: 'Patient.name', slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' } },
+    { path: 'Patient.name', sliceName: 'official' },
+    { path: 'Patient.name.use', fixedCode: 'official' },
+  ])
+  const patient = {
+    resourceType: 'Patient',
+    meta: { profile: [PROFILE] },
+    name: [
+      { use: 'official', given: ['Ann'] },
+      { use: 'nickname', given: ['Bea'] },
+    ],
+    telecom: [{ system: 'phone', value: '1' }],
+    gender: 'female',
+    deceasedBoolean: false,
+  }
+  expect(await findingsOf(patient, [profile], /^invariant/)).toEqual(holds ? [] : ['error invariant Patient'])
+})

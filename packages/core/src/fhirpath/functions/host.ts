@@ -86,13 +86,13 @@ function referenceOf(item: Item): string | undefined {
 
 function elementDefinitions(scope: Scope, items: Items): Items {
   const find = hostFunction(scope, 'elementDefinition')
-  return items.filter(isNode).flatMap((node) => find(node) ?? [])
+  return items.filter(isNode).flatMap((node) => answered(scope.run, find(node)) ?? [])
 }
 
 function slice({ input, args: [profile, name] }: Call): ReturnType<FunctionDefinition['compile']> {
   return codeOfItems((scope) => {
     const wanted = { profile: textArgument('slice', profile?.items(scope)) ?? '', name: textArgument('slice', name?.items(scope)) ?? '' }
     const isIn = hostFunction(scope, 'slice')
-    return input.items(scope).filter((item) => isNode(item) && isIn(item, wanted) === true)
+    return input.items(scope).filter((item) => isNode(item) && answered(scope.run, isIn(item, wanted)) === true)
   })
 }

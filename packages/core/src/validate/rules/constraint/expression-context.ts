@@ -5,6 +5,8 @@ import { codesOf } from '../binding/coded-value.js'
 import { readNarrative } from '../narrative/narrative-problems.js'
 import { conforms } from '../profile/conforms.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
+import { isInNamedSlice } from '../slicing/named-slice.js'
+import { elementDefinitionOf } from './element-definition.js'
 
 /** What expressions on a node work with: `%resource` is the nearest resource, `%rootResource` the one that contains it. */
 export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
@@ -20,6 +22,8 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
       conformsTo: (candidate, profile) => conformsTo(run, candidate, profile),
       memberOf: (coded, valueSet) => memberOf(run, coded, valueSet),
       convertUnit: run.convertUnit,
+      elementDefinition: (one) => elementDefinitionOf(run, one),
+      slice: (one, slice) => isInNamedSlice(run, one, slice),
       htmlChecks: (xhtml) => readNarrative(xhtml).problems.length === 0,
     },
   }
