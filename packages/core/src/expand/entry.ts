@@ -113,6 +113,7 @@ function askedProperties(provider: CodeSystemProvider, concept: number, asked: r
   return asked.flatMap((code) => {
     if (code === 'status') return []
     if (code === 'definition') return definitionProperty(provider, concept)
+    if (code === 'parent' || code === 'child') return relatives(provider, concept, code)
     return statedProperties(provider, concept, code)
   })
 }
@@ -121,6 +122,14 @@ function definitionProperty(provider: CodeSystemProvider, concept: number): read
   const [definition] = provider.sources(concept).flatMap((source) => stringAt(source.concept, 'definition') ?? [])
   if (definition === undefined) return []
   return [{ code: 'definition', uri: `${CONCEPT_PROPERTIES}#definition`, value: ['valueString', definition] }]
+}
+
+/** The concepts next to it in the hierarchy, however that is stated. */
+function relatives(provider: CodeSystemProvider, concept: number, code: 'parent' | 'child'): readonly EntryProperty[] {
+  const { hierarchy, header } = provider
+  const uri = header.properties.get(code) ?? `${CONCEPT_PROPERTIES}#${code}`
+  const others = code === 'parent' ? hierarchy.parents(concept) : hierarchy.children(concept)
+  return others.map((other) => ({ code, uri, value: ['valueCode', provider.code(other)] }))
 }
 
 function statedProperties(provider: CodeSystemProvider, concept: number, code: string): readonly EntryProperty[] {

@@ -124,6 +124,14 @@ describe('an entry', () => {
     ])
   })
 
+  it('tells its parents and children when asked', async () => {
+    const { properties } = (await entry({ url: vs('all'), properties: ['parent', 'child'] }, 'cat')) ?? {}
+    expect(properties?.map(({ code, value }) => [code, value[1]])).toEqual([
+      ['parent', 'animal'],
+      ['child', 'lion'],
+    ])
+  })
+
   it('has no display when the concept has none, and never its code', async () => {
     const bare = contextOf(codeSystem('bare', [{ code: 'x' }]), valueSet('bare', { include: [{ system: cs('bare') }] }))
     expect((await expand(bare, { url: vs('bare') })).contains[0]).not.toHaveProperty('display')
