@@ -20,7 +20,8 @@ export async function backupSqlite(file: string, copy: string): Promise<void> {
     await copyTo(part, file)
     await rename(part, copy)
   } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined)
+    // SQLite leaves its journal behind when there is no room for the rest.
+    for (const left of [part, `${part}-journal`]) await rm(left, { force: true }).catch(() => undefined)
     throw storageFailure(error)
   }
 }

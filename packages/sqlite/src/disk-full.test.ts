@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../test/entries.js'
@@ -58,6 +58,11 @@ describe.skipIf(disk === undefined)('FT-10: a full disk (needs the right to moun
     expect(await db.storage.count(byCode('a'))).toBe(written)
     expect((await db.storage.search({ ...byCode('a'), limit: 3 })).items).toHaveLength(3)
     expect(await db.sessions.user('ann')).toBeDefined()
+  })
+
+  it('takes no backup, and nothing of one is left on it', async () => {
+    await expect(db.backup(join(path, 'copy.db'))).rejects.toMatchObject({ code: 'storage-full' })
+    expect(readdirSync(path).filter((name) => name.startsWith('copy'))).toEqual([])
   })
 
   it('is over as soon as there is room again', async () => {

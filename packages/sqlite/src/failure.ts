@@ -13,12 +13,14 @@ const UNOPENED: Failure = {
   code: 'storage-unavailable',
   message: 'The database file cannot be opened: it or its folder does not exist or may not be used.',
 }
+const READ_ONLY: Failure = { code: 'storage-unavailable', message: 'The database may not be written: its file or its folder is read-only.' }
 const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
 
 /** SQLite's primary result codes with a meaning of their own; https://sqlite.org/rescode.html */
 const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
   [5, LOCKED],
   [6, LOCKED],
+  [8, READ_ONLY],
   [11, DAMAGED],
   [13, FULL],
   [14, UNOPENED],
@@ -27,6 +29,7 @@ const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
 const BY_NAME: readonly (readonly [string, Failure])[] = [
   ['SQLITE_BUSY', LOCKED],
   ['SQLITE_LOCKED', LOCKED],
+  ['SQLITE_READONLY', READ_ONLY],
   ['SQLITE_CORRUPT', DAMAGED],
   ['SQLITE_NOTADB', DAMAGED],
   ['SQLITE_FULL', FULL],

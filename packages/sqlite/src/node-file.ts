@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperationError } from 'fhir-ops/errors'
 import { sqliteDriver, type SqliteDriver } from './driver.js'
@@ -12,6 +13,23 @@ export interface FileOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** Memory for pages of the connection that writes. Default 16,384. */
   readonly writerCacheKib?: number
+  /** `identityOf` the file when it was opened first; absent before. */
+  readonly identity?: string | undefined
+}
+
+/** What tells a file from another of the same name; `undefined` when there is none. */
+export function identityOf(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found && `${found.dev} ${found.ino}`
+}
+
+/**
+ * @throws {OperationError} `storage-unavailable` when the file is no longer the one that was opened. SQLite would go on in the one that has
+ *   lost its name, and what is written there is lost.
+ */
+export function checkInPlace({ file, identity }: FileOptions): void {
+  if (identity === undefined || identityOf(file) === identity) return
+  throw new OperationError('storage-unavailable', 'The database file was deleted or replaced while it was in use.')
 }
 
 /** Pages that gather before they are moved from the log into the file (128 MB): rarely enough for bulk loads, often enough to restart fast. */

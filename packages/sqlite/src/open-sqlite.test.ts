@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { createSessions } from 'fhir-ops/sessions'
@@ -165,6 +165,26 @@ describe('a database file', () => {
     const unopened = { code: 'storage-unavailable', message: expect.stringContaining('cannot be opened') }
     await expect(openSqlite(nowhere)).rejects.toMatchObject(unopened)
     expect(() => checkSqlite(nowhere)).toThrow(expect.objectContaining(unopened))
+  })
+
+  it('that is moved away takes no writes, which would be lost, until it is back', async () => {
+    const refused = { code: 'storage-unavailable', message: expect.stringContaining('deleted or replaced') }
+    await db.storage.write([basic('before')])
+    expect(await db.storage.count(byCode('a'))).toBe(1)
+    await rename(file, folder.file('elsewhere.db'))
+    await expect(db.storage.write([basic('gone')])).rejects.toMatchObject(refused)
+    await expect(db.storage.count(byCode('a'))).rejects.toMatchObject(refused)
+    await writeFile(file, '')
+    await expect(db.sessions.putUser('ann', {})).rejects.toMatchObject(refused)
+    await rename(folder.file('elsewhere.db'), file)
+    await db.storage.write([basic('after')])
+    expect(await db.storage.count(byCode('a'))).toBe(2)
+  })
+
+  it('that is moved away before its first write is not made anew', async () => {
+    await rename(file, folder.file('elsewhere.db'))
+    await expect(db.storage.write([basic('gone')])).rejects.toMatchObject({ code: 'storage-unavailable' })
+    await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   describe('FT-13: damaged', () => {

@@ -7,7 +7,7 @@ import { closedError } from './in-thread.js'
 import { transaction, type SqliteDriver } from './driver.js'
 import { leaveOutIndexes, makeIndexesLeftOut } from './index-making.js'
 import { migrate } from './migrations.js'
-import { openAlone, openToRead, openToWrite, type FileOptions } from './node-file.js'
+import { identityOf, openAlone, openToRead, openToWrite, type FileOptions } from './node-file.js'
 import { revisionOf } from './revision.js'
 import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
 import { workerLane } from './worker-lane.js'
@@ -93,8 +93,9 @@ function indexedByClose(executor: Executor): Executor {
 
 /** @param points The connection of the calling thread. */
 function fileExecutor(points: SqliteDriver, options: FileOptions): Executor {
-  const writer = workerLane({ ...options, role: 'writer' })
-  const reader = workerLane({ ...options, role: 'reader' })
+  const task = { ...options, identity: identityOf(options.file) }
+  const writer = workerLane({ ...task, role: 'writer' })
+  const reader = workerLane({ ...task, role: 'reader' })
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
     await reader.close()

@@ -53,6 +53,20 @@ describe('a connection of the caller', () => {
     expect(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()).toEqual({ n: 1 })
   })
 
+  it('that may not write says so, and reads', async () => {
+    const folder = await temporaryFolder()
+    const file = folder.file('data.db')
+    const writable = sqliteStorage(new DatabaseSync(file))
+    await writable.write([basic('kept')])
+    await writable.close()
+    const storage = sqliteStorage(new DatabaseSync(file, { readOnly: true }))
+    const refused = { code: 'storage-unavailable', message: expect.stringContaining('read-only') }
+    await expect(storage.write([basic('more')])).rejects.toMatchObject(refused)
+    expect(await storage.read('Basic', 'kept')).toBeDefined()
+    await storage.close()
+    await folder.remove()
+  })
+
   it('is refused when a newer version wrote it', () => {
     const db = new DatabaseSync(':memory:')
     db.exec('PRAGMA user_version = 1000')

@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { openToSearch, openToWrite } from './node-file.js'
-import { runCall, runGroup, type Answer, type Call } from './write-group.js'
+import { checkInPlace, openToSearch, openToWrite } from './node-file.js'
+import { failed, runCall, runGroup, type Answer, type Call } from './write-group.js'
 import type { ToWorker, WorkerTask } from './worker-task.js'
 
 /** Writes that may share a transaction. */
@@ -9,8 +9,16 @@ const MAX_GROUP = 256
 /** The thread behind `openSqlite`: runs the calls that it gets, several writes at a time, until it is told to close. */
 function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
+  checkInPlace(task)
   let db = writes ? openToWrite(task) : openToSearch(task)
-  const run = (calls: readonly Call[]): readonly Answer[] => (writes ? runGroup(db, calls) : calls.map((call) => runCall(db, call)))
+  const run = (calls: readonly Call[]): readonly Answer[] => {
+    try {
+      checkInPlace(task)
+    } catch (error) {
+      return calls.map((call) => failed(call, error))
+    }
+    return writes ? runGroup(db, calls) : calls.map((call) => runCall(db, call))
+  }
   const close = (): void => {
     if (writes) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     db.close()

@@ -106,7 +106,8 @@ function resultOf(db: SqliteDriver, { command, args }: Call): unknown {
   return known.run(db, args)
 }
 
-function failed({ id }: Call, error: unknown): Answer {
+/** The answer to a call that failed. */
+export function failed({ id }: Call, error: unknown): Answer {
   const { code, message, cause } = storageFailure(error)
   return { id, code, message, cause: cause instanceof Error ? cause.message : '' }
 }

@@ -10,8 +10,8 @@ export interface BatchWriter {
   done(): Promise<void>
   /** Waits until no batch is under way, whatever became of them. */
   settled(): Promise<void>
-  /** How many entries the storage has acknowledged. */
-  written(): number
+  /** How many entries of each type the storage has acknowledged. */
+  written(): ReadonlyMap<string, number>
 }
 
 interface UnderWay {
@@ -25,11 +25,11 @@ const MOST_AT_ONCE = 8
 /** Makes a writer of batches. */
 export function batchWriter(storage: Storage): BatchWriter {
   let underWay: readonly UnderWay[] = []
-  let written = 0
+  const written = new Map<string, number>()
   const send = async (batch: readonly PutEntry[], addresses: ReadonlySet<string>): Promise<void> => {
     await storage.write(batch)
     underWay = underWay.filter((other) => other.addresses !== addresses)
-    written += batch.length
+    for (const { type } of batch) written.set(type, (written.get(type) ?? 0) + 1)
   }
   return {
     async ready(batch) {

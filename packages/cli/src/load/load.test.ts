@@ -207,14 +207,14 @@ describe('batches under way at the same time', () => {
     let writes = 0
     const write: Storage['write'] = async (entries) =>
       ++writes === 2 ? Promise.reject(new OperationError('storage-full', 'Full.')) : storage.write(entries)
-    expect(await stopped([at('versions.ndjson')], { ...storage, write })).toEqual(['storage-full', 500])
+    expect(await stopped([at('versions.ndjson')], { ...storage, write })).toEqual(['storage-full', 500, { Patient: 500 }])
     await rm(at('versions.ndjson'))
   })
 
   test('a file that cannot be read ends the load, after it was told what is stored', async () => {
     await writeFile(at('versions.ndjson'), versions)
     await writeFile(at('z.ndjson.gz'), 'no gzip')
-    expect(await stopped([at('versions.ndjson'), at('z.ndjson.gz')], memoryStorage())).toEqual(['body-invalid', 1_500])
+    expect(await stopped([at('versions.ndjson'), at('z.ndjson.gz')], memoryStorage())).toEqual(['body-invalid', 1_500, { Patient: 1_500 }])
     await rm(at('versions.ndjson'))
     await rm(at('z.ndjson.gz'))
   })
@@ -228,7 +228,7 @@ describe('batches under way at the same time', () => {
       onEnd: (summary) => void ended.push(summary),
     })
     const code: unknown = await failing.catch((error: unknown) => (error instanceof OperationError ? error.code : error))
-    return [code, ...ended.map(({ loaded }) => loaded)]
+    return [code, ...ended.flatMap(({ loaded, types }) => [loaded, Object.fromEntries(types)])]
   }
 
   test('a thread makes of a batch what is made of it here', async () => {

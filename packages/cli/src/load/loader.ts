@@ -9,7 +9,7 @@ import { withoutUnchanged } from './unchanged.js'
 /** What a load did. */
 export interface LoadSummary {
   readonly loaded: number
-  /** How many of each type were loaded, in the order of first appearance. */
+  /** How many of each type were loaded. */
   readonly types: ReadonlyMap<string, number>
   /** How many were there already with the same content, and left as they are; 0 unless the load was to `resume`. */
   readonly unchanged: number
@@ -54,10 +54,11 @@ export async function load(paths: readonly string[], options: LoadOptions): Prom
   const start = performance.now()
   const reading = readingOf(await filesIn(paths))
   const writer = batchWriter(options.storage)
-  const tally: Tally = { refused: [], types: new Map(), unchanged: 0 }
+  const tally: Tally = { refused: [], unchanged: 0 }
   const summary = (): LoadSummary => ({
     ...tally,
-    loaded: writer.written(),
+    loaded: sumOf(writer.written()),
+    types: writer.written(),
     packages: reading.packages(),
     seconds: (performance.now() - start) / 1_000,
   })
@@ -73,7 +74,6 @@ export async function load(paths: readonly string[], options: LoadOptions): Prom
 
 interface Tally {
   readonly refused: Refusal[]
-  readonly types: Map<string, number>
   unchanged: number
 }
 
@@ -92,9 +92,12 @@ async function writeAll(reading: Reading, { writer, tally, options }: Writing): 
     const batch = resume ? await withoutUnchanged(prepared.entries, storage) : prepared.entries
     tally.unchanged += prepared.entries.length - batch.length
     writer.write(batch)
-    for (const { type } of batch) tally.types.set(type, (tally.types.get(type) ?? 0) + 1)
-    progress(writer.written() + tally.unchanged)
+    progress(sumOf(writer.written()) + tally.unchanged)
   }
+}
+
+function sumOf(counts: ReadonlyMap<string, number>): number {
+  return counts.values().reduce((sum, count) => sum + count, 0)
 }
 
 /** In the order of the sources. */
