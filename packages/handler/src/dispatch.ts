@@ -1,5 +1,6 @@
-import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
+import { createPace, forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
 import { OperationError, quoted } from 'fhir-ops/errors'
+import { paced } from 'fhir-ops/work'
 import type { Arrival } from './arrival.js'
 import { auditRefusal } from './audit-refusal.js'
 import { authorize } from './auth/caller.js'
@@ -13,7 +14,7 @@ import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { prettyJson } from './http/pretty.js'
 import { onlyValue } from './http/target.js'
 import type { HandlerLimits } from './limits.js'
-import { checkBodyHead, parseBody, readBody } from './routes/body-kinds.js'
+import { checkBodyHead, parsingBody, readBody } from './routes/body-kinds.js'
 import { allowOf, routeFor, type Match } from './routes/router.js'
 import type { Call, Route } from './routes/route.js'
 import type { Service } from './service.js'
@@ -46,7 +47,7 @@ async function checkedPlan(service: Service, arrival: Arrival): ReturnType<PlanP
     throw new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates and deletions only.')
   }
   const bytes = await bodyOf(service, { exchange, match, route })
-  const call = callOf(service, { ...arrival, match, route, bytes }, partOf ?? service.ctx)
+  const call = await callOf(service, { ...arrival, match, route, bytes }, partOf ?? service.ctx)
   route.authorize?.(call)
   return { call, plan: await route.plan(call) }
 }
@@ -89,10 +90,10 @@ interface Execution extends Arrival, Routed {
   readonly bytes: Uint8Array | undefined
 }
 
-function execute(service: Service, execution: Execution): Promise<Answer> {
+async function execute(service: Service, execution: Execution): Promise<Answer> {
   const { route, exchange, partOf } = execution
   if (partOf !== undefined) return authorizedRun(service, execution, partOf)
-  if (route.access === 'public' && route.body === 'none') return route.run(callOf(service, execution, service.ctx))
+  if (route.access === 'public' && route.body === 'none') return route.run(await callOf(service, execution, service.ctx))
   return service.executor.run({
     signal: exchange.request.signal,
     timeoutMs: route.ownTimeLimit === true ? undefined : service.ctx.limits.operationTimeoutMs + GRACE_MS,
@@ -101,7 +102,7 @@ function execute(service: Service, execution: Execution): Promise<Answer> {
 }
 
 async function authorizedRun(service: Service, execution: Execution, ctx: OperationContext): Promise<Answer> {
-  const call = callOf(service, execution, ctx)
+  const call = await callOf(service, execution, ctx)
   execution.route.authorize?.(call)
   return execution.route.run(call)
 }
@@ -109,9 +110,10 @@ async function authorizedRun(service: Service, execution: Execution, ctx: Operat
 /** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */
 const GRACE_MS = 250
 
-function callOf(service: Service, { exchange, match, route, bytes, caller }: Execution, ctx: OperationContext): Call {
+async function callOf(service: Service, { exchange, match, route, bytes, caller }: Execution, ctx: OperationContext): Promise<Call> {
   const { request, requestId, connection, remoteHost, target } = exchange
-  const body = parseBody(request, { kind: route.body, bytes, limits: bodyLimits(service, maxBytesOf(service, route, match)) })
+  const limits = bodyLimits(service, maxBytesOf(service, route, match))
+  const body = await paced(parsingBody(request, { kind: route.body, bytes, limits }), createPace(ctx))
   return { request, requestId, connection, remoteHost, target, params: match.params, caller, body, ctx }
 }
 

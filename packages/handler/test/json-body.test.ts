@@ -1,15 +1,18 @@
 import fc from 'fast-check'
 import { OperationError } from 'fhir-ops/errors'
+import type { JsonObject } from 'fhir-ops/json'
+import { finished } from 'fhir-ops/work'
 import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from '../src/http/body-bytes.js'
-import { readJson, readJsonBody } from '../src/http/json-body.js'
+import { readingJsonBody, readJson } from '../src/http/json-body.js'
 import { scanJson } from '../src/http/json-scan.js'
 import { prettyJson } from '../src/http/pretty.js'
 
 const LIMITS = { jsonDepth: 4, jsonMembers: 5, stringLength: 10 }
+const parse = (text: string, limits = LIMITS): JsonObject => finished(readingJsonBody(text, limits))
 const codeOf = (text: string, limits = LIMITS): string => {
   try {
-    readJsonBody(text, limits)
+    parse(text, limits)
     return 'accepted'
   } catch (error) {
     return error instanceof OperationError ? error.code : String(error)
@@ -68,11 +71,11 @@ describe('IN-01 IN-02 a JSON body', () => {
   })
 
   it('does not show what V8 says about it', () => {
-    expect(() => readJsonBody('{"secret words', LIMITS)).toThrow(/^The body is not well-formed JSON.$/)
+    expect(() => parse('{"secret words')).toThrow(/^The body is not well-formed JSON.$/)
   })
 
   it('leaves no trace in the prototype of objects', () => {
-    const value = readJsonBody('{"a":{"toString":{"b":1}}}', LIMITS)
+    const value = parse('{"a":{"toString":{"b":1}}}')
     expect([Object.keys(value), Reflect.get({}, 'b')]).toEqual([['a'], undefined])
   })
 
@@ -114,13 +117,18 @@ describe('UTF-8', () => {
     expect(decodeUtf8(Uint8Array.from(bytes))).toBe(text)
   })
 
-  it.each([[[0xff]], [[0xc0, 0x80]], [[0xed, 0xa0, 0x80]], [[0xe2, 0x82]], [[0xf5, 0x80, 0x80, 0x80]], [[0x80]]])('%j is refused', (bytes) => {
-    expect(() => decodeUtf8(Uint8Array.from(bytes))).toThrow('The body is not UTF-8.')
-  })
+  it.each([[[0xff]], [[0xc0, 0x80]], [[0xed, 0xa0, 0x80]], [[0xe2, 0x82]], [[0xf5, 0x80, 0x80, 0x80]], [[0x80]]])(
+    '%j is refused',
+    (bytes) => {
+      expect(() => decodeUtf8(Uint8Array.from(bytes))).toThrow('The body is not UTF-8.')
+    },
+  )
 })
 
 describe('pretty JSON', () => {
   it('keeps digits and strings, and empty things on one line', () => {
-    expect(prettyJson('{"a":[1.50,{}],"b":"x, \\"{:}","c":[]}')).toBe('{\n  "a": [\n    1.50,\n    {}\n  ],\n  "b": "x, \\"{:}",\n  "c": []\n}')
+    expect(prettyJson('{"a":[1.50,{}],"b":"x, \\"{:}","c":[]}')).toBe(
+      '{\n  "a": [\n    1.50,\n    {}\n  ],\n  "b": "x, \\"{:}",\n  "c": []\n}',
+    )
   })
 })

@@ -4,11 +4,13 @@ import { createContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { Operation, OperationResponse } from 'fhir-ops/operation'
+import { searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createExecutor } from '../src/executor.js'
 import type { LogEntry } from '../src/index.js'
-import { at, send, startServer, type Reply, type RunningServer, type ServerSetup } from './running-server.js'
+import { at, fhirHeaders, send, startServer, type Reply, type RunningServer, type ServerSetup } from './running-server.js'
 
 const running: RunningServer[] = []
 afterEach(async () => {
@@ -41,7 +43,8 @@ async function start(setup: ServerSetup): Promise<RunningServer> {
   return server
 }
 
-const wait = ({ base, token }: RunningServer): Promise<Reply> => send(`${base}/fhir/R4/Basic/$wait`, { headers: { authorization: `Bearer ${token}` } })
+const wait = ({ base, token }: RunningServer): Promise<Reply> =>
+  send(`${base}/fhir/R4/Basic/$wait`, { headers: { authorization: `Bearer ${token}` } })
 const statusOf = (reply: Reply): unknown[] => [reply.status, at(reply.json, 'issue', 0, 'code'), reply.headers['retry-after'] !== undefined]
 
 describe('LIM-05 many requests at once', () => {
@@ -63,7 +66,9 @@ describe('LIM-05 many requests at once', () => {
 
   it('300 at once are all answered', async () => {
     const server = await start({})
-    const replies = await Promise.all(Array.from({ length: 300 }, () => send(`${server.base}/fhir/R4/Patient/x`, { headers: { authorization: `Bearer ${server.token}` } })))
+    const replies = await Promise.all(
+      Array.from({ length: 300 }, () => send(`${server.base}/fhir/R4/Patient/x`, { headers: { authorization: `Bearer ${server.token}` } })),
+    )
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([404]))
   })
 })
@@ -128,6 +133,33 @@ describe('time limits', () => {
   })
 })
 
+describe('other requests run in between', () => {
+  const names = Array.from({ length: 5_000 }, (_, i) => ({ family: `f${i}` }))
+  const patient = { resourceType: 'Patient', name: names }
+  const bundle = (type: string): object => ({
+    resourceType: 'Bundle',
+    type,
+    entry: names
+      .slice(0, 500)
+      .map((name) => ({ request: { method: 'POST', url: 'Patient' }, resource: { resourceType: 'Patient', name: [name] } })),
+  })
+
+  it.each([
+    ['a large resource is stored', '/Patient', 201, patient],
+    ['a batch is carried out', '', 200, bundle('batch')],
+    ['a transaction is carried out', '', 200, bundle('transaction')],
+  ])('while %s', async (_, path, status, body) => {
+    let pauses = 0
+    const turns = { next: async () => void pauses++ }
+    const storage = memoryStorage()
+    const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+    const server = await start({ storage, context: { ...createContext({ storage, search: { parameters } }), turns } })
+    const sending = { method: 'POST', headers: fhirHeaders(server.token), body: JSON.stringify(body) }
+    expect((await send(`${server.base}/fhir/R4${path}`, sending)).status).toBe(status)
+    expect(pauses).toBeGreaterThan(0)
+  })
+})
+
 describe('FT-06 an orderly stop', () => {
   it('refuses new work and waits for what is under way', async () => {
     const work = controlled()
@@ -161,7 +193,8 @@ describe('FT-06 an orderly stop', () => {
 
 describe('what nobody foresaw', () => {
   const broken = (error: unknown): ServerSetup => ({ storage: { ...memoryStorage(), read: () => Promise.reject(error) } })
-  const read = ({ base, token }: RunningServer): Promise<Reply> => send(`${base}/fhir/R4/Patient/x`, { headers: { authorization: `Bearer ${token}`, 'x-request-id': 'ref-1' } })
+  const read = ({ base, token }: RunningServer): Promise<Reply> =>
+    send(`${base}/fhir/R4/Patient/x`, { headers: { authorization: `Bearer ${token}`, 'x-request-id': 'ref-1' } })
 
   it.each([
     ['an Error', new Error('SQLITE_CORRUPT: secret words')],
@@ -188,7 +221,9 @@ describe('what nobody foresaw', () => {
   })
 
   it('a session store that fails is 503, not 401', async () => {
-    const sessions = createSessions({ store: { ...memorySessionStore(), sessionByDigest: () => Promise.reject(new OperationError('storage-unavailable', 'Away.')) } })
+    const sessions = createSessions({
+      store: { ...memorySessionStore(), sessionByDigest: () => Promise.reject(new OperationError('storage-unavailable', 'Away.')) },
+    })
     const server = await start({ sessions })
     for (const path of ['/oauth2/userinfo', '/auth/me', '/fhir/R4/Patient/x']) {
       const reply = await send(`${server.base}${path}`, { headers: { authorization: `Bearer ${server.token}` } })
@@ -197,14 +232,20 @@ describe('what nobody foresaw', () => {
   })
 
   it('a log that fails fails no request', async () => {
-    const server = await start({ log: () => { throw new Error('disk full') } })
+    const server = await start({
+      log: () => {
+        throw new Error('disk full')
+      },
+    })
     expect((await read(server)).status).toBe(404)
   })
 })
 
 describe('readiness', () => {
   it('is asked of the storage, or of the host', async () => {
-    const server = await start({ storage: { ...memoryStorage(), read: () => Promise.reject(new OperationError('storage-unavailable', 'Away.')) } })
+    const server = await start({
+      storage: { ...memoryStorage(), read: () => Promise.reject(new OperationError('storage-unavailable', 'Away.')) },
+    })
     expect((await send(`${server.base}/readyz`)).status).toBe(503)
     const other = await start({ readiness: () => Promise.reject(new Error('secret words')) })
     const reply = await send(`${other.base}/readyz`)

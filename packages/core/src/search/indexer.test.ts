@@ -348,4 +348,15 @@ describe('a large resource', () => {
     expect(found.get('combo-value-quantity')).toHaveLength(15_000)
     expect(found.get('combo-code-value-quantity')).toHaveLength(15_000)
   })
+
+  it('is indexed while others run in between, with the same entries', () => {
+    const name = Array.from({ length: 10_000 }, (_, i) => ({ family: `f${i % 7_000}` }))
+    const work = index.work?.({ resourceType: 'Patient', name })
+    let pieces = 0
+    for (let step = work?.next(); step?.done === false; step = work?.next()) pieces++
+    expect(pieces).toBeGreaterThan(100)
+    expect(entries({ resourceType: 'Patient', name }, 'family')).toEqual(
+      name.slice(0, 7_000).map(({ family }) => ({ value: family, text: family })),
+    )
+  })
 })

@@ -1,7 +1,8 @@
 import { definitionEntries } from '../content/index.js'
 import { rootNode } from '../fhirpath/index.js'
-import { isObject, objectAt, stringAt } from '../json/index.js'
+import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
 import type { IndexEntry, Indexer } from '../storage/index.js'
+import { finished, type Work } from '../work/index.js'
 import { tupleFields } from './kinds/composite.js'
 import type { EntryFields } from './kinds/kind.js'
 import { kindOf } from './kinds/registry.js'
@@ -22,13 +23,17 @@ export interface IndexerOptions {
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
   const scope: IndexScope = { selector: createSelector(parameters.model, options.base), base: options.base }
-  return (resource) => {
+  function* work(resource: JsonObject): Work<readonly IndexEntry[]> {
     const valuesOf = scope.selector.ofResource(rootNode(parameters.model, resource))
-    const found = parameters
-      .of(stringAt(resource, 'resourceType') ?? '')
-      .flatMap((parameter) => distinct(entriesOf(scope, parameter, valuesOf(parameter.expression))))
+    const found: IndexEntry[] = []
+    for (const parameter of parameters.of(stringAt(resource, 'resourceType') ?? '')) {
+      const values = valuesOf(parameter.expression)
+      if (values.length === 0) continue
+      for (const entry of yield* entriesOfAll(scope, parameter, values)) found.push(entry)
+    }
     return [...found, ...distinct(definitionEntries(resource))]
   }
+  return Object.assign((resource: JsonObject) => finished(work(resource)), { work })
 }
 
 interface IndexScope {
@@ -36,8 +41,21 @@ interface IndexScope {
   readonly base: string | undefined
 }
 
+/** Values whose entries are made before others may run. */
+const PORTION = 256
+
+function* entriesOfAll(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): Work<Iterable<IndexEntry>> {
+  yield
+  if (values.length <= PORTION) return distinct(entriesOf(scope, parameter, values))
+  const found = new Map<string, IndexEntry>()
+  for (let from = 0; from < values.length; from += PORTION) {
+    yield
+    for (const entry of entriesOf(scope, parameter, values.slice(from, from + PORTION))) found.set(keyOf(entry), entry)
+  }
+  return found.values()
+}
+
 function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): readonly IndexEntry[] {
-  if (values.length === 0) return []
   if (parameter.components.length > 0)
     return withCode(
       parameter.code,

@@ -1,11 +1,16 @@
 import { OperationError } from '../errors/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
+import { finished, type Work } from '../work/index.js'
 import type { IndexEntry } from './query.js'
 import type { PutEntry } from './storage.js'
 import { writableText } from './writable-text.js'
 
 /** What searches find a resource by. `createIndexer` of `fhir-ops/search` makes one from search parameters. */
-export type Indexer = (resource: JsonObject) => readonly IndexEntry[]
+export interface Indexer {
+  (resource: JsonObject): readonly IndexEntry[]
+  /** The same, for those who let others run in between. */
+  readonly work?: (resource: JsonObject) => Work<readonly IndexEntry[]>
+}
 
 /** A resource that is to be stored. */
 export interface ResourceToPut {
@@ -21,9 +26,17 @@ export interface ResourceToPut {
  *
  * @throws {OperationError} as `writableText`.
  */
-export function putResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): PutEntry {
+export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
+  return finished(puttingResource(put, indexer))
+}
+
+/** As `putResource`, for those who let others run in between. */
+export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
   const text = writableText(type, id, source)
+  yield
   const resource: unknown = JSON.parse(text)
   if (!isObject(resource)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
-  return { op: 'put', type, id, text, entries: indexer(resource), ...(ifVersion !== undefined && { ifVersion }) }
+  yield
+  const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
+  return { op: 'put', type, id, text, entries, ...(ifVersion !== undefined && { ifVersion }) }
 }

@@ -1,6 +1,7 @@
-import { checkpoint } from 'fhir-ops/context'
+import { checkpoint, createPace } from 'fhir-ops/context'
 import { outcomeOk } from 'fhir-ops/errors'
 import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { paced } from 'fhir-ops/work'
 import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
 import type { Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -10,7 +11,7 @@ import { entriesOf, type WritePlan } from './write-plan.js'
 
 /** Carries a plan out. @throws {OperationError} `version-conflict` */
 export async function carryOut(service: Service, call: Call, plan: WritePlan): Promise<Answer> {
-  const entries = entriesOf(plan)
+  const entries = await paced(entriesOf(plan), createPace(call.ctx))
   checkpoint(call.ctx)
   const results = entries.length === 0 ? [] : await call.ctx.storage.write(entries)
   return planAnswer(service, call, { plan, entries, results })

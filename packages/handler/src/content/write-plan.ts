@@ -1,4 +1,5 @@
 import type { DeleteEntry, StoredResource, WriteEntry } from 'fhir-ops/storage'
+import type { Work } from 'fhir-ops/work'
 
 /** A write whose resource is known, before anything is written. */
 export type WritePlan =
@@ -8,7 +9,7 @@ export type WritePlan =
       readonly type: string
       readonly id: string
       readonly text: string
-      readonly entry: (text: string) => WriteEntry
+      readonly entry: (text: string) => Work<WriteEntry>
     }
   /** As many as the criteria find, or the one that is named. */
   | { readonly kind: 'delete'; readonly entries: readonly DeleteEntry[] }
@@ -16,7 +17,7 @@ export type WritePlan =
   | { readonly kind: 'found'; readonly type: string; readonly id: string; readonly stored: StoredResource }
 
 /** What a plan changes. @param text The resource where it is not the one that was sent. */
-export function entriesOf(plan: WritePlan, text?: string): readonly WriteEntry[] {
-  if (plan.kind === 'put') return [plan.entry(text ?? plan.text)]
+export function* entriesOf(plan: WritePlan, text?: string): Work<readonly WriteEntry[]> {
+  if (plan.kind === 'put') return [yield* plan.entry(text ?? plan.text)]
   return plan.kind === 'delete' ? plan.entries : []
 }

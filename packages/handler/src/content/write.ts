@@ -1,6 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { stringAt, type JsonObject } from 'fhir-ops/json'
-import { putResource, type DeleteEntry, type StoredResource } from 'fhir-ops/storage'
+import { puttingResource, type DeleteEntry, type StoredResource } from 'fhir-ops/storage'
 import { authorize, notFound } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
 import { param, type Call } from '../routes/route.js'
@@ -106,7 +106,7 @@ async function planPut(service: Service, call: Call, { type, id, ifVersion }: Pl
   const text = call.body?.text ?? ''
   await checkValid(service, call.ctx, { type, source: text })
   if (type === 'Bot') checkBot({ ...resourceOf(call), id }, call.caller, service.bots?.limits)
-  const entry = (source: string): ReturnType<typeof putResource> => putResource({ type, id, source, ifVersion }, service.indexer)
+  const entry = (source: string): ReturnType<typeof puttingResource> => puttingResource({ type, id, source, ifVersion }, service.indexer)
   return { kind: 'put', type, id, text, entry }
 }
 

@@ -1,5 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { isObject, type JsonObject } from 'fhir-ops/json'
+import { finished, type Work } from 'fhir-ops/work'
 import { scanJson } from './json-scan.js'
 
 /** Bounds on a JSON body. */
@@ -23,19 +24,26 @@ const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
  * @throws {OperationError} `body-invalid` when it is no JSON or has a member twice; `body-structure` when it is no object or has a
  *   refused name or value; `parameter-too-long` when a string, or the number of members, is over its limit.
  */
-export function readJsonBody(text: string, limits: JsonLimits): JsonObject {
-  const value = readJson(text, limits)
+export function* readingJsonBody(text: string, limits: JsonLimits): Work<JsonObject> {
+  const value = yield* readingJson(text, limits)
   if (!isObject(value)) throw new OperationError('body-structure', 'The body must be a JSON object.')
   return value
 }
 
-/** As `readJsonBody`, for any JSON value. */
+/** As `readingJsonBody`, for any JSON value and in one go. */
 export function readJson(text: string, limits: JsonLimits): unknown {
+  return finished(readingJson(text, limits))
+}
+
+function* readingJson(text: string, limits: JsonLimits): Work<unknown> {
   const { depth, colons } = scanJson(text)
   if (depth > limits.jsonDepth) throw new OperationError('body-invalid', `The body is nested deeper than ${limits.jsonDepth} levels.`)
   if (colons > limits.jsonMembers) throw new OperationError('parameter-too-long', `The body has more than ${limits.jsonMembers} members.`)
+  yield
   const value = parsed(text)
-  if (walk(value, limits) !== colons) throw new OperationError('body-invalid', 'The body has a member twice in one object.')
+  yield
+  if ((yield* checkedMembers(value, limits)) !== colons)
+    throw new OperationError('body-invalid', 'The body has a member twice in one object.')
   return value
 }
 
@@ -48,22 +56,38 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Checks every name and value; the number of members. */
-function walk(value: unknown, limits: JsonLimits): number {
-  if (typeof value === 'string') checkString(value, limits.stringLength)
-  if (typeof value === 'number') checkNumber(value)
-  if (Array.isArray(value)) return value.reduce((members: number, item) => members + walk(item, limits), 0)
-  return isObject(value) ? walkObject(value, limits) : 0
-}
+/** Arrays and objects that are looked into before others may run. */
+const PORTION = 5_000
 
-function walkObject(object: JsonObject, limits: JsonLimits): number {
-  const names = Object.keys(object)
-  let members = names.length
-  for (const name of names) {
-    checkName(name)
-    members += walk(object[name], BASE64.has(name) ? { ...limits, stringLength: Infinity } : limits)
+/** Checks every name and value; the number of members. */
+function* checkedMembers(root: unknown, limits: JsonLimits): Work<number> {
+  const open: object[] = []
+  checkValue(root, limits.stringLength, open)
+  let members = 0
+  for (let looked = 1; open.length > 0; looked++) {
+    if (looked % PORTION === 0) yield
+    const value = open.pop()
+    if (Array.isArray(value)) for (const item of value) checkValue(item, limits.stringLength, open)
+    else if (isObject(value)) members += checkObject(value, limits, open)
   }
   return members
+}
+
+/** The number of the object's own members. */
+function checkObject(object: JsonObject, { stringLength }: JsonLimits, open: object[]): number {
+  const names = Object.keys(object)
+  for (const name of names) {
+    checkName(name)
+    checkValue(object[name], BASE64.has(name) ? Infinity : stringLength, open)
+  }
+  return names.length
+}
+
+/** @param open Where arrays and objects are put that are still to be looked into. */
+function checkValue(value: unknown, maxLength: number, open: object[]): void {
+  if (typeof value === 'string') checkString(value, maxLength)
+  else if (typeof value === 'number') checkNumber(value)
+  else if (typeof value === 'object' && value !== null) open.push(value)
 }
 
 function checkName(name: string): void {

@@ -1,7 +1,8 @@
 import { BOT_CONTENT_TYPES } from 'fhir-ops/execute'
+import type { Work } from 'fhir-ops/work'
 import { checkDeclaredLength, decodeUtf8, readBytes } from '../http/body-bytes.js'
 import type { HttpRequest } from '../http/http-request.js'
-import { readJsonBody } from '../http/json-body.js'
+import { readingJsonBody } from '../http/json-body.js'
 import { checkContentType, mediaTypeOf } from '../http/media-types.js'
 import type { HandlerLimits } from '../limits.js'
 import type { CallBody } from './route.js'
@@ -48,14 +49,14 @@ export async function readBody(request: HttpRequest, kind: BodyKind, maxBytes: n
   return readBytes(request, maxBytes)
 }
 
-/** Parses a body. @throws {OperationError} as `decodeUtf8` and `readJsonBody`. */
-export function parseBody(request: HttpRequest, { kind, bytes, limits }: RawBody): CallBody | undefined {
+/** Parses a body. @throws {OperationError} as `decodeUtf8` and `readingJsonBody`. */
+export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawBody): Work<CallBody | undefined> {
   const reading = readingOf(kind)
   if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
   if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)
   const text = kind === 'bot' ? '' : decodeUtf8(bytes)
   const mediaType = mediaTypeOf(request.header('content-type'))
-  return { mediaType, bytes, text, ...(reading.json === true && { json: readJsonBody(text, limits) }) }
+  return { mediaType, bytes, text, ...(reading.json === true && { json: yield* readingJsonBody(text, limits) }) }
 }
 
 /** A body that was read, with what its parsing needs. */

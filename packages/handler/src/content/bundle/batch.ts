@@ -1,4 +1,4 @@
-import { checkpoint } from 'fhir-ops/context'
+import { createPace } from 'fhir-ops/context'
 import type { Answer } from '../../http/answer.js'
 import type { HttpRequest } from '../../http/http-request.js'
 import type { Call } from '../../routes/route.js'
@@ -16,8 +16,10 @@ export type ServePart = (request: HttpRequest, call: Call) => Promise<Answer>
  */
 export async function runBatch(call: Call, serve: ServePart): Promise<Answer> {
   const answers: Answer[] = []
+  const pace = createPace(call.ctx)
   for (const { request } of bundleParts(call)) {
-    checkpoint(call.ctx)
+    pace.check()
+    if (pace.due()) await pace.pause()
     answers.push(await serve(request, call))
   }
   return responseBundle('batch-response', answers)

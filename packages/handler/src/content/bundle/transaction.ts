@@ -1,4 +1,4 @@
-import { checkpoint } from 'fhir-ops/context'
+import { createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { Answer } from '../../http/answer.js'
@@ -80,8 +80,10 @@ function conditionTypes(writes: readonly BundlePart[]): readonly string[] {
 async function planAll(call: Call, writes: readonly BundlePart[], plan: PlanPart): Promise<readonly PlannedEntry[]> {
   const planned: PlannedEntry[] = []
   const taken = new Set<string>()
+  const pace = createPace(call.ctx)
   for (const part of writes) {
-    checkpoint(call.ctx)
+    pace.check()
+    if (pace.due()) await pace.pause()
     try {
       const made = await plan(part.request, call)
       checkDistinct(taken, made.plan)

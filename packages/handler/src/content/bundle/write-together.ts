@@ -1,7 +1,8 @@
-import { checkpoint } from 'fhir-ops/context'
+import { checkpoint, createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
+import { mapped, paced, type Work } from 'fhir-ops/work'
 import type { Answer } from '../../http/answer.js'
 import type { Call } from '../../routes/route.js'
 import type { Service } from '../../service.js'
@@ -35,7 +36,10 @@ const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT']
 export async function writeTogether(service: Service, call: Call, { planned, model }: Transaction): Promise<Map<number, Answer>> {
   const texts = await textsWithLinks(service, planned, model)
   const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
-  const steps = ordered.map((each) => ({ ...each, entries: entriesFor(each, texts.get(each.part.index)) }))
+  const steps = await paced(
+    mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))),
+    createPace(call.ctx),
+  )
   checkpoint(call.ctx)
   const results = await writeSteps(call, steps)
   return new Map(
@@ -46,11 +50,11 @@ export async function writeTogether(service: Service, call: Call, { planned, mod
   )
 }
 
-function entriesFor({ part, plan }: PlannedEntry, text: string | undefined): readonly WriteEntry[] {
+function* stepOf(planned: PlannedEntry, text: string | undefined): Work<Step> {
   try {
-    return entriesOf(plan, text)
+    return { ...planned, entries: yield* entriesOf(planned.plan, text) }
   } catch (error) {
-    throw entryError(part.index, error)
+    throw entryError(planned.part.index, error)
   }
 }
 
