@@ -78,7 +78,7 @@ const subject = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ reference: ADDRESS }) },
   {
     weight: 1,
-    arbitrary: fc.record({ identifier }),
+    arbitrary: fc.record({ identifier, type: one(['Patient', 'Group']) }, { requiredKeys: ['identifier'] }),
   },
 )
 const text = fc

@@ -138,7 +138,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
     status: codes(['planned', 'finished'], 'http://hl7.org/fhir/encounter-status'),
     date: KINDS.date,
     subject: SUBJECT,
-    patient: to('Patient'),
+    patient: SUBJECT,
     'part-of': to('Encounter'),
   },
   Observation: {
@@ -151,7 +151,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
     'code-value-quantity': tuple(KINDS.token, KINDS.quantity),
     'code-value-string': tuple(KINDS.token, KINDS.string),
     subject: SUBJECT,
-    patient: to('Patient'),
+    patient: SUBJECT,
     encounter: to('Encounter'),
     'derived-from': to('Observation'),
   },
@@ -236,7 +236,7 @@ const UNSORTED: ReadonlySet<string> = new Set(['_content', '_list', '_text'])
 const TOGETHER: readonly (readonly [types: readonly string[], shared: Readonly<Record<string, Kind>>])[] = [
   [Object.keys(PLAIN).sort(), EVERYWHERE],
   [['Encounter', 'Observation', 'RiskAssessment'], { ...EVERYWHERE, subject: SUBJECT }],
-  [['Encounter', 'Observation'], { ...EVERYWHERE, date: KINDS.date, patient: to('Patient'), subject: SUBJECT }],
+  [['Encounter', 'Observation'], { ...EVERYWHERE, date: KINDS.date, patient: SUBJECT, subject: SUBJECT }],
   [['Organization', 'Patient'], { ...EVERYWHERE, name: KINDS.string, active: FLAG, identifier: IDENTIFIERS }],
   [['List', 'ValueSet'], { ...EVERYWHERE, title: KINDS.string }],
 ]

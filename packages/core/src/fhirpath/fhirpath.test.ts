@@ -362,12 +362,14 @@ describe('the host', () => {
 
   test('resolves references', () => {
     const asked: string[] = []
-    const resolve = (reference: string) => {
-      asked.push(reference)
+    const resolve = (reference: string | undefined) => {
+      asked.push(reference ?? 'no address')
       return organization
     }
     expect(plain(run('managingOrganization.resolve().name', { host: { resolve } }))).toEqual(['Acme'])
-    expect(asked).toEqual(['Organization/1'])
+    const observation = rootNode(r4Model, { resourceType: 'Observation', subject: { type: 'Patient' } })
+    compileFhirPath('subject.resolve()', { model: r4Model }).evaluate({ host: { resolve } }, observation)
+    expect(asked).toEqual(['Organization/1', 'no address'])
   })
 
   test('an answer that is not there yet makes the evaluation pending, whatever else fails', () => {

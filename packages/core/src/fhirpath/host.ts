@@ -10,8 +10,8 @@ export type Pending = typeof PENDING
 
 /** What expressions ask of their surroundings. Each is optional; an expression that calls an absent one ends with an error. */
 export interface FhirPathHost {
-  /** The resource that a reference or canonical points to; `undefined` when it is not to be had. */
-  readonly resolve?: (reference: string, from: FhirNode | undefined) => FhirNode | undefined | Pending
+  /** The resource that a reference or canonical points to, or a Reference without address; `undefined` when it is not to be had. */
+  readonly resolve?: (reference: string | undefined, from: FhirNode | undefined) => FhirNode | undefined | Pending
   /** Whether a code, Coding, CodeableConcept or text is in the value set; `undefined` when that cannot be known. */
   readonly memberOf?: (coded: Item, valueSet: string) => boolean | undefined | Pending
   /** Whether the coded `general` subsumes the coded `specific`. */

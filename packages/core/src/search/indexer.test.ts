@@ -124,6 +124,24 @@ const CASES: readonly Case[] = [
     'subject:identifier',
     [{ system: 'http://s', value: '1' }],
   ],
+  [
+    'a reference by identifier that says its type',
+    { resourceType: 'Observation', subject: { type: 'Patient', identifier: { value: '1' } } },
+    'patient:identifier',
+    [{ value: '1' }],
+  ],
+  [
+    'a reference that says another type',
+    { resourceType: 'Observation', subject: { type: 'Group', identifier: { value: '1' } } },
+    'patient',
+    [],
+  ],
+  [
+    'a reference to a type of another server',
+    { resourceType: 'Observation', subject: { reference: 'http://x/Patient/1/_history/2' } },
+    'patient',
+    [{ value: 'http://x/Patient/1/_history/2' }],
+  ],
   ['a reference by identifier is there', { resourceType: 'Observation', subject: { identifier: { value: '1' } } }, 'subject', [{}]],
   [
     'a canonical',

@@ -11,8 +11,8 @@ import {
   type Item,
   type TypeModel,
 } from '../fhirpath/index.js'
-import { localReference } from './kinds/reference.js'
 import { neededNames } from './needed-names.js'
+import { targetType } from './target-type.js'
 
 /** Something that an expression found in a resource. */
 export interface Value {
@@ -36,7 +36,7 @@ const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
 /** @param base Address of this server; absolute references on it have a type. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
   const compiled = new Map<string, Compiled>()
-  const host: FhirPathHost = { resolve: (reference) => typedStub(model, localReference(reference, base)) }
+  const host: FhirPathHost = { resolve: (address, from) => typedStub(model, targetType(address, from?.value, base)) }
   const compiledOf = (expression: string): Compiled => {
     const known = compiled.get(expression)
     if (known !== undefined) return known
@@ -68,8 +68,8 @@ interface Compiled {
 }
 
 /** Expressions resolve references only to ask for the target's type, which the reference itself tells. */
-function typedStub(model: TypeModel, local: { readonly type: string; readonly id: string } | undefined): FhirNode | undefined {
-  return local && rootNode(model, { resourceType: local.type, id: local.id })
+function typedStub(model: TypeModel, type: string | undefined): FhirNode | undefined {
+  return type === undefined ? undefined : rootNode(model, { resourceType: type })
 }
 
 function valueOf(item: Item, resource: FhirNode): readonly Value[] {

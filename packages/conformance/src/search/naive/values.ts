@@ -130,10 +130,23 @@ const references =
   (path: string, type?: string): Reader =>
   (resource) => ({
     kind: 'reference',
-    values: at(resource, path)
-      .map((each) => textAt(each, 'reference') ?? '')
-      .filter((value) => type === undefined || value.startsWith(`${type}/`)),
+    values: referencesAt(resource, path, type).map((each) => textAt(each, 'reference') ?? ''),
   })
+const byIdentifier =
+  (path: string, type?: string): Reader =>
+  (resource) => ({
+    kind: 'token',
+    values: referencesAt(resource, path, type)
+      .flatMap((each) => at(each, 'identifier'))
+      .map(tokenOf),
+  })
+
+/** References to a type: by their address, on whatever server, or as they say themselves. */
+function referencesAt(resource: Resource, path: string, type: string | undefined): readonly unknown[] {
+  const typeOf = (each: unknown): string | undefined =>
+    /(?:^|\/)([A-Za-z]+)\/[^/]+$/.exec(textAt(each, 'reference') ?? '')?.[1] ?? textAt(each, 'type')
+  return at(resource, path).filter((each) => type === undefined || typeOf(each) === type)
+}
 const dates =
   (paths: readonly string[], periods: readonly string[] = []): Reader =>
   (resource) => ({
@@ -197,8 +210,9 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ['status', tokens(code('status', 'http://hl7.org/fhir/encounter-status'))],
     ['date', dates([], ['period'])],
     ['subject', references('subject')],
-    ['subject:identifier', tokens((resource) => at(resource, 'subject.identifier').map(tokenOf))],
+    ['subject:identifier', byIdentifier('subject')],
     ['patient', references('subject', 'Patient')],
+    ['patient:identifier', byIdentifier('subject', 'Patient')],
     ['part-of', references('partOf')],
   ]),
   Observation: new Map([
@@ -209,8 +223,9 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ['value-quantity', quantities('valueQuantity')],
     ['value-string', strings('valueString')],
     ['subject', references('subject')],
-    ['subject:identifier', tokens((resource) => at(resource, 'subject.identifier').map(tokenOf))],
+    ['subject:identifier', byIdentifier('subject')],
     ['patient', references('subject', 'Patient')],
+    ['patient:identifier', byIdentifier('subject', 'Patient')],
     ['encounter', references('encounter')],
     ['derived-from', references('derivedFrom')],
   ]),
@@ -218,7 +233,7 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ...EVERYWHERE,
     ['probability', numbers('prediction.probabilityDecimal')],
     ['subject', references('subject')],
-    ['subject:identifier', tokens((resource) => at(resource, 'subject.identifier').map(tokenOf))],
+    ['subject:identifier', byIdentifier('subject')],
   ]),
   List: new Map([...EVERYWHERE, ['title', strings('title')], ['item', references('entry.item')]]),
   ValueSet: new Map([...EVERYWHERE, ['url', uris('url')], ['date', dates(['date'])], ['title', strings('title')]]),

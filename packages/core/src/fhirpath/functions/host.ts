@@ -71,7 +71,7 @@ function resolveAll(scope: Scope, items: Items): Items {
   const found: Item[] = []
   for (const item of items) {
     const reference = referenceOf(item)
-    if (reference === undefined) continue
+    if (reference === undefined && !(isNode(item) && item.type.name === 'Reference')) continue
     const target = answered(scope.run, hostFunction(scope, 'resolve')(reference, isNode(item) ? item : undefined))
     if (target !== undefined) found.push(target)
   }

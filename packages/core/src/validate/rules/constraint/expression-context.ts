@@ -18,7 +18,7 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
     rootResource: containerOf(resource),
     now: () => run.now,
     host: {
-      resolve: (reference, from) => resolveLocally(run, from ?? node, reference),
+      resolve: (reference, from) => (reference === undefined ? undefined : resolveLocally(run, from ?? node, reference)),
       conformsTo: (candidate, profile) => conformsTo(run, candidate, profile),
       memberOf: (coded, valueSet) => memberOf(run, coded, valueSet),
       convertUnit: run.convertUnit,
