@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { builtConcepts, CONCEPT_PART, isSctid, OTHER_PARTS, systemOf, type BuiltPart } from 'fhir-ops/terminology/snomed'
+import { readMeter } from './read-meter.js'
 import { readRf2, rf2Files, type Rf2File } from './rf2.js'
 import { releaseEdition } from './release-edition.js'
 import { releaseFiles } from './release-file.js'
@@ -43,16 +44,21 @@ export async function importSnomed(concepts: ConceptStore, path: string, options
   })
 }
 
+const PARTS = [CONCEPT_PART, ...OTHER_PARTS]
+
 type Made = Pick<BuiltPart, 'header' | 'dangling'>
 
 async function makeParts(files: readonly Rf2File[], work: ImportWork, progress: SnomedImportOptions['progress']): Promise<Made> {
   const sections = sectionsIn(work)
   let made: Made = { header: {}, dangling: 0 }
-  for (const part of [CONCEPT_PART, ...OTHER_PARTS]) {
+  const left = PARTS.filter(({ name }) => work.kept(name) === undefined).flatMap((part) => filesOf(part, files))
+  const meter = readMeter(left.map(({ file }) => file))
+  const rowProgress = (message: string): void => progress(`${message}, ${meter.words()}`)
+  for (const part of PARTS) {
     if (work.kept(part.name) === undefined) {
       const builder = part.begin(builtConcepts(made.header, sections))
-      const own = part.kinds.flatMap((kind) => files.filter((file) => file.kind === kind))
-      await readRf2(own, builder.add, progress)
+      const metered = filesOf(part, files).map((rf2) => ({ ...rf2, file: meter.metered(rf2.file) }))
+      await readRf2(metered, builder.add, rowProgress)
       const built = builder.finish()
       for (const section of built.sections) sections.put(...section)
       work.keep(part.name, JSON.stringify({ header: built.header, dangling: built.dangling }))
@@ -61,6 +67,10 @@ async function makeParts(files: readonly Rf2File[], work: ImportWork, progress: 
     made = together(made, JSON.parse(work.kept(part.name) ?? '{}'))
   }
   return made
+}
+
+function filesOf({ kinds }: (typeof PARTS)[number], files: readonly Rf2File[]): readonly Rf2File[] {
+  return kinds.flatMap((kind) => files.filter((file) => file.kind === kind))
 }
 
 function together(before: Made, part: Made): Made {

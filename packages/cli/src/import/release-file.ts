@@ -9,6 +9,8 @@ import { zipEntries } from './zip-file.js'
 export interface ReleaseFile {
   /** Path inside the release. */
   readonly name: string
+  /** In bytes, unpacked. */
+  readonly size: number
   /** Its content. @throws {OperationError} `not-found` when it cannot be read, `body-invalid` when the archive is damaged there. */
   readonly bytes: () => AsyncIterable<Uint8Array>
   /** A text that stands for the content: SHA-256 of a file, CRC-32 and sizes of an entry in an archive. */
@@ -28,13 +30,13 @@ export async function releaseFiles(path: string): Promise<readonly ReleaseFile[]
 
 async function folderFiles(folder: string): Promise<readonly ReleaseFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => {
-      const file = join(entry.parentPath, entry.name)
-      const bytes = (): AsyncIterable<Uint8Array> => fileBytes(file)
-      return { name: relative(folder, file), bytes, mark: async () => hashOf(bytes()) }
-    })
+  const files: ReleaseFile[] = []
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const file = join(entry.parentPath, entry.name)
+    const bytes = (): AsyncIterable<Uint8Array> => fileBytes(file)
+    files.push({ name: relative(folder, file), size: (await stat(file)).size, bytes, mark: async () => hashOf(bytes()) })
+  }
+  return files
 }
 
 async function* fileBytes(file: string): AsyncGenerator<Uint8Array> {

@@ -20,6 +20,8 @@ interface Entry {
   readonly name: string
   /** CRC-32 of the content. */
   readonly crc: number
+  /** Unpacked. */
+  readonly size: number
   /** The same, and the stated sizes. */
   readonly mark: string
   readonly method: number
@@ -39,7 +41,7 @@ export async function zipEntries(path: string): Promise<readonly ReleaseFile[]> 
     const entries = readCentral(await centralDirectory(file, path), path)
     return entries
       .filter(({ name }) => !name.endsWith('/'))
-      .map((entry) => ({ name: entry.name, bytes: () => entryBytes(path, entry), mark: async () => entry.mark }))
+      .map((entry) => ({ name: entry.name, size: entry.size, bytes: () => entryBytes(path, entry), mark: async () => entry.mark }))
   } finally {
     await file.close()
   }
@@ -87,7 +89,7 @@ function readCentral(directory: Buffer, path: string): readonly Entry[] {
     const name = directory.toString('utf8', at + CENTRAL.size, nameEnd)
     const crc = header.readUInt32LE(16)
     const mark = `${crc.toString(16)} ${size} ${compressed}`
-    entries.push({ name, crc, mark, method: header.readUInt16LE(10), compressed, offset })
+    entries.push({ name, size, crc, mark, method: header.readUInt16LE(10), compressed, offset })
     at = end
   }
   return entries

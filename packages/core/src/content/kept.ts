@@ -40,7 +40,6 @@ export function keptWhile(watched: readonly Revised[]): () => Kept | undefined |
   return () => {
     if (telling.length < revisions.length) return undefined
     const told = telling.map((revision) => revision())
-    const numbers = told.filter((one) => typeof one === 'number')
-    return numbers.length === told.length ? keptAt(numbers) : Promise.all(told.map(async (one) => one)).then(keptAt)
+    return told.every((one) => typeof one === 'number') ? keptAt(told) : Promise.all(told.map(async (one) => one)).then(keptAt)
   }
 }

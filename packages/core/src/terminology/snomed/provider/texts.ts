@@ -33,12 +33,12 @@ export function displayDialect({ header }: Pick<DisplaySource, 'header'>): Displ
 export function displayTerm(index: DisplaySource, concept: number, dialect: DisplayDialect): string {
   const { descriptions } = index
   const [from, to] = descriptions.rowsOf(concept)
-  let best: { readonly row: number; readonly rank: number } | undefined
-  for (let row = from; row < to; row++) {
+  let [best, lowest] = [-1, Number.POSITIVE_INFINITY]
+  for (let row = from; row < to && lowest > 0; row++) {
     const rank = rankOf(index, row, dialect)
-    if (rank < (best?.rank ?? Number.POSITIVE_INFINITY)) best = { row, rank }
+    if (rank < lowest) [best, lowest] = [row, rank]
   }
-  return best === undefined ? '' : descriptions.term(best.row)
+  return best < 0 ? '' : descriptions.term(best)
 }
 
 function rankOf({ descriptions, header }: DisplaySource, row: number, dialect: DisplayDialect): number {
