@@ -18,7 +18,7 @@ export function writeEvent(event: BotEvent): string {
 export function readAnswer(text: string): unknown {
   try {
     const answer: unknown = JSON.parse(text)
-    if (!isObject(answer)) throw new TypeError('The answer is no object.')
+    if (!isObject(answer)) throw new TypeError('The answer is not an object.')
     const value = readValue(answer)
     const response = objectAt(answer, 'response')
     return response === undefined ? value : botResponse({ ...readResponse(response), body: value })

@@ -43,7 +43,7 @@ describe('wrong use', () => {
     ['an unknown command', ['expnd'], 2, 'expand'],
     ['an unknown option', ['expand', 'u', '--filtr', 'x'], 2, '--filter'],
     ['a missing argument', ['expand'], 2, 'url'],
-    ['a port that is no number', ['serve', '--port', 'x'], 2, 'whole number'],
+    ['a port that is not a number', ['serve', '--port', 'x'], 2, 'whole number'],
     ['a port that there is not', ['serve', '--port', '65536'], 2, '65535'],
     ['an unknown storage', ['expand', 'u', '--storage', 'redis'], 2, 'sqlite:FILE'],
     ['an address of another machine', ['serve', '--host', '192.0.2.1', '--port', '0'], 1, 'address not available'],

@@ -182,7 +182,7 @@ async function purge(sessions: Sessions, io: Io): Promise<void> {
 async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: Error) =>
-      reject(new OperationError('unavailable', `${host}:${port} cannot be listened on: ${reasonOf(cause)}.`, { cause })),
+      reject(new OperationError('unavailable', `${host}:${port} cannot be opened: ${reasonOf(cause)}.`, { cause })),
     )
     server.listen(port, host, resolve)
   })

@@ -59,7 +59,7 @@ describe('DP-01 tokens that are bound to a key', () => {
     expect((await withProof(await proof())).status).toBe(200)
   })
 
-  it('are refused without it: the scheme Bearer is no way around', async () => {
+  it('are refused without it: the scheme Bearer is not a way around', async () => {
     const replies = await Promise.all([userInfo(running, token), userInfo(running, token, 'DPoP'), withProof(await proof(), 'Bearer')])
     expect(replies.map(({ status }) => status)).toEqual([401, 401, 401])
     const challenges = replies[0]?.headers['www-authenticate'] ?? ''

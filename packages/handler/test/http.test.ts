@@ -16,19 +16,28 @@ const mirror: Operation = {
   header: { name: 'x-mirror', parameters: (value) => [{ name: 'header', value, parts: [], expression: 'header' }] },
   run: async (ctx, { type, id, method, parameters, acceptLanguage, strict }) => {
     const names = parameters.map(({ name, value }) => [name, value])
-    return { status: 200, resource: { resourceType: 'Basic', type, id, method, names, acceptLanguage, strict, maxExpansion: ctx.limits.maxExpansion } }
+    return {
+      status: 200,
+      resource: { resourceType: 'Basic', type, id, method, names, acceptLanguage, strict, maxExpansion: ctx.limits.maxExpansion },
+    }
   },
 }
 
 let running: RunningServer
 beforeAll(async () => {
-  running = await startServer({ operations: [...OPERATIONS, mirror], limits: { bodyBytes: 1_000, terminologyBytes: 2_000, queryParameters: 10, jsonMembers: 40 } })
+  running = await startServer({
+    operations: [...OPERATIONS, mirror],
+    limits: { bodyBytes: 1_000, terminologyBytes: 2_000, queryParameters: 10, jsonMembers: 40 },
+  })
   await ask('/Patient/p', { method: 'PUT', body: '{"resourceType":"Patient","id":"p"}' })
 })
 afterAll(() => running.stop())
 
 const ask = (path: string, sending: Sending = {}): Promise<Reply> =>
-  send(`${running.base}/fhir/R4${path}`, { ...sending, headers: { ...fhirHeaders(running.token), ...(sending.headers as Record<string, string>) } })
+  send(`${running.base}/fhir/R4${path}`, {
+    ...sending,
+    headers: { ...fhirHeaders(running.token), ...(sending.headers as Record<string, string>) },
+  })
 const codeOf = (reply: Reply): unknown[] => [reply.status, at(reply.json, 'issue', 0, 'code')]
 
 describe('HT-20 every answer', () => {
@@ -79,21 +88,41 @@ describe('HT-01 HT-02 HT-03 methods', () => {
 
   it('OPTIONS tells the methods, HEAD is GET without body', async () => {
     const options = await send(`${running.base}/fhir/R4/Patient/p`, { method: 'OPTIONS' })
-    expect([options.status, options.headers.allow, options.headers['access-control-allow-origin']]).toEqual([204, 'GET, HEAD, PUT, DELETE', undefined])
+    expect([options.status, options.headers.allow, options.headers['access-control-allow-origin']]).toEqual([
+      204,
+      'GET, HEAD, PUT, DELETE',
+      undefined,
+    ])
     const head = await ask('/Patient/p', { method: 'HEAD' })
     expect([head.status, head.text, head.headers.etag]).toEqual([200, '', 'W/"1"'])
   })
 })
 
 describe('HT-04 HT-05 HT-07 the type of a body', () => {
-  const put = (headers: Record<string, string>): Promise<Reply> => ask('/Patient/t', { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"t"}' })
-  it.each(['application/fhir+json', 'application/json', 'APPLICATION/FHIR+JSON', 'application/fhir+json;charset=UTF-8', 'application/json; charset="utf-8"', 'application/fhir+json; fhirVersion=4.0', 'application/fhir+json; fhirVersion="4.0.1"'])(
-    '%s is read',
-    async (type) => {
-      expect([200, 201]).toContain((await put({ 'content-type': type })).status)
-    },
-  )
-  it.each(['', 'text/plain', 'application/fhir+xml', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'application/jsonp', 'application/fhir+json; fhirVersion=5.0', 'constructor', ';'])('%j is 415', async (type) => {
+  const put = (headers: Record<string, string>): Promise<Reply> =>
+    ask('/Patient/t', { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"t"}' })
+  it.each([
+    'application/fhir+json',
+    'application/json',
+    'APPLICATION/FHIR+JSON',
+    'application/fhir+json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/fhir+json; fhirVersion=4.0',
+    'application/fhir+json; fhirVersion="4.0.1"',
+  ])('%s is read', async (type) => {
+    expect([200, 201]).toContain((await put({ 'content-type': type })).status)
+  })
+  it.each([
+    '',
+    'text/plain',
+    'application/fhir+xml',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=utf-16',
+    'application/jsonp',
+    'application/fhir+json; fhirVersion=5.0',
+    'constructor',
+    ';',
+  ])('%j is 415', async (type) => {
     expect(codeOf(await put({ 'content-type': type }))).toEqual([415, 'not-supported'])
   })
   it.each(['gzip', 'br', 'deflate', 'gzip, identity', 'x'])('encoded as %s is 415', async (encoding) => {
@@ -195,7 +224,11 @@ describe('HT-11 paths', () => {
   })
 
   it('the Host header builds no link', async () => {
-    const reply = await ask('/Patient', { method: 'POST', headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' }, body: '{"resourceType":"Patient"}' })
+    const reply = await ask('/Patient', {
+      method: 'POST',
+      headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
+      body: '{"resourceType":"Patient"}',
+    })
     expect(reply.headers.location).toMatch(new RegExp(`^${running.base}/fhir/R4/Patient/`))
   })
 
@@ -215,7 +248,10 @@ describe('HT-10 malformed wire requests', () => {
     })
   const auth = `Authorization: Bearer ${'x'}`
   it.each([
-    ['CL and TE', `POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\n${auth}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    [
+      'CL and TE',
+      `POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\n${auth}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
     ['two lengths', `POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\n${auth}\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello`],
     ['a bad chunk', `POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\n${auth}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n`],
     ['a NUL', 'GET /fhir/R4/\0 HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -228,7 +264,7 @@ describe('HT-10 malformed wire requests', () => {
   })
 
   it.each(['\u0016\u0003\u0001', 'GET /fhir/R4/\0 HTTP/1.1\r\n\r\n', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`])(
-    'what is no HTTP is answered with the security headers: %j',
+    'what is not a HTTP is answered with the security headers: %j',
     async (text) => {
       const answer = await exchange(text)
       expect(answer).toMatch(/^HTTP\/1.1 4\d\d /)
@@ -240,16 +276,20 @@ describe('HT-10 malformed wire requests', () => {
     expect(await exchange(text)).toMatch(/^HTTP\/1.1 400 [^]*X-Content-Type-Options: nosniff\r\n/)
   })
 
-  it('what follows an answer and is no HTTP closes the connection without another answer', async () => {
+  it('what follows an answer and is not a HTTP closes the connection without another answer', async () => {
     const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\0\0\0')
     expect(answer.split('HTTP/1.1 ')).toHaveLength(2)
   })
 
   it('a Transfer-Encoding beside chunked is 415: nothing decodes it', async () => {
-    const headers = Object.entries(fhirHeaders(running.token)).map((line) => line.join(': ')).join('\r\n')
+    const headers = Object.entries(fhirHeaders(running.token))
+      .map((line) => line.join(': '))
+      .join('\r\n')
     const body = '1a\r\n{"resourceType":"Patient"}\r\n0\r\n\r\n'
     const send = (coding: string): Promise<string> =>
-      exchange(`POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\nTransfer-Encoding: ${coding}\r\n\r\n${body}`)
+      exchange(
+        `POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\nTransfer-Encoding: ${coding}\r\n\r\n${body}`,
+      )
     expect(await send('gzip, chunked')).toMatch(/^HTTP\/1.1 415 /)
     expect(await send('Chunked')).toMatch(/^HTTP\/1.1 201 /)
   })
@@ -278,27 +318,49 @@ describe('HT-13 HT-14 headers', () => {
 
   it('conditional, range and prefer headers of any content fail no read', async () => {
     for (const name of ['if-none-match', 'if-modified-since', 'if-range', 'range', 'prefer', 'if-unmodified-since', 'te']) {
-      for (const value of ['garbage', '*', 'W/"', 'bytes=0-1,5-', '\t']) expect([200, 304]).toContain((await ask('/Patient/p', { headers: { [name]: value } })).status)
+      for (const value of ['garbage', '*', 'W/"', 'bytes=0-1,5-', '\t'])
+        expect([200, 304]).toContain((await ask('/Patient/p', { headers: { [name]: value } })).status)
     }
   })
 })
 
 describe('what operations get', () => {
-  const mirrored = async (query: string, headers: Record<string, string> = {}): Promise<unknown> => (await ask(`/Patient/p/$mirror${query}`, { headers })).json
+  const mirrored = async (query: string, headers: Record<string, string> = {}): Promise<unknown> =>
+    (await ask(`/Patient/p/$mirror${query}`, { headers })).json
   it('type, id, method and parameters, without those of the protocol', async () => {
     expect(await mirrored('?a=1&b=x%20y+z&a=2&_format=json&_pretty=true', { 'accept-language': 'de' })).toMatchObject({
-      type: 'Patient', id: 'p', method: 'GET', acceptLanguage: 'de', strict: false, names: [['a', '1'], ['b', 'x y z'], ['a', '2']],
+      type: 'Patient',
+      id: 'p',
+      method: 'GET',
+      acceptLanguage: 'de',
+      strict: false,
+      names: [
+        ['a', '1'],
+        ['b', 'x y z'],
+        ['a', '2'],
+      ],
     })
   })
 
   it('what a header of the operation stands for', async () => {
-    expect(await mirrored('?a=1', { 'x-mirror': 'b' })).toMatchObject({ names: [['a', '1'], ['header', 'b']] })
+    expect(await mirrored('?a=1', { 'x-mirror': 'b' })).toMatchObject({
+      names: [
+        ['a', '1'],
+        ['header', 'b'],
+      ],
+    })
   })
 
   it('query and body parameters of a POST together', async () => {
     const body = JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'b', valueString: '2' }] })
     const reply = await ask('/Patient/$mirror?a=1', { method: 'POST', body })
-    expect(reply.json).toMatchObject({ method: 'POST', names: [['a', '1'], ['b', '2']] })
+    expect(reply.json).toMatchObject({
+      method: 'POST',
+      names: [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    })
   })
 
   it.each([
@@ -351,7 +413,11 @@ describe('section 9 limits, at and above', () => {
 
   it('LIM-01 a declared length over the limit is refused unread', async () => {
     const socket = connect(running.port, '127.0.0.1')
-    socket.write(`PUT /fhir/R4/Patient/l HTTP/1.1\r\nHost: x\r\n${Object.entries(fhirHeaders(running.token)).map((line) => line.join(': ')).join('\r\n')}\r\nContent-Length: 1001\r\n\r\n`)
+    socket.write(
+      `PUT /fhir/R4/Patient/l HTTP/1.1\r\nHost: x\r\n${Object.entries(fhirHeaders(running.token))
+        .map((line) => line.join(': '))
+        .join('\r\n')}\r\nContent-Length: 1001\r\n\r\n`,
+    )
     const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
     socket.destroy()
     expect(answer).toMatch(/^HTTP\/1.1 413 /)
@@ -371,7 +437,9 @@ describe('section 9 limits, at and above', () => {
   ])('a %s with %d members: %d', async (type, members, status) => {
     const others = Array.from({ length: members - 2 }, (_item, index) => `"x${index}":0`)
     const id = `m${members}`
-    expect((await ask(`/${type}/${id}`, { method: 'PUT', body: `{"resourceType":"${type}","id":"${id}",${others.join(',')}}` })).status).toBe(status)
+    expect(
+      (await ask(`/${type}/${id}`, { method: 'PUT', body: `{"resourceType":"${type}","id":"${id}",${others.join(',')}}` })).status,
+    ).toBe(status)
   })
 
   it.each([
@@ -394,7 +462,9 @@ describe('LOG-01 LOG-02 LOG-03 the log', () => {
   it('has one line per request with the template of the route, and nothing that was sent', async () => {
     running.logs.length = 0
     await ask('/Patient/secretid?name=secretname', { headers: { 'user-agent': 'x', 'x-request-id': 'log-test' } })
-    expect(running.logs).toMatchObject([{ level: 'info', requestId: 'log-test', method: 'GET', route: '/fhir/R4/:type/:id', status: 404, sub: 'ann', error: 'not-found' }])
+    expect(running.logs).toMatchObject([
+      { level: 'info', requestId: 'log-test', method: 'GET', route: '/fhir/R4/:type/:id', status: 404, sub: 'ann', error: 'not-found' },
+    ])
     expect(JSON.stringify(running.logs)).not.toMatch(/secret|fo_/)
   })
 
@@ -419,7 +489,15 @@ describe('metadata', () => {
     const map = resources.find(({ type }) => type === 'ConceptMap')
     expect(resources.length).toBe(146)
     expect(map?.operation?.map(({ name }) => name).sort()).toEqual(['mirror', 'translate', 'validate'])
-    expect(map?.interaction.map(({ code }) => code).sort()).toEqual(['create', 'delete', 'history-instance', 'history-type', 'read', 'update', 'vread'])
+    expect(map?.interaction.map(({ code }) => code).sort()).toEqual([
+      'create',
+      'delete',
+      'history-instance',
+      'history-type',
+      'read',
+      'update',
+      'vread',
+    ])
     expect(at((await send(`${running.base}/fhir/R4/metadata?mode=terminology`)).json, 'resourceType')).toBe('TerminologyCapabilities')
     expect((await send(`${running.base}/fhir/R4/metadata?mode=nonsense`)).status).toBe(400)
   })
@@ -429,11 +507,26 @@ describe('UI-05 pages of other origins', () => {
   it('may call only where configured, and never with credentials', async () => {
     const other = await startServer({ cors: { origins: ['https://app.example'] } })
     const from = (origin: string, method = 'GET'): Promise<Reply> => send(`${other.base}/fhir/R4/metadata`, { method, headers: { origin } })
-    const [good, evil, preflight] = [await from('https://app.example'), await from('https://evil.example'), await from('https://app.example', 'OPTIONS')]
+    const [good, evil, preflight] = [
+      await from('https://app.example'),
+      await from('https://evil.example'),
+      await from('https://app.example', 'OPTIONS'),
+    ]
     await other.stop()
-    expect([good.headers['access-control-allow-origin'], evil.headers['access-control-allow-origin']]).toEqual(['https://app.example', undefined])
-    expect([good.headers['access-control-allow-credentials'], good.headers.vary, evil.headers.vary]).toEqual([undefined, 'Origin', 'Origin'])
+    expect([good.headers['access-control-allow-origin'], evil.headers['access-control-allow-origin']]).toEqual([
+      'https://app.example',
+      undefined,
+    ])
+    expect([good.headers['access-control-allow-credentials'], good.headers.vary, evil.headers.vary]).toEqual([
+      undefined,
+      'Origin',
+      'Origin',
+    ])
     expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD')
-    expect((await send(`${running.base}/fhir/R4/metadata`, { headers: { origin: 'https://app.example' } })).headers['access-control-allow-origin']).toBe(undefined)
+    expect(
+      (await send(`${running.base}/fhir/R4/metadata`, { headers: { origin: 'https://app.example' } })).headers[
+        'access-control-allow-origin'
+      ],
+    ).toBe(undefined)
   })
 })

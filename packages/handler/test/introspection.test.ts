@@ -85,7 +85,7 @@ describe('opaque tokens of an OpenID provider, by introspection', () => {
     })
   })
 
-  it.each([{ endpoint: 'http://issuer.example/' }, { cacheMs: 5_001 }, { clockTolerance: 301 }])('%j is no option', (change) => {
+  it.each([{ endpoint: 'http://issuer.example/' }, { cacheMs: 5_001 }, { clockTolerance: 301 }])('%j is not an option', (change) => {
     expect(() => introspectionVerifier({ ...provider.introspection, ...change })).toThrow(TypeError)
   })
 

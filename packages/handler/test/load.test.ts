@@ -110,7 +110,7 @@ describe('LIM-04 a client that goes', () => {
 })
 
 describe('a client that goes while it sends', () => {
-  it('is no failure that nobody foresaw', async () => {
+  it('is not a failure that nobody foresaw', async () => {
     const { promise, resolve } = Promise.withResolvers<LogEntry>()
     const server = await start({ log: resolve })
     const socket = connect(server.port, '127.0.0.1')

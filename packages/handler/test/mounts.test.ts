@@ -28,7 +28,13 @@ async function listen(server: Server): Promise<string> {
 }
 
 const handlerAt = (baseUrl: string, mountPath?: string): Handler =>
-  createHandler({ context: createContext({ storage }), sessions, baseUrl, defaultPolicy: 'deny', ...(mountPath !== undefined && { mountPath }) })
+  createHandler({
+    context: createContext({ storage }),
+    sessions,
+    baseUrl,
+    defaultPolicy: 'deny',
+    ...(mountPath !== undefined && { mountPath }),
+  })
 
 /** Each way to mount, at the path `/base`; gives the address of the server. */
 const MOUNTS: readonly (readonly [string, () => Promise<string>])[] = [
@@ -59,14 +65,22 @@ const MOUNTS: readonly (readonly [string, () => Promise<string>])[] = [
       return listen(createServer(app.callback()))
     },
   ],
-  ['Hono, app.all', async () => honoServer((app) => {
-    const handler = handlerAt('http://x.example/base')
-    app.all('/base/*', (context) => handler(context.req.raw))
-  })],
-  ['Hono, app.mount', async () => honoServer((app) => {
-    const handler = handlerAt('http://x.example/base', '/')
-    app.mount('/base', (request: Request) => handler(request))
-  })],
+  [
+    'Hono, app.all',
+    async () =>
+      honoServer((app) => {
+        const handler = handlerAt('http://x.example/base')
+        app.all('/base/*', (context) => handler(context.req.raw))
+      }),
+  ],
+  [
+    'Hono, app.mount',
+    async () =>
+      honoServer((app) => {
+        const handler = handlerAt('http://x.example/base', '/')
+        app.mount('/base', (request: Request) => handler(request))
+      }),
+  ],
 ]
 
 /** Serves a Hono app by real sockets, by way of `Request` and `Response` only. */
@@ -96,9 +110,16 @@ describe.each(MOUNTS)('%s', (_name, mount) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' }
     const body = '{"resourceType":"Patient","name":[{"family":"Müller 😀"}]}'
     const made = await send(`${base}/base/fhir/R4/Patient`, { method: 'POST', headers, body })
-    expect([made.status, made.headers.location]).toEqual([201, expect.stringMatching(/^http:\/\/x\.example\/base\/fhir\/R4\/Patient\/[^/]+\/_history\/1$/)])
+    expect([made.status, made.headers.location]).toEqual([
+      201,
+      expect.stringMatching(/^http:\/\/x\.example\/base\/fhir\/R4\/Patient\/[^/]+\/_history\/1$/),
+    ])
     const read = await send(`${base}/base/fhir/R4/Patient/${String(at(made.json, 'id'))}?_format=json`, { headers })
-    expect([read.status, at(read.json, 'name', 0, 'family'), read.headers['content-type']]).toEqual([200, 'Müller 😀', 'application/fhir+json; charset=utf-8'])
+    expect([read.status, at(read.json, 'name', 0, 'family'), read.headers['content-type']]).toEqual([
+      200,
+      'Müller 😀',
+      'application/fhir+json; charset=utf-8',
+    ])
     expect((await send(`${base}/base/fhir/R4/Patient/x`, { method: 'HEAD', headers })).status).toBe(404)
     expect((await send(`${base}/base/auth/me`, { headers })).status).toBe(200)
     expect((await send(`${base}/base/healthz`)).status).toBe(200)
@@ -119,11 +140,20 @@ describe.each(MOUNTS)('%s', (_name, mount) => {
 describe('a web-standard request', () => {
   const handler = handlerAt('http://x.example')
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
-    handler(new Request(`http://other.example${path}`, { ...init, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...(init.headers as Record<string, string>) } }))
+    handler(
+      new Request(`http://other.example${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...(init.headers as Record<string, string>) },
+      }),
+    )
 
   it('is answered by a web-standard response', async () => {
     const response = await call('/auth/me')
-    expect([response.status, response.headers.get('content-type'), ((await response.json()) as { sub: string }).sub]).toEqual([200, 'application/json;charset=UTF-8', 'ann'])
+    expect([response.status, response.headers.get('content-type'), ((await response.json()) as { sub: string }).sub]).toEqual([
+      200,
+      'application/json;charset=UTF-8',
+      'ann',
+    ])
     expect((await call('/fhir/R4/Patient/x', { method: 'DELETE' })).status).toBe(204)
     expect((await handler(new Request('http://other.example'))).status).toBe(401)
   })
@@ -178,7 +208,7 @@ describe('options that cannot be', () => {
     ['an address of another kind', { baseUrl: 'file:///x', defaultPolicy: 'deny' }],
     ['a realm with a quote', { baseUrl: 'http://x', defaultPolicy: 'deny', realm: '"' }],
     ['a realm with a line break', { baseUrl: 'http://x', defaultPolicy: 'deny', realm: 'a\r\nb' }],
-    ['a proxy that is no network', { baseUrl: 'http://x', defaultPolicy: 'deny', trustProxy: ['all'] }],
+    ['a proxy that is not a network', { baseUrl: 'http://x', defaultPolicy: 'deny', trustProxy: ['all'] }],
   ])('%s', (_name, options) => {
     expect(() => createHandler({ context, sessions, ...options } as Parameters<typeof createHandler>[0])).toThrow(TypeError)
   })

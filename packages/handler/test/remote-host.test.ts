@@ -30,7 +30,7 @@ describe('SE-03 the remote host', () => {
     expect(remoteHostOf(forwarded(header), { remoteAddress: peer }, trustedNetworks(networks))).toBe(expected)
   })
 
-  it.each(['x', '10.0.0.0/33', '10.0.0.256', '1::2::3', '::/129', '10.0.0.0/a', ''])('%j is no network', (text) => {
+  it.each(['x', '10.0.0.0/33', '10.0.0.256', '1::2::3', '::/129', '10.0.0.0/a', ''])('%j is not a network', (text) => {
     expect(() => trustedNetworks([text])).toThrow(TypeError)
   })
 })

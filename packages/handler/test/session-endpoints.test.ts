@@ -10,19 +10,32 @@ beforeAll(async () => {
 })
 afterAll(() => running.stop())
 
-const signIn = (change: Partial<NewSession> = {}): Promise<{ token: string; loginId: string }> => running.sessions.create({ user: USER, ...change })
+const signIn = (change: Partial<NewSession> = {}): Promise<{ token: string; loginId: string }> =>
+  running.sessions.create({ user: USER, ...change })
 const ask = (path: string, token: string, sending: Sending = {}): Promise<Reply> =>
-  send(`${running.base}${path}`, { ...sending, headers: { authorization: `Bearer ${token}`, ...(sending.headers as Record<string, string>) } })
+  send(`${running.base}${path}`, {
+    ...sending,
+    headers: { authorization: `Bearer ${token}`, ...(sending.headers as Record<string, string>) },
+  })
 const postJson = (path: string, token: string, body: string | Uint8Array, type = 'application/json'): Promise<Reply> =>
   ask(path, token, { method: 'POST', headers: { 'content-type': type }, body })
-const OK = { resourceType: 'OperationOutcome', id: 'ok', issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }] }
+const OK = {
+  resourceType: 'OperationOutcome',
+  id: 'ok',
+  issue: [{ severity: 'information', code: 'informational', details: { text: 'All OK' } }],
+}
 const JSON_TYPE = 'application/json;charset=UTF-8'
 
 describe('userinfo', () => {
   it('UI-01 gives every claim of INTERFACE.md 2.1', async () => {
     const { token } = await signIn()
     const reply = await ask('/oauth2/userinfo', token)
-    expect([reply.status, reply.headers['content-type'], reply.headers['cache-control'], reply.json]).toEqual([200, JSON_TYPE, 'no-store', USER])
+    expect([reply.status, reply.headers['content-type'], reply.headers['cache-control'], reply.json]).toEqual([
+      200,
+      JSON_TYPE,
+      'no-store',
+      USER,
+    ])
   })
 
   it.each([
@@ -35,7 +48,16 @@ describe('userinfo', () => {
   })
 
   it('UI-01 leaves out claims without a value or of a wrong type', async () => {
-    const user = { sub: 'odd', name: '', given_name: null, email: 5, email_verified: 'yes', updated_at: 'now', phone_number: '1', address: { locality: 'X' } }
+    const user = {
+      sub: 'odd',
+      name: '',
+      given_name: null,
+      email: 5,
+      email_verified: 'yes',
+      updated_at: 'now',
+      phone_number: '1',
+      address: { locality: 'X' },
+    }
     const { token } = await running.sessions.create({ user, scopes: ['openid', 'profile', 'email', 'phone', 'address'] })
     expect((await ask('/oauth2/userinfo', token)).json).toEqual({ sub: 'odd', phone_number: '1', address: { locality: 'X' } })
   })
@@ -44,7 +66,9 @@ describe('userinfo', () => {
     const { token } = await signIn({ scopes: ['profile'] })
     const reply = await ask('/oauth2/userinfo', token)
     expect(reply.status).toBe(403)
-    expect(reply.headers['www-authenticate']).toMatch(/^Bearer realm="fhir-ops", error="insufficient_scope", error_description="[^"]+", scope="openid"$/)
+    expect(reply.headers['www-authenticate']).toMatch(
+      /^Bearer realm="fhir-ops", error="insufficient_scope", error_description="[^"]+", scope="openid"$/,
+    )
   })
 
   it('UI-02 POST gives the same, UI-03 HEAD the same without body, others 405', async () => {
@@ -88,7 +112,7 @@ describe('logout', () => {
     ['null', 400],
     ['"x"', 400],
     [Uint8Array.of(0x7b, 0xff, 0x7d), 400],
-  ])('LO-03 with a body that is no object, the session lives on', async (body, status) => {
+  ])('LO-03 with a body that is not an object, the session lives on', async (body, status) => {
     const { token } = await signIn()
     expect((await postJson('/oauth2/logout', token, body)).status).toBe(status)
     expect((await ask('/auth/me', token)).status).toBe(200)
@@ -127,7 +151,12 @@ describe('logout', () => {
     const ended = await send(`${other.base}/oauth2/logout`, { method: 'POST', headers: { authorization } })
     const after = await send(`${other.base}/auth/me`, { headers: { authorization } })
     await other.stop()
-    expect([ended.status, at(ended.json, 'issue', 0, 'code'), ended.headers['retry-after'] !== undefined, after.status]).toEqual([503, 'no-store', true, 401])
+    expect([ended.status, at(ended.json, 'issue', 0, 'code'), ended.headers['retry-after'] !== undefined, after.status]).toEqual([
+      503,
+      'no-store',
+      true,
+      401,
+    ])
   })
 })
 
@@ -168,13 +197,33 @@ describe('revoke', () => {
   })
 
   it.each([
-    '{}', '{"loginId":""}', `{"loginId":"${'x'.repeat(129)}"}`, '{"loginId":5}', '{"loginId":null}', '{"loginId":["x"]}', '{"others":false}', '{"others":"true"}',
-    '{"loginId":"x","others":true}', '{"loginId":"x","loginId":"x"}', '{"__proto__":{"loginId":"x"}}', '{"loginId":"x","constructor":1}', '[]', '"x"', '', '{',
-    '{"loginId":"\\ud800"}', '{"loginId":"\\u0000"}', '['.repeat(100_000),
+    '{}',
+    '{"loginId":""}',
+    `{"loginId":"${'x'.repeat(129)}"}`,
+    '{"loginId":5}',
+    '{"loginId":null}',
+    '{"loginId":["x"]}',
+    '{"others":false}',
+    '{"others":"true"}',
+    '{"loginId":"x","others":true}',
+    '{"loginId":"x","loginId":"x"}',
+    '{"__proto__":{"loginId":"x"}}',
+    '{"loginId":"x","constructor":1}',
+    '[]',
+    '"x"',
+    '',
+    '{',
+    '{"loginId":"\\ud800"}',
+    '{"loginId":"\\u0000"}',
+    '['.repeat(100_000),
   ])('RV-01 the body %.40j: 400', async (body) => {
     const { token } = await signIn()
     const reply = await postJson('/auth/revoke', token, body)
-    expect([reply.status, at(reply.json, 'resourceType'), reply.headers['content-type']]).toEqual([400, 'OperationOutcome', 'application/fhir+json; charset=utf-8'])
+    expect([reply.status, at(reply.json, 'resourceType'), reply.headers['content-type']]).toEqual([
+      400,
+      'OperationOutcome',
+      'application/fhir+json; charset=utf-8',
+    ])
   })
 
   it('DECISIONS: a missing loginId is "required"', async () => {
@@ -182,10 +231,13 @@ describe('revoke', () => {
     expect(at((await postJson('/auth/revoke', token, '{}')).json, 'issue', 0, 'code')).toBe('required')
   })
 
-  it.each(['text/plain', 'application/fhir+json', 'application/x-www-form-urlencoded', '', 'application/json; charset=latin1'])('RV-04 the type %j: 415', async (type) => {
-    const { token } = await signIn()
-    expect((await postJson('/auth/revoke', token, '{"loginId":"x"}', type)).status).toBe(415)
-  })
+  it.each(['text/plain', 'application/fhir+json', 'application/x-www-form-urlencoded', '', 'application/json; charset=latin1'])(
+    'RV-04 the type %j: 415',
+    async (type) => {
+      const { token } = await signIn()
+      expect((await postJson('/auth/revoke', token, '{"loginId":"x"}', type)).status).toBe(415)
+    },
+  )
 
   it('RV-05 other methods: 405', async () => {
     const { token } = await signIn()

@@ -29,15 +29,15 @@ function decoded(decode: () => string): string {
   try {
     return decode()
   } catch {
-    throw unavailable('sent an answer that is no UTF-8')
+    throw unavailable('sent an answer that is not UTF-8')
   }
 }
 
 /** The answer's body, which must be a JSON object by its type and its text, not too deep and without a member twice. */
 export function jsonOf({ headers, text }: Answer): JsonObject {
-  if (!isJsonType(headers.get('content-type') ?? '')) throw unavailable('sent an answer that is no JSON')
+  if (!isJsonType(headers.get('content-type') ?? '')) throw unavailable('sent an answer that is not JSON')
   const { value, slips, fault } = parseJsonSource(text)
-  if (fault !== undefined || slips.length > 0 || !isObject(value)) throw unavailable('sent an answer that is no well-formed JSON object')
+  if (fault !== undefined || slips.length > 0 || !isObject(value)) throw unavailable('sent an answer that is not a well-formed JSON object')
   return value
 }
 

@@ -43,7 +43,7 @@ describe.skipIf(database.url === undefined)('what is kept of definitions over a 
     await expect(codesIn(reader)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('costs one small question, also while others write what is no definition', async () => {
+  it('costs one small question, also while others write what is not a definition', async () => {
     const { pool, asked } = heard(schema.pool({ max: 1 }))
     const [a, b] = [await instance(), await instance(pool)]
     const reader = createContext({ storage: b.storage, concepts: b.concepts })

@@ -50,7 +50,7 @@ async function addSession(db: Database, session: SessionRecord): Promise<void> {
     VALUES (${loginId}, ${digest}, ${sub}, ${state}, ${lastUsedAt}, ${createdAt}, ${expiresAt}, ${JSON.stringify(fixed)})
     ON CONFLICT DO NOTHING RETURNING 1`
   const added = await db.rows(prepared('add_session', add))
-  if (added.length === 0) throw new OperationError('conflict', 'There is such a session already.')
+  if (added.length === 0) throw new OperationError('conflict', 'This session exists already.')
 }
 
 function changed({ state, lastUsedAt, expiresAt }: SessionChange): Sql {

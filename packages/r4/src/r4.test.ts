@@ -65,7 +65,7 @@ describe('r4TypeModel', () => {
     expect(model.type('Patient')?.members.get(name)).toBeUndefined()
   })
 
-  test.each(['constructor', '__proto__', 'Bot', ''])('%j is no type', (name) => {
+  test.each(['constructor', '__proto__', 'Bot', ''])('%j is not a type', (name) => {
     expect(model.type(name)).toBeUndefined()
   })
 

@@ -4,7 +4,7 @@ import { builtJson } from './built-file.js'
 /** The 1,400 search parameters of FHIR 4.0.1, ordered by url. */
 export function r4SearchParameters(): SearchParameterTable {
   const rows = builtJson('search-parameters.json')
-  if (!isTable(rows)) throw new TypeError('search-parameters.json is no table.')
+  if (!isTable(rows)) throw new TypeError('search-parameters.json is not a table.')
   return rows
 }
 

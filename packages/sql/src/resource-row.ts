@@ -13,7 +13,7 @@ export interface ResourceRow {
 
 /** What callers of the storage get for a row with its text. */
 export function resourceOf(type: string, { id, version, updated, text }: ResourceRow): StoredResource {
-  if (text === undefined) throw new OperationError('storage-unavailable', 'The text of a resource is not there.')
+  if (text === undefined) throw new OperationError('storage-unavailable', 'The text of a resource is missing.')
   return storedResource({ type, id, versionId: String(version), lastUpdated: instantOf(updated), text })
 }
 

@@ -8,7 +8,7 @@ interface Failure {
 
 const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database did not do what was asked of it.' }
 const LOCKED: Failure = { code: 'storage-locked', message: 'The database is locked by another writer.' }
-const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database file is damaged or is no database.' }
+const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database file is damaged or is not a database.' }
 const UNOPENED: Failure = {
   code: 'storage-unavailable',
   message: 'The database file cannot be opened: it or its folder does not exist or may not be used.',

@@ -188,7 +188,7 @@ describe('a database file', () => {
   })
 
   describe('FT-13: damaged', () => {
-    it('that is no database is refused and stays as it is', async () => {
+    it('that is not a database is refused and stays as it is', async () => {
       const other = folder.file('letter.txt')
       await writeFile(other, 'Dear Sir or Madam, '.repeat(400))
       await expect(openSqlite(other)).rejects.toMatchObject({ code: 'storage-damaged' })

@@ -15,7 +15,7 @@ export const addSession: Command<SessionRecord, null> = {
   run(db, session) {
     const { loginId, digest, sub, state, lastUsedAt, createdAt, expiresAt, ...fixed } = session
     const same = db.get(sql`SELECT 1 FROM session WHERE login_id = ${loginId} OR digest = ${digest}`)
-    if (same !== undefined) throw new OperationError('conflict', 'There is such a session already.')
+    if (same !== undefined) throw new OperationError('conflict', 'This session exists already.')
     db.run(sql`INSERT INTO session (${COLUMNS})
       VALUES (${loginId}, ${digest}, ${sub}, ${state}, ${lastUsedAt}, ${createdAt}, ${expiresAt}, ${JSON.stringify(fixed)})`)
     return null

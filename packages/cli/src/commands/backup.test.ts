@@ -61,7 +61,7 @@ test('a backup of a served file has everything acknowledged before it, and takes
 
 test.each([
   ['a file that is not there', 'sqlite:/nowhere/data.db', 2],
-  ['a file that is no database', `sqlite:${import.meta.filename}`, 1],
+  ['a file that is not a database', `sqlite:${import.meta.filename}`, 1],
   ['another kind of storage', 'memory', 2],
 ])('a backup of %s is refused', async (_, storage, status) => {
   expect(await run(['backup', at('none.db'), '--storage', storage], silent)).toBe(status)

@@ -55,6 +55,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', 'The input is no JSON.', { cause })
+    throw new OperationError('body-invalid', 'The input is not JSON.', { cause })
   }
 }

@@ -33,7 +33,7 @@ export function importCommand(io: Io): Command {
     .description('Import an RF2 snapshot of SNOMED CT. Versions stand side by side; importing one again replaces it.')
     .option('--edition <module>', 'module of the edition; told by the module dependencies of the release')
     .option('--date <YYYYMMDD>', 'date of the release; told by the file names')
-    .option('--experimental', 'content that is no official release: its version begins with http://snomed.info/xsct')
+    .option('--experimental', 'content that is not an official release: its version begins with http://snomed.info/xsct')
     .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')
     .action((path: string, options: SnomedOptions) => snomedIntoStorage(path, options, io))
   return new Command('import')

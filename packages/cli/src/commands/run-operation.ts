@@ -41,7 +41,7 @@ function parametersOfCall({ values }: Call): readonly Parameter[] {
 /** The id in `Type/id` or in a bare id. */
 export function idOf(type: string, reference: string): string {
   const id = reference.startsWith(`${type}/`) ? reference.slice(type.length + 1) : reference
-  if (!/^[A-Za-z0-9\-.]{1,64}$/.test(id)) throw new OperationError('parameter-value', `${reference} is no ${type} id.`)
+  if (!/^[A-Za-z0-9\-.]{1,64}$/.test(id)) throw new OperationError('parameter-value', `${reference} is not a ${type} id.`)
   return id
 }
 

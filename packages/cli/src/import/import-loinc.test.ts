@@ -133,7 +133,7 @@ describe('an imported release of LOINC', () => {
     ['LP9-9', 'Kitchen'],
     ['LG1-1', 'Things in tea'],
     ['LG2-2', 'Sugar in tea'],
-  ])('knows %s, which is no code of an observation', async (code, display) => {
+  ])('knows %s, which is not a code of an observation', async (code, display) => {
     expect(await lookup(ctx, { system: LOINC, code })).toMatchObject({ display })
   })
 
@@ -208,7 +208,7 @@ describe('an imported release of LOINC', () => {
   })
 })
 
-describe('what is no release', () => {
+describe('what is not a release', () => {
   it.each([
     ['a name without version', 'release', undefined, 'parameter-required'],
     ['a folder without Loinc.csv', 'Loinc_1.0', undefined, 'definition-invalid'],

@@ -188,11 +188,11 @@ describe('a damaged release is refused with the place of the damage, and nothing
       /^Line 2 of .* has an id, time or status that is none/,
     ],
     ['another order of columns', changed((text) => text.replace('typeId\tterm', 'term\ttypeId')), /has not typeId as its column 7/],
-    ['no column of the term', changed((text) => text.replace('\tterm\t', '\t')), /Description.* has not the columns of RF2/],
+    ['no column of the term', changed((text) => text.replace('\tterm\t', '\t')), /Description.* does not have the columns of RF2/],
     ['UTF-16', changed((text) => Buffer.from(`\uFEFF${text}`, 'utf16le')), /Description.* is not in UTF-8/],
     ['Latin 1', changed((text) => Buffer.from(text, 'latin1')), /Description.* is not in UTF-8/],
     ['no line', changed(() => 'x'.repeat(1 << 21)), /has a line of more than/],
-    ['no descriptions', { ...bytesOf(RELEASE), [DESCRIPTIONS]: Buffer.from('') }, /Description.* has not the columns of RF2/],
+    ['no descriptions', { ...bytesOf(RELEASE), [DESCRIPTIONS]: Buffer.from('') }, /Description.* does not have the columns of RF2/],
   ])('%s', async (name, files, message) => {
     const path = join(folder, `damaged ${name}`)
     writeFiles(path, files)

@@ -62,7 +62,7 @@ export async function rf2Files(files: readonly ReleaseFile[], progress: Rf2Progr
     if (columns.includes('owlExpression')) continue
     const layout = LAYOUTS.find(({ signs }) => signs.every((name) => columns.includes(name)))
     if (layout !== undefined) found.push({ file, kind: layout.kind, columns: checkedColumns(file, columns, layout) })
-    else if (isCore(file)) throw new OperationError('definition-invalid', `${file.name} has not the columns of RF2.`)
+    else if (isCore(file)) throw new OperationError('definition-invalid', `${file.name} does not have the columns of RF2.`)
     else progress(`${file.name} is not imported: its columns are not known`)
   }
   const missing = NEEDED.find((kind) => !found.some((file) => file.kind === kind))

@@ -52,7 +52,7 @@ async function centralDirectory(file: FileHandle, path: string): Promise<Buffer>
   const length = Math.min(size, END.size + END.maxComment)
   const tail = await readAt(file, size - length, length)
   const at = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
-  if (at < 0 || at + END.size > tail.length) throw new OperationError('body-invalid', `${path} is no ZIP archive.`)
+  if (at < 0 || at + END.size > tail.length) throw new OperationError('body-invalid', `${path} is not a ZIP archive.`)
   const place = { size: tail.readUInt32LE(at + 12), offset: tail.readUInt32LE(at + 16) }
   const isLarge = place.size === ELSEWHERE || place.offset === ELSEWHERE || tail.readUInt16LE(at + 10) === 0xffff
   const { size: directorySize, offset } = isLarge ? await largeDirectory(file, size - length + at) : place
@@ -165,7 +165,7 @@ async function contentStart(path: string, offset: number): Promise<number> {
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  if (!Number.isSafeInteger(position)) throw new OperationError('body-invalid', 'The ZIP archive names a place that there is not.')
+  if (!Number.isSafeInteger(position)) throw new OperationError('body-invalid', 'The ZIP archive points to a place outside itself.')
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
   if (bytesRead < length) throw new OperationError('body-invalid', 'The ZIP archive ends too early.')
   return buffer

@@ -87,7 +87,7 @@ describe('what is read of a folder', () => {
       await writeFile(at(name), bytes)
       await expect(loaded(at(name))).rejects.toMatchObject({
         code: 'body-invalid',
-        message: expect.stringContaining(`${name} is no gzip file`),
+        message: expect.stringContaining(`${name} is not a gzip file`),
       })
       await rm(at(name))
     }
@@ -258,7 +258,7 @@ describe('a load that is resumed', () => {
 
 describe('what is refused', () => {
   test.each([
-    ['no JSON', '{"resourceType":', 'This is no JSON.'],
+    ['no JSON', '{"resourceType":', 'This is not JSON.'],
     ['no resourceType', '{"id":"x"}', 'no resourceType'],
     ['no id', '{"resourceType":"Patient"}', 'no id'],
     ['an unknown type', '{"resourceType":"Pationt","id":"x"}', "'Pationt'"],

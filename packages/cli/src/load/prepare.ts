@@ -37,10 +37,10 @@ function addressIn(text: string, otherId: string | undefined): { readonly type: 
   const resource = parsed(text)
   const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
   if (!isObject(resource) || type === undefined) {
-    throw new OperationError('resource-invalid', 'This is no FHIR resource: it has no resourceType.')
+    throw new OperationError('resource-invalid', 'This is not a FHIR resource: it has no resourceType.')
   }
   const id = otherId ?? stringAt(resource, 'id')
-  if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it has no place to be stored at.`)
+  if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it cannot be stored.`)
   return { type, id }
 }
 
@@ -48,6 +48,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', 'This is no JSON.', { cause })
+    throw new OperationError('body-invalid', 'This is not JSON.', { cause })
   }
 }

@@ -74,7 +74,7 @@ async function* sourcesOf(file: string): AsyncGenerator<Source> {
 function damageOf(file: string, cause: unknown): OperationError | undefined {
   if (!(cause instanceof Error && 'code' in cause)) return undefined
   if (String(cause.code).startsWith('Z_'))
-    return new OperationError('body-invalid', `${file} is no gzip file, or it is damaged.`, { cause })
+    return new OperationError('body-invalid', `${file} is not a gzip file, or it is damaged.`, { cause })
   return 'syscall' in cause ? new OperationError('parameter-value', `${file} cannot be read: ${String(cause.code)}.`, { cause }) : undefined
 }
 

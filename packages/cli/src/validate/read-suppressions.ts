@@ -31,7 +31,7 @@ function listIn(text: string, file: string): readonly unknown[] {
     const value: unknown = JSON.parse(text)
     if (Array.isArray(value)) return value
   } catch (cause) {
-    throw new OperationError('parameter-value', `${file} is no JSON.`, { cause })
+    throw new OperationError('parameter-value', `${file} is not JSON.`, { cause })
   }
   throw new OperationError('parameter-value', `${file} holds no JSON array of suppressions.`)
 }
@@ -43,7 +43,7 @@ function suppressionOf(item: unknown, place: string): Suppression {
   if (!isObject(item) || unknown !== undefined) {
     throw new OperationError(
       'parameter-value',
-      `${place} is no suppression with "id", "at", "reason" and "until"${unknown === undefined ? '' : `: it has "${unknown}"`}.`,
+      `${place} is not a suppression with "id", "at", "reason" and "until"${unknown === undefined ? '' : `: it has "${unknown}"`}.`,
     )
   }
   const suppression = {

@@ -55,7 +55,7 @@ describe('findings as text', () => {
     expect(out.match(/^\S+:\d+:\d+(?=: )/gm)).toEqual(places)
   })
 
-  test('say that a file is no JSON', async () => {
+  test('say that a file is not JSON', async () => {
     expect((await validated([at('sub/d.json')])).out).toContain('fatal: The content is XML or HTML, not JSON. [json-fatal]')
   })
 

@@ -174,11 +174,11 @@ describe('$validate', () => {
   })
 
   test.each([
-    ['{"resourceType":"Patient"', 'The text is no JSON: it ends too early.'],
-    ['{"resourceType', 'The text is no JSON: it ends too early.'],
-    ['{name', 'The text is no JSON: it ends too early.'],
-    ['[]', 'The content is no resource: an object with a resourceType is needed.'],
-    ['{}', 'The content is no resource: an object with a resourceType is needed.'],
+    ['{"resourceType":"Patient"', 'The text is not JSON: it ends too early.'],
+    ['{"resourceType', 'The text is not JSON: it ends too early.'],
+    ['{name', 'The text is not JSON: it ends too early.'],
+    ['[]', 'The content is not a resource: an object with a resourceType is needed.'],
+    ['{}', 'The content is not a resource: an object with a resourceType is needed.'],
   ])('says that %j cannot be read', async (text, problem) => {
     expect(await call(text)).toMatchObject({
       status: 400,

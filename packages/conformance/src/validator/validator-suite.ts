@@ -105,6 +105,6 @@ function packageResources(dir: string, name: string): readonly JsonObject[] {
 
 function resourceIn(json: string): JsonObject {
   const value: unknown = JSON.parse(json)
-  if (!isObject(value)) throw new TypeError('A file of the suite is no resource.')
+  if (!isObject(value)) throw new TypeError('A file of the suite is not a resource.')
   return value
 }

@@ -60,7 +60,7 @@ type Places = ReadonlyMap<string, readonly PackedRecord[]>
 
 function recordsOf(read: PackReader): readonly PackedRecord[] {
   const line = text(read(0, MAX_HEADER)).split('\n', 1)[0] ?? ''
-  if (!line.startsWith(MAGIC)) throw new TypeError('The bytes are no definitions pack.')
+  if (!line.startsWith(MAGIC)) throw new TypeError('The bytes are not a definitions pack.')
   const indexStart = line.length + 1
   let start = indexStart + Number(line.slice(MAGIC.length))
   const index: unknown = JSON.parse(text(read(indexStart, start)))
@@ -111,6 +111,6 @@ function text(bytes: Uint8Array): string {
 
 function objectIn(json: string): JsonObject {
   const value: unknown = JSON.parse(json)
-  if (!isObject(value)) throw new TypeError('A record of the pack is no JSON object.')
+  if (!isObject(value)) throw new TypeError('A record of the pack is not a JSON object.')
   return value
 }

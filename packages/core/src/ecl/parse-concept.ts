@@ -14,7 +14,7 @@ export function parseId(reader: EclReader): ConceptReference {
   const { at } = reader
   const id = reader.run(isDigit)
   if (id === '') reader.fail('A concept')
-  if (!/^[1-9][0-9]{5,17}$/.test(id)) throw new EclError(`'${id.slice(0, 30)}' is no SNOMED CT identifier`, at)
+  if (!/^[1-9][0-9]{5,17}$/.test(id)) throw new EclError(`'${id.slice(0, 30)}' is not a SNOMED CT identifier`, at)
   return { id, at }
 }
 

@@ -64,6 +64,6 @@ function oneAcceptability(reader: EclReader): Acceptability {
   if (reader.takeWord('acceptable') || reader.takeWord('accept')) return 'acceptable'
   const concept: ConceptReference = parseConcept(reader)
   const known = IDS.get(concept.id)
-  if (known === undefined) throw new EclError(`${concept.id} is no acceptability`, concept.at)
+  if (known === undefined) throw new EclError(`${concept.id} is not an acceptability`, concept.at)
   return known
 }

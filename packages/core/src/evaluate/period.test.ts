@@ -19,13 +19,29 @@ test.each([
   ['2020-03', '2020-02-29'],
   ['2020-02-29', '2020-01'],
 ])('ME-01 %s to %s is refused: the start is after the end', (start, end) => {
-  expect(() => checkedPeriod(start, end)).toThrow(expect.objectContaining({ code: 'parameter-invalid', expression: ['periodStart', 'periodEnd'] }))
+  expect(() => checkedPeriod(start, end)).toThrow(
+    expect.objectContaining({ code: 'parameter-invalid', expression: ['periodStart', 'periodEnd'] }),
+  )
 })
 
-test.each(['', '20', '20200101', '2020-1-1', '2020-13', '2020-00', '2021-02-29', '2020-04-31', '2020-01-00', '0000', '2020-01-01T00:00:00Z', ' 2020', '2020\n', '-2020', '２０２０', 'now'])(
-  'ME-01 %j is no calendar date',
-  (text) => {
-    expect(() => checkedPeriod(text, '2030')).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodStart'] }))
-    expect(() => checkedPeriod('2000', text)).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodEnd'] }))
-  },
-)
+test.each([
+  '',
+  '20',
+  '20200101',
+  '2020-1-1',
+  '2020-13',
+  '2020-00',
+  '2021-02-29',
+  '2020-04-31',
+  '2020-01-00',
+  '0000',
+  '2020-01-01T00:00:00Z',
+  ' 2020',
+  '2020\n',
+  '-2020',
+  '２０２０',
+  'now',
+])('ME-01 %j is not a calendar date', (text) => {
+  expect(() => checkedPeriod(text, '2030')).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodStart'] }))
+  expect(() => checkedPeriod('2000', text)).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodEnd'] }))
+})

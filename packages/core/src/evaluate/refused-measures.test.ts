@@ -18,8 +18,8 @@ test('a value set that a query names and that is not there is a fault of the Mea
 describe('ME-07 queries that are not understood', () => {
   test.each([
     ['NoSuchResource', 'NoSuchResource'],
-    ['https://elsewhere.example.org/fhir/Patient', 'no resource type'],
-    ['Bot', 'no resource type'],
+    ['https://elsewhere.example.org/fhir/Patient', 'not a resource type'],
+    ['Bot', 'not a resource type'],
     ['Patient?no-such-parameter=1', 'no-such-parameter'],
     ['Patient?constructor=1', 'constructor'],
     ['Patient?gender:nosuch=male', 'gender:nosuch'],

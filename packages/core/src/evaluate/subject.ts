@@ -21,7 +21,7 @@ export async function subjectOf(ctx: OperationContext, given: string, measure: J
   if ((type !== 'Patient' && type !== 'Group') || subjectTypeOf(measure) !== 'Patient' || !isResourceId(id)) {
     throw new OperationError(
       'parameter-invalid',
-      `Subject ${quoted(given)} is no patient and no Group, or the Measure is not about patients.`,
+      `Subject ${quoted(given)} is neither a patient nor a Group, or the Measure is not about patients.`,
       {
         expression: ['subject'],
       },
@@ -40,7 +40,7 @@ export async function subjectOf(ctx: OperationContext, given: string, measure: J
 export async function practitionerIdOf(ctx: OperationContext, given: string): Promise<string> {
   const { type, id } = referenceIn(given, 'Practitioner')
   if (type !== 'Practitioner' || !isResourceId(id)) {
-    throw new OperationError('parameter-invalid', `${quoted(given)} is no practitioner.`, { expression: ['practitioner'] })
+    throw new OperationError('parameter-invalid', `${quoted(given)} is not a practitioner.`, { expression: ['practitioner'] })
   }
   await existing(ctx, { type, id }, 'practitioner')
   return id

@@ -39,7 +39,7 @@ describe('patients of a Group or a practitioner', () => {
   test.each<[string, JsonObject, string]>([
     ['an inactive member', group([member('ada'), member('dan', { inactive: true })]), 'Group.member[1] is inactive'],
     ['a member for a while', group([member('ada', { period: { end: '2020' } })]), 'Group.member[0] has a period'],
-    ['a member that is no patient', group([{ entity: { reference: 'Device/d' } }]), 'Group.member[0] does not refer'],
+    ['a member that is not a patient', group([{ entity: { reference: 'Device/d' } }]), 'Group.member[0] does not refer'],
     ['members that are described', group([], { actual: false }), 'describes its members'],
   ])('a Group with %s is refused', async (_name, other, part) => {
     await expect(report([other], { subject: 'Group/g' })).rejects.toMatchObject({

@@ -225,7 +225,7 @@ describe('the answer', () => {
     ['a header of its own', { headers: { 'Set-Cookie': 'x' } }],
     ['a content type', { headers: { 'Content-Type': 'text/html' } }],
     ['a split header', { headers: { ETag: 'a\r\nX: y' } }],
-    ['a header that is no text', { headers: { ETag: 1 as never } }],
+    ['a header that is not a text', { headers: { ETag: 1 as never } }],
   ])('cannot have %s', async (_, response) => {
     expect(await failure(running(() => botResponse(response)).call())).toMatchObject({ code: 'bot-failed' })
   })

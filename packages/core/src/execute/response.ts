@@ -38,12 +38,12 @@ export function isBotResponse(value: unknown): value is BotResponse {
 export function checkResponse({ status, headers }: BotResponse): void {
   const family = Number.isInteger(status) ? Math.floor(status / 100) : 0
   if (family !== 2 && family !== 4) throw new OperationError('bot-failed', 'The bot answered with a status that is neither 2xx nor 4xx.')
-  if (!isObject(headers)) throw new OperationError('bot-failed', 'The bot answered with headers that are no object.')
+  if (!isObject(headers)) throw new OperationError('bot-failed', 'The bot answered with headers that are not an object.')
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADERS.has(name.toLowerCase()))
       throw new OperationError('bot-failed', `The bot set the header ${quoted(name)}, which bots may not set.`)
     if (typeof value !== 'string' || !/^[\x20-\x7e]{0,1024}$/.test(value)) {
-      throw new OperationError('bot-failed', `The bot set the header ${quoted(name)} to a value that is no short printable text.`)
+      throw new OperationError('bot-failed', `The bot set the header ${quoted(name)} to a value that is not short printable text.`)
     }
   }
 }

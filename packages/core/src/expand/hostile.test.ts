@@ -160,7 +160,7 @@ describe('EX-07 and EX-08: definitions that cannot be used', () => {
     ],
     ['no definition at all', undefined, 'definition-invalid'],
     ['a list of codes that is null', { include: [{ system: cs('living'), concept: null }] }, 'definition-invalid'],
-    ['a listed code that is no text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
+    ['a listed code that is not a text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
     ['a filter that is null', { include: [{ system: cs('living'), filter: [null] }] }, 'definition-invalid'],
     ['an exclude that is null', { include: [{ system: cs('living') }], exclude: [null] }, 'definition-invalid'],
   ])('%s is refused', async (_, compose, code) => {

@@ -33,7 +33,7 @@ const LAST_YEAR = 9_999
  */
 export function addDuration(value: Temporal, { value: { value: amount }, unit }: Quantity): Temporal | undefined {
   const known = UNITS.get(unit)
-  if (known === undefined) throw evaluationProblem(`'${unit.slice(0, 60)}' is no unit of time to add`)
+  if (known === undefined) throw evaluationProblem(`'${unit.slice(0, 60)}' is not a unit of time to add`)
   if (value.kind === 'time') return known.ms === undefined ? undefined : timePlus(value, amount * known.ms)
   const whole = known.field < 5 ? Math.trunc(amount) : amount
   if (known.months !== undefined) return monthsLater(value, whole * known.months)

@@ -110,7 +110,7 @@ describe('reading', () => {
   })
 
   test.each(['PID', 'PID-0', 'PID-1.0', 'PID3', 'PID-3[0]', 'pid-3', 'PID-3.1.1.1', '', '__proto__', 'PID-99999'])(
-    '%j is no path',
+    '%j is not a path',
     (path) => {
       expect(() => parseHl7(ADT).get(path)).toThrow(TypeError)
     },

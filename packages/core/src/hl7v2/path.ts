@@ -24,6 +24,6 @@ export function readPath(path: string): Hl7Path {
     .map((part) => Number(part ?? 1))
   const numbers = { occurrence, field, repetition, component, subcomponent }
   if (match?.[1] === undefined || Object.values(numbers).includes(0))
-    throw new TypeError(`${JSON.stringify(path)} is no HL7 path like PID-3[2].4.1.`)
+    throw new TypeError(`${JSON.stringify(path)} is not an HL7 path like PID-3[2].4.1.`)
   return { segment: match[1], ...numbers }
 }

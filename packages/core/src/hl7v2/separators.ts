@@ -33,7 +33,10 @@ export function readSeparators(text: string): Hl7Separators {
     new Set(marks).size < marks.length ||
     !marks.every(isMark)
   ) {
-    throw new OperationError('body-invalid', 'The MSH segment does not declare five distinct separators that are no letters or digits.')
+    throw new OperationError(
+      'body-invalid',
+      'The MSH segment does not declare five distinct separators that are neither letters nor digits.',
+    )
   }
   return { field, component, repetition, escape, subcomponent }
 }

@@ -57,7 +57,7 @@ describe('a text that is parsed in pieces', () => {
     '[1 2]',
     '{"a"}',
     '{1:2}',
-  ])('is refused when it is no JSON: %s', (text) => {
+  ])('is refused when it is not JSON: %s', (text) => {
     for (const piece of [1, 3, 1_000]) expect(() => parse(text, piece)).toThrow(SyntaxError)
   })
 

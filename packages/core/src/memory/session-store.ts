@@ -47,7 +47,7 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
   return {
     async addSession(session) {
       if (sessions.has(session.loginId) || byDigest.has(session.digest)) {
-        throw new OperationError('conflict', 'There is such a session already.')
+        throw new OperationError('conflict', 'This session exists already.')
       }
       sessions.set(session.loginId, { ...session })
       byDigest.set(session.digest, session.loginId)

@@ -27,7 +27,13 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['expand nothing', expand, undefined, 'parameter-required', 'The input must be an object.'],
     ['expand a text', expand, 'http://x', 'parameter-required', 'The input must be an object.'],
     ['expand a url that is none', expand, { url: 5 }, 'parameter-value', 'url must be a text.'],
-    ['expand so many that is no number', expand, { url: 'u', count: 'x' }, 'parameter-value', 'count must be a whole number, 0 or more.'],
+    [
+      'expand so many that is not a number',
+      expand,
+      { url: 'u', count: 'x' },
+      'parameter-value',
+      'count must be a whole number, 0 or more.',
+    ],
     ['expand so many as text', expand, { url: 'u', count: '2' }, 'parameter-value', 'count must be a whole number, 0 or more.'],
     ['expand less than nothing', expand, { url: 'u', offset: -1 }, 'parameter-value', 'offset must be a whole number, 0 or more.'],
     ['expand by a flag as text', expand, { url: 'u', activeOnly: 'false' }, 'parameter-value', 'activeOnly must be true or false.'],
@@ -90,7 +96,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['a context of nothing', createContext, undefined, 'options is missing.'],
     ['a context without storage', createContext, {}, 'storage is missing.'],
     [
-      'a limit that is no number',
+      'a limit that is not a number',
       createContext,
       { storage, limits: { maxExpansion: '9' } },
       'limits.maxExpansion must be a number, 0 or more.',
@@ -101,7 +107,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     expect(() => call(make, options)).toThrow(message)
   })
 
-  test('a session of nothing, and a token that is no text', async () => {
+  test('a session of nothing, and a token that is not a text', async () => {
     await expect(call(sessions.create)).rejects.toMatchObject({ code: 'parameter-required', message: 'session is missing.' })
     await expect(call(sessions.verify)).rejects.toMatchObject({ code: 'token-invalid' })
   })

@@ -35,9 +35,9 @@ describe('the archive of a FHIR package', () => {
     ['no gzip', new Blob(['no gzip']).stream(), 'body-invalid', 'gzip'],
     ['cut off', gzipped([tarEntry('package/package.json', manifest())]), 'body-invalid', 'ends in the middle'],
     ['damaged', gzipped([tarEntry('package/package.json', manifest()), new Uint8Array(1_024).fill(65)]), 'body-invalid', 'damaged'],
-    ['no package', archiveOf({ 'readme.txt': 'x' }), 'body-invalid', 'no FHIR package'],
+    ['no package', archiveOf({ 'readme.txt': 'x' }), 'body-invalid', 'not a FHIR package'],
     [
-      'with a file that is no JSON',
+      'with a file that is not JSON',
       archiveOf({ 'package/package.json': manifest(), 'package/a.json': '{' }),
       'body-invalid',
       "'package/a.json'",

@@ -60,7 +60,7 @@ function inflated(archive: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStr
   return new ReadableStream({
     async pull(controller) {
       const { value, done } = await reader.read().catch((cause: unknown) => {
-        throw new OperationError('body-invalid', 'The archive is no gzip file, or it is damaged.', { cause })
+        throw new OperationError('body-invalid', 'The archive is not a gzip file, or it is damaged.', { cause })
       })
       if (done) controller.close()
       else controller.enqueue(value)
@@ -74,7 +74,7 @@ function parsed(text: string, name: string): JsonObject {
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch (cause) {
-    throw new OperationError('body-invalid', `The package's file ${quoted(name)} is no JSON.`, { cause })
+    throw new OperationError('body-invalid', `The package's file ${quoted(name)} is not JSON.`, { cause })
   }
   throw new OperationError('body-invalid', `The package's file ${quoted(name)} holds no JSON object.`)
 }
@@ -88,7 +88,7 @@ function definitionIn(resource: JsonObject, file: Pick<PackageFile, 'name' | 'te
 function manifestOf(manifest: JsonObject | undefined): PackageManifest {
   const [name, version] = [stringAt(manifest, 'name'), stringAt(manifest, 'version')]
   if (manifest === undefined || name === undefined || version === undefined) {
-    throw new OperationError('body-invalid', `The archive is no FHIR package: it has no ${MANIFEST} with a name and a version.`)
+    throw new OperationError('body-invalid', `The archive is not a FHIR package: it has no ${MANIFEST} with a name and a version.`)
   }
   refuseOtherRelease(manifest, name)
   const dependencies = Object.entries(objectAt(manifest, 'dependencies') ?? {})

@@ -77,7 +77,7 @@ function resourceOf(item: JsonObject, expression: string): { resource?: JsonObje
   if (!Object.hasOwn(item, 'resource')) return {}
   const resource = item['resource']
   if (!isObject(resource) || typeof resource['resourceType'] !== 'string') {
-    throw new OperationError('body-structure', `${expression}.resource is no resource.`, { expression: [`${expression}.resource`] })
+    throw new OperationError('body-structure', `${expression}.resource is not a resource.`, { expression: [`${expression}.resource`] })
   }
   return { resource }
 }

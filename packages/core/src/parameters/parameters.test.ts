@@ -78,11 +78,11 @@ describe('parameterReader', () => {
     expect(parameterReader(parametersFromQuery([['a', text]])).boolean('a')).toBe(expected)
   })
 
-  test.each(['TRUE', '1', 'yes', ''])('%j is no boolean', (text) => {
+  test.each(['TRUE', '1', 'yes', ''])('%j is not a boolean', (text) => {
     expect(errorOf(() => parameterReader(parametersFromQuery([['a', text]])).boolean('a')).code).toBe('parameter-value')
   })
 
-  test.each(['-1', '1.5', '1e3', '', ' 1', '1234567890', '0x1'])('%j is no count', (text) => {
+  test.each(['-1', '1.5', '1e3', '', ' 1', '1234567890', '0x1'])('%j is not a count', (text) => {
     expect(errorOf(() => parameterReader(parametersFromQuery([['count', text]])).count('count')).code).toBe('parameter-value')
   })
 

@@ -13,7 +13,7 @@ interface CodeTerm {
 /** Parses `:in`, `:not-in`, `:above` and `:below` of a token parameter; the codes come from `options.codesOf`. */
 export async function parseCodes(scope: FilterScope, { param, modifier }: CodeTerm, asks: readonly Ask[]): Promise<Condition> {
   const { codesOf } = scope.options
-  if (codesOf === undefined) throw unsupportedName(scope, 'needs codes, which are not to be had here')
+  if (codesOf === undefined) throw unsupportedName(scope, 'needs codes, which are not available here')
   const conditions: Condition[] = []
   for (const ask of asks) conditions.push(codeCondition(param, await codesOf(questionOf(modifier, ask))))
   return modifier === 'not-in' ? { kind: 'not', condition: anyOf(conditions) } : anyOf(conditions)

@@ -37,7 +37,7 @@ interface ChainName {
 
 async function parseChain(scope: FilterScope, { head, rest }: ChainName, value: string): Promise<Condition> {
   const [code = '', type, ...more] = head.split(':')
-  if (more.length > 0 || rest === '') throw invalidName(scope, 'is no chain of parameters')
+  if (more.length > 0 || rest === '') throw invalidName(scope, 'is not a chain of parameters')
   const parameter = referenceParameter(scope, code)
   const types = type === undefined ? chainTypes(scope, parameter, rest) : [chainType(scope, parameter, type)]
   const branches = scope.branches * types.length
@@ -53,13 +53,13 @@ async function parseChain(scope: FilterScope, { head, rest }: ChainName, value: 
 function referenceParameter(scope: FilterScope, code: string): SearchParameter {
   const parameter = scope.options.parameters.find(scope.type, code)
   if (parameter === undefined) throw unknownParameter(scope, code)
-  if (parameter.type !== 'reference') throw invalidName(scope, `follows ${quoted(code)}, which is no reference`)
+  if (parameter.type !== 'reference') throw invalidName(scope, `follows ${quoted(code)}, which is not a reference`)
   if (parameter.canonical) throw unsupportedName(scope, `follows ${quoted(code)}, which refers by canonical`)
   return parameter
 }
 
 function chainType(scope: FilterScope, { code, targets }: SearchParameter, type: string): string {
-  if (!isResourceType(type)) throw invalidName(scope, `names ${quoted(type)}, which is no resource type`)
+  if (!isResourceType(type)) throw invalidName(scope, `names ${quoted(type)}, which is not a resource type`)
   if (targets.length > 0 && !targets.includes(type)) throw invalidName(scope, `follows ${quoted(code)} to ${type}, where it does not lead`)
   return type
 }
@@ -71,7 +71,7 @@ function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest
   const known = targets.filter((type) =>
     next === '_has' ? isReferred(scope.options, type, rest) : isSearchable(scope.options, type, next),
   )
-  if (known.length === 0) throw invalidName(scope, `ends in ${quoted(next)}, which is no parameter of ${targets.join(', ')}`)
+  if (known.length === 0) throw invalidName(scope, `ends in ${quoted(next)}, which is not a parameter of ${targets.join(', ')}`)
   return known
 }
 

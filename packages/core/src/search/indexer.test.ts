@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
     [{ value: 'http://other/Patient/1' }],
   ],
   ['a urn', { resourceType: 'Observation', subject: { reference: 'urn:uuid:1' } }, 'subject', [{ value: 'urn:uuid:1' }]],
-  ['a reference to a group is no patient', { resourceType: 'Observation', subject: { reference: 'Group/1' } }, 'patient', []],
+  ['a reference to a group is not a patient', { resourceType: 'Observation', subject: { reference: 'Group/1' } }, 'patient', []],
   ['a reference into the resource', { resourceType: 'Observation', subject: { reference: '#p' } }, 'subject', [{}]],
   [
     'an identifier by each code of its type',

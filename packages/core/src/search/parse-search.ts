@@ -32,7 +32,7 @@ export async function parseSearch(type: string, pairs: Iterable<SearchPair>, opt
  */
 export async function parseSeveral(types: readonly string[], pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSeveral> {
   const wrong = types.find((type) => !isResourceType(type))
-  if (wrong !== undefined) throw new OperationError('search-invalid', `${quoted(wrong)} is no resource type.`)
+  if (wrong !== undefined) throw new OperationError('search-invalid', `${quoted(wrong)} is not a resource type.`)
   const all = [...pairs]
   const most = options.maxParameters ?? MAX_PARAMETERS
   if (all.length > most) throw new OperationError('search-invalid', `A search has at most ${most} parameters, this one has ${all.length}.`)

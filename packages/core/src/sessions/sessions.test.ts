@@ -50,7 +50,7 @@ const foreign = (change: Partial<ForeignToken> = {}): ForeignToken => ({
 })
 
 describe('tokens', () => {
-  it('TK-01 are fo_ and 256 random bits, and a session id is no part of them', async () => {
+  it('TK-01 are fo_ and 256 random bits, and a session id is not a part of them', async () => {
     const { sessions } = world()
     const made = await sessions.create({ user: 'ann' })
     expect(made.token).toMatch(/^fo_[A-Za-z0-9_-]{43}$/)

@@ -75,6 +75,6 @@ function* parsedInPieces(text: string): Work<JsonObject> {
 }
 
 function objectIn(value: unknown): JsonObject {
-  if (!isObject(value)) throw new OperationError('storage-damaged', 'A stored text is no JSON object.')
+  if (!isObject(value)) throw new OperationError('storage-damaged', 'A stored text is not a JSON object.')
   return value
 }

@@ -5,32 +5,53 @@ import { putResource, storedResource, writableText } from './index.js'
 
 const LAID_OUT: readonly (readonly [title: string, source: string | { [name: string]: unknown }, text: string])[] = [
   ['an object', { resourceType: 'Patient', active: true }, '{"resourceType":"Patient","id":"a","meta":{},"active":true}'],
-  ['type, id and meta first', '{"active":true,"id":"other","meta":{"source":"s"},"resourceType":"Patient"}', '{"resourceType":"Patient","id":"a","meta":{"source":"s"},"active":true}'],
-  ['digits', '{"resourceType":"Patient","x":1.50,"y":[1E2,9007199254740993,-0.0]}', '{"resourceType":"Patient","id":"a","meta":{},"x":1.50,"y":[1E2,9007199254740993,-0.0]}'],
-  ['no version of the sender', '{"resourceType":"Patient","meta":{"versionId":"7","tag":[{"code":"t"}],"lastUpdated":"2020"}}', '{"resourceType":"Patient","id":"a","meta":{"tag":[{"code":"t"}]}}'],
-  ['no blanks between tokens', ' {\n"resourceType" : "Patient" ,\t"x" : [ 1 , { "y z" : " , } ] " } ]\r\n}\n', '{"resourceType":"Patient","id":"a","meta":{},"x":[1,{"y z":" , } ] "}]}'],
-  ['quotes and backslashes', String.raw`{"resourceType":"Patient","x":"\"\\","y":"\\\"]}","z":{"\"":"\\\\"}}`, String.raw`{"resourceType":"Patient","id":"a","meta":{},"x":"\"\\","y":"\\\"]}","z":{"\"":"\\\\"}}`],
+  [
+    'type, id and meta first',
+    '{"active":true,"id":"other","meta":{"source":"s"},"resourceType":"Patient"}',
+    '{"resourceType":"Patient","id":"a","meta":{"source":"s"},"active":true}',
+  ],
+  [
+    'digits',
+    '{"resourceType":"Patient","x":1.50,"y":[1E2,9007199254740993,-0.0]}',
+    '{"resourceType":"Patient","id":"a","meta":{},"x":1.50,"y":[1E2,9007199254740993,-0.0]}',
+  ],
+  [
+    'no version of the sender',
+    '{"resourceType":"Patient","meta":{"versionId":"7","tag":[{"code":"t"}],"lastUpdated":"2020"}}',
+    '{"resourceType":"Patient","id":"a","meta":{"tag":[{"code":"t"}]}}',
+  ],
+  [
+    'no blanks between tokens',
+    ' {\n"resourceType" : "Patient" ,\t"x" : [ 1 , { "y z" : " , } ] " } ]\r\n}\n',
+    '{"resourceType":"Patient","id":"a","meta":{},"x":[1,{"y z":" , } ] "}]}',
+  ],
+  [
+    'quotes and backslashes',
+    String.raw`{"resourceType":"Patient","x":"\"\\","y":"\\\"]}","z":{"\"":"\\\\"}}`,
+    String.raw`{"resourceType":"Patient","id":"a","meta":{},"x":"\"\\","y":"\\\"]}","z":{"\"":"\\\\"}}`,
+  ],
   ['escaped names', String.raw`{"resource\u0054ype":"Pati\u0065nt","\u0069d":"x"}`, '{"resourceType":"Patient","id":"a","meta":{}}'],
 ]
 
-const REFUSED: readonly (readonly [title: string, type: string, id: string, source: string | { [name: string]: unknown }, code: string])[] = [
-  ['another type', 'Patient', 'a', { resourceType: 'Group' }, 'resource-invalid'],
-  ['no type', 'Patient', 'a', {}, 'resource-invalid'],
-  ['a type that is no string', 'Patient', 'a', { resourceType: ['Patient'] }, 'resource-invalid'],
-  ['an unknown type', 'Nothing', 'a', { resourceType: 'Nothing' }, 'resource-invalid'],
-  ['a type named as a property of objects', 'constructor', 'a', { resourceType: 'constructor' }, 'resource-invalid'],
-  ['an abstract type', 'DomainResource', 'a', { resourceType: 'DomainResource' }, 'resource-invalid'],
-  ['no id', 'Patient', '', { resourceType: 'Patient' }, 'resource-invalid'],
-  ['a long id', 'Patient', 'a'.repeat(65), { resourceType: 'Patient' }, 'resource-invalid'],
-  ['an id with a slash', 'Patient', 'a/b', { resourceType: 'Patient' }, 'resource-invalid'],
-  ['an id with a line end', 'Patient', 'a\n', { resourceType: 'Patient' }, 'resource-invalid'],
-  ['an array', 'Patient', 'a', '[]', 'resource-invalid'],
-  ['null', 'Patient', 'a', 'null', 'resource-invalid'],
-  ['no JSON', 'Patient', 'a', '{"resourceType":"Patient"', 'body-invalid'],
-  ['a meta that is no object', 'Patient', 'a', { resourceType: 'Patient', meta: [] }, 'resource-invalid'],
-  ['a member twice', 'Patient', 'a', '{"resourceType":"Patient","resourceType":"Patient"}', 'resource-invalid'],
-  ['a member of meta twice', 'Patient', 'a', '{"resourceType":"Patient","meta":{"tag":[],"tag":[]}}', 'resource-invalid'],
-]
+const REFUSED: readonly (readonly [title: string, type: string, id: string, source: string | { [name: string]: unknown }, code: string])[] =
+  [
+    ['another type', 'Patient', 'a', { resourceType: 'Group' }, 'resource-invalid'],
+    ['no type', 'Patient', 'a', {}, 'resource-invalid'],
+    ['a type that is not a string', 'Patient', 'a', { resourceType: ['Patient'] }, 'resource-invalid'],
+    ['an unknown type', 'Nothing', 'a', { resourceType: 'Nothing' }, 'resource-invalid'],
+    ['a type named as a property of objects', 'constructor', 'a', { resourceType: 'constructor' }, 'resource-invalid'],
+    ['an abstract type', 'DomainResource', 'a', { resourceType: 'DomainResource' }, 'resource-invalid'],
+    ['no id', 'Patient', '', { resourceType: 'Patient' }, 'resource-invalid'],
+    ['a long id', 'Patient', 'a'.repeat(65), { resourceType: 'Patient' }, 'resource-invalid'],
+    ['an id with a slash', 'Patient', 'a/b', { resourceType: 'Patient' }, 'resource-invalid'],
+    ['an id with a line end', 'Patient', 'a\n', { resourceType: 'Patient' }, 'resource-invalid'],
+    ['an array', 'Patient', 'a', '[]', 'resource-invalid'],
+    ['null', 'Patient', 'a', 'null', 'resource-invalid'],
+    ['no JSON', 'Patient', 'a', '{"resourceType":"Patient"', 'body-invalid'],
+    ['a meta that is not an object', 'Patient', 'a', { resourceType: 'Patient', meta: [] }, 'resource-invalid'],
+    ['a member twice', 'Patient', 'a', '{"resourceType":"Patient","resourceType":"Patient"}', 'resource-invalid'],
+    ['a member of meta twice', 'Patient', 'a', '{"resourceType":"Patient","meta":{"tag":[],"tag":[]}}', 'resource-invalid'],
+  ]
 
 describe('writableText', () => {
   it.each(LAID_OUT)('lays out %s', (_, source, text) => {
@@ -42,7 +63,8 @@ describe('writableText', () => {
   })
 
   it('takes every form of id', () => {
-    for (const id of ['a', 'A-9.z', '-', '.', '0'.repeat(64)]) expect(writableText('Bot', id, { resourceType: 'Bot' })).toContain(`"id":"${id}"`)
+    for (const id of ['a', 'A-9.z', '-', '.', '0'.repeat(64)])
+      expect(writableText('Bot', id, { resourceType: 'Bot' })).toContain(`"id":"${id}"`)
   })
 
   it('keeps every other member of any JSON object, however it is spaced', () => {
@@ -76,7 +98,9 @@ describe('storedResource', () => {
 
 describe('putResource', () => {
   it('makes a write entry with the entries of the indexer', () => {
-    const indexer = (resource: object): { param: string; value: string }[] => [{ param: 'seen', value: isObject(resource) ? String(resource['id']) : '' }]
+    const indexer = (resource: object): { param: string; value: string }[] => [
+      { param: 'seen', value: isObject(resource) ? String(resource['id']) : '' },
+    ]
     const put = putResource({ type: 'Patient', id: 'a', source: '{"resourceType":"Patient"}', ifVersion: null }, indexer)
     expect(put).toEqual({
       op: 'put',

@@ -29,9 +29,9 @@ const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
 
 /** @throws {OperationError} `resource-invalid` when no resource can be stored under this type and id. */
 export function checkAddress(type: string, id: string): void {
-  if (!isResourceType(type)) throw new OperationError('resource-invalid', `${quoted(type)} is no resource type.`)
+  if (!isResourceType(type)) throw new OperationError('resource-invalid', `${quoted(type)} is not a resource type.`)
   if (!isResourceId(id)) {
-    throw new OperationError('resource-invalid', `${quoted(id)} is no id: 1 to 64 letters, digits, hyphens and dots are allowed.`)
+    throw new OperationError('resource-invalid', `${quoted(id)} is not an id: 1 to 64 letters, digits, hyphens and dots are allowed.`)
   }
 }
 
@@ -53,7 +53,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', 'The resource is no JSON.', { cause })
+    throw new OperationError('body-invalid', 'The resource is not JSON.', { cause })
   }
 }
 

@@ -135,5 +135,5 @@ function required(message: string, name: string): OperationError {
 }
 
 function wrongShape(name: string): OperationError {
-  return new OperationError('parameter-value', `Parameter ${quoted(name)} has not the shape of its type.`, { expression: [name] })
+  return new OperationError('parameter-value', `Parameter ${quoted(name)} does not have the shape of its type.`, { expression: [name] })
 }

@@ -13,7 +13,12 @@ const coding = { system: 'http://example.org/one', code: 'a' }
 /** A map that translates `a` to `target`. */
 function map(target: string, over: object): JsonObject {
   const element = [{ code: 'a', target: [{ code: target, equivalence: 'equal' }] }]
-  return { resourceType: 'ConceptMap', status: 'active', group: [{ source: coding.system, target: 'http://example.org/two', element }], ...over }
+  return {
+    resourceType: 'ConceptMap',
+    status: 'active',
+    group: [{ source: coding.system, target: 'http://example.org/two', element }],
+    ...over,
+  }
 }
 
 const stored = [
@@ -42,11 +47,23 @@ describe('which map is used', () => {
     ['every map from a value set, by canonical, one version each', { source: FROM }, ['draft', 'new']],
     ['only those of the version of the value set, where both say one', { source: `${FROM}|5` }, ['new']],
     ['every map between two value sets', { source: FROM, target: TO }, ['new']],
-    ['in reverse, every map into a value set', { source: `${TO}/other`, reverse: true, coding: { system: 'http://example.org/two', code: 'draft' } }, ['a']],
+    [
+      'in reverse, every map into a value set',
+      { source: `${TO}/other`, reverse: true, coding: { system: 'http://example.org/two', code: 'draft' } },
+      ['a'],
+    ],
     ['an inline map', { conceptMap: map('inline', {}) }, ['inline']],
-    ['an inline map rather than the stored one of that url', { conceptMap: map('inline', { url: `${URL}b`, version: '1.9' }), url: `${URL}b|1.9` }, ['inline']],
+    [
+      'an inline map rather than the stored one of that url',
+      { conceptMap: map('inline', { url: `${URL}b`, version: '1.9' }), url: `${URL}b|1.9` },
+      ['inline'],
+    ],
     ['a map that came along, by its url', { url: `${URL}along`, resources: [map('along', { url: `${URL}along` })] }, ['along']],
-    ['all maps that came along, when nothing else names one', { resources: [map('2', { url: `${URL}2` }), map('1', { url: `${URL}1` })] }, ['1', '2']],
+    [
+      'all maps that came along, when nothing else names one',
+      { resources: [map('2', { url: `${URL}2` }), map('1', { url: `${URL}1` })] },
+      ['1', '2'],
+    ],
     ['id, url, version, source and target together', { mapId: 'b1', url: `${URL}b`, mapVersion: '1.9', source: FROM, target: TO }, ['old']],
   ])('%s', async (_name, input, expected) => {
     expect(await targets(input)).toEqual(expected)
@@ -68,7 +85,7 @@ describe('which map is used', () => {
     ['a map without source, when one is given', { mapId: 'nameless', source: FROM }, 'parameter-invalid'],
     ['an inline map of another url', { conceptMap: map('x', { url: `${URL}x` }), url: `${URL}y` }, 'parameter-invalid'],
     ['an inline map of another url than the id', { mapId: 'a', conceptMap: map('x', { url: `${URL}x` }) }, 'parameter-invalid'],
-    ['something inline that is no map', { conceptMap: { resourceType: 'Patient' } }, 'parameter-value'],
+    ['something inline that is not a map', { conceptMap: { resourceType: 'Patient' } }, 'parameter-value'],
     ['a coding without system', { mapId: 'a', coding: { code: 'a' } }, 'parameter-required'],
     ['no concept', { mapId: 'a', coding: undefined }, 'parameter-required'],
     ['a coding and a CodeableConcept', { mapId: 'a', codeableConcept: { coding: [coding] } }, 'source-ambiguous'],

@@ -23,17 +23,39 @@ const map = {
   version: '2',
   status: 'active',
   sourceCanonical: 'http://example.org/ValueSet/ones',
-  group: [{ source: ONE, target: TWO, element: [{ code: 'a', target: [target] }, { code: 'b', target: [{ code: 'y', equivalence: 'wider' }] }] }],
+  group: [
+    {
+      source: ONE,
+      target: TWO,
+      element: [
+        { code: 'a', target: [target] },
+        { code: 'b', target: [{ code: 'y', equivalence: 'wider' }] },
+      ],
+    },
+  ],
 }
 const ctx = createContext({ storage: memoryStorage([map]) })
 
 function post(parameter: readonly object[], options: { readonly id?: string; readonly strict?: boolean } = {}): Promise<OperationResponse> {
   const body: JsonObject = { resourceType: 'Parameters', parameter }
-  return translateOperation.run(ctx, { type: 'ConceptMap', method: 'POST', strict: false, ...options, parameters: parametersOf(body), body })
+  return translateOperation.run(ctx, {
+    type: 'ConceptMap',
+    method: 'POST',
+    strict: false,
+    ...options,
+    parameters: parametersOf(body),
+    body,
+  })
 }
 
 function get(query: string, id?: string): Promise<OperationResponse> {
-  return translateOperation.run(ctx, { type: 'ConceptMap', method: 'GET', id, strict: false, parameters: parametersFromQuery(new URLSearchParams(query)) })
+  return translateOperation.run(ctx, {
+    type: 'ConceptMap',
+    method: 'GET',
+    id,
+    strict: false,
+    parameters: parametersFromQuery(new URLSearchParams(query)),
+  })
 }
 
 const url = { name: 'url', valueUri: MAP }
@@ -121,7 +143,12 @@ describe('$translate', () => {
   })
 
   test('in reverse, the concept is what leads to the code', async () => {
-    const { resource } = await post([url, { name: 'code', valueCode: 'y' }, { name: 'system', valueUri: TWO }, { name: 'reverse', valueBoolean: true }])
+    const { resource } = await post([
+      url,
+      { name: 'code', valueCode: 'y' },
+      { name: 'system', valueUri: TWO },
+      { name: 'reverse', valueBoolean: true },
+    ])
     expect(resource['parameter']).toContainEqual({
       name: 'match',
       part: [
@@ -138,17 +165,32 @@ describe('names of R5', () => {
   const equivalence = { name: 'equivalence', valueCode: 'wider' }
 
   test.each<[string, readonly object[]]>([
-    ['sourceCode and sourceSystem', [{ name: 'sourceCode', valueCode: 'b' }, { name: 'sourceSystem', valueUri: ONE }]],
+    [
+      'sourceCode and sourceSystem',
+      [
+        { name: 'sourceCode', valueCode: 'b' },
+        { name: 'sourceSystem', valueUri: ONE },
+      ],
+    ],
     ['sourceCoding', [{ ...coding, name: 'sourceCoding' }]],
     ['sourceCodeableConcept', [{ ...codeableConcept, name: 'sourceCodeableConcept' }]],
     ['targetSystem', [code, system, { name: 'targetSystem', valueUri: TWO }]],
   ])('%s', async (_name, parameters) => {
     const { resource } = await post([{ name: 'tx-resource', resource: map }, ...parameters])
-    expect(resource['parameter']).toContainEqual({ name: 'match', part: [equivalence, { name: 'concept', valueCoding: { system: TWO, code: 'y' } }, originMap] })
+    expect(resource['parameter']).toContainEqual({
+      name: 'match',
+      part: [equivalence, { name: 'concept', valueCoding: { system: TWO, code: 'y' } }, originMap],
+    })
   })
 
   test.each([
-    ['targetCode', [{ name: 'targetCode', valueCode: 'y' }, { name: 'targetSystem', valueUri: TWO }]],
+    [
+      'targetCode',
+      [
+        { name: 'targetCode', valueCode: 'y' },
+        { name: 'targetSystem', valueUri: TWO },
+      ],
+    ],
     ['targetCoding', [{ name: 'targetCoding', valueCoding: { system: TWO, code: 'y' } }]],
     ['targetCodeableConcept', [{ name: 'targetCodeableConcept', valueCodeableConcept: { coding: [{ system: TWO, code: 'y' }] } }]],
   ])('%s asks in reverse', async (_name, target) => {
@@ -192,13 +234,25 @@ describe('TR-01 what is refused', () => {
     ['two values in one parameter', [{ ...url, valueString: MAP }, coding], 'parameter-invalid'],
     ['a coding that is text', [url, { name: 'coding', valueString: 'b' }], 'parameter-value'],
     ['a coding whose code is a number', [url, { name: 'coding', valueCoding: { system: ONE, code: 5 } }], 'parameter-value'],
-    ['a CodeableConcept whose codings are an object', [url, { name: 'codeableConcept', valueCodeableConcept: { coding: {} } }], 'parameter-value'],
-    ['a CodeableConcept with a null coding', [url, { name: 'codeableConcept', valueCodeableConcept: { coding: [null] } }], 'parameter-value'],
+    [
+      'a CodeableConcept whose codings are an object',
+      [url, { name: 'codeableConcept', valueCodeableConcept: { coding: {} } }],
+      'parameter-value',
+    ],
+    [
+      'a CodeableConcept with a null coding',
+      [url, { name: 'codeableConcept', valueCodeableConcept: { coding: [null] } }],
+      'parameter-value',
+    ],
     ['an empty CodeableConcept', [url, { name: 'codeableConcept', valueCodeableConcept: {} }], 'parameter-required'],
-    ['reverse that is no boolean', [url, coding, { name: 'reverse', valueString: 'maybe' }], 'parameter-value'],
-    ['a dependency without element', [url, coding, { name: 'dependency', part: [{ name: 'concept', valueCodeableConcept: {} }] }], 'parameter-required'],
+    ['reverse that is not a boolean', [url, coding, { name: 'reverse', valueString: 'maybe' }], 'parameter-value'],
+    [
+      'a dependency without element',
+      [url, coding, { name: 'dependency', part: [{ name: 'concept', valueCodeableConcept: {} }] }],
+      'parameter-required',
+    ],
     ['a targetCode without system', [url, { name: 'targetCode', valueCode: 'y' }], 'parameter-required'],
-    ['a map that is no resource', [{ name: 'conceptMap', valueString: 'm' }, coding], 'parameter-value'],
+    ['a map that is not a resource', [{ name: 'conceptMap', valueString: 'm' }, coding], 'parameter-value'],
   ])('%s', async (_name, parameters, expected) => {
     await expect(Promise.resolve().then(() => post(parameters))).rejects.toMatchObject({ code: expected })
   })
@@ -208,7 +262,9 @@ describe('TR-01 what is refused', () => {
   })
 
   test('unknown names, when handling is strict', async () => {
-    await expect(post([url, coding, { name: 'diagnostics', valueBoolean: true }], { strict: true })).rejects.toMatchObject({ code: 'parameter-invalid' })
+    await expect(post([url, coding, { name: 'diagnostics', valueBoolean: true }], { strict: true })).rejects.toMatchObject({
+      code: 'parameter-invalid',
+    })
     expect(await post([url, coding], { strict: true })).toEqual(found)
   })
 

@@ -85,7 +85,7 @@ describe('units of measure', () => {
     expect((await validateInValueSet(ctx, { valueSet: valueSet(canonical), value })).result).toBe(result)
   })
 
-  it('refuses to compare with what is no unit', async () => {
+  it('refuses to compare with what is not a unit', async () => {
     await expect(expand(ctx, { valueSet: valueSet('kgXX') })).rejects.toMatchObject({ code: 'not-supported' })
   })
 

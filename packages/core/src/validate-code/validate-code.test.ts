@@ -206,7 +206,7 @@ describe('a coding', () => {
     expect(await told(`${long}z`)).not.toContain(long)
   })
 
-  it('of a version that the value set does not take is no member', async () => {
+  it('of a version that the value set does not take is not a member', async () => {
     const content = contextOf(
       LIVING,
       { ...LIVING, version: '2.0.0' },

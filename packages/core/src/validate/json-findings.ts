@@ -13,7 +13,7 @@ interface SlipRow {
   readonly text: (token: string) => string
 }
 
-const ENDS_EARLY = 'The text is no JSON: it ends too early.'
+const ENDS_EARLY = 'The text is not JSON: it ends too early.'
 
 const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
   comment: { kind: 'json-comment', text: () => 'JSON has no comments.' },
@@ -28,7 +28,7 @@ const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
   'escape-invalid': { kind: 'json-string', text: (token) => `A string has an unknown escape ${token}.` },
   unexpected: {
     kind: 'json-fatal',
-    text: (token) => (token === '' ? ENDS_EARLY : `The text is no JSON: there is an unexpected '${token}'.`),
+    text: (token) => (token === '' ? ENDS_EARLY : `The text is not JSON: there is an unexpected '${token}'.`),
   },
   unterminated: { kind: 'json-fatal', text: () => ENDS_EARLY },
   'too-deep': { kind: 'json-fatal', text: () => 'The text has too many objects and arrays within each other.' },
@@ -45,7 +45,9 @@ export function faultFinding(fault: JsonSlip, places: PlaceFinder | undefined): 
 /** What JSON says that is no resource. */
 export function noResource({ text: source, start }: JsonSource, places: PlaceFinder | undefined): Finding {
   const isMarkup = source.charAt(start) === '<'
-  const text = isMarkup ? 'The content is XML or HTML, not JSON.' : 'The content is no resource: an object with a resourceType is needed.'
+  const text = isMarkup
+    ? 'The content is XML or HTML, not JSON.'
+    : 'The content is not a resource: an object with a resourceType is needed.'
   return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text, ...places?.ofOffset(start) }
 }
 

@@ -50,7 +50,7 @@ function optionsIn(text: string): JsonObject {
     const options: unknown = JSON.parse(text)
     if (isObject(options)) return options
   } catch (cause) {
-    throw new OperationError('parameter-value', `The header ${NAME} is no JSON.`, { cause })
+    throw new OperationError('parameter-value', `The header ${NAME} is not JSON.`, { cause })
   }
-  throw new OperationError('parameter-value', `The header ${NAME} is no JSON object.`)
+  throw new OperationError('parameter-value', `The header ${NAME} is not a JSON object.`)
 }

@@ -38,7 +38,7 @@ export function createSuppressor(suppressions: readonly Suppression[], now: Date
 export function checkSuppression(suppression: Suppression): void {
   const [kind = ''] = suppression.id.split(':', 1)
   if (!Object.hasOwn(FINDING_KINDS, kind)) {
-    throw new OperationError('parameter-value', `A suppression names ${quoted(suppression.id)}, which is no kind of finding.`)
+    throw new OperationError('parameter-value', `A suppression names ${quoted(suppression.id)}, which is not a kind of finding.`)
   }
   checkReasonAndDay(suppression)
 }

@@ -93,7 +93,7 @@ export function authorize(caller: Caller, { action, type, id }: Wish): void {
 }
 
 function forbidden({ action, type }: Wish): OperationError {
-  return new OperationError('forbidden', `The access token does not allow to ${action} ${type}.`)
+  return new OperationError('forbidden', `The access token does not allow ${action} on ${type}.`)
 }
 
 /** @throws {OperationError} `forbidden` unless one of the wishes is granted. */

@@ -36,5 +36,5 @@ async function documentOf(issuer: string): Promise<JsonObject> {
 }
 
 function undiscovered(issuer: string, cause?: unknown): OperationError {
-  return new OperationError('unavailable', `No discovery document of the issuer ${quoted(issuer)} can be had.`, { cause })
+  return new OperationError('unavailable', `The discovery document of the issuer ${quoted(issuer)} cannot be fetched.`, { cause })
 }

@@ -38,7 +38,7 @@ function networkOf(text: string): string {
   const width = address.includes(':') ? 128 : 32
   const prefix = length === undefined ? width : Number(length)
   if (bits === undefined || !Number.isInteger(prefix) || prefix < 0 || prefix > width) {
-    throw new TypeError(`trustProxy: ${text} is no address or network.`)
+    throw new TypeError(`trustProxy: ${text} is not an address or network.`)
   }
   return bits.slice(0, 128 - width + prefix)
 }

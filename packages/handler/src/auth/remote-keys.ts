@@ -89,7 +89,7 @@ function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promis
 }
 
 function unavailable(): OperationError {
-  return new OperationError('unavailable', "The token issuer's keys cannot be had at the moment.", { retryAfterSeconds: 5 })
+  return new OperationError('unavailable', "The token issuer's keys cannot be fetched at the moment.", { retryAfterSeconds: 5 })
 }
 
 async function fetchSet(uri: string, fetch: RemoteKeysOptions['fetch']): Promise<JSONWebKeySet> {

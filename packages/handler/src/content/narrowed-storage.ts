@@ -105,7 +105,7 @@ async function putWithin(view: View, entry: PutEntry): Promise<PutEntry> {
 
 async function checkContent({ ifVersion: _ofThisStorage, ...entry }: PutEntry, within: Condition | undefined): Promise<void> {
   if (within === undefined || (await isWithin(entry, within))) return
-  throw new OperationError('forbidden', `The access token does not allow to store a ${entry.type} like this one.`)
+  throw new OperationError('forbidden', `The access token does not allow storing a ${entry.type} like this one.`)
 }
 
 /** Whether a content meets a condition, a storage of its own tells: by the same comparisons as searches. */

@@ -56,7 +56,7 @@ async function textAsAsked(call: Call, { type, text }: StoredResource): Promise<
   const asked = call.target.query.filter(([name]) => SHAPING.has(name))
   if (asked.length === 0) return text
   const { search } = call.ctx
-  if (search === undefined) throw new OperationError('search-unsupported', 'This server gives whole resources only.')
+  if (search === undefined) throw new OperationError('search-unsupported', 'This server returns whole resources only.')
   const parsed = await parseSearch(type, asked, search)
   if (parsed.countOnly) throw new OperationError('search-invalid', 'A single resource is not counted.', { expression: ['_summary'] })
   const subset = await subsetFor(call, search, { type, parsed })

@@ -10,8 +10,20 @@ const CLAIMS: readonly (readonly [string, readonly string[]])[] = [
   [
     'profile',
     [
-      'name', 'given_name', 'family_name', 'preferred_username', 'middle_name', 'nickname', 'profile', 'picture', 'website',
-      'gender', 'birthdate', 'zoneinfo', 'locale', 'updated_at',
+      'name',
+      'given_name',
+      'family_name',
+      'preferred_username',
+      'middle_name',
+      'nickname',
+      'profile',
+      'picture',
+      'website',
+      'gender',
+      'birthdate',
+      'zoneinfo',
+      'locale',
+      'updated_at',
     ],
   ],
   ['email', ['email', 'email_verified']],
@@ -27,7 +39,7 @@ const CLAIMS: readonly (readonly [string, readonly string[]])[] = [
 export async function userInfo(call: Call): Promise<Answer> {
   refuseSecondToken(call)
   const { sub, scopes, claims } = principalOf(call)
-  if (!scopes.includes('openid')) throw new OperationError('forbidden', 'The access token has not the scope openid.')
+  if (!scopes.includes('openid')) throw new OperationError('forbidden', 'The access token does not have the scope openid.')
   const names = CLAIMS.filter(([scope]) => scopes.includes(scope)).flatMap(([, claimNames]) => claimNames)
   const present = names.flatMap((name): [string, unknown][] => {
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined

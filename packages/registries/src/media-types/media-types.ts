@@ -54,6 +54,6 @@ function wrongIn(code: string): string | undefined {
   const end = code.includes(';') ? code.indexOf(';') : code.length
   const top = TYPE.exec(code.slice(0, end).trimEnd())?.[1]
   if (top === undefined) return 'it must be a type and a subtype, as in text/plain'
-  if (!TOP_LEVEL.has(top.toLowerCase())) return `${top} is no registered type`
+  if (!TOP_LEVEL.has(top.toLowerCase())) return `${top} is not a registered type`
   return PARAMETERS.test(code.slice(end)) ? undefined : 'its parameters must be name=value, each after a semicolon'
 }

@@ -75,7 +75,7 @@ describe('codings', () => {
       ['warning code-not-in-value-set Encounter.class', 'warning code-system-unknown Encounter.class.system'],
     ],
     [
-      'a system that is no absolute URI',
+      'a system that is not an absolute URI',
       basic({ system: 'x', code: 'a' }),
       {},
       ['error coding-system-form Basic.code.coding[0].system', 'warning code-system-unknown Basic.code.coding[0].system'],

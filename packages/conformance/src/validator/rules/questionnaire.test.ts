@@ -120,7 +120,7 @@ describe('the answer to a question', () => {
       [`error answer-target ${at}.value.ofType(Reference)`],
     ],
     [
-      'does not refer to what is no type of resource',
+      'does not refer to what is not a type of resource',
       question('reference'),
       { valueReference: { reference: 'http://a.org/Chicken/1' } },
       [`error answer-target ${at}.value.ofType(Reference)`],
@@ -378,7 +378,7 @@ describe('a questionnaire', () => {
       ['error answer-missing QuestionnaireResponse.item[0]'],
     ],
     [
-      'should be a single line when it is no text',
+      'should be a single line when it is not a text',
       question('string'),
       answered({ valueString: 'a\nb' }),
       ['warning answer-limit QuestionnaireResponse.item[0].answer[0].value.ofType(string)'],

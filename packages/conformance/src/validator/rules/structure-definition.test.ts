@@ -154,7 +154,7 @@ describe('a structure definition', () => {
     ],
     ['takes no keys of its base', profile([constrained({ key: 'pat-1' })]), [`error definition-expression ${first}.constraint[0]`]],
     [
-      'has no context when it is no extension',
+      'has no context when it is not an extension',
       profile([], { context: [{ type: 'element', expression: 'Patient' }] }),
       ['error definition-context StructureDefinition.context[0]'],
     ],

@@ -81,7 +81,7 @@ describe('near', () => {
     await expect(near(value)).rejects.toMatchObject({ code: 'search-invalid' })
   })
 
-  it('is no order', async () => {
+  it('is not an order', async () => {
     const sorted = parseSearch('Location', [['_sort', 'near']], { parameters })
     await expect(sorted).rejects.toMatchObject({ code: 'search-unsupported' })
   })

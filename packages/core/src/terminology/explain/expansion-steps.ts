@@ -61,7 +61,7 @@ const MOST_MISSING = 5
 function* explainSelection(explain: Explain, { part, place }: PlacedPart, provider: CodeSystemProvider): Work<void> {
   const missing = (part.definition.concepts ?? []).filter(({ code }) => provider.find(code) === undefined)
   for (const { code } of missing.slice(0, MOST_MISSING)) {
-    const text = `${quoted(code)} is listed and is no code of ${quoted(provider.header.url)}; it was left out.`
+    const text = `${quoted(code)} is listed and is not a code of ${quoted(provider.header.url)}; it was left out.`
     explain.step({
       kind: 'concept',
       outcome: 'fails',

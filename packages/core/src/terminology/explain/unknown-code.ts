@@ -27,7 +27,7 @@ export async function explainUnknownCode(explain: Explain | undefined, pace: Pac
     reason: 'unknown-code',
     definition,
     coding: { system: url, code },
-    text: `${quoted(code)} is no code of ${quoted(definition)}${why === undefined ? '' : `: ${why}`}.`,
+    text: `${quoted(code)} is not a code of ${quoted(definition)}${why === undefined ? '' : `: ${why}`}.`,
   })
   if (!explain.wantsNearest()) return
   const found = await paced(nearestOf(code, candidatesIn(provider)), pace)

@@ -88,7 +88,7 @@ describe('a filter', () => {
     expect(() => finished(conceptsFor(living, filter, 'vs'))).toThrow(expect.objectContaining({ code: 'not-supported' }))
   })
 
-  it('EX-09: by a pattern that is no regular expression, or too long, is refused', () => {
+  it('EX-09: by a pattern that is not a regular expression, or too long, is refused', () => {
     for (const value of ['(', '(?=a)', '\\1(a)', 'a'.repeat(1001)]) {
       expect(() => finished(conceptsFor(living, { property: 'code', op: 'regex', value }, 'vs'))).toThrow(
         expect.objectContaining({ code: 'regex-unsupported' }),

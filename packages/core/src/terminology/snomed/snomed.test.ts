@@ -277,7 +277,7 @@ describe('expressions', () => {
     '@disorder:@organ=@site',
     '@disorder:',
     '@disorder:@site=123456',
-  ])('%s is no code', async (code) => {
+  ])('%s is not a code', async (code) => {
     await expect(lookup(ctx, { system: SNOMED, code: ids(code) })).rejects.toBeInstanceOf(OperationError)
   })
 })

@@ -70,7 +70,7 @@ function askedTypes(types: readonly string[], pairs: readonly SearchPair[]): rea
   const asked = pairs.filter(([name]) => name === '_type').map(([, value]) => value.split(','))
   const unknown = asked.flat().find((type) => !types.includes(type))
   if (unknown !== undefined)
-    throw new OperationError('search-invalid', `${quoted(unknown)} is no type that is searched here.`, { expression: ['_type'] })
+    throw new OperationError('search-invalid', `${quoted(unknown)} is not a type that can be searched here.`, { expression: ['_type'] })
   const searched = types.filter((type) => asked.every((list) => list.includes(type)))
   if (searched.length === 0) throw new OperationError('search-invalid', 'No type is searched.', { expression: ['_type'] })
   return searched

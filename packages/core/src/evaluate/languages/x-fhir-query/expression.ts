@@ -17,7 +17,7 @@ export function parseExpression(expression: string, variables: ReadonlyMap<strin
   if (/[\u0000-\u001f\u007f#]/.test(expression)) throw invalid('A query holds no fragment and no control characters.')
   const mark = expression.indexOf('?')
   const type = mark < 0 ? expression : expression.slice(0, mark)
-  if (!isResourceType(type) || type === 'Bot') throw invalid(`${quoted(type)} is no resource type.`)
+  if (!isResourceType(type) || type === 'Bot') throw invalid(`${quoted(type)} is not a resource type.`)
   const query = mark < 0 ? '' : expression.slice(mark + 1)
   return {
     type,
@@ -40,7 +40,7 @@ function withValues(query: string, variables: ReadonlyMap<string, string>): stri
 
 function decodedPair(pair: string): readonly [string, string] {
   const equals = pair.indexOf('=')
-  if (equals <= 0) throw invalid(`${quoted(pair)} is no name=value.`)
+  if (equals <= 0) throw invalid(`${quoted(pair)} is not name=value.`)
   return [decoded(pair.slice(0, equals)), decoded(pair.slice(equals + 1))]
 }
 

@@ -47,7 +47,7 @@ async function valuesReader(ctx: OperationContext, criterion: Criterion): Promis
 }
 
 function refuse({ expression }: Criterion): never {
-  throw new OperationError('definition-invalid', `${quoted(expression)} gives what is no single value.`)
+  throw new OperationError('definition-invalid', `${quoted(expression)} does not give a single value.`)
 }
 
 function combined({ limits }: OperationContext, combinations: readonly Values[], values: Values): readonly Values[] {

@@ -56,5 +56,5 @@ function checkCode(run: Run, holder: FhirNode, { provider, scope }: Side): void 
   const display = textOf(holder, 'display')
   const texts = conceptTexts(provider, concept).map(({ value }) => value)
   if (display === undefined || texts.length === 0 || texts.some((text) => fold(text) === fold(display))) return
-  say(`${quoted(display)} is no display of the code ${quoted(code.value)}; it has ${texts.slice(0, 5).map(quoted).join(', ')}.`)
+  say(`${quoted(display)} is not a display of the code ${quoted(code.value)}; it has ${texts.slice(0, 5).map(quoted).join(', ')}.`)
 }

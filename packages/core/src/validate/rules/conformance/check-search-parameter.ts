@@ -33,7 +33,7 @@ function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: Json
   if (!Array.isArray(allowed)) return
   for (const base of bases) {
     if (!allowed.includes(base))
-      run.sink.report('search-parameter', node, { text: `${quoted(base)} is no base of the parameter that this derives from.` })
+      run.sink.report('search-parameter', node, { text: `${quoted(base)} is not a base of the parameter that this derives from.` })
   }
 }
 

@@ -32,7 +32,7 @@ function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }:
 function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition): void {
   const isModifier = node.slot?.name === 'modifierExtension'
   if (rule.isModifier === isModifier) return
-  const text = isModifier ? `${quoted(profile.url)} is no modifier extension.` : `${quoted(profile.url)} must be a modifierExtension.`
+  const text = isModifier ? `${quoted(profile.url)} is not a modifier extension.` : `${quoted(profile.url)} must be a modifierExtension.`
   run.sink.report('extension-modifier', node, { text, profile: profile.canonical })
 }
 

@@ -20,7 +20,7 @@ export function checkIdentifier(run: Run, node: FhirNode): void {
     run.sink.report('identifier', node, { text: `The system of an identifier must be an absolute URI, not ${quoted(system)}.` })
   if (value === undefined) return
   if (system === URIS && !isAbsoluteUri(value))
-    run.sink.report('identifier', node, { text: `By its system the value is a URI, but ${quoted(value)} is no absolute one.` })
+    run.sink.report('identifier', node, { text: `By its system the value is a URI, but ${quoted(value)} is not an absolute one.` })
   if (system === UUIDS)
     run.sink.report('identifier', node, {
       text: `A UUID is written as a URI: with the system ${URIS}, and urn:uuid: before ${quoted(value)}.`,

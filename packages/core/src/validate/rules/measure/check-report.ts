@@ -85,7 +85,7 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   if (subjects.length > 0)
     run.sink.report('measure-count', population, { text: 'Only reports of the type subject-list have subjectResults.' })
   if (count === undefined) {
-    run.sink.report('measure-count', population, { text: 'A report that is no subject-list should have a count.', severity: 'warning' })
+    run.sink.report('measure-count', population, { text: 'A report that is not a subject-list should have a count.', severity: 'warning' })
   }
 }
 

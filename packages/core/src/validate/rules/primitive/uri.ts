@@ -13,7 +13,7 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
   if (!isVisibleText(text) && SPACE.test(text)) return wrong(text, 'URIs have no white space')
   if (!MAY_BE_URN.test(text)) return undefined
   if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)
-  if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'it is no OID')
+  if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'it is not an OID')
   return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined
 }
 
@@ -21,7 +21,7 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
 function uuidWarning(text: string): PrimitiveProblem | undefined {
   const [urn = ''] = text.split('#', 1)
   if (UUID.test(urn)) return undefined
-  if (!UUID.test(urn.toLowerCase())) return wrong(text, 'it is no UUID')
+  if (!UUID.test(urn.toLowerCase())) return wrong(text, 'it is not a UUID')
   return { kind: 'uri-form', text: `${quoted(text)} must be in lower case.`, severity: 'warning' }
 }
 
@@ -32,12 +32,12 @@ export function canonicalProblem(text: string): PrimitiveProblem | undefined {
 
 /** oid: `urn:oid:` with digits and dots. */
 export function oidProblem(text: string): PrimitiveProblem | undefined {
-  return OID.test(text) ? undefined : wrong(text, 'it is no urn:oid:')
+  return OID.test(text) ? undefined : wrong(text, 'it is not a urn:oid:')
 }
 
 /** uuid: `urn:uuid:` with a lower-case UUID. */
 export function uuidProblem(text: string): PrimitiveProblem | undefined {
-  return UUID.test(text) ? undefined : wrong(text, 'it is no urn:uuid: in lower case')
+  return UUID.test(text) ? undefined : wrong(text, 'it is not a urn:uuid: in lower case')
 }
 
 /** True for a uri with a scheme. */

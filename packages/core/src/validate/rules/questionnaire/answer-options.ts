@@ -79,7 +79,7 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
   else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
     check.run.sink.report('answer-option', valued.value, {
-      text: `${quoted(value)} is no code of the value set ${quoted(canonical)}.`,
+      text: `${quoted(value)} is not a code of the value set ${quoted(canonical)}.`,
       profile: check.form.canonical,
     })
   }

@@ -16,7 +16,7 @@ export function checkTarget({ run, form }: ResponseCheck, { value, item }: Value
   if (type === undefined) return
   const text = isConcrete(run.model, type)
     ? notAllowed(type, allowed)
-    : `The answer refers to ${quoted(type)}, which is no type of resource.`
+    : `The answer refers to ${quoted(type)}, which is not a type of resource.`
   if (text !== undefined) run.sink.report('answer-target', value, { text, profile: form.canonical })
 }
 

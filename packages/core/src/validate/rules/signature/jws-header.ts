@@ -38,13 +38,13 @@ export function readHeader(header: JsonObject): JwsHeader {
 function timeOf({ sigT, iat }: JsonObject): Pick<JwsHeader, 'time' | 'timeProblem'> {
   if (sigT === undefined) return iat === undefined ? { time: undefined, timeProblem: undefined } : secondsAsTime(iat)
   if (typeof sigT === 'string' && DATE_TIME.test(sigT)) return { time: sigT, timeProblem: undefined }
-  return { time: undefined, timeProblem: `The signing time (sigT) ${shown(sigT)} is no date with time and zone.` }
+  return { time: undefined, timeProblem: `The signing time (sigT) ${shown(sigT)} is not a date with time and zone.` }
 }
 
 function secondsAsTime(iat: unknown): Pick<JwsHeader, 'time' | 'timeProblem'> {
   const time = new Date(Number(iat) * 1_000)
   if (!Number.isNaN(time.getTime())) return { time: time.toISOString(), timeProblem: undefined }
-  return { time: undefined, timeProblem: `The signing time (iat) ${shown(iat)} is no number of seconds.` }
+  return { time: undefined, timeProblem: `The signing time (iat) ${shown(iat)} is not a number of seconds.` }
 }
 
 function shown(value: unknown): string {
