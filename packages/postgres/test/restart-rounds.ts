@@ -20,6 +20,8 @@ export interface RestartReport {
 const STOPS: readonly Stop[] = ['fast', 'immediate', 'kill']
 const LANES = 8
 const MAX_CONNECTIONS = 10
+/** Writes of a round before the server stops, whatever time they take. */
+const WRITES = 20
 
 interface Acknowledged {
   readonly version: number
@@ -43,9 +45,9 @@ export async function restartRounds(server: TestServer, rounds: number): Promise
   const lanes = Array.from({ length: LANES }, (_, lane) => writeUntil(stop.signal, { db, seen, lane }))
   const recoveries: number[] = []
   for (let round = 0; round < rounds; round++) {
-    await after(200 + Math.random() * 200)
+    await until(seen, ({ writes }, before) => writes >= before.writes + WRITES)
     await server.stop(STOPS[round % STOPS.length] ?? 'kill')
-    await after(100)
+    await until(seen, (now, before) => refusedOf(now) > refusedOf(before))
     await server.start()
     recoveries.push(await nextWriteMs(seen))
   }
@@ -53,7 +55,7 @@ export async function restartRounds(server: TestServer, rounds: number): Promise
   await Promise.all(lanes)
   const report = {
     acknowledged: seen.writes,
-    refused: [...seen.codes.values()].reduce((sum, count) => sum + count, 0),
+    refused: refusedOf(seen),
     connections: pool.totalCount,
   }
   const faults = [...codeFaults(seen), ...(await contentFaults(db, seen))]
@@ -104,10 +106,20 @@ async function endSession(db: PostgresDatabase, seen: Seen, loginId: string): Pr
 
 async function nextWriteMs(seen: Seen): Promise<number> {
   const start = performance.now()
-  for (const before = seen.writes; seen.writes === before; await after(5)) {
-    if (performance.now() - start > 20_000) break
-  }
+  await until(seen, ({ writes }, before) => writes > before.writes)
   return performance.now() - start
+}
+
+/** Waits for what the lanes see, by what they had seen before. */
+async function until(seen: Seen, isSo: (now: Counts, before: Counts) => boolean): Promise<void> {
+  const before = { writes: seen.writes, codes: new Map(seen.codes) }
+  while (!isSo(seen, before)) await after(5)
+}
+
+type Counts = Pick<Seen, 'writes' | 'codes'>
+
+function refusedOf({ codes }: Counts): number {
+  return codes.values().reduce((sum, count) => sum + count, 0)
 }
 
 const EXPECTED: ReadonlySet<string> = new Set(['storage-unavailable', 'storage-timeout'])
