@@ -1,6 +1,7 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { corrected, correctedStrength } from '../rules/constraint/corrections.js'
 import type { ProfileSource } from './compile-profile.js'
+import { discriminatorSteps } from './discriminator-path.js'
 import type { BindingRule, ConstraintRule, Discriminator, ElementRule, SlicingRule, TypeRule } from './element-rule.js'
 import { EXTENSION, extensionValue, R5_ELEMENT, valueIn } from './extension-value.js'
 import { ALLOWED_UNITS, hasLimits, valueRuleOf } from './value-rule.js'
@@ -183,5 +184,6 @@ const DISCRIMINATORS: readonly Discriminator['type'][] = ['value', 'pattern', 'e
 
 function discriminatorOf(discriminator: JsonObject): Discriminator {
   const type = stringAt(discriminator, 'type')
-  return { type: DISCRIMINATORS.find((known) => known === type) ?? 'value', path: stringAt(discriminator, 'path') ?? '$this' }
+  const path = stringAt(discriminator, 'path') ?? '$this'
+  return { type: DISCRIMINATORS.find((known) => known === type) ?? 'value', path, steps: discriminatorSteps(path) }
 }

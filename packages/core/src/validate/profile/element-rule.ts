@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json/index.js'
 import type { IssueSeverity } from '../../errors/index.js'
+import type { DiscriminatorStep } from './discriminator-path.js'
 
 /** What one ElementDefinition demands, in the form in which the walk uses it. */
 export interface ElementRule {
@@ -105,6 +106,8 @@ export interface SlicingRule {
 export interface Discriminator {
   readonly type: 'value' | 'pattern' | 'exists' | 'type' | 'profile' | 'position'
   readonly path: string
+  /** What the path says. */
+  readonly steps: readonly DiscriminatorStep[]
 }
 
 /**

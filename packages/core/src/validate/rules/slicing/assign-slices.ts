@@ -9,8 +9,12 @@ import { checkCount } from '../cardinality/count.js'
 import { checkOrder, reportOutside, reportSeveral, type Places } from './slice-findings.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
 
-const BY_URL: SlicingRule = { discriminators: [{ type: 'value', path: 'url' }], rules: 'open', ordered: false }
-const BY_TYPE: SlicingRule = { discriminators: [{ type: 'type', path: '$this' }], rules: 'open', ordered: false }
+const BY_URL: SlicingRule = {
+  discriminators: [{ type: 'value', path: 'url', steps: [{ kind: 'child', name: 'url' }] }],
+  rules: 'open',
+  ordered: false,
+}
+const BY_TYPE: SlicingRule = { discriminators: [{ type: 'type', path: '$this', steps: [] }], rules: 'open', ordered: false }
 const BY_CONTENT: SlicingRule = { discriminators: [], rules: 'open', ordered: false }
 
 /** The rules of slices that each node is in. */

@@ -1,5 +1,6 @@
 import { isSubtype, pushChildren, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
+import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
 import type { Discriminator, ElementRule } from '../../profile/element-rule.js'
 import { rulesWithin } from '../../profile/rules-within.js'
 import { profileRoots } from '../../walk/profile-roots.js'
@@ -8,7 +9,6 @@ import { codedFits } from '../binding/coded-fits.js'
 import { conforms } from '../profile/conforms.js'
 import { referenceOf, resolveLocally } from '../reference/resolve-locally.js'
 import { contains, equals } from '../value/compare-json.js'
-import { discriminatorSteps, type Step } from './discriminator-path.js'
 
 /** The nodes and the slice's rules at one place of a discriminator's path. */
 interface Place {
@@ -41,14 +41,14 @@ interface Deciding {
 function decisionBy(run: Run, node: FhirNode, { rules, discriminators }: Deciding): boolean | undefined {
   const answers = discriminators.map((discriminator) => {
     const start: Place = { nodes: [node], rules }
-    const place = discriminatorSteps(discriminator.path).reduce((at: Place, step) => stepTo(run, at, step), start)
+    const place = discriminator.steps.reduce((at: Place, step) => stepTo(run, at, step), start)
     return decision(run, place, discriminator)
   })
   if (answers.includes(false)) return false
   return answers.includes(true) ? true : undefined
 }
 
-function stepTo(run: Run, { nodes, rules }: Place, step: Step): Place {
+function stepTo(run: Run, { nodes, rules }: Place, step: DiscriminatorStep): Place {
   switch (step.kind) {
     case 'child':
       return { nodes: childrenOf(run, nodes, step.name), rules: childRules(run, rules, step.name) }
@@ -75,6 +75,7 @@ function childrenOf(run: Run, nodes: readonly FhirNode[], name: string): readonl
 
 /** Rules with those of the one profile that each puts on its type. */
 function withTypeProfiles(run: Run, rules: readonly ElementRule[]): readonly ElementRule[] {
+  if (rules.every(({ types }) => types.every(({ profiles }) => profiles.length !== 1))) return rules
   return rules.flatMap((rule) => [
     rule,
     ...rule.types.flatMap(({ profiles }) => (profiles.length === 1 ? profileRoots(run, profiles[0] ?? '') : [])),

@@ -22,6 +22,6 @@ function compare(
   { expected, rule, kind }: { expected: unknown; rule: ElementRule; kind: 'value-fixed' | 'value-pattern' },
 ): void {
   for (const { at, text } of differencesOf(node.value, expected, { at: '', isPattern: kind === 'value-pattern' })) {
-    run.sink.report(kind, node, { text, profile: rule.profile, ...(at !== '' && { at }) })
+    run.sink.report(kind, node, { text: text(), profile: rule.profile, ...(at !== '' && { at }) })
   }
 }

@@ -4,7 +4,8 @@ import { isObject, type JsonObject } from '../../../json/index.js'
 /** Where two values differ: steps below the node, and what is wrong there. */
 export interface Difference {
   readonly at: string
-  readonly text: string
+  /** Put together when it is told: most comparisons only ask whether there is a difference. */
+  readonly text: () => string
 }
 
 /** Whether two JSON values are equal in every part; the order of members does not matter. */
@@ -30,13 +31,13 @@ export function differencesOf(actual: unknown, expected: unknown, comparison: Co
   return [
     {
       at: comparison.at,
-      text: `The value must be ${JSON.stringify(expected)}, not ${JSON.stringify(actual)?.slice(0, 100).toWellFormed()}.`,
+      text: () => `The value must be ${JSON.stringify(expected)}, not ${JSON.stringify(actual)?.slice(0, 100).toWellFormed()}.`,
     },
   ]
 }
 
 function missing(at: string): Difference {
-  return { at: parentOf(at), text: `'${at}' is required by a fixed value or pattern.` }
+  return { at: parentOf(at), text: () => `'${at}' is required by a fixed value or pattern.` }
 }
 
 function parentOf(at: string): string {
@@ -54,7 +55,7 @@ function memberDifferences(actual: JsonObject, expected: JsonObject, { at, isPat
   const extra = Object.keys(actual).filter((name) => !Object.hasOwn(expected, name))
   return [
     ...found,
-    ...extra.map((name) => ({ at: at === '' ? name : `${at}.${name}`, text: `${quoted(name)} is not in the fixed value.` })),
+    ...extra.map((name) => ({ at: at === '' ? name : `${at}.${name}`, text: () => `${quoted(name)} is not in the fixed value.` })),
   ]
 }
 
@@ -63,9 +64,9 @@ function listDifferences(actual: readonly unknown[], expected: readonly unknown[
     const absent = expected.filter((item) => !actual.some((candidate) => contains(candidate, item)))
     return absent.map((item) => ({
       at: parentOf(at),
-      text: `'${at}' has no item with ${JSON.stringify(item).slice(0, 200).toWellFormed()}.`,
+      text: () => `'${at}' has no item with ${JSON.stringify(item).slice(0, 200).toWellFormed()}.`,
     }))
   }
-  if (actual.length !== expected.length) return [{ at: parentOf(at), text: `'${at}' must have ${expected.length} items.` }]
+  if (actual.length !== expected.length) return [{ at: parentOf(at), text: () => `'${at}' must have ${expected.length} items.` }]
   return expected.flatMap((item, index) => differencesOf(actual[index], item, { at: `${at}[${index}]`, isPattern }))
 }

@@ -1,12 +1,12 @@
 /** One step of a discriminator's path. */
-export type Step =
+export type DiscriminatorStep =
   | { readonly kind: 'child'; readonly name: string }
   | { readonly kind: 'extension'; readonly url: string }
   | { readonly kind: 'resolve' }
   | { readonly kind: 'type'; readonly type: string }
 
 /** How each kind of step begins, and what it means; `undefined` for `$this`, which stays where it is. */
-const STEPS: readonly (readonly [RegExp, (argument: string) => Step | undefined])[] = [
+const STEPS: readonly (readonly [RegExp, (argument: string) => DiscriminatorStep | undefined])[] = [
   [/^extension\(['"]([^'"]*)['"]\)/, (url) => ({ kind: 'extension', url })],
   [/^(?:ofType|as)\((?:FHIR\.)?([A-Za-z0-9]+)\)/, (type) => ({ kind: 'type', type })],
   [/^resolve\(\)/, () => ({ kind: 'resolve' })],
@@ -19,8 +19,8 @@ const STEPS: readonly (readonly [RegExp, (argument: string) => Step | undefined]
  *
  * @see https://hl7.org/fhir/R4/profiling.html#discriminator
  */
-export function discriminatorSteps(path: string): readonly Step[] {
-  const steps: Step[] = []
+export function discriminatorSteps(path: string): readonly DiscriminatorStep[] {
+  const steps: DiscriminatorStep[] = []
   let rest = path
   for (let next = stepAt(rest); next !== undefined; next = stepAt(rest)) {
     if (next.step !== undefined) steps.push(next.step)
@@ -29,7 +29,7 @@ export function discriminatorSteps(path: string): readonly Step[] {
   return steps
 }
 
-function stepAt(text: string): { readonly step: Step | undefined; readonly length: number } | undefined {
+function stepAt(text: string): { readonly step: DiscriminatorStep | undefined; readonly length: number } | undefined {
   for (const [pattern, make] of STEPS) {
     const match = pattern.exec(text)
     if (match !== null) return { step: make(match[1] ?? ''), length: match[0].length }
