@@ -19,6 +19,9 @@ interface Acknowledged {
   readonly ended: Set<string>
 }
 
+/** The most acknowledged writes that are waited for before a process is killed, whatever time they take. */
+const MAX_WRITES = 60
+
 /** Starts a writing process, kills it at a random moment and looks at what is left; so many times, on the same file. */
 export async function crashRounds(file: string, rounds: number): Promise<CrashReport> {
   const acknowledged: Acknowledged = { pairs: new Map(), sessions: new Set(), ended: new Set() }
@@ -32,8 +35,8 @@ export async function crashRounds(file: string, rounds: number): Promise<CrashRe
     lines += output.length
     const start = performance.now()
     const db = await openSqlite(file)
-    faults.push(...(await faultsIn(db, acknowledged)))
     slowestOpenMs = Math.max(slowestOpenMs, performance.now() - start)
+    faults.push(...(await faultsIn(db, acknowledged)))
     await db.close()
     faults.push(...checkSqlite(file))
   }
@@ -42,13 +45,16 @@ export async function crashRounds(file: string, rounds: number): Promise<CrashRe
 
 /** The complete lines that a writer reported before it was killed. */
 async function killedWriter(file: string, { run, early }: { readonly run: string; readonly early: boolean }): Promise<readonly string[]> {
-  const writer = spawn(process.execPath, [fileURLToPath(new URL('crash-writer.ts', import.meta.url)), file, run], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const writer = spawn(process.execPath, [fileURLToPath(new URL('crash-writer.ts', import.meta.url)), file, run], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   let errors = ''
   writer.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
   writer.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-  if (!early) await Promise.race([once(writer.stdout, 'data'), once(writer, 'exit')])
-  await after(Math.random() * (early ? 200 : 400))
+  const least = early ? 0 : 1 + Math.random() * MAX_WRITES
+  await after(Math.random() * 200)
+  while (output.split('\n').length <= least && writer.exitCode === null) await after(5)
   if (writer.exitCode !== null) throw new Error(`The writer ended by itself: ${errors}`)
   const closed = once(writer, 'close')
   writer.kill('SIGKILL')
@@ -71,7 +77,11 @@ async function faultsIn(db: SqliteFile, { pairs, sessions, ended }: Acknowledged
   return faults
 }
 
-async function faultsOfPair(db: SqliteFile, pair: string, { version, mark }: { readonly version: number; readonly mark: string }): Promise<readonly string[]> {
+async function faultsOfPair(
+  db: SqliteFile,
+  pair: string,
+  { version, mark }: { readonly version: number; readonly mark: string },
+): Promise<readonly string[]> {
   const a = await halfOf(db, `a${pair}`)
   const b = await halfOf(db, `b${pair}`)
   const found = a.text.split(' ')[0] ?? ''

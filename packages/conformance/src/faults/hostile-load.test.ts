@@ -83,7 +83,7 @@ async function hostileRounds(rounds: number): Promise<void> {
 }
 
 describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (needs /proc)', () => {
-  it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', { timeout: 120_000 }, async () => {
+  it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', { timeout: 600_000 }, async () => {
     await send('PUT', `${FHIR}/Bot/endless`, JSON.stringify(ENDLESS))
     expect(await send('PUT', `${FHIR}/CodeSystem/large`, JSON.stringify(SYSTEM))).toBe(201)
     expect(await send('GET', `${FHIR}/Patient?gender=female`)).toBe(200)
