@@ -94,7 +94,9 @@ describe('HT-01 HT-02 HT-03 methods', () => {
       undefined,
     ])
     const head = await ask('/Patient/p', { method: 'HEAD' })
+    const got = await ask('/Patient/p')
     expect([head.status, head.text, head.headers.etag]).toEqual([200, '', 'W/"1"'])
+    expect(head.headers['content-length']).toBe(got.headers['content-length'])
   })
 })
 
@@ -257,6 +259,8 @@ describe('HT-10 malformed wire requests', () => {
     ['a NUL', 'GET /fhir/R4/\0 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['no host', 'GET /fhir/R4/metadata HTTP/1.1\r\n\r\n'],
     ['absolute form', 'GET http://evil.example/fhir/R4/metadata HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['two hosts', 'GET /fhir/R4/metadata HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
+    ['a fragment', 'GET /fhir/R4/metadata#x HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['asterisk form', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
   ])('%s: 400, 401 or a closed connection', async (_name, text) => {

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { Connection, HttpRequest } from '../http/http-request.js'
+import { linesOf, type Connection, type HttpRequest } from '../http/http-request.js'
 
 /** An access token as it was given. */
 export interface Credentials {
@@ -15,6 +15,7 @@ export interface Credentials {
  * @throws {OperationError} `token-missing` when there is none; `token-malformed` when it is not given once, as one word.
  */
 export function credentialsOf(request: HttpRequest, connection: Connection, schemes: readonly string[]): Credentials {
+  // Node keeps only the first of several Authorization lines.
   if (linesOf(connection, 'authorization') > 1 || linesOf(connection, 'dpop') > 1) throw malformedCredentials()
   const header = (request.header('authorization') ?? '').trim()
   const scheme = (/^\S*/.exec(header) ?? [''])[0].toLowerCase()
@@ -27,9 +28,4 @@ export function credentialsOf(request: HttpRequest, connection: Connection, sche
 /** The error for credentials that are not one bearer token in the header. */
 export function malformedCredentials(): OperationError {
   return new OperationError('token-malformed', 'Bad OAuth2 request: one bearer token is expected, in the Authorization header.')
-}
-
-/** Node keeps only the first of several Authorization lines, so the raw ones are counted. */
-function linesOf({ rawHeaders = [] }: Connection, header: string): number {
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === header).length
 }

@@ -53,10 +53,12 @@ export function withHeaders(answer: Answer, headers: Answer['headers']): Answer 
   return headers.length === 0 ? answer : { ...answer, headers: [...answer.headers, ...headers] }
 }
 
-/** The answer as it goes out: with the headers of every answer, and without its body for a HEAD. */
+/** The answer as it goes out: with the headers of every answer, and for a HEAD with the length of its body in place of the body. */
 export function finished(answer: Answer, method: string): Answer {
   const headers = [...ALWAYS, ...answer.headers]
-  return method === 'HEAD' ? { status: answer.status, headers } : { ...answer, headers }
+  if (method !== 'HEAD') return { ...answer, headers }
+  const length = answer.body === undefined ? [] : [['Content-Length', String(new TextEncoder().encode(answer.body).length)] as const]
+  return { status: answer.status, headers: [...headers, ...length] }
 }
 
 /** Writes an answer as a web-standard response. */

@@ -21,9 +21,15 @@ export interface Connection {
   readonly rawHeaders?: readonly string[] | undefined
 }
 
+/** How many lines of a header came in, by its lower-case name. */
+export function linesOf({ rawHeaders = [] }: Pick<Connection, 'rawHeaders'>, header: string): number {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === header).length
+}
+
 /** Wraps a web-standard request. */
 export function fromWebRequest(request: Request): HttpRequest {
-  const url = request.url
+  // A fragment is for the caller and is not sent.
+  const [url = ''] = request.url.split('#', 1)
   const path = url.indexOf('/', url.indexOf('://') + 3)
   return {
     method: request.method,

@@ -20,11 +20,11 @@ export interface TargetLimits {
  * Takes a request's target apart (HT-11).
  *
  * @throws {OperationError} `url-too-long`, `parameter-too-long` for too many parameters, `parameter-invalid` for a target that is no
- *   path or that has a malformed percent-encoding, invalid UTF-8 or a NUL.
+ *   path, has a fragment, or has a malformed percent-encoding, invalid UTF-8 or a NUL.
  */
 export function parseTarget(target: string, limits: TargetLimits): Target {
   if (target.length > limits.urlBytes) throw new OperationError('url-too-long', `The URL is longer than ${limits.urlBytes} bytes.`)
-  if (!target.startsWith('/')) throw malformed()
+  if (!target.startsWith('/') || target.includes('#')) throw malformed()
   const { pathname, search } = new URL(`http://localhost${target}`)
   const rawQuery = search.slice(1)
   return { segments: segmentsOf(pathname), query: parseQuery(rawQuery, limits), rawQuery }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
+import { linesOf } from '../http/http-request.js'
 import { nodeRequest, type RoutedMessage } from './node-request.js'
 import { writeAnswer } from './write-answer.js'
 
@@ -31,7 +32,9 @@ export async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMe
   await writeAnswer(response, answer, incoming.isBodyUnread() ? message : undefined)
 }
 
-/** HTTP/1.1 demands the header `Host` (RFC 9112 3.2); what came before HTTP/1.0 has no headers at all. */
-function isAddressed({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' ? headers.host !== undefined : httpVersion !== '0.9'
+/** HTTP/1.1 demands one header `Host` (RFC 9112 3.2); what came before HTTP/1.0 has no headers at all. */
+function isAddressed(message: IncomingMessage): boolean {
+  const { httpVersion } = message
+  const hosts = linesOf(message, 'host')
+  return httpVersion === '1.1' ? hosts === 1 : hosts < 2 && httpVersion !== '0.9'
 }

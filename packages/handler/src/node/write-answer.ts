@@ -19,7 +19,7 @@ export async function writeAnswer(response: ServerResponse, answer: Answer, unre
   }
   const hasBody = answer.body !== undefined
   if (hasBody) headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
-  else if (mayHaveBody(answer.status)) headers.push('Content-Length', '0')
+  else if (mayHaveBody(answer.status) && response.req.method !== 'HEAD') headers.push('Content-Length', '0')
   if (unread !== undefined) headers.push('Connection', 'close')
   response.writeHead(answer.status, headers)
   if (unread === undefined) response.end(answer.body)
