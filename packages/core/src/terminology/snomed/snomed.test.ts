@@ -193,7 +193,9 @@ test.each([
 test('the implicit map of an association translates inactive concepts', async () => {
   const url = `${SNOMED}?fhir_cm=900000000000526001`
   const { result, matches } = await translate(ctx, { url, coding: { system: SNOMED, code: ID.old } })
-  expect([result, matches.map(({ concept }) => concept?.code)]).toEqual([true, [ID.swelling]])
+  expect([result, matches.map(({ concept }) => concept)]).toEqual([true, [{ system: SNOMED, code: ID.swelling, display: 'Swollen organ' }]])
+  const back = await translate(ctx, { url, coding: { system: SNOMED, code: ID.swelling }, reverse: true })
+  expect(back.matches.map(({ concept }) => concept)).toEqual([{ system: SNOMED, code: ID.old, display: 'Old swelling' }])
 })
 
 test('lookup tells attributes, relatives, module and time with displays', async () => {

@@ -2,9 +2,11 @@ import type { Definition } from '../../../content/index.js'
 import type { OperationContext } from '../../../context/index.js'
 import type { JsonObject } from '../../../json/index.js'
 import type { ConceptStore, StoredSystem } from '../../../storage/index.js'
-import { pickSnomedVersion } from '../edition.js'
-import { readHeader, SNOMED_FORMAT } from '../index/header.js'
-import { refsetTable, type RefsetRow } from '../index/refset-table.js'
+import type { CodeSystemProvider } from '../../code-system/provider.js'
+import { storedVersions } from '../../code-system/stored-systems.js'
+import { mainText } from '../../concept-texts.js'
+import { readHeader } from '../index/header.js'
+import { refsetTable } from '../index/refset-table.js'
 import { sectionReader } from '../index/section-reader.js'
 import { SNOMED } from '../sctid.js'
 import { implicitUrl } from './implicit-url.js'
@@ -25,38 +27,47 @@ const EQUIVALENCE: ReadonlyMap<string, string> = new Map([
 export async function implicitMap(ctx: OperationContext, url: string): Promise<Definition | undefined> {
   const asked = implicitUrl(url, 'fhir_cm')
   if (asked?.value === undefined || ctx.concepts === undefined) return undefined
-  const stored = await storedVersion(ctx.concepts, asked.version)
-  const element = stored === undefined ? undefined : await elementsOf(ctx.concepts, stored, asked.value)
-  if (stored === undefined || element === undefined) return undefined
+  const provider = (await storedVersions(ctx, SNOMED)).provider(asked.version)
+  const stored = (await ctx.concepts.systems()).find((one) => one.url === SNOMED && one.version === provider?.header.version)
+  if (provider === undefined || stored === undefined) return undefined
+  const rows = await associations(ctx.concepts, stored, asked.value)
+  if (rows === undefined) return undefined
   const { version } = stored
-  const group = [{ source: SNOMED, target: SNOMED, element }]
+  const group = [{ source: SNOMED, target: SNOMED, element: elements(rows, EQUIVALENCE.get(asked.value) ?? 'relatedto', provider) }]
   const resource = { resourceType: 'ConceptMap', url, version, status: 'active', group }
   return { type: 'ConceptMap', url, version, status: 'active', resource, key: `${stored.key} ${url}` }
 }
 
-async function storedVersion(concepts: ConceptStore, asked: string | undefined): Promise<StoredSystem | undefined> {
-  const systems = (await concepts.systems()).filter(({ url, format }) => url === SNOMED && format === SNOMED_FORMAT)
-  const picked = pickSnomedVersion(
-    systems.map(({ version }) => version),
-    asked,
-  )
-  return systems.find(({ version }) => version === picked)
+interface Association {
+  readonly source: string
+  readonly target: string
 }
 
-async function elementsOf(concepts: ConceptStore, stored: StoredSystem, id: string): Promise<readonly JsonObject[] | undefined> {
+/** The active rows of a reference set; `undefined` when it associates nothing. */
+async function associations(concepts: ConceptStore, stored: StoredSystem, id: string): Promise<readonly Association[] | undefined> {
   const reader = sectionReader(await concepts.open(stored.key))
   const refsets = refsetTable(reader, readHeader(stored.header), stored.concepts)
   const target = refsets.find(id)?.fields.indexOf('targetComponentId') ?? -1
-  return target < 0 ? undefined : elements([...refsets.rows(id)], target, EQUIVALENCE.get(id) ?? 'relatedto')
+  if (target < 0) return undefined
+  const rows = [...refsets.rows(id)].filter(({ active }) => active)
+  return rows.map(({ referencedComponentId, fields }) => ({ source: referencedComponentId, target: fields[target] ?? '' }))
 }
 
-function elements(rows: readonly RefsetRow[], target: number, equivalence: string): readonly JsonObject[] {
-  const bySource = Map.groupBy(
-    rows.filter(({ active }) => active),
-    (row) => row.referencedComponentId,
+function elements(rows: readonly Association[], equivalence: string, provider: CodeSystemProvider): readonly JsonObject[] {
+  const bySource = Map.groupBy(rows, ({ source }) => source)
+  return Array.from(bySource, ([source, found]) =>
+    mapped(provider, source, { target: found.map(({ target }) => mapped(provider, target, { equivalence })) }),
   )
-  return Array.from(bySource, ([code, found]) => ({
+}
+
+/** A concept of the map. Its display is read when it is found. */
+function mapped(provider: CodeSystemProvider, code: string, more: JsonObject): JsonObject {
+  return {
     code,
-    target: found.map(({ fields }) => ({ code: fields[target], equivalence })),
-  }))
+    get display() {
+      const concept = provider.find(code)
+      return concept === undefined ? undefined : mainText(provider, concept)?.value
+    },
+    ...more,
+  }
 }
