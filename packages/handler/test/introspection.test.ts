@@ -47,6 +47,12 @@ describe('opaque tokens of an OpenID provider, by introspection', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
+  it('TK-05 are refused when they are refresh tokens, which are active, too', async () => {
+    const token = await provider.refreshToken()
+    expect(await statusOf(token)).toBe(401)
+    expect(await introspectionVerifier({ ...provider.introspection, allowUntyped: true }).verify(token)).toMatchObject({ sub: 'eve' })
+  })
+
   it('are asked about once when they are none', async () => {
     expect(await statusOf('no-token-at-all')).toBe(401)
     const before = provider.asked.length

@@ -25,6 +25,8 @@ export interface TestProvider {
   config(): Promise<client.Configuration>
   /** An opaque token that it has issued and keeps; `jkt` is the thumbprint of the key that it is bound to. */
   opaqueToken(token?: { readonly sub?: string; readonly sid?: string; readonly jkt?: string }): Promise<string>
+  /** A refresh token that it has issued and keeps. */
+  refreshToken(): Promise<string>
   /** Tells that a login, or everything of a user, has ended. */
   endLogin(sub: string, sid: string): Promise<void>
   stop(): void
@@ -63,6 +65,10 @@ export async function testProvider(scope: string): Promise<TestProvider> {
       if (jkt !== undefined) token.jkt = jkt
       return token.save()
     },
+    async refreshToken() {
+      const app = await oidc.Client.find(CLIENT.client_id)
+      return new oidc.RefreshToken({ accountId: 'eve', client: app, scope, gty: 'authorization_code' }).save()
+    },
     async endLogin(sub, sid) {
       const app = await oidc.Client.find(CLIENT.client_id)
       await app?.backchannelLogout(sub, sid)
@@ -99,7 +105,7 @@ function configuration({ scope, key, logoutUri }: Setup): object {
         ...(logoutUri !== undefined && { backchannel_logout_uri: logoutUri, backchannel_logout_session_required: true }),
       },
     ],
-    scopes: scope.split(' '),
+    scopes: [...scope.split(' '), 'offline_access'],
     extraTokenClaims: () => ({ patient: 'p1' }),
     // Its own dispatcher refuses addresses of the loopback interface.
     fetch: (url: string, { dispatcher: _guarded, ...options }: RequestInit & { dispatcher: unknown }) => fetch(url, options),

@@ -8,6 +8,7 @@ declare module 'oidc-provider' {
     callback(): RequestListener
     readonly Client: { find(id: string): Promise<Client | undefined> }
     readonly AccessToken: new (properties: object) => AccessToken
+    readonly RefreshToken: new (properties: object) => { save(): Promise<string> }
   }
 
   interface Client {

@@ -84,7 +84,10 @@ export async function createSession(services: SessionServices, input: NewSession
   return { token, loginId: session.loginId, expiresAt: new Date(session.expiresAt).toISOString() }
 }
 
-/** The principal of another issuer's token; its session is recorded at first sight, so that it can be listed and revoked. */
+/**
+ * The principal of another issuer's token; its session is recorded at first sight, so that it can be listed and revoked. What the token grants is
+ * its own, whatever another of the same session granted.
+ */
 export async function adoptForeign(services: SessionServices, token: ForeignToken, seen: SeenCaller): Promise<Principal> {
   const digest = foreignDigest(token.issuer, token.sessionKey)
   const known = (await knownSession(services, digest)) ?? (await recorded(services, { ...seen, token, digest }))
@@ -92,7 +95,8 @@ export async function adoptForeign(services: SessionServices, token: ForeignToke
   const session = { ...known.session, expiresAt: Math.max(known.session.expiresAt, token.expiresAt) }
   const principal = accepted(services, { ...known, session })
   if (session.expiresAt > known.session.expiresAt) await extend(services, session)
-  return { ...principal, scopes: token.scopes, expiresAt: token.expiresAt, patient: token.patient }
+  const { scopes, expiresAt, patient, project, client } = token
+  return { ...principal, scopes, expiresAt, patient, project, client }
 }
 
 /** What the session of another issuer's token is found by. */

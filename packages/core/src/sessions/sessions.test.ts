@@ -345,12 +345,12 @@ describe('foreign tokens', () => {
     expect(await reasonOf(sessions.adopt(foreign({ issuedAt: START + after })))).toBe(reason)
   })
 
-  it('with a session key seen before move its expiry and have their own scopes', async () => {
+  it('with a session key seen before move its expiry and have their own scopes, patient, project and client', async () => {
     const { sessions, clock } = world()
-    await sessions.adopt(foreign({ sessionKey: 'sid:1' }))
+    await sessions.adopt(foreign({ sessionKey: 'sid:1', project: 'one', client: 'app', patient: 'p' }))
     clock.time += 59_000
     const later = await sessions.adopt(foreign({ sessionKey: 'sid:1', expiresAt: START + 120_000, scopes: ['profile'] }))
-    expect(later.scopes).toEqual(['profile'])
+    expect(later).toMatchObject({ scopes: ['profile'], project: undefined, client: undefined, patient: undefined })
     clock.time += 59_000
     expect((await sessions.list('ann')).length).toBe(1)
   })

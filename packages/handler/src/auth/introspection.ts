@@ -22,6 +22,11 @@ export interface IntrospectionOptions {
   /** What `aud` of the answer must name; not looked at when absent. */
   readonly audience?: string
   /**
+   * Also accepts answers without `token_type`, for issuers that name it for no token; whether a refresh token is active is theirs to say then.
+   * Default false.
+   */
+  readonly allowUntyped?: boolean
+  /**
    * How long an answer holds, in milliseconds: the time that a revocation at the issuer may stay unseen. 0 (default) to 5,000; the issuer is
    * asked for every request when 0. What ends a session here is seen at once all the same.
    */
@@ -72,7 +77,7 @@ async function verify(introspecting: Introspecting, token: string, jkt: string |
   const { options, clockTolerance, now } = introspecting
   const digest = sha256(token)
   const payload = await answerAbout(introspecting, token, digest)
-  if (!isOurs(payload, options)) throw rejected('claims')
+  if (!isOurs(payload, options) || !isAccessToken(payload, options)) throw rejected('claims')
   const verified = foreignTokenOf({ payload, digest, now: now(), jkt }, { ...options, clockTolerance })
   if (verified.expiresAt <= now()) throw rejected('expired')
   return verified
@@ -94,6 +99,11 @@ async function answerAbout({ ask, active, refused }: Introspecting, token: strin
 function isOurs({ iss, aud }: JsonObject, { issuer, audience }: IntrospectionOptions): boolean {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   return (iss === undefined || iss === issuer) && (audience === undefined || audiences.includes(audience))
+}
+
+/** Refresh tokens may be active, too; the type is that of an access token (RFC 7662 2.2, RFC 6749 5.1). */
+function isAccessToken({ token_type: type }: JsonObject, { allowUntyped = false }: IntrospectionOptions): boolean {
+  return typeof type === 'string' ? ['bearer', 'dpop'].includes(type.toLowerCase()) : type === undefined && allowUntyped
 }
 
 function introspectingOf(options: IntrospectionOptions): Introspecting {
