@@ -1,4 +1,5 @@
-import { conceptsOf, coverageOf, mapped, nameOf, type Members, type Segment, type ValueSetPlan, type Work } from '../terminology/index.js'
+import { conceptsOf, coverageOf, nameOf, type Members, type Segment, type ValueSetPlan } from '../terminology/index.js'
+import { mapped, type Work } from '../work/index.js'
 import { overlapOf, type Overlap } from './overlap.js'
 
 /** When codes of different versions of a code system are different: where the system says so (the default), always, or never. */

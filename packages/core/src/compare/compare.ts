@@ -7,14 +7,13 @@ import {
   membersOf,
   namedValueSet,
   nameOf,
-  paced,
   terminologyScope,
   type TerminologyScope,
   type ValueSetName,
   type ValueSetPlan,
   type VersionRules,
-  type Work,
 } from '../terminology/index.js'
+import { paced, type Work } from '../work/index.js'
 import { compareDefinitions } from './compare-definitions.js'
 import { compareMembers, whyOpen, type VersionPolicy } from './compare-members.js'
 import { comparisonStep, definitionsStep } from './explain-comparison.js'

@@ -1,4 +1,5 @@
-import { bitmapOf, FAR, members, placeOfWord, type Bitmap, type DisplayOrder, type Work } from '../terminology/index.js'
+import { bitmapOf, FAR, members, placeOfWord, type Bitmap, type DisplayOrder } from '../terminology/index.js'
+import type { Work } from '../work/index.js'
 import { smallestKeys } from './smallest-keys.js'
 
 /** What matches of one code system are ordered by. Both texts are folded, and the wanted one begins with the first word. */

@@ -6,9 +6,7 @@ import {
   filterWords,
   languagesFor,
   listable,
-  mapped,
   nameOf,
-  paced,
   plannedValueSet,
   refusal,
   selectableCodes,
@@ -17,8 +15,8 @@ import {
   type Segment,
   type TerminologyScope,
   type ValueSetPlan,
-  type Work,
 } from '../terminology/index.js'
+import { mapped, paced, type Work } from '../work/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
 import { EXPAND_INPUT, type ExpandInput } from './expand-input.js'
 import type { Expansion, ExpansionEntry } from './expansion.js'

@@ -1,7 +1,8 @@
 import { OperationError } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import type { ConceptText, Work } from '../terminology/index.js'
+import type { ConceptText } from '../terminology/index.js'
+import type { Work } from '../work/index.js'
 import { designationExtensions } from './entry-extensions.js'
 import type { EntryProperty, Expansion, ExpansionEntry } from './expansion.js'
 

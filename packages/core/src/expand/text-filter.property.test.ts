@@ -2,16 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
-import {
-  conceptsOf,
-  definedValueSet,
-  makePlan,
-  membersOf,
-  terminologyScope,
-  finished,
-  listable,
-  type Segment,
-} from '../terminology/index.js'
+import { conceptsOf, definedValueSet, makePlan, membersOf, terminologyScope, listable, type Segment } from '../terminology/index.js'
+import { finished } from '../work/index.js'
 import { expand } from './expand.js'
 import { compareKeys } from './rank-key.js'
 import { matching, ranked } from './text-filter.js'

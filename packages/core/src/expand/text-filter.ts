@@ -7,15 +7,14 @@ import {
   fold,
   listable,
   mainText,
-  paced,
   shownText,
   withCodes,
   type DisplayOrder,
   type LanguageList,
   type Segment,
   type TerminologyScope,
-  type Work,
 } from '../terminology/index.js'
+import { paced, type Work } from '../work/index.js'
 import { bestMatches, type BestQuestion } from './best-matches.js'
 import { compareKeys, rankKey, type RankKey } from './rank-key.js'
 

@@ -1,4 +1,5 @@
-import { andNot, filterWords, listable, withCodes, type FilterWord, type Segment, type Work } from '../terminology/index.js'
+import { andNot, filterWords, listable, withCodes, type FilterWord, type Segment } from '../terminology/index.js'
+import type { Work } from '../work/index.js'
 import { matching } from './text-filter.js'
 
 /** Shorter words are near too many others. */

@@ -1,7 +1,8 @@
 import { formatCanonical, type Definition } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { cachedWork, finished, sharedWork, type LongKind, type Pending, type Work } from '../terminology/index.js'
+import { cachedWork, type LongKind, type Pending } from '../terminology/index.js'
+import { finished, sharedWork, type Work } from '../work/index.js'
 
 /** A ConceptMap made ready for lookups by code. */
 export interface MapIndex {

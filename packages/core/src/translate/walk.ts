@@ -1,6 +1,6 @@
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { paced } from '../terminology/index.js'
+import { paced } from '../work/index.js'
 import { dependenciesMet, factsOf, type Facts } from './dependencies.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
 import { mappingMatch } from './mapping-match.js'

@@ -1,7 +1,6 @@
 import {
   explainUnknownCode,
   membershipIn,
-  paced,
   preparedChoice,
   type CodeSystemProvider,
   type LanguageList,
@@ -10,6 +9,7 @@ import {
   type TerminologyScope,
   type ValueSetPlan,
 } from '../terminology/index.js'
+import { paced } from '../work/index.js'
 import { conceptFindings, type ConceptFindings } from './check-concept.js'
 import { explainDisplay } from './explain-display.js'
 import { relativeSystem, unknownCode, unusableSystem } from './check-system.js'

@@ -1,4 +1,5 @@
-import { escaped, membershipIn, nameOf, withImports, type Work } from '../terminology/index.js'
+import { escaped, membershipIn, nameOf, withImports } from '../terminology/index.js'
+import type { Work } from '../work/index.js'
 import type { CodingCheck } from './check-coding.js'
 import type { GivenCoding } from './validate-input.js'
 import { issueOf, type ValidationIssue } from './validation-issue.js'

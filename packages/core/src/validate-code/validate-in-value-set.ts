@@ -1,6 +1,7 @@
 import { explained, type OperationContext } from '../context/index.js'
 import { checkInput } from '../input/index.js'
-import { escaped, escapedWhole, languagesFor, missingImports, nameOf, paced, plannedValueSet, statusNotes } from '../terminology/index.js'
+import { escaped, escapedWhole, languagesFor, missingImports, nameOf, plannedValueSet, statusNotes } from '../terminology/index.js'
+import { paced } from '../work/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
 import { quickValidation } from './quick-validation.js'

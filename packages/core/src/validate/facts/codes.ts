@@ -8,9 +8,7 @@ import {
   definedValueSet,
   findValueSet,
   makePlan,
-  finished,
   membershipIn,
-  paced,
   preparedFilters,
   readValueSet,
   statusNotes,
@@ -23,6 +21,7 @@ import {
   type ValueSetDefinition,
   type ValueSetPlan,
 } from '../../terminology/index.js'
+import { finished, paced } from '../../work/index.js'
 import { lastingContext, type KeptAnswers } from './kept-answers.js'
 import { answers, keptOrFetched, type Questions } from './questions.js'
 import { specificationOf } from './specification.js'
