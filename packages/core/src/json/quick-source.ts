@@ -20,13 +20,13 @@ export interface QuickLimits {
  * slips (bench `validate`). `undefined` for any other text.
  */
 export function* quickSource(text: string, { maxDepth, maxMembers }: QuickLimits): Work<QuickSource | undefined> {
-  const seen = scanned(text)
+  const seen = yield* scanned(text)
   if (seen.depth > maxDepth || seen.values > maxMembers) return undefined
   yield
   const value = yield* parsed(text)
   if (value === undefined) return undefined
   const counting: Counting = { texts: seen.texts, numbers: new Map(), number: 0, members: 0, isInOrder: true }
-  count(counting, value)
+  yield* count(counting, value)
   return counting.members === seen.members && (counting.isInOrder || seen.texts.size === 0)
     ? { value, numbers: counting.numbers }
     : undefined
@@ -61,9 +61,21 @@ const BRACKETS_TO_BRACES = 32
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
-function scanned(text: string): Scan {
+/** Characters that are scanned in one go, and members that are counted so. */
+const SCANNED = 500_000
+const COUNTED = 5_000
+
+function* scanned(text: string): Work<Scan> {
   const scan: Scan = { depth: 0, open: 0, values: 1, members: 0, numbers: 0, texts: new Map() }
-  for (let at = 0; at < text.length; at++) {
+  for (let at = scanFrom(scan, text, 0); at < text.length; at = scanFrom(scan, text, at)) yield
+  return scan
+}
+
+/** Scans a piece. @returns Where the next one begins. */
+function scanFrom(scan: Scan, text: string, start: number): number {
+  const end = Math.min(text.length, start + SCANNED)
+  let at = start
+  for (; at < end; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = stringEnd(text, at)
     else if (code === COMMA) scan.values++
@@ -71,7 +83,7 @@ function scanned(text: string): Scan {
     else if (code >= MINUS && code <= NINE) at = passNumber(scan, text, at)
     else if (code > NINE) bracket(scan, code | BRACKETS_TO_BRACES)
   }
-  return scan
+  return at
 }
 
 function bracket(scan: Scan, code: number): void {
@@ -105,22 +117,51 @@ interface Counting extends Pick<Scan, 'texts'> {
   isInOrder: boolean
 }
 
+/** A list or object, some of whose members are counted. */
+interface Open {
+  readonly holder: object
+  /** Absent for a list. */
+  readonly names: readonly string[] | undefined
+  readonly size: number
+  readonly valueAt: (index: number) => unknown
+  next: number
+}
+
 /** Counts the members of a value, and finds the numbers that are written otherwise. */
-function count(counting: Counting, value: unknown): void {
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) countOne(counting, { holder: value, key: index, value: value[index] })
-  } else if (isObject(value)) {
-    for (const name of Object.keys(value)) {
-      counting.members++
-      if (name.charCodeAt(0) <= NINE) counting.isInOrder = false
-      countOne(counting, { holder: value, key: name, value: value[name] })
+function* count(counting: Counting, whole: unknown): Work<void> {
+  const open: Open[] = []
+  enter(open, whole)
+  let counted = 0
+  for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
+    if (inner.next === inner.size) open.pop()
+    else {
+      countNext(counting, open, inner)
+      inner.next++
     }
+    if (++counted % COUNTED === 0) yield
   }
 }
 
-function countOne(counting: Counting, { holder, key, value }: { holder: object; key: string | number; value: unknown }): void {
-  if (typeof value === 'object') return count(counting, value)
-  if (typeof value !== 'number') return
+function enter(open: Open[], value: unknown): void {
+  if (Array.isArray(value)) open.push({ holder: value, names: undefined, size: value.length, valueAt: (index) => value[index], next: 0 })
+  else if (isObject(value)) {
+    const names = Object.keys(value)
+    open.push({ holder: value, names, size: names.length, valueAt: (index) => value[names[index] ?? ''], next: 0 })
+  }
+}
+
+function countNext(counting: Counting, open: Open[], { holder, names, valueAt, next }: Open): void {
+  const name = names?.[next]
+  if (name !== undefined) {
+    counting.members++
+    if (name.charCodeAt(0) <= NINE) counting.isInOrder = false
+  }
+  const value = valueAt(next)
+  if (typeof value === 'object') enter(open, value)
+  else if (typeof value === 'number') countNumber(counting, holder, name ?? next)
+}
+
+function countNumber(counting: Counting, holder: object, key: string | number): void {
   const text = counting.texts.get(counting.number++)
   if (text === undefined) return
   const known = counting.numbers.get(holder)

@@ -70,9 +70,10 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
   const faulty = new Set<unknown>()
   return {
     report(kind, node, report) {
+      if ((isError({ severity: report.severity ?? FINDING_KINDS[kind].severity }) ? errors : seen.size) > limit) return
       const finding = findingOf(kind, node, report)
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
-      if (seen.has(key) || (isError(finding) ? errors : seen.size) > limit || suppressor?.hides(finding) === true) return
+      if (seen.has(key) || suppressor?.hides(finding) === true) return
       seen.add(key)
       current.push({ ...finding, ...helpOf(report), ...linesOf(node, report, places) })
       if (!isError(finding)) return
@@ -139,7 +140,7 @@ function stepsBelow({ type }: FhirNode, at: string): string {
   return `.${slot?.isChoice === true ? `${slot.name}.ofType(${slot.type})` : name}${at.slice(name.length)}`
 }
 
-function isError({ severity }: Finding): boolean {
+function isError({ severity }: Pick<Finding, 'severity'>): boolean {
   return severity === 'error' || severity === 'fatal'
 }
 

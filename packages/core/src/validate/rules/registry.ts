@@ -34,13 +34,17 @@ const BY_TYPE: ReadonlyMap<string, readonly NodeCheck[]> = new Map<string, reado
   ...['Quantity', 'Age', 'Count', 'Distance', 'Duration'].map((type): [string, readonly NodeCheck[]] => [type, [checkUnit]]),
   ['Reference', [checkReference]],
   ['xhtml', [checkNarrative]],
-  ...RESOURCE_RULES,
 ])
 
 /** Applies all checks that are registered for the type of a node. */
 export function checkByType(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  if (node.type.kind === 'resource') for (const check of ON_RESOURCES) check(run, node, rules)
-  for (const check of BY_TYPE.get(node.type.name) ?? NONE) check(run, node, rules)
+  if (node.type.kind === 'resource') checkWhole(run, node, rules)
+  else for (const check of BY_TYPE.get(node.type.name) ?? NONE) check(run, node, rules)
+}
+
+function checkWhole(run: Run, resource: FhirNode, rules: readonly ElementRule[]): void {
+  for (const check of ON_RESOURCES) check(run, resource, rules)
+  for (const check of RESOURCE_RULES.get(resource.type.name) ?? []) run.later(() => check(run, resource))
 }
 
 /** Whether the checks of a primitive type have anything to look at in a value. */

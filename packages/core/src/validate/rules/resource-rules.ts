@@ -1,4 +1,5 @@
-import type { NodeCheck } from '../walk/run.js'
+import type { FhirNode } from '../../fhirpath/index.js'
+import type { ResourceCheck, Run } from '../walk/run.js'
 import { checkBundle } from './bundle/check-bundle.js'
 import { checkCapabilities } from './conformance/check-capabilities.js'
 import { checkCodeSystem } from './conformance/check-code-system.js'
@@ -14,17 +15,25 @@ import { checkResponse } from './questionnaire/check-response.js'
 import { checkSignature } from './signature/check-signature.js'
 
 /** What is checked on resources of one type beyond their ElementDefinitions: a line for each type that has such rules. */
-export const RESOURCE_RULES: readonly (readonly [type: string, checks: readonly NodeCheck[]])[] = [
-  ['Bundle', [checkBundle, checkSignature]],
-  ['CapabilityStatement', [checkCapabilities]],
+export const RESOURCE_RULES: ReadonlyMap<string, readonly ResourceCheck[]> = new Map([
+  ['Bundle', [checkBundle, inOneGo(checkSignature)]],
+  ['CapabilityStatement', [inOneGo(checkCapabilities)]],
   ['CodeSystem', [checkCodeSystem]],
-  ['ConceptMap', [checkConceptMap]],
-  ['Measure', [checkMeasure]],
-  ['MeasureReport', [checkReport]],
-  ['OperationDefinition', [checkOperation]],
+  ['ConceptMap', [inOneGo(checkConceptMap)]],
+  ['Measure', [inOneGo(checkMeasure)]],
+  ['MeasureReport', [inOneGo(checkReport)]],
+  ['OperationDefinition', [inOneGo(checkOperation)]],
   ['Questionnaire', [checkQuestionnaire]],
-  ['QuestionnaireResponse', [checkResponse]],
-  ['SearchParameter', [checkSearchParameter]],
+  ['QuestionnaireResponse', [inOneGo(checkResponse)]],
+  ['SearchParameter', [inOneGo(checkSearchParameter)]],
   ['StructureDefinition', [checkStructureDefinition]],
-  ['ValueSet', [checkValueSet]],
-]
+  ['ValueSet', [inOneGo(checkValueSet)]],
+])
+
+/** A check that is quick however long the resource is. */
+function inOneGo(check: (run: Run, resource: FhirNode) => void): ResourceCheck {
+  return function* checkAtOnce(run, resource) {
+    check(run, resource)
+    yield
+  }
+}

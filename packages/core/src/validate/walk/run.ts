@@ -66,6 +66,9 @@ export interface Targets {
 /** Checks one node beyond what its ElementDefinitions, which are at hand as `rules`, say. */
 export type NodeCheck = (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 
+/** Checks a resource as a whole. Some are long, so it is work in which others have turns. */
+export type ResourceCheck = (run: Run, resource: FhirNode) => Work<void>
+
 /** The nearest resource that a node is in, or the node itself when it is one. */
 export function resourceOf(node: FhirNode): FhirNode {
   let current = node

@@ -2,7 +2,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import type { Work } from '../../../work/index.js'
 import { textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
-import { bundleIndex, type BundleEntry, type BundleIndex } from '../reference/bundle-index.js'
+import { bundleIndexWork, type BundleEntry, type BundleIndex } from '../reference/bundle-index.js'
 import { checkBundleLinks } from './bundle-links.js'
 import { linksIn, type EntryLink } from './entry-links.js'
 import { checkEntryReferences } from './entry-references.js'
@@ -36,24 +36,15 @@ const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['batch', [checkEntryReferences]],
 ])
 
-/** Checks a Bundle as a whole, by its type. */
-export function checkBundle(run: Run, bundle: FhirNode): void {
+/** Checks a Bundle as a whole, by its type. Most of the time goes into looking for links, so that is what is done entry by entry. */
+export function* checkBundle(run: Run, bundle: FhirNode): Work<void> {
   const type = textOf(bundle, 'type') ?? ''
-  const index = bundleIndex(run, bundle)
+  const index = yield* bundleIndexWork(run, bundle)
   const check = { run, bundle, type, index, linksOf: linkCollector(run, index) }
   const rules = [...ON_ALL, ...(BY_TYPE.get(type) ?? [])]
-  if (index.entries.length <= FEW) for (const rule of rules) rule(check)
-  else run.later(() => checkInPieces(check, rules))
-}
-
-/** Entries that are checked in one go. */
-const FEW = 100
-
-/** Most of the time goes into looking for links, so that is what is done entry by entry. */
-function* checkInPieces(check: BundleCheck, rules: readonly BundleRule[]): Work<void> {
-  for (const entry of rules.length > ON_ALL.length ? check.index.entries : []) {
+  for (const entry of rules.length > ON_ALL.length ? index.entries : []) {
     check.linksOf(entry)
-    check.run.step()
+    run.step()
     yield
   }
   for (const rule of rules) {

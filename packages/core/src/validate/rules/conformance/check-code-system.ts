@@ -3,16 +3,20 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { checkConcepts } from './code-system-concepts.js'
 import { checkProperties } from './code-system-properties.js'
 
 /** Checks a CodeSystem in itself: that its count is right, supplements are marked, and that it says what users of its codes need. */
-export function checkCodeSystem(run: Run, node: FhirNode): void {
+export function* checkCodeSystem(run: Run, node: FhirNode): Work<void> {
   if (!isObject(node.value)) return
   checkContent(run, node, node.value)
-  checkCount(run, node, node.value)
+  const concepts: JsonObject[] = []
+  yield* collectConcepts(node.value, concepts)
+  checkCount(run, node, { system: node.value, found: concepts.length })
+  checkUnique(run, node, concepts)
   checkProperties(run, node)
-  checkConcepts(run, node)
+  yield* checkConcepts(run, node)
   if (node.value['supplements'] === undefined) checkMeaning(run, node, node.value)
   else checkSupplement(run, node, node.value)
   if (isOfHl7(node.value)) checkDefinitions(run, node)
@@ -36,10 +40,25 @@ function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
   run.sink.report('code-system-content', node, { text, at: 'content' })
 }
 
-function checkCount(run: Run, node: FhirNode, system: JsonObject): void {
+/** Those in other concepts too. */
+function* collectConcepts(holder: JsonObject, into: JsonObject[]): Work<void> {
+  for (const concept of objectsAt(holder, 'concept')) {
+    into.push(concept)
+    yield
+    yield* collectConcepts(concept, into)
+  }
+}
+
+/** csd-1 */
+function checkUnique(run: Run, node: FhirNode, concepts: readonly JsonObject[]): void {
+  const codes = concepts.flatMap((concept) => stringAt(concept, 'code') ?? [])
+  if (new Set(codes).size < codes.length)
+    run.sink.report('invariant', node, { text: 'csd-1: Within a code system definition, all the codes SHALL be unique' })
+}
+
+function checkCount(run: Run, node: FhirNode, { system, found }: { system: JsonObject; found: number }): void {
   const stated = system['count']
   const content = stringAt(system, 'content')
-  const found = countConcepts(run, system)
   if (content === 'complete' && found === 0) {
     run.sink.report('code-system-empty', node, { text: 'The code system is said to be complete, but has no concepts.' })
     return
@@ -58,11 +77,6 @@ function checkCount(run: Run, node: FhirNode, system: JsonObject): void {
       severity: 'warning',
     })
   }
-}
-
-function countConcepts(run: Run, holder: JsonObject): number {
-  run.step()
-  return objectsAt(holder, 'concept').reduce((sum, concept) => sum + 1 + countConcepts(run, concept), 0)
 }
 
 /** Whoever uses the codes must know whether case matters, and what it means that one is below another. */

@@ -3,12 +3,13 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { CodeSystemProvider } from '../../../terminology/index.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { STANDARD } from './code-system-properties.js'
 
 /** Checks the concepts of a CodeSystem: that their properties are declared and of the declared type, and that those of a supplement are known. */
-export function checkConcepts(run: Run, node: FhirNode): void {
+export function* checkConcepts(run: Run, node: FhirNode): Work<void> {
   const types = new Map(childrenOf(run, node, 'property').map((one) => [textOf(one, 'code'), textOf(one, 'type')]))
-  checkLevel(run, node, { types, supplemented: supplementedBy(run, node) })
+  yield* checkLevel(run, node, { types, supplemented: supplementedBy(run, node) })
 }
 
 interface Known {
@@ -25,9 +26,9 @@ function supplementedBy(run: Run, node: FhirNode): CodeSystemProvider | undefine
   return provider?.header.complete === true ? provider : undefined
 }
 
-function checkLevel(run: Run, holder: FhirNode, known: Known): void {
+function* checkLevel(run: Run, holder: FhirNode, known: Known): Work<void> {
   for (const concept of childrenOf(run, holder, 'concept')) {
-    run.step()
+    yield
     const code = textOf(concept, 'code')
     if (code !== undefined && known.supplemented !== undefined && known.supplemented.find(code) === undefined) {
       run.sink.report('code-system-supplement', concept, {
@@ -35,7 +36,7 @@ function checkLevel(run: Run, holder: FhirNode, known: Known): void {
       })
     }
     for (const property of childrenOf(run, concept, 'property')) checkProperty(run, property, known)
-    checkLevel(run, concept, known)
+    yield* checkLevel(run, concept, known)
   }
 }
 

@@ -1,18 +1,51 @@
 import { OperationError } from '../../../errors/index.js'
+import { isObject } from '../../../json/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { ConstraintRule, ElementRule } from '../../profile/element-rule.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { NATIVE_CONSTRAINTS } from './native.js'
 import { expressionContext } from './expression-context.js'
 
 /** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
 export function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (rules.every(({ constraints }) => constraints.length === 0)) return
+  const isApart = isLong(node.value)
   for (const [index, rule] of rules.entries()) {
     for (const constraint of rule.constraints) {
-      if (constraint.isBestPractice && run.bestPractice === 'off') continue
-      if (!isRepeated(rules, index, constraint)) checkConstraint(run, node, { constraint, rule })
+      if ((constraint.isBestPractice && run.bestPractice === 'off') || isRepeated(rules, index, constraint)) continue
+      if (isApart) run.later(() => constraintWork(run, node, { constraint, rule }))
+      else checkConstraint(run, node, { constraint, rule })
     }
   }
+}
+
+/** Values in a node that an expression goes through in less time than others can wait. */
+const MAX_AT_ONCE = 1_000
+
+/** Whether there is so much in a node that each of its invariants is work of its own. */
+function isLong(value: unknown): boolean {
+  return valuesIn(value, MAX_AT_ONCE) >= MAX_AT_ONCE
+}
+
+/** Number of values in a value, as far as a limit. */
+function valuesIn(value: unknown, limit: number): number {
+  if (Array.isArray(value)) return countUpTo(limit, value, (item) => item)
+  return isObject(value) ? countUpTo(limit, Object.keys(value), (name) => value[name]) : 1
+}
+
+function countUpTo<T>(limit: number, members: readonly T[], valueOf: (member: T) => unknown): number {
+  let count = 1
+  for (const member of members) {
+    if (count >= limit) break
+    count += valuesIn(valueOf(member), limit - count)
+  }
+  return count
+}
+
+function* constraintWork(run: Run, node: FhirNode, invariant: Invariant): Work<void> {
+  checkConstraint(run, node, invariant)
+  yield
 }
 
 /** Whether a rule before has the same invariant. */

@@ -18,6 +18,9 @@ export const NATIVE_CONSTRAINTS: ReadonlyMap<string, (run: Run, node: FhirNode) 
   // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`, which says what is wrong.
   [DOM_3, () => true],
   ['htmlChecks()', () => true],
+  // csd-1 is `checkCodeSystem` and que-2 `checkQuestionnaire`, in which others have turns.
+  ['concept.code.combine($this.descendants().concept.code).isDistinct()', () => true],
+  ['descendants().linkId.isDistinct()', () => true],
   [SDF_8, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first === type)],
   [SDF_8A, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first.startsWith(type))],
 ])

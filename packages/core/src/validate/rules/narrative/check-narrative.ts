@@ -2,8 +2,9 @@ import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { resourceOf, type Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { containerOf } from '../reference/resolve-locally.js'
-import { anchorsOf } from './element-ids.js'
+import { anchorsWork } from './element-ids.js'
 import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './narrative-problems.js'
 
 const TXT_1 = 'txt-1: The narrative may only have the basic elements and attributes of HTML, links, images, and styles that load nothing.'
@@ -28,34 +29,33 @@ function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
     run.sink.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
   if (!narrative.hasContent)
     run.sink.report('narrative', node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
-  checkFragments(
-    run,
-    node,
-    narrative.fragments.filter((fragment) => !narrative.ids.has(fragment)),
-  )
-  checkImages(run, node, narrative.sources)
+  const outer = narrative.fragments.filter((fragment) => !narrative.ids.has(fragment))
+  if (outer.length > 0) run.later(() => checkFragments(run, node, outer))
+  if (narrative.sources.length > 0) run.later(() => checkImages(run, node, narrative.sources))
   checkLanguage(run, node, narrative)
 }
 
 /** A link within the document leads to an element with that id, or to a narrative's anchor. */
-function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): void {
-  if (fragments.length === 0) return
-  const ids = anchorsOf(run, run.root.type.name === 'Bundle' ? run.root : containerOf(node))
+function* checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): Work<void> {
+  const ids = yield* anchorsWork(run, run.root.type.name === 'Bundle' ? run.root : containerOf(node))
   for (const fragment of fragments) {
+    yield
     if (fragment !== '' && !ids.has(fragment))
       run.sink.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
   }
 }
 
 /** An image is in the resource, not in another of the document. A warning, because R4's own examples have images that are not there. */
-function checkImages(run: Run, node: FhirNode, sources: readonly string[]): void {
-  if (sources.length === 0) return
-  const ids = anchorsOf(run, containerOf(node))
-  for (const source of sources.filter((one) => !ids.has(one)))
+function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Work<void> {
+  const ids = yield* anchorsWork(run, containerOf(node))
+  for (const source of sources) {
+    yield
+    if (ids.has(source)) continue
     run.sink.report('narrative', node, {
       text: `The narrative has an image ${quoted(`#${source}`)}, which is not there.`,
       severity: 'warning',
     })
+  }
 }
 
 /** A narrative is in the language of its resource, and nothing in it is outside of its sections by language, if it has some. */

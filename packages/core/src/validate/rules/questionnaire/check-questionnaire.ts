@@ -3,6 +3,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { checkBindingParameters } from './binding-parameters.js'
 import { typeProblem } from './check-answer.js'
 import { checkDerivedFrom } from './check-derived-from.js'
@@ -12,12 +13,25 @@ import { readForm, type FormItem } from './form.js'
  * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, that initial values are of the type
  * of their item, and that what it derives from is known.
  */
-export function checkQuestionnaire(run: Run, node: FhirNode): void {
+export function* checkQuestionnaire(run: Run, node: FhirNode): Work<void> {
   if (!isObject(node.value)) return
   const form = readForm('', node.value)
   const order = new Map([...form.byLinkId.values()].map((item, position) => [item, position]))
-  checkItems(run, node, { items: form.items, byLinkId: form.byLinkId, order })
+  checkUnique(run, node, form.items)
+  yield
+  yield* checkItems(run, node, { items: form.items, byLinkId: form.byLinkId, order })
   checkDerivedFrom(run, node)
+}
+
+/** que-2 */
+function checkUnique(run: Run, node: FhirNode, items: readonly FormItem[]): void {
+  const linkIds = linkIdsIn(items)
+  if (new Set(linkIds).size < linkIds.length)
+    run.sink.report('invariant', node, { text: 'que-2: The link ids for groups and questions must be unique within the questionnaire' })
+}
+
+function linkIdsIn(items: readonly FormItem[]): readonly string[] {
+  return items.flatMap((item) => [...(item.linkId === '' ? [] : [item.linkId]), ...linkIdsIn(item.items)])
 }
 
 interface Level {
@@ -27,16 +41,16 @@ interface Level {
   readonly order: ReadonlyMap<FormItem, number>
 }
 
-function checkItems(run: Run, parent: FhirNode, { items, ...level }: Level): void {
-  childrenOf(run, parent, 'item').forEach((node, index) => {
+function* checkItems(run: Run, parent: FhirNode, { items, ...level }: Level): Work<void> {
+  for (const [index, node] of childrenOf(run, parent, 'item').entries()) {
     const item = items[index]
-    if (item === undefined) return
-    run.step()
+    if (item === undefined) continue
     checkConditions(run, node, { item, ...level })
     checkInitial(run, node, item)
     checkBindingParameters(run, node)
-    checkItems(run, node, { items: item.items, ...level })
-  })
+    yield
+    yield* checkItems(run, node, { items: item.items, ...level })
+  }
 }
 
 function checkConditions(run: Run, node: FhirNode, { item, byLinkId, order }: Omit<Level, 'items'> & { item: FormItem }): void {

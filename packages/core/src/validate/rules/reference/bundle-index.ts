@@ -1,5 +1,7 @@
-import { pushChildren, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt } from '../../../json/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import { finished, type Work } from '../../../work/index.js'
+import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
 
 /** An entry of a Bundle with a resource. */
@@ -20,23 +22,33 @@ export interface BundleIndex {
 
 /** The index of a Bundle, made once per walk. */
 export function bundleIndex(run: Run, bundle: FhirNode): BundleIndex {
+  return finished(bundleIndexWork(run, bundle))
+}
+
+/** The same, while other work runs in between. */
+export function* bundleIndexWork(run: Run, bundle: FhirNode): Work<BundleIndex> {
   if (!isObject(bundle.value)) return { entries: [], byFullUrl: new Map(), byAddress: new Map() }
   const known = run.targets.bundles.get(bundle.value)
   if (known !== undefined) return known
-  const entries = entriesOf(run, bundle)
-  const index = { entries, byFullUrl: groupBy(entries, 'fullUrl'), byAddress: groupBy(entries, 'address') }
+  const entries: BundleEntry[] = []
+  const byFullUrl = new Map<string, BundleEntry[]>()
+  const byAddress = new Map<string, BundleEntry[]>()
+  for (const node of childrenOf(run, bundle, 'entry')) {
+    for (const entry of entriesIn(run, node)) {
+      entries.push(entry)
+      addTo(byFullUrl, entry.fullUrl, entry)
+      addTo(byAddress, entry.address, entry)
+    }
+    yield
+  }
+  const index = { entries, byFullUrl, byAddress }
   run.targets.bundles.set(bundle.value, index)
   return index
 }
 
-function entriesOf(run: Run, bundle: FhirNode): readonly BundleEntry[] {
-  const nodes: FhirNode[] = []
-  pushChildren(run.model, bundle, { name: 'entry', into: nodes })
-  return nodes.flatMap((entry) => {
-    const inner: FhirNode[] = []
-    pushChildren(run.model, entry, { name: 'resource', into: inner })
-    return inner.map((resource) => ({ entry, resource, fullUrl: textOf(entry, 'fullUrl'), address: addressOf(resource) }))
-  })
+function entriesIn(run: Run, entry: FhirNode): readonly BundleEntry[] {
+  const resources = childrenOf(run, entry, 'resource')
+  return resources.map((resource) => ({ entry, resource, fullUrl: textOf(entry, 'fullUrl'), address: addressOf(resource) }))
 }
 
 function addressOf(resource: FhirNode): string | undefined {
@@ -44,18 +56,9 @@ function addressOf(resource: FhirNode): string | undefined {
   return id === undefined ? undefined : `${resource.type.name}/${id}`
 }
 
-function textOf({ value }: FhirNode, name: string): string | undefined {
-  return isObject(value) ? stringAt(value, name) : undefined
-}
-
-function groupBy(entries: readonly BundleEntry[], key: 'fullUrl' | 'address'): ReadonlyMap<string, readonly BundleEntry[]> {
-  const groups = new Map<string, BundleEntry[]>()
-  for (const entry of entries) {
-    const value = entry[key]
-    if (value === undefined) continue
-    const group = groups.get(value)
-    if (group === undefined) groups.set(value, [entry])
-    else group.push(entry)
-  }
-  return groups
+function addTo(groups: Map<string, BundleEntry[]>, key: string | undefined, entry: BundleEntry): void {
+  if (key === undefined) return
+  const group = groups.get(key)
+  if (group === undefined) groups.set(key, [entry])
+  else group.push(entry)
 }

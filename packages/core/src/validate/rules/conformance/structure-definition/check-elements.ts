@@ -2,6 +2,7 @@ import { quoted } from '../../../../errors/index.js'
 import type { FhirNode } from '../../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
+import type { Work } from '../../../../work/index.js'
 import { checkBinding } from './check-binding.js'
 import { checkCharacteristics } from './check-characteristics.js'
 import { checkConstraintKeys } from './check-constraint-keys.js'
@@ -33,7 +34,7 @@ export interface ElementCheck {
 }
 
 /** Checks the elements of a differential, each by itself and in their order. */
-export function checkElements(check: DifferentialCheck, nodes: readonly FhirNode[]): void {
+export function* checkElements(check: DifferentialCheck, nodes: readonly FhirNode[]): Work<void> {
   const { run, isConstraint } = check
   const elements = nodes.map((node) => {
     const path = textOf(node, 'path') ?? ''
@@ -42,7 +43,7 @@ export function checkElements(check: DifferentialCheck, nodes: readonly FhirNode
   checkRoot(check, elements)
   checkExtensionSlicing(check.definition, elements)
   for (const element of elements) {
-    run.step()
+    yield
     checkPlace(check, element)
     checkCharacteristics(element)
     checkBinding(element)
@@ -52,8 +53,11 @@ export function checkElements(check: DifferentialCheck, nodes: readonly FhirNode
   }
   if (isConstraint) {
     reportMisplaced(check, elements)
+    yield
     checkRestrictions(check, elements)
+    yield
     checkConstraintKeys(check, elements)
+    yield
   }
   checkSliceSupport(check, elements)
 }

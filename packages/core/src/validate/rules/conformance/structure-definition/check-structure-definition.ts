@@ -3,19 +3,20 @@ import { PENDING, type FhirNode } from '../../../../fhirpath/index.js'
 import type { JsonObject } from '../../../../json/index.js'
 import { childrenOf, textOf } from '../../../walk/children.js'
 import type { Run } from '../../../walk/run.js'
+import type { Work } from '../../../../work/index.js'
 import { checkContexts } from './check-contexts.js'
 import { checkElements } from './check-elements.js'
 import { checkObligations } from './check-obligations.js'
 
 /** Checks that a StructureDefinition can be used: its base is known, its differential fits the type, its context is not too wide. */
-export function checkStructureDefinition(run: Run, node: FhirNode): void {
+export function* checkStructureDefinition(run: Run, node: FhirNode): Work<void> {
   checkBase(run, node)
   checkContexts(run, node)
   checkExtensionUrl(run, node)
   const [differential] = childrenOf(run, node, 'differential')
   if (differential === undefined) return
   const isConstraint = textOf(node, 'derivation') === 'constraint'
-  checkElements({ run, definition: node, differential, isConstraint }, childrenOf(run, differential, 'element'))
+  yield* checkElements({ run, definition: node, differential, isConstraint }, childrenOf(run, differential, 'element'))
   checkObligations(run, node, differential)
 }
 
