@@ -87,10 +87,10 @@ function withOtherServers(command: Command): Command {
     .option('--forward-token', "ask the other server, and that of --storage http:URL, with the caller's token")
 }
 
-/** Resolves at the first SIGINT or SIGTERM. */
+/** Resolves at the first SIGINT or SIGTERM. Others change nothing: npm passes on what the terminal has sent to all of its processes. */
 export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
   })
 }
 

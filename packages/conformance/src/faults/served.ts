@@ -19,7 +19,7 @@ export interface Served {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   held(): Promise<Held>
-  /** Sends SIGTERM; exit status, and everything that was written to standard error. */
+  /** Sends SIGTERM, and again when that is being done; exit status, and everything that was written to standard error. */
   stop(): Promise<{ readonly status: unknown; readonly errors: string }>
 }
 
@@ -37,6 +37,7 @@ export async function served(file: string): Promise<Served> {
     held: async () => heldBy(child.pid ?? 0),
     async stop() {
       const ended = once(child, 'exit')
+      child.stderr.once('data', () => child.kill('SIGTERM'))
       child.kill('SIGTERM')
       const [status]: readonly unknown[] = await ended
       return { status, errors }
