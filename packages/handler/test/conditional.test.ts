@@ -1,6 +1,7 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
+import type { Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
@@ -10,13 +11,24 @@ let running: RunningServer | undefined
 
 beforeEach(async () => {
   await running?.stop()
-  const storage = memoryStorage()
+  const storage = unhurried(memoryStorage())
   running = await startServer({ storage, context: createContext({ storage, search: { parameters } }) })
   await ask('PUT', '/Patient/one', { body: patient('x', 'one') })
   await ask('PUT', '/Patient/two', { body: patient('twice', 'two') })
   await ask('PUT', '/Patient/three', { body: patient('twice', 'three') })
 })
 afterAll(() => running?.stop())
+
+/** Lets whatever waits for its turn run before each write, so that requests that are sent at once are under way at once. */
+function unhurried(storage: Storage): Storage {
+  return {
+    ...storage,
+    async write(entries) {
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      return storage.write(entries)
+    },
+  }
+}
 
 interface Asked {
   readonly body?: object
@@ -85,6 +97,13 @@ describe('conditional update', () => {
     expect(refusal(await ask('PUT', `/Patient?${query}`, { body: patient('z', id) }))).toEqual([status, code])
   })
 
+  it('makes one of many that are sent at once', async () => {
+    const update = (): Promise<Reply> => ask('PUT', '/Patient?identifier=new', { body: patient('new') })
+    const replies = await Promise.all(Array.from({ length: 10 }, update))
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(new Set(replies.map(idOf)).size).toBe(1)
+  })
+
   it('honours If-Match', async () => {
     const statuses = []
     for (const match of ['W/"2"', 'W/"1"'])
@@ -148,7 +167,11 @@ describe('conditional delete of several', () => {
       { request: { method: 'PUT', url: 'Patient/f' }, resource: patient('f', 'f') },
     ]
     const reply = await ask('POST', '', { body: { resourceType: 'Bundle', type: 'transaction', entry } })
-    expect([at(reply.json, 'entry', 0, 'response', 'status'), at(reply.json, 'entry', 1, 'response', 'status'), await left()]).toEqual(['204', '201', 4])
+    expect([at(reply.json, 'entry', 0, 'response', 'status'), at(reply.json, 'entry', 1, 'response', 'status'), await left()]).toEqual([
+      '204',
+      '201',
+      4,
+    ])
     const twice = [...entry, { request: { method: 'DELETE', url: 'Patient/c' } }, { request: { method: 'DELETE', url: 'Patient?_id=c' } }]
     expect((await ask('POST', '', { body: { resourceType: 'Bundle', type: 'transaction', entry: twice } })).status).toBe(400)
     const { json } = await ask('GET', '/metadata')
