@@ -21,10 +21,16 @@ const extension = [{ url: URL, valueString: 'x' }]
 const valueSet = { resourceType: 'ValueSet', status: 'draft', extension }
 const patient = { resourceType: 'Patient', extension }
 
+const crossVersion = (release: string, path: string): string => `http://hl7.org/fhir/${release}/StructureDefinition/extension-${path}`
+const UNKNOWN = 'error extension-unknown Patient.extension[0]'
+
 test.each<readonly [what: string, extension: JsonObject, said: readonly string[]]>([
   ['a value of another type', { url: URL, valueString: 'x' }, ['error type-not-allowed Patient.extension[0]']],
   ['a value of its type', { url: URL, valueBoolean: true }, []],
   ['a relative url', { url: 'relative', valueString: 'x' }, ['error extension-url Patient.extension[0]']],
+  ['the url of an element of another release', { url: crossVersion('5.0', 'Patient.foo'), valueString: 'x' }, []],
+  ['the url of no release', { url: crossVersion('9.0', 'Patient.foo'), valueString: 'x' }, [UNKNOWN]],
+  ['the url of no element', { url: crossVersion('5.0', 'Patient'), valueString: 'x' }, [UNKNOWN]],
 ])('an extension with %s', async (_, one, said) => {
   const typed = {
     ...definition('Patient'),

@@ -14,7 +14,8 @@ const FREE = /^https?:\/\/(?:(?:[a-z0-9.-]+\.)?(?:example\.org|acme\.com|nema\.o
 const US_CORE = 'http://hl7.org/fhir/us/core/'
 
 /** Elements of other releases as extensions: they follow from those releases, and are not published one by one. */
-const CROSS_VERSION = /^http:\/\/hl7\.org\/fhir\/\d\.\d\/StructureDefinition\/extension-/
+const CROSS_VERSION =
+  /^http:\/\/hl7\.org\/fhir\/(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)\/StructureDefinition\/extension-[A-Z][A-Za-z]+\.[a-z]/
 
 /** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */
 export function checkExtension(run: Run, node: FhirNode): void {
