@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { and, andNot, bitmapFrom, fewBitmap, fleetingAnd, members, or, rangeBitmap, type Bitmap } from './bitmap.js'
+import { and, andNot, bitmapFrom, fewBitmap, fleetingAnd, gatheredBitmap, members, or, rangeBitmap, type Bitmap } from './bitmap.js'
 
 const LIMIT = 200
 const positions = fc.uniqueArray(fc.nat(LIMIT - 1))
@@ -49,6 +49,13 @@ describe('a bitmap', () => {
         expect([...members(rangeBitmap(start, end, LIMIT))]).toEqual(expected)
       }),
     )
+  })
+
+  it.each([10, 5_000])('of %d numbers in any order holds each once', (length) => {
+    const given = Uint32Array.from({ length }, (_, i) => (i * 7_919) % LIMIT)
+    const expected = [...new Set(given)].sort((a, b) => a - b)
+    const gathered = gatheredBitmap(given, LIMIT)
+    expect([gathered.count(), [...members(gathered)]]).toEqual([expected.length, expected])
   })
 
   it('passes over numbers beyond its limit', () => {

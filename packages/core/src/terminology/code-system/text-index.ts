@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
-import { bitmapOf, fewBitmap, members, newWords, setBit, type Bitmap } from '../bitmap.js'
+import { fewBitmap, gatheredBitmap, members, type Bitmap } from '../bitmap.js'
+import { keptLately } from '../kept-lately.js'
 import { fold, placeOfWord, wordsOf, type FilterWord } from '../words.js'
 import type { Work } from '../../work/index.js'
 import { countingOrder } from './counting-order.js'
@@ -85,27 +85,12 @@ function* withWord(candidates: Bitmap, accept: (concept: number) => boolean): Ge
   for (const concept of members(candidates)) if (accept(concept)) yield concept
 }
 
-/** Up to so many words are gathered as a sorted list, which costs less than a bitmap (bench `terminology`). */
-const FEW = 256
-
-/** Concepts of this many common beginnings of words are kept. */
+/** Concepts of this many beginnings of words are kept. */
 const KEPT = 256
 
 function wordFinder(size: number, { range, starts, concepts }: WordPostings): (start: string) => Bitmap {
-  const kept = new LRUCache<string, Bitmap>({ max: KEPT })
-  return (start) => {
-    const known = kept.get(start)
-    if (known !== undefined) return known
-    const [from = 0, to = 0] = range(start).map((word) => starts[word])
-    if (to - from <= FEW) return fewBitmap(onceEach(concepts.slice(from, to).sort()), size)
-    const words = newWords(size)
-    for (let i = from; i < to; i++) setBit(words, concepts[i] ?? 0)
-    const found = bitmapOf(words, size)
-    kept.set(start, found)
-    return found
-  }
-}
-
-function onceEach(sorted: Uint32Array): Uint32Array {
-  return sorted.filter((concept, i) => i === 0 || concept !== sorted[i - 1])
+  return keptLately(KEPT, (start) => {
+    const [from, to] = range(start)
+    return gatheredBitmap(concepts.subarray(starts[from], starts[to]), size)
+  })
 }

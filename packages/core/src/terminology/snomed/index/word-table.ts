@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
-import { bitmapOf, newWords, setBit, type Bitmap } from '../../bitmap.js'
+import { gatheredBitmap, type Bitmap } from '../../bitmap.js'
 import { firstWhere } from '../../first-where.js'
+import { keptLately } from '../../kept-lately.js'
 import { once } from '../../once.js'
 import type { SectionReader } from './section-reader.js'
 
@@ -45,22 +45,14 @@ export function wordTable(reader: SectionReader, size: number): WordTable {
   const words = sortedWords(reader, 'words')
   const postingStart = once(() => reader.numbers('words.concepts.start'))
   const postings = once(() => reader.numbers('words.concepts'))
-  const kept = new LRUCache<string, Bitmap>({ max: KEPT })
   return {
     beginningWith(start) {
       const [from, to] = words.range(start)
       return Array.from({ length: to - from }, (_, i) => words.word(from + i))
     },
-    startingWith(start) {
-      const known = kept.get(start)
-      if (known !== undefined) return known
+    startingWith: keptLately(KEPT, (start) => {
       const [from, to] = words.range(start)
-      const found = newWords(size)
-      const end = postingStart()[to] ?? 0
-      for (let i = postingStart()[from] ?? 0; i < end; i++) setBit(found, postings()[i] ?? 0)
-      const made = bitmapOf(found, size)
-      kept.set(start, made)
-      return made
-    },
+      return gatheredBitmap(postings().subarray(postingStart()[from], postingStart()[to]), size)
+    }),
   }
 }
