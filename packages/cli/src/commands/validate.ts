@@ -43,6 +43,8 @@ export function validateCommand(io: Io): Command {
 
 const LEVELS = ['information', 'warning', 'error']
 const PROGRESS_MS = 1_000
+/** For one resource. Nobody else waits here, and many resources may follow. */
+const PATIENCE_MS = 60_000
 
 async function validateAll(
   paths: readonly string[],
@@ -50,7 +52,7 @@ async function validateAll(
   io: Io,
 ): Promise<void> {
   const report = REPORTS[options.json ? 'json' : options.format](io)
-  const engine = await openEngine(options, io)
+  const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const progress = progressOn(io)
   let invalid = 0
   try {
