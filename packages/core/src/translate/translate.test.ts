@@ -78,6 +78,15 @@ describe('translate', () => {
   })
 
   test.each([
+    ['an edition', 'http://snomed.info/sct/45991000052106', 'http://snomed.info/sct/45991000052106/version/20250101', 1],
+    ['a version of an edition', 'http://snomed.info/sct/45991000052106/version/20250101', 'http://snomed.info/sct/45991000052106', 1],
+    ['another edition', 'http://snomed.info/sct/45991000052106', 'http://snomed.info/sct/731000124108/version/20250101', 0],
+  ])('takes a group made for %s of SNOMED CT by that', async (_name, sourceVersion, version, found) => {
+    const ctx = context(map({ group: [group(ONE, TWO, { a: ['x'] }, { sourceVersion })] }))
+    expect(await codes(ctx, { url: MAP, coding: { ...a, version } })).toHaveLength(found)
+  })
+
+  test.each([
     [['unmatched'], false],
     [['disjoint'], false],
     [['unmatched', 'wider'], true],

@@ -1,5 +1,6 @@
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { isOfVersion } from '../terminology/index.js'
 import { paced } from '../work/index.js'
 import { dependenciesMet, factsOf, type Facts } from './dependencies.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
@@ -97,7 +98,7 @@ async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceC
 }
 
 function fitsVersion({ version }: SourceCode, { fromVersion }: Direction): boolean {
-  return version === undefined || fromVersion === undefined || version === fromVersion
+  return version === undefined || fromVersion === undefined || isOfVersion(fromVersion, version) || isOfVersion(version, fromVersion)
 }
 
 function unseen(walk: Walk, map: MapIndex, codes: readonly SourceCode[]): readonly SourceCode[] {
