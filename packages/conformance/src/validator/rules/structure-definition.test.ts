@@ -249,6 +249,14 @@ describe('a structure definition', () => {
     expect(await findingsOf(profile([], { differential: undefined, snapshot, ...members }), [], /^invariant/)).toEqual(expected)
   })
 
+  test('may have thousands of slices', async () => {
+    const slices = Array.from({ length: 3_000 }, (_, index) => element('Patient.name', { sliceName: `x${index}` }))
+    expect(await findingsOf(profile([element('Patient'), ...slices]), [], /^invariant/)).toEqual([])
+    expect(await findingsOf(profile([element('Patient'), element('Person.name')]), [], /^invariant/)).toEqual([
+      'error invariant StructureDefinition.differential',
+    ])
+  })
+
   test('for extensions fixes their url', async () => {
     expect(await findingsOf(extension('http://a.org/other'), [], /^definition-/)).toEqual([
       'error definition-extension-url StructureDefinition',
