@@ -13,8 +13,8 @@ export default defineConfig({
   resolve: { alias },
   test: {
     // A hang is found by these, a busy machine is not.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     pool: 'forks',
     projects: workspacePackages().map(({ dir, manifest }) => ({
       extends: true,

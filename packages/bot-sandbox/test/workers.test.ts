@@ -23,7 +23,7 @@ describe('FT-12: when a thread is killed', () => {
     await sandbox.close()
   })
 
-  test('100 deaths in a row leave the sandbox right', { timeout: 120_000 }, async () => {
+  test('100 deaths in a row leave the sandbox right', async () => {
     const sandbox = botSandbox({ workers: 1 })
     for (let death = 0; death < 100; death++) {
       const caller = new AbortController()

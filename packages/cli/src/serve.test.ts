@@ -13,7 +13,7 @@ test('--audit stores what is worth an audit record as AuditEvents', async () => 
       const found = await ask('/fhir/R4/AuditEvent?subtype=token-rejected', 'good')
       expect(await found.json()).toMatchObject({ total: 1, entry: [{ resource: { outcome: '4', outcomeDesc: 'unknown' } }] })
     },
-    { timeout: 20_000 },
+    { timeout: 300_000 },
   )
   await server.close()
   expect(errors).toEqual([])

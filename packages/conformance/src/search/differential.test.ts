@@ -39,7 +39,7 @@ it(`memory, SQLite, PostgreSQL and a plain look at every resource find the same 
     { numRuns: ROUNDS, seed: SEED, endOnFailure: true },
   )
   await Promise.all(storages.map((storage) => storage.close()))
-}, 600_000)
+})
 
 function entryOf({ op, resource }: Change): WriteEntry {
   const { resourceType: type, id } = resource

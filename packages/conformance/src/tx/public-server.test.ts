@@ -35,5 +35,5 @@ describe.skipIf(!existsSync(TX_RUNNER))('the tests of mode tx.fhir.org', () => {
     const { output, failures, passed } = await runSuite(server?.base ?? '', ['--modes', 'tx.fhir.org', '--suite', SUITES])
     expect(failures.toSorted(), output).toEqual(LEFT)
     expect(passed).toBe(48)
-  }, 120_000)
+  })
 })

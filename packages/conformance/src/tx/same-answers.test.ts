@@ -41,7 +41,7 @@ describe.skipIf(!existsSync(TX_RUNNER))('memory and SQLite', () => {
   it.each([
     ['as they are', unchanged],
     ['with the content of the requests stored', () => storing([memory.storage, sqlite?.storage])],
-  ])('answer the terminology tests of all modes with the same bytes: %s', { timeout: 120_000 }, async (_, editing) => {
+  ])('answer the terminology tests of all modes with the same bytes: %s', async (_, editing) => {
     const twins = await startTwinServer((url) => [handlerOver(url, memory), handlerOver(url, sqlite)], editing())
     const { output, passed } = await runSuite(twins.base, ['--modes', 'snomed,tx.fhir.org,omop'])
     await twins.close()

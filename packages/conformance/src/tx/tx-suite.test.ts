@@ -19,5 +19,5 @@ describe.skipIf(!existsSync(TX_RUNNER))('the terminology ecosystem tests', () =>
     const { output, failed, passed } = await runSuite(server?.base ?? '', ARGUMENTS)
     process.stdout.write(`${output}\n`)
     expect({ failed, ran: failed + passed > 0 }, output).toEqual({ failed: 0, ran: true })
-  }, 120_000)
+  })
 })

@@ -22,7 +22,7 @@ describe.skipIf(!existsSync(FOLDER))('the R4 example resources', () => {
       faults.push(...errors.map(({ kind, expression, text }) => `${resourceType}/${id} ${kind} ${expression} ${text}`))
     }
     expect(faults).toEqual([])
-  }, 120_000)
+  })
 })
 
 function exampleLines(): readonly string[] {

@@ -60,7 +60,7 @@ describe.skipIf(!existsSync(FOLDER))('checks of the structure alone', () => {
       }),
       { numRuns: 400, seed: 4 },
     )
-  }, 60_000)
+  })
 })
 
 /** Puts something odd in the place of a member, chosen among all of the resource but its type. */
