@@ -60,7 +60,7 @@ async function drive(run: Run): Promise<void> {
   }
 }
 
-/** True for code that compiles as a script. A module does not: at least its `export` is no script. */
+/** True for code that compiles as a script. A module does not: at least its `export` is not a script. */
 function isScript({ realm, message }: Run): boolean {
   const compiled = realm.context.evalCode(message.code, 'bot.js', { type: 'global', compileOnly: true })
   realm.keep(compiled.error ?? compiled.value)

@@ -13,7 +13,7 @@ export function writeEvent(event: BotEvent): string {
 /**
  * Rebuilds what a bot returned from the JSON text that came out of the sandbox. The text is a bot's and may be anything.
  *
- * @throws {OperationError} `bot-failed` when it is no answer.
+ * @throws {OperationError} `bot-failed` when it is not an answer.
  */
 export function readAnswer(text: string): unknown {
   try {

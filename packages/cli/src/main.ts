@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runtimeProblem } from './runtime-problem.js'
 
-// A reader such as `head` that has seen enough is no failure, and there is nobody left to write to.
+// A reader such as `head` that has seen enough is not a failure, and there is nobody left to write to.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()

@@ -23,7 +23,7 @@ export interface DelegateOptions extends HttpStorageOptions {
 /**
  * The operations, of which those named in `delegate` ask another FHIR server for what is not here.
  *
- * @throws {TypeError} for a name that none of the operations has, for one whose input is no Parameters resource, and as `httpStorage`.
+ * @throws {TypeError} for a name that none of the operations has, for one whose input is not a Parameters resource, and as `httpStorage`.
  */
 export function delegated(operations: readonly Operation[], options: DelegateOptions): readonly Operation[] {
   const names = new Set(options.delegate)

@@ -18,7 +18,7 @@ const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions
  * the upstream is told to refuse what it does not understand, and an answer that passed over a parameter is an error. Several entries of
  * a write are sent one after the other, so that when one is refused, those before it stay; with `transactions`, together.
  *
- * @throws {TypeError} when `baseUrl` is no http or https address, or has credentials, a query or a fragment.
+ * @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment.
  */
 export function httpStorage(options: HttpStorageOptions): Storage {
   const settings = settingsOf(options)

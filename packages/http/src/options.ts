@@ -51,7 +51,7 @@ export interface HttpSettings {
   readonly transactions: boolean
 }
 
-/** @throws {TypeError} when `baseUrl` is no http or https address, or has credentials, a query or a fragment; for both kinds of token. */
+/** @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for both kinds of token. */
 export function settingsOf(options: HttpStorageOptions): HttpSettings {
   return {
     base: baseOf(options.baseUrl),

@@ -8,7 +8,7 @@ export interface SessionRow extends Pick<SessionRecord, 'loginId' | 'digest' | '
   readonly fixed: string
 }
 
-/** What callers of the store get for a row. @throws {TypeError} when it is no session. */
+/** What callers of the store get for a row. @throws {TypeError} when it is not a session. */
 export function sessionOf({ fixed, ...columns }: SessionRow): SessionRecord {
   const members: unknown = JSON.parse(fixed)
   const session: unknown = isObject(members) ? { ...members, ...columns } : undefined

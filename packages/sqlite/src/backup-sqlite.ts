@@ -10,7 +10,7 @@ const MAX_PAGES = 0x7fffffff
  * is whole, in the place of a file that was there.
  *
  * @throws {OperationError} `parameter-value` when both are one file; `storage-unavailable` when there is no such file, `storage-damaged` when
- *   it is no database, `storage-full`.
+ *   it is not a database, `storage-full`.
  */
 export async function backupSqlite(file: string, copy: string): Promise<void> {
   if (await isSameFile(file, copy)) throw new OperationError('parameter-value', 'A database cannot be copied onto itself.')

@@ -63,7 +63,7 @@ function existing(path: string): string {
 async function snomedIntoStorage(path: string, options: SnomedOptions, io: Io): Promise<void> {
   const run: Import['run'] = async ({ concepts }, work) => {
     const { system, dangling } = await importSnomed(concepts, path, { ...options, ...work })
-    if (dangling > 0) io.err(`${dangling} relationships name a concept that the release has not; they were left out`)
+    if (dangling > 0) io.err(`${dangling} relationships name a concept that the release does not have; they were left out`)
     return system
   }
   await importInto({ system: 'snomed', run }, options, io)

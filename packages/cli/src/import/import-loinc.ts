@@ -44,7 +44,7 @@ export interface LoincImport {
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be told from its name; `parameter-value` for a language that it has not; `conflict` when another import works with the same file.
+ *   cannot be told from its name; `parameter-value` for a language that it does not have; `conflict` when another import works with the same file.
  */
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
   const { release, languages = [], progress } = options

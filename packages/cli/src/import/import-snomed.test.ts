@@ -187,7 +187,7 @@ describe('a damaged release is refused with the place of the damage, and nothing
       changed((text) => text.replace(/\n[0-9]+\t/, '\nabc\t')),
       /^Line 2 of .* has an id, time or status that is none/,
     ],
-    ['another order of columns', changed((text) => text.replace('typeId\tterm', 'term\ttypeId')), /has not typeId as its column 7/],
+    ['another order of columns', changed((text) => text.replace('typeId\tterm', 'term\ttypeId')), /does not have typeId as its column 7/],
     ['no column of the term', changed((text) => text.replace('\tterm\t', '\t')), /Description.* does not have the columns of RF2/],
     ['UTF-16', changed((text) => Buffer.from(`\uFEFF${text}`, 'utf16le')), /Description.* is not in UTF-8/],
     ['Latin 1', changed((text) => Buffer.from(text, 'latin1')), /Description.* is not in UTF-8/],

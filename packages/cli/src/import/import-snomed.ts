@@ -14,14 +14,14 @@ export interface SnomedImportOptions extends WorkOptions {
   readonly edition?: string | undefined
   /** `YYYYMMDD`. Default: that in the names of the files. */
   readonly date?: string | undefined
-  /** True for content that is no official release; its version begins with `http://snomed.info/xsct`. Default: what the release tells. */
+  /** True for content that is not an official release; its version begins with `http://snomed.info/xsct`. Default: what the release tells. */
   readonly experimental?: boolean | undefined
 }
 
 /** An imported version. */
 export interface SnomedImport {
   readonly system: StoredSystem
-  /** Relationships that were left out, as they name a concept that the release has not. */
+  /** Relationships that were left out, as they name a concept that the release does not have. */
   readonly dangling: number
 }
 

@@ -13,7 +13,7 @@ const NAMES = ['LinguisticVariantDisplayName', 'LONG_COMMON_NAME', 'SHORTNAME'] 
  * Reads the linguistic variants of these languages, as designations of codes.
  *
  * @param languages Tags such as `de-DE`, or `all`.
- * @throws {OperationError} `parameter-value` for a language that the release has not.
+ * @throws {OperationError} `parameter-value` for a language that the release does not have.
  */
 export async function readVariants(files: readonly ReleaseFile[], tables: LoincTables, languages: readonly string[]): Promise<void> {
   for (const [language, file] of variantFiles(files, languages)) {

@@ -51,7 +51,7 @@ const NEEDED = ['concept', 'description', 'relationship'] as const satisfies rea
  * The snapshot files of a release. OWL axioms are not imported, as the relationships say the same.
  *
  * @param progress Is told of snapshot files that are not imported, as their columns are not known.
- * @throws {OperationError} `definition-invalid` when the release has no concepts, descriptions or relationships, or a file has not the columns of
+ * @throws {OperationError} `definition-invalid` when the release has no concepts, descriptions or relationships, or a file does not have the columns of
  *   its kind.
  */
 export async function rf2Files(files: readonly ReleaseFile[], progress: Rf2Progress): Promise<readonly Rf2File[]> {
@@ -82,7 +82,7 @@ function isCore({ name }: ReleaseFile): boolean {
 function checkedColumns(file: ReleaseFile, columns: readonly string[], layout: Layout): readonly string[] {
   const wrong = layout.columns.findIndex((name, i) => columns[i] !== name)
   if (wrong < 0) return columns
-  throw new OperationError('definition-invalid', `${file.name} has not ${layout.columns[wrong]} as its column ${wrong + 1}.`)
+  throw new OperationError('definition-invalid', `${file.name} does not have ${layout.columns[wrong]} as its column ${wrong + 1}.`)
 }
 
 /**
@@ -115,7 +115,7 @@ function rowOf({ number, text }: ReleaseLine, { file, kind, columns }: Rf2File):
   throw new OperationError('definition-invalid', `Line ${number} of ${file.name} has ${what}.`)
 }
 
-/** Ids of members are no numbers; what is not published yet has no time. */
+/** Ids of members are not numbers; what is not published yet has no time. */
 function isComponent([id = '', time = '', active]: readonly string[], kind: Rf2Kind): boolean {
   const isMember = kind === 'refset' || kind === 'language'
   return (isMember || /^[1-9][0-9]{0,17}$/.test(id)) && /^(?:[0-9]{8})?$/.test(time) && (active === '0' || active === '1')

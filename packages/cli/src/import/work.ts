@@ -60,7 +60,7 @@ export async function inWork<T>(options: WorkOptions, source: ImportSource, run:
  * Opens the file of an earlier run of the same import, or begins a new one. What is left of another import, or of this one from files that
  * have changed, is dropped.
  *
- * @throws {OperationError} `conflict` when another process works with the file; `parameter-value` when it is no work of an import.
+ * @throws {OperationError} `conflict` when another process works with the file; `parameter-value` when it is not the work of an import.
  */
 export async function openWork({ work: file, progress }: WorkOptions, source: ImportSource): Promise<ImportWork> {
   if (file === undefined) return temporaryWork(progress)

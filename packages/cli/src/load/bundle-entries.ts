@@ -1,6 +1,6 @@
 import { jsonItems, jsonMembers } from 'fhir-ops/storage'
 
-/** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is no JSON object. */
+/** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is not a JSON object. */
 export function bundleEntryTexts(text: string): readonly string[] | undefined {
   if (!text.includes(BUNDLE) || !isObjectText(text)) return undefined
   const bundle = membersOf(text)
@@ -8,7 +8,7 @@ export function bundleEntryTexts(text: string): readonly string[] | undefined {
   return jsonItems(bundle.get('entry') ?? '[]').flatMap((entry) => membersOf(entry).get('resource') ?? [])
 }
 
-/** Looked for first: most lines of a large load have it nowhere, and need not be parsed to see that they are no Bundle. */
+/** Looked for first: most lines of a large load have it nowhere, and need not be parsed to see that they are not a Bundle. */
 const BUNDLE = '"Bundle"'
 
 /** The scanner needs well-formed text; what is not, the loader refuses later with its place. */

@@ -20,7 +20,7 @@ export interface SuiteRun {
   readonly output: string
 }
 
-/** Runs the official runner against a FHIR base; failures of tests are no failure to run. */
+/** Runs the official runner against a FHIR base; failures of tests are not a failure to run. */
 export async function runSuite(base: string, args: readonly string[]): Promise<SuiteRun> {
   const report = join(mkdtempSync(join(tmpdir(), 'tx-suite-')), 'report.json')
   const all = [TX_RUNNER, '--base', base, '--tests', join(TX_SUITE, 'tests'), '--json', report, ...args]

@@ -2,9 +2,9 @@
 export interface Overlap {
   /** True when there is a code that both have. */
   readonly common: boolean
-  /** True when the first has a code that the second has not. */
+  /** True when the first has a code that the second does not have. */
   readonly missing: boolean
-  /** True when the second has a code that the first has not. */
+  /** True when the second has a code that the first does not have. */
   readonly extra: boolean
   /** The codes themselves, where they were compared one by one. */
   readonly codes?: OverlapCodes

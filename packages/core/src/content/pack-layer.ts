@@ -25,7 +25,7 @@ interface PackedRecord {
  *
  * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
  * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
- * @throws {TypeError} when the bytes are no pack.
+ * @throws {TypeError} when the bytes are not a pack.
  */
 export function packLayer(pack: Uint8Array | PackReader, name: string): ContentLayer {
   const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)

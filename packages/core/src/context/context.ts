@@ -76,7 +76,7 @@ export interface ContextOptions {
 /**
  * Makes the context of a process over a storage.
  *
- * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a limit that is no number, and a suppression of findings
+ * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a limit that is not a number, and a suppression of findings
  *   without a reason or a day; `parameter-unsupported` for a limit that there is not.
  */
 export function createContext(options: ContextOptions): OperationContext {

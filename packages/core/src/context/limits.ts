@@ -21,7 +21,7 @@ export interface Limits {
 /**
  * The limits of a context that sets some.
  *
- * @throws {OperationError} `parameter-value` for one that is no number, 0 or more; `parameter-unsupported` for one that there is not.
+ * @throws {OperationError} `parameter-value` for one that is not a number, 0 or more; `parameter-unsupported` for one that there is not.
  */
 export function limitsOf(set: Partial<Limits> = {}): Limits {
   for (const [name, value] of Object.entries<unknown>(set)) {

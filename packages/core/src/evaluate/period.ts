@@ -9,7 +9,7 @@ export interface Period {
 /**
  * Checks a measurement period.
  *
- * @throws {OperationError} `parameter-value` for what is no calendar date; `parameter-invalid` for a start after the end.
+ * @throws {OperationError} `parameter-value` for what is not a calendar date; `parameter-invalid` for a start after the end.
  */
 export function checkedPeriod(start: string, end: string): Period {
   const first = dayOf(start, { name: 'periodStart', missing: '-01-01' })

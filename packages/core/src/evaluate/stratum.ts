@@ -11,7 +11,7 @@ export interface Stratum {
 
 /** A value that divides populations. */
 export interface StratumValue {
-  /** A CodeableConcept; values that are no codes are its text. */
+  /** A CodeableConcept; values that are not codes are its text. */
   readonly concept: JsonObject
   /** The Quantity that the text describes. */
   readonly quantity?: JsonObject

@@ -37,7 +37,7 @@ export interface BotCapabilities {
 
 /** What a bot works with. */
 export interface BotContext extends BotCapabilities {
-  /** Writes a line to the operator's log; values that are no text are written as JSON. */
+  /** Writes a line to the operator's log; values that are not text are written as JSON. */
   readonly log: (...values: readonly unknown[]) => void
   /** Aborted when the caller has gone or time is up. Stored code does not see it: it is stopped. */
   readonly signal?: AbortSignal

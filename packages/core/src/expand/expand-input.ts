@@ -4,7 +4,7 @@ import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/
 
 /** What to expand, and how. One of `valueSet` and `url` names the value set. */
 export interface ExpandInput extends ValueSetName, AskedLanguages, ExplainOption {
-  /** Keep only codes with these words; see `filterWords`. Blanks are no filter. */
+  /** Keep only codes with these words; see `filterWords`. Blanks do not filter. */
   readonly filter?: string | undefined
   /** Where nothing has the words as they are, take one of them for one with a typing error. Default false. */
   readonly tolerateTypo?: boolean | undefined

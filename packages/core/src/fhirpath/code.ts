@@ -29,7 +29,7 @@ export function codeOfConstant(items: Items): Code {
 }
 
 /**
- * Singleton evaluation of a collection as Boolean: any single item that is no boolean counts as true.
+ * Singleton evaluation of a collection as Boolean: any single item that is not a boolean counts as true.
  *
  * @throws {OperationError} `fhirpath-invalid` for several items.
  * @see https://hl7.org/fhirpath/N1/#singleton-evaluation-of-collections

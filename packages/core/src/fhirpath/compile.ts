@@ -22,7 +22,7 @@ export interface CompileContext {
 /**
  * Compiles an expression to closures.
  *
- * @throws {OperationError} `fhirpath-invalid` for unknown functions, a wrong number of arguments, and literals that are no values.
+ * @throws {OperationError} `fhirpath-invalid` for unknown functions, a wrong number of arguments, and literals that are not values.
  */
 export function compile(ast: Ast, context: CompileContext): Code {
   switch (ast.kind) {

@@ -28,7 +28,7 @@ const LAST_YEAR = 9_999
  * Adds a duration to a date or time. Whole units count, but of seconds; the result keeps the precision of the value. `undefined` when
  * it leaves the years 1 to 9999.
  *
- * @throws {OperationError} `fhirpath-invalid` for a unit that is no duration.
+ * @throws {OperationError} `fhirpath-invalid` for a unit that is not a duration.
  * @see https://hl7.org/fhirpath/N1/#datetime-arithmetic
  */
 export function addDuration(value: Temporal, { value: { value: amount }, unit }: Quantity): Temporal | undefined {

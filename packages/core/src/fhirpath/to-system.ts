@@ -47,7 +47,7 @@ function systemOfText(text: string, type: SystemType | undefined): SystemValue {
   return text
 }
 
-/** A FHIR Quantity as System.Quantity. One with a comparator is no exact amount and has none. */
+/** A FHIR Quantity as System.Quantity. One with a comparator is not an exact amount and has none. */
 function quantityOf(json: unknown): Quantity | undefined {
   if (!isObject(json) || typeof json['value'] !== 'number' || stringAt(json, 'comparator') !== undefined) return undefined
   const code = stringAt(json, 'code')
@@ -55,7 +55,7 @@ function quantityOf(json: unknown): Quantity | undefined {
   return { kind: 'quantity', value: decimalOf(json['value']), unit }
 }
 
-/** Years and months of UCUM are no calendar durations, yet FHIR's mapping names them so. */
+/** Years and months of UCUM are not calendar durations, yet FHIR's mapping names them so. */
 function ucumUnit(code: string): string {
   if (code === 'a') return 'year'
   return code === 'mo' ? 'month' : code

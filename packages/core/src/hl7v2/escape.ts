@@ -2,7 +2,7 @@ import type { Hl7Separators } from './separators.js'
 
 /**
  * The text that a leaf of a message means: `\F\ \S\ \T\ \R\ \E\` become the separators, `\Xdd..\` the UTF-8 text of those bytes and
- * `\.br\` a line feed. Other escapes, and bytes that are no UTF-8, stay as they are written.
+ * `\.br\` a line feed. Other escapes, and bytes that are not UTF-8, stay as they are written.
  *
  * @see HL7 v2.9 chapter 2.7 "Use of escape sequences in text fields"
  */

@@ -10,7 +10,7 @@ const DEEPEST = 64
  * What `JSON.parse` gives for a long text, parsed in pieces: it yields in between, so that other work can run.
  *
  * @param piece About how many characters are parsed in one go; default 65,536. A single string that is longer is parsed as a whole.
- * @throws {SyntaxError} when the text is no JSON.
+ * @throws {SyntaxError} when the text is not JSON.
  */
 export function* parseInPieces(text: string, piece: number = PIECE): Work<unknown> {
   const start = afterSpace(text, 0)

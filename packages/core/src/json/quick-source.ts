@@ -103,7 +103,7 @@ function passNumber(scan: Scan, text: string, start: number): number {
   return end - 1
 }
 
-/** Digits, `-`, `+`, `.` and the `e` of an exponent, in any order: what is no number is no JSON. */
+/** Digits, `-`, `+`, `.` and the `e` of an exponent, in any order: what is not a number is not JSON. */
 function isInNumber(code: number): boolean {
   return (code >= 43 && code <= NINE && code !== COMMA) || code === 69 || code === 101
 }

@@ -17,7 +17,7 @@ export interface Parameter {
 /**
  * The inputs of a Parameters resource in their order.
  *
- * @throws {OperationError} `body-structure` for anything that has not the shape of Parameters; `parameter-invalid` for a parameter
+ * @throws {OperationError} `body-structure` for anything that does not have the shape of Parameters; `parameter-invalid` for a parameter
  *   with more than one of value, resource and part.
  * @see https://hl7.org/fhir/R4/parameters.html
  */
@@ -54,7 +54,7 @@ function parameterAt(item: unknown, expression: string): Parameter {
   }
 }
 
-/** Types whose values are no JSON strings. What the others hold is looked at where it is read. */
+/** Types whose values are not JSON strings. What the others hold is looked at where it is read. */
 const JSON_TYPES: ReadonlyMap<string, string> = new Map([
   ['Boolean', 'boolean'],
   ['Decimal', 'number'],

@@ -6,7 +6,7 @@ const FORM = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,
  * The milliseconds, both inclusive, that a date, dateTime or instant means: `2012` is the whole year, `2012-02-29T10:00` a minute. A time
  * without zone, and a date, are in UTC.
  *
- * @returns `undefined` for what is no date of the calendar.
+ * @returns `undefined` for what is not a date of the calendar.
  */
 export function dateInterval(text: string): Interval | undefined {
   const parts = FORM.exec(text)

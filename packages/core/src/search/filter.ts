@@ -75,7 +75,7 @@ function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest
   return known
 }
 
-/** Whether the reference of `_has:Type:reference:...` may lead to a type. What is no reference is refused when it is parsed. */
+/** Whether the reference of `_has:Type:reference:...` may lead to a type. What is not a reference is refused when it is parsed. */
 function isReferred({ parameters }: SearchOptions, type: string, has: string): boolean {
   const [, source = '', code = ''] = has.split(':')
   const targets = parameters.find(source, code)?.targets ?? []

@@ -1,7 +1,7 @@
 import type { SearchParameterTable } from './search-parameter.js'
 
 /**
- * What every resource can be searched by, and the parameters of Bot, which is no FHIR type. R4 calls `_profile` a uri; as a reference it
+ * What every resource can be searched by, and the parameters of Bot, which is not a FHIR type. R4 calls `_profile` a uri; as a reference it
  * is found with and without the version of the canonical.
  */
 export const OWN_PARAMETERS: SearchParameterTable = [

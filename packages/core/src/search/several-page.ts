@@ -21,7 +21,7 @@ export interface SeveralCut {
  * One page of the matches of several queries of different types with the same `sort`: in that order, among equals and without one type by
  * type in the order of the queries, and then by id. As for pages of one type, writes between two of them do not disturb the rest.
  *
- * @throws {OperationError} `search-invalid` when `after` is no cursor; `search-unsupported` when the storage sorts otherwise than it promises.
+ * @throws {OperationError} `search-invalid` when `after` is not a cursor; `search-unsupported` when the storage sorts otherwise than it promises.
  */
 export async function severalPage(scope: SeveralScope, queries: readonly SearchQuery[], cut: SeveralCut): Promise<SearchPage> {
   return queries[0]?.sort === undefined ? typeByType(scope, queries, cut) : mergedPage(scope, queries, cut)

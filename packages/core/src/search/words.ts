@@ -1,6 +1,6 @@
 import { fold } from './fold.js'
 
-/** Longer runs of letters are no words that somebody looks for. */
+/** Longer runs of letters are not words that somebody looks for. */
 const MAX_WORD = 64
 
 /** The different words of a text, folded: runs of letters, with their marks, and digits. */

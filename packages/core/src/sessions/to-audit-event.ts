@@ -81,7 +81,7 @@ function entitiesOf({ resourceType, resourceId, loginId, requestId }: AuditEvent
   ]
 }
 
-/** Bot is no type of FHIR. */
+/** Bot is not a type of FHIR. */
 function resourceEntity(type: string, id: string | undefined): NonNullable<FhirAuditEvent['entity']>[number] {
   const isFhir = isResourceType(type) && type !== 'Bot'
   return {

@@ -45,7 +45,7 @@ export interface ResourceHistory {
    * One page of versions, the latest first; those of the same millisecond by type, by id, and the later version of a resource first.
    * Writes between two pages do not disturb the rest.
    *
-   * @throws {OperationError} `search-invalid` when `after` is no cursor.
+   * @throws {OperationError} `search-invalid` when `after` is not a cursor.
    */
   page(query: HistoryQuery): Promise<HistoryPage>
 }

@@ -92,7 +92,7 @@ export interface Storage {
    * One page of the current matches, each once, in `query.sort` order and then ascending `id` (UTF-16 code units). Writes between two
    * pages do not disturb the rest: what stays as it is comes once.
    *
-   * @throws {OperationError} `search-invalid` when `after` is no cursor.
+   * @throws {OperationError} `search-invalid` when `after` is not a cursor.
    */
   search(query: SearchQuery): Promise<SearchPage>
   /** Exact number of current matches; `limit`, `after` and `sort` of the query mean nothing here. A type without resources has none. */

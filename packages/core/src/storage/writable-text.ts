@@ -10,8 +10,8 @@ import { metaPrefix } from './stored-resource.js'
  *
  * @param id Replaces the id of the source, which may lack one.
  * @param source The resource, or its JSON text; numbers of a text keep their digits.
- * @throws {OperationError} `resource-invalid` when the source is no resource of the type, or when type or id cannot be stored;
- *   `body-invalid` when a text is no JSON.
+ * @throws {OperationError} `resource-invalid` when the source is not a resource of the type, or when type or id cannot be stored;
+ *   `body-invalid` when a text is not JSON.
  */
 export function writableText(type: string, id: string, source: string | JsonObject): string {
   checkAddress(type, id)

@@ -13,7 +13,7 @@ const RANGE = /^(\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q\s*=\s*([01](?:\.\d
 /**
  * Reads a list in the form of the `Accept-Language` header.
  *
- * @returns `undefined` when it has not that form.
+ * @returns `undefined` when it does not have that form.
  * @see https://www.rfc-editor.org/rfc/rfc9110#name-accept-language
  */
 export function languageList(text: string): LanguageList | undefined {

@@ -225,7 +225,7 @@ export interface MessageKind {
   readonly severity: IssueSeverity
   readonly code: OperationOutcomeIssue['code']
   readonly type: string | undefined
-  /** True when it is told in the `message` of an answer though it is no error. */
+  /** True when it is told in the `message` of an answer though it is not an error. */
   readonly told: boolean
 }
 

@@ -33,9 +33,9 @@ export function readLanguages(reader: ParameterReader, request: Pick<OperationRe
 
 /**
  * The languages for a value set, the first that is stated: displayLanguage, expansion parameter of the value set, header, its own
- * language. What is no list of languages is passed over where it was not asked for.
+ * language. What is not a list of languages is passed over where it was not asked for.
  *
- * @throws {OperationError} `parameter-value` when `displayLanguage` is no list of languages.
+ * @throws {OperationError} `parameter-value` when `displayLanguage` is not a list of languages.
  */
 export function languagesFor({ displayLanguage, acceptLanguage }: AskedLanguages, valueSet?: JsonObject): LanguageList | undefined {
   if (displayLanguage !== undefined) return languagesOf(displayLanguage)

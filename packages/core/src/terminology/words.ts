@@ -10,7 +10,7 @@ export function fold(text: string): string {
         .toLowerCase()
 }
 
-/** The words of a folded text: runs of letters and digits, and runs of other characters that are no blanks. */
+/** The words of a folded text: runs of letters and digits, and runs of other characters that are not blanks. */
 export function wordsOf(folded: string): readonly string[] {
   return folded.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\s]+/gu) ?? []
 }

@@ -81,7 +81,7 @@ export function passedGroupStep(
   }
 }
 
-/** Writes down what a group says about a code; for a code that it has not, the codes that are written much like it. */
+/** Writes down what a group says about a code; for a code that it does not have, the codes that are written much like it. */
 export async function explainGroup(explain: Explain, pace: Pace, { code, found, applied, ...group }: AskedGroup): Promise<void> {
   const kept = new Set(applied)
   for (const mapping of found) explain.step(mappingStep(group, mapping, { code, applies: kept.has(mapping) }))

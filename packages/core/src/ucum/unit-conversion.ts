@@ -5,7 +5,7 @@ import { unitReader } from './unit-reader.js'
 
 /**
  * Converts units with `@lhncbc/ucum-lhc`, those that it is rid of quickly without it. Units that do not start at the same zero, such as
- * degrees, or are no multiples of each other have no factor.
+ * degrees, or are not multiples of each other have no factor.
  */
 export function ucumConversion(library: UcumLibrary): UnitConversion {
   const reader = unitReader(library)

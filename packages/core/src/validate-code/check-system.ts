@@ -16,13 +16,13 @@ export async function unusableSystem(ctx: OperationContext, coding: GivenCoding,
   return unknownVersion(coding, family, coding.version)
 }
 
-/** Complains about a system that is no absolute URI. */
+/** Complains about a system that is not an absolute URI. */
 export function relativeSystem({ system = '', path }: GivenCoding): readonly ValidationIssue[] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(system)) return []
   return [issueOf('Terminology_TX_System_Relative', {}, { at: placeIn(path, 'system') })]
 }
 
-/** Complains about a code that the code system has not; of a fragment it may be all the same. */
+/** Complains about a code that the code system does not have; of a fragment it may be all the same. */
 export function unknownCode(coding: GivenCoding, { header, grammar }: CodeSystemProvider): readonly ValidationIssue[] {
   const values = { code: coding.code, system: header.url, version: header.version ?? '' }
   const at = placeIn(coding.path, 'code')

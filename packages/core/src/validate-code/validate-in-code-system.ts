@@ -28,7 +28,7 @@ import { shownCoding } from './shown-coding.js'
 /**
  * Tells whether a code is in a code system, and whether it is used rightly.
  *
- * @returns What is wrong about the code, an unknown code system included, is in the issues; it is no error of the operation.
+ * @returns What is wrong about the code, an unknown code system included, is in the issues; it is not an error of the operation.
  * @throws {OperationError} `parameter-required` when no code system is named.
  * @see https://hl7.org/fhir/R4/codesystem-operation-validate-code.html
  */
@@ -58,7 +58,7 @@ interface SystemCheck {
   readonly languages: LanguageList | undefined
 }
 
-/** The coding with the system and version that the request names beside it. A coding without either is answered, a bare code is no question. */
+/** The coding with the system and version that the request names beside it. A coding without either is answered, a bare code is not a question. */
 function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCoding {
   const { url, version } = canonicalOf(statedSystem(input) ?? coding.system ?? '')
   if (url === '' && input.value.kind !== 'code') return coding

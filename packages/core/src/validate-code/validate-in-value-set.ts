@@ -15,7 +15,7 @@ import type { Validation } from './validation.js'
  * Tells whether a code is in a value set, and whether it is used rightly.
  *
  * @param ctx Where definitions come from. Definitions that came with a request are added by `forRequest`.
- * @returns What is wrong about the code is in the issues; it is no error of the operation.
+ * @returns What is wrong about the code is in the issues; it is not an error of the operation.
  * @throws {OperationError} `not-found` for an unknown value set; `content-not-found` for a supplement that must be used and does not exist;
  *   `unprocessable` for a circle of imports; `definition-invalid` and `not-supported` for a value set that cannot be used.
  * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html

@@ -42,7 +42,7 @@ export function faultFinding(fault: JsonSlip, places: PlaceFinder | undefined): 
   return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: textOf(fault), ...places?.ofOffset(fault.offset) }
 }
 
-/** What JSON says that is no resource. */
+/** What JSON says that is not a resource. */
 export function noResource({ text: source, start }: JsonSource, places: PlaceFinder | undefined): Finding {
   const isMarkup = source.charAt(start) === '<'
   const text = isMarkup

@@ -8,7 +8,7 @@ import { paced } from '../work/index.js'
 import { outcomeOfResult } from './output.js'
 import { validate, type ValidateResult } from './validate.js'
 
-/** `$validate` on types and instances. The answer is 200 whether the resource is valid or not, and 400 when the body is no JSON. */
+/** `$validate` on types and instances. The answer is 200 whether the resource is valid or not, and 400 when the body is not JSON. */
 export const validateOperation: Operation = {
   name: '$validate',
   types: 'any',

@@ -11,7 +11,7 @@ const NAME = 'x-validator-options'
  */
 export const OPTIONS_HEADER: OperationHeader = { name: NAME, parameters }
 
-/** @throws {OperationError} `parameter-value` when the header is no JSON object, or a severity is not known. */
+/** @throws {OperationError} `parameter-value` when the header is not a JSON object, or a severity is not known. */
 function parameters(text: string): readonly Parameter[] {
   const options = optionsIn(text)
   const refusals = new Set(REFUSALS.flatMap(([name, value, refusal]) => (isSaid(options[name], value) ? [refusal] : [])))

@@ -44,7 +44,7 @@ const MAX_CACHE_MS = 5_000
 const MAX_TOKEN_LENGTH = 8_192
 const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_KNOWN = 10_000
-/** A text that is no token seldom becomes one: it takes the time in which an issuer's instances hear of a new token. */
+/** A text that is not a token seldom becomes one: it takes the time in which an issuer's instances hear of a new token. */
 const REFUSED_MS = 10_000
 /** So many questions to the issuer at once, and so many waiting. */
 const TURNS = { concurrency: 64, queue: 256 }

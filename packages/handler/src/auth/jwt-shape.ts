@@ -16,7 +16,7 @@ const REFUSED: readonly string[] = ['crit', 'b64', 'zip', 'enc']
 /**
  * Takes a token apart before any cryptography (TK-03): three parts in the base64url alphabet, at most 8 KiB, two JSON objects.
  *
- * @returns `undefined` for what is no signed token.
+ * @returns `undefined` for what is not a signed token.
  */
 export function jwtShape(token: string): JwtShape | undefined {
   if (token.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
@@ -25,7 +25,10 @@ export function jwtShape(token: string): JwtShape | undefined {
 }
 
 /** @throws {OperationError} `token-invalid` for a header that asks for more than a signature of one of these algorithms and types. */
-export function checkHeader(header: JsonObject, { algorithms, typ }: { readonly algorithms: readonly string[]; readonly typ: readonly string[] }): void {
+export function checkHeader(
+  header: JsonObject,
+  { algorithms, typ }: { readonly algorithms: readonly string[]; readonly typ: readonly string[] },
+): void {
   const isRefused = REFUSED.some((name) => Object.hasOwn(header, name))
   const isSigned = algorithms.includes(stringAt(header, 'alg') ?? '')
   const isTyped = typ.includes((stringAt(header, 'typ') ?? '').toLowerCase().replace(/^application\//, ''))

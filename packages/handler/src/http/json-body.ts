@@ -21,7 +21,7 @@ const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
  * twice, a member named like an object's internals, a lone surrogate, a NUL and a number that is not finite are refused.
  *
  * @param text Decoded UTF-8.
- * @throws {OperationError} `body-invalid` when it is no JSON or has a member twice; `body-structure` when it is no object or has a
+ * @throws {OperationError} `body-invalid` when it is not JSON or has a member twice; `body-structure` when it is not an object or has a
  *   refused name or value; `parameter-too-long` when a string, or the number of members, is over its limit.
  */
 export function* readingJsonBody(text: string, limits: JsonLimits): Work<JsonObject> {

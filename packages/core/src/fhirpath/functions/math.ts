@@ -50,7 +50,7 @@ function numeric(name: string, value: SystemValue): number {
   return number
 }
 
-/** What is no real number, or too large for one, is empty. */
+/** What is not a real number, or too large for one, is empty. */
 function finite(value: number): SystemValue | undefined {
   return Number.isFinite(value) ? decimalOf(value) : undefined
 }

@@ -74,7 +74,7 @@ function componentTests(components: readonly TupleComponent[], index: number, as
   return tail === undefined ? (kindOf(type)?.alternatives(ask) ?? []) : tail(ask)
 }
 
-/** How the second component is asked for where it has not its usual place in the entry. */
+/** How the second component is asked for where it does not have its usual place in the entry. */
 const TAILS: ReadonlyMap<string, (ask: Ask) => Alternatives> = new Map([
   ['token', (ask): Alternatives => [[{ field: 'text', op: 'eq', operand: codeForm(ask) }]]],
   ['string', (ask): Alternatives => [[{ field: 'text', op: 'prefix', operand: foldedText(ask) }]]],

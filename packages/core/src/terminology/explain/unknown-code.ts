@@ -7,7 +7,7 @@ import { conceptTexts, mainText } from '../concept-texts.js'
 import { paced } from '../../work/index.js'
 import { nearestOf, type Candidate, type NearItem } from './nearest.js'
 
-/** A code that its code system has not. */
+/** A code that its code system does not have. */
 export interface UnknownCode {
   readonly provider: CodeSystemProvider
   readonly code: string

@@ -8,7 +8,7 @@ import type { FilterOperator } from './operator.js'
 export interface HierarchyRule {
   readonly has: (provider: CodeSystemProvider, concept: number, named: number) => boolean
   readonly all: (provider: CodeSystemProvider, named: number) => Bitmap
-  /** What holds when the code system has not the concept named. Default: nothing. */
+  /** What holds when the code system does not have the concept named. Default: nothing. */
   readonly whenUnknown?: (provider: CodeSystemProvider) => ConceptSet
 }
 

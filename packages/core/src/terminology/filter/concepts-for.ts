@@ -10,7 +10,7 @@ import { FILTER_OPERATORS } from './operators.js'
  * The concepts of a code system for which a filter holds.
  *
  * @param valueSet Name of the value set that the filter stands in, for the message.
- * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system has not; `regex-unsupported`.
+ * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system does not have; `regex-unsupported`.
  */
 export function* conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): Work<ConceptSet> {
   const own = provider.filter?.(filter, provider)

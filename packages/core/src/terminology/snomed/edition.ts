@@ -2,7 +2,7 @@ import { SCT } from './sctid.js'
 
 /** A version URI taken apart. @see https://confluence.ihtsdotools.org/display/DOCURI */
 export interface SnomedVersion {
-  /** `http://snomed.info/sct/<module>`, or with `xsct` for what is no official release. */
+  /** `http://snomed.info/sct/<module>`, or with `xsct` for what is not an official release. */
   readonly edition: string
   readonly module: string
   /** `YYYYMMDD`; absent in the URI of an edition. */

@@ -24,7 +24,7 @@ export interface EclQuery {
 /** An opened version with what is kept between requests. */
 export interface SnomedSystem {
   readonly index: SnomedIndex
-  /** @throws {OperationError} `definition-invalid` when the text is no ECL. */
+  /** @throws {OperationError} `definition-invalid` when the text is not ECL. */
   ecl(text: string): EclQuery
   /** The concept in the form of `CodeSystem.concept`. */
   element(concept: number): JsonObject

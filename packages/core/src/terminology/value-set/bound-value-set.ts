@@ -7,7 +7,7 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index
  * The canonical of the value set that an element is bound to.
  *
  * @param context `<canonical of a StructureDefinition>#<id or path of the element>`.
- * @throws {OperationError} `not-found` for an unknown StructureDefinition; `parameter-value` for another form, and for an element that it has not
+ * @throws {OperationError} `not-found` for an unknown StructureDefinition; `parameter-value` for another form, and for an element that it does not have
  *   or that is bound to no value set.
  * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
  */

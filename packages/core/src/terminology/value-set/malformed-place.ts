@@ -1,6 +1,6 @@
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 
-/** FHIRPath of the first element of a compose that has not the shape of R4; `undefined` when all have. */
+/** FHIRPath of the first element of a compose that does not have the shape of R4; `undefined` when all have. */
 export function malformedPlace(compose: JsonObject): string | undefined {
   const kinds = ['include', 'exclude']
   const broken = kinds.find((kind) => !isElementList(compose[kind]))

@@ -37,7 +37,7 @@ export interface ValueSetDefinition {
   readonly resource: JsonObject
   readonly includes: readonly ConceptSetDefinition[]
   readonly excludes: readonly ConceptSetDefinition[]
-  /** FHIRPath of an element that has not the shape of R4. */
+  /** FHIRPath of an element that does not have the shape of R4. */
   readonly malformed?: string
   /** True when `compose.inactive` is false. */
   readonly activeOnly: boolean

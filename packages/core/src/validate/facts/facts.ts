@@ -18,7 +18,7 @@ export interface Facts extends CodeFacts, DefinitionFacts, SignatureFacts {
   /**
    * An invariant's expression, compiled once per cache.
    *
-   * @throws {OperationError} `fhirpath-invalid` for one that is no FHIRPath.
+   * @throws {OperationError} `fhirpath-invalid` for one that is not FHIRPath.
    */
   readonly expression: (expression: string) => CompiledPath
   /** Fetches what the walk asked for. False when it had all that it needed. */

@@ -38,7 +38,7 @@ function checkRules(run: Run, node: FhirNode, rules: readonly ElementRule[]): vo
   checkTarget(run, node, rules)
 }
 
-/** What holds for every node of the type. False when the node has not the form that further rules need. */
+/** What holds for every node of the type. False when the node does not have the form that further rules need. */
 function checkOwn(run: Run, node: FhirNode, rules: readonly ElementRule[]): boolean {
   if (node.type.kind !== 'primitive' && !isObject(node.value)) {
     run.sink.report('object-expected', node, { text: `An object is expected here, not a ${typeof node.value}.` })

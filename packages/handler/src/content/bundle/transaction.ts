@@ -12,7 +12,7 @@ import { entryError } from './entry-error.js'
 import { writeTogether, type PlannedEntry } from './write-together.js'
 import type { WritePlan } from '../write-plan.js'
 
-/** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is no write. */
+/** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is not a write. */
 export type PlanPart = (request: HttpRequest, call: Call) => Promise<{ readonly call: Call; readonly plan: WritePlan }>
 
 interface TransactionParts {

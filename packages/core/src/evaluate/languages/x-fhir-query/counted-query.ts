@@ -16,7 +16,7 @@ export interface Counted {
 /**
  * The query for what a criterion counts: the resources that its expression finds, or, with basis `boolean`, their subjects.
  *
- * @throws {OperationError} 422 for an expression that is no valid search, and for one whose type does not fit the basis.
+ * @throws {OperationError} 422 for an expression that is not a valid search, and for one whose type does not fit the basis.
  */
 export async function countedQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<Counted> {
   const found = await criterionQuery(ctx, criterion, scope)

@@ -17,7 +17,7 @@ export type ReadValues = (member: string) => Promise<ReadonlyMap<string, Values>
  * Compiles FHIRPath criteria.
  *
  * @returns Reads the values of a member: `null` where an expression finds nothing, no combination when the resource was deleted meanwhile.
- *   It rejects with `definition-invalid` for what is no value, `too-costly` for more combinations than `limits.maxExpansion`, and as FHIRPath does.
+ *   It rejects with `definition-invalid` for what is not a value, `too-costly` for more combinations than `limits.maxExpansion`, and as FHIRPath does.
  * @throws {OperationError} `fhirpath-invalid` for an expression that cannot be read, with its place.
  */
 export async function memberValues(ctx: OperationContext, criteria: readonly Criterion[]): Promise<ReadValues> {

@@ -5,7 +5,7 @@ import type { RefsetHeader } from '../index/header.js'
 import type { EclScope } from './ecl-scope.js'
 import { COMPONENT, eachRow, fieldOf, memberRows } from './member-rows.js'
 
-/** The members of reference sets, or the concepts in any of the fields that are named. A concept that is no reference set has no members. */
+/** The members of reference sets, or the concepts in any of the fields that are named. A concept that is not a reference set has no members. */
 export function* membersOfRefsets(scope: EclScope, refsets: Bitmap, sub: SubConstraint): Work<Bitmap> {
   const { index } = scope
   let found = emptyBitmap(index.size)

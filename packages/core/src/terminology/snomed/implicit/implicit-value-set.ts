@@ -10,7 +10,7 @@ import { implicitUrl } from './implicit-url.js'
 /**
  * The value set that an implicit url names: all codes, `isa/X`, `refset`, `refset/X` or `ecl/E`.
  *
- * @returns `undefined` when the url is none, no version is known, or X is no concept or no reference set.
+ * @returns `undefined` when the url is none, no version is known, or X is neither a concept nor a reference set.
  */
 export async function implicitValueSet(ctx: OperationContext, url: string): Promise<Definition | undefined> {
   const asked = implicitUrl(url, 'fhir_vs')

@@ -33,7 +33,7 @@ export interface SnomedHeader {
 /** The format of the sections that this code writes and reads. */
 export const SNOMED_FORMAT = 'snomed-1'
 
-/** @throws {TypeError} when the text is no header of this format. */
+/** @throws {TypeError} when the text is not a header of this format. */
 export function readHeader(text: string): SnomedHeader {
   const value: unknown = JSON.parse(text)
   if (!isObject(value) || !isHeader(value)) throw new TypeError('The header of a SNOMED CT version cannot be read.')

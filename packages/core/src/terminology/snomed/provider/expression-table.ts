@@ -21,7 +21,7 @@ export interface ExpressionTable {
   find(code: string): number | undefined
   /** Absent for the number of a concept. */
   get(concept: number): KnownExpression | undefined
-  /** Why a code is no expression; `undefined` when it is one, or does not look like one. */
+  /** Why a code is not an expression; `undefined` when it is one, or does not look like one. */
   whyNot(code: string): string | undefined
 }
 

@@ -8,7 +8,7 @@ import type { SnomedIndex } from '../index/snomed-index.js'
 import type { ExpressionTable } from './expression-table.js'
 
 /**
- * The hierarchy of concepts and expressions. It is no tree, so expansions of it are not nested. The parents and children of an expression
+ * The hierarchy of concepts and expressions. It is not a tree, so expansions of it are not nested. The parents and children of an expression
  * are those of its foci, as no classifier places it.
  */
 export function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable): Hierarchy {

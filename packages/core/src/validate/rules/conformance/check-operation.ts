@@ -22,7 +22,7 @@ function checkUse(run: Run, node: FhirNode, { use, name }: { use: string; name: 
   const parameters = childrenOf(run, node, 'parameter').filter((parameter) => textOf(parameter, 'use') === use)
   const names = new Set(parameters.map((parameter) => textOf(parameter, 'name')))
   for (const missing of [...slices.keys()].filter((slice) => !names.has(slice))) {
-    const text = `The profile ${quoted(profile.canonical)} has a parameter ${quoted(missing)}, which the operation has not.`
+    const text = `The profile ${quoted(profile.canonical)} has a parameter ${quoted(missing)}, which the operation does not have.`
     run.sink.report('operation-parameter', node, { text, at: name, severity: 'warning', code: 'unknown' })
   }
   for (const parameter of parameters) checkParameter(run, parameter, { profile, slice: slices.get(textOf(parameter, 'name') ?? '') })

@@ -51,7 +51,7 @@ export function matchByCode(run: Run, parent: FhirNode, { nodes, definitions, wh
   return matches
 }
 
-/** What is observed of the members of a population is no population to report. */
+/** What is observed of the members of a population is not a population to report. */
 function isObservation(definition: JsonObject): boolean {
   return objectsAt(objectAt(definition, 'code'), 'coding').some(
     (one) => one['system'] === POPULATIONS && one['code'] === 'measure-observation',

@@ -3,7 +3,7 @@ export type XhtmlToken =
   | { readonly kind: 'open'; readonly name: string; readonly attributes: readonly XhtmlAttribute[]; readonly closed: boolean }
   | { readonly kind: 'close'; readonly name: string }
   | { readonly kind: 'text'; readonly text: string }
-  /** What narrative may not have: document types, processing instructions, CDATA, and what is no XML. */
+  /** What narrative may not have: document types, processing instructions, CDATA, and what is not XML. */
   | { readonly kind: 'fault'; readonly text: string }
 
 export interface XhtmlAttribute {

@@ -29,7 +29,7 @@ const CATEGORY = 'vital-signs'
 
 /**
  * The vital-signs profile that an Observation of this category must conform to whether it claims it or not, as a list of at most one.
- * What was entered in error is no vital sign.
+ * What was entered in error is not a vital sign.
  *
  * @see https://hl7.org/fhir/R4/observation-vitalsigns.html
  */

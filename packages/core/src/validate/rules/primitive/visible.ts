@@ -1,4 +1,4 @@
-/** True for a character of ASCII that can be seen, and so is no white space of any kind. */
+/** True for a character of ASCII that can be seen, and so is not white space of any kind. */
 export function isVisible(code: number): boolean {
   return code > 32 && code < 127
 }

@@ -9,7 +9,7 @@ export interface Holder {
   readonly linkId: string | undefined
   readonly items: readonly ResponseItem[]
   readonly byLinkId: ReadonlyMap<string, readonly ResponseItem[]>
-  /** Empty on what is no item. */
+  /** Empty on what is not an item. */
   readonly answers: readonly Answer[]
   /** Absent on the response. */
   readonly above: Holder | undefined

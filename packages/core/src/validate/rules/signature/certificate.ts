@@ -24,7 +24,7 @@ const COMMON_NAME = '0603550403'
 /**
  * Reads a certificate in base64 of DER. Nothing about it is checked.
  *
- * @returns `undefined` when it is no certificate.
+ * @returns `undefined` when it is not a certificate.
  * @see https://www.rfc-editor.org/rfc/rfc5280#section-4.1
  */
 export function readCertificate(text: string): Certificate | undefined {

@@ -12,7 +12,7 @@ const CALENDAR: ReadonlyMap<string, string> = new Map([
   ['s', 'second'],
 ])
 
-/** The moment that lies a duration before or after another, as dateTime; `undefined` when the quantity is no duration in UCUM. */
+/** The moment that lies a duration before or after another, as dateTime; `undefined` when the quantity is not a duration in UCUM. */
 export function momentFrom(moment: Date, duration: unknown, direction: 1 | -1): string | undefined {
   if (!isObject(duration)) return undefined
   const unit = CALENDAR.get(stringAt(duration, 'code') ?? '')
