@@ -250,7 +250,9 @@ describe('a structure definition', () => {
   })
 
   test('may have thousands of slices', async () => {
-    const slices = Array.from({ length: 3_000 }, (_, index) => element('Patient.name', { sliceName: `x${index}` }))
+    const slices = Array.from({ length: 3_000 }, (_, index) =>
+      element('Patient.name', { id: `Patient.name:x${index}`, sliceName: `x${index}` }),
+    )
     expect(await findingsOf(profile([element('Patient'), ...slices]), [], /^invariant/)).toEqual([])
     expect(await findingsOf(profile([element('Patient'), element('Person.name')]), [], /^invariant/)).toEqual([
       'error invariant StructureDefinition.differential',
