@@ -242,15 +242,15 @@ describe('a structure definition', () => {
       ['error invariant StructureDefinition', 'error invariant StructureDefinition.snapshot'],
     ],
     ['a logical model', { kind: 'logical', type: 'http://a.org/Patient' }, []],
-  ])('may have a thousand elements: %s', async (_, members, expected) => {
+  ])('may have more than a thousand elements: %s', async (_, members, expected) => {
     const cardinality = { definition: 'x', min: 0, max: '1', base: { path: 'Patient.x', min: 0, max: '1' } }
-    const inner = Array.from({ length: 1_000 }, (_, index) => element(`Patient.contact.x${index}`, cardinality))
+    const inner = Array.from({ length: 1_200 }, (_, index) => element(`Patient.contact.x${index}`, cardinality))
     const snapshot = { element: [element('Patient', cardinality), ...inner] }
     expect(await findingsOf(profile([], { differential: undefined, snapshot, ...members }), [], /^invariant/)).toEqual(expected)
   })
 
-  test('may have thousands of slices', async () => {
-    const slices = Array.from({ length: 3_000 }, (_, index) =>
+  test('may have more than a thousand slices', async () => {
+    const slices = Array.from({ length: 1_200 }, (_, index) =>
       element('Patient.name', { id: `Patient.name:x${index}`, sliceName: `x${index}` }),
     )
     expect(await findingsOf(profile([element('Patient'), ...slices]), [], /^invariant/)).toEqual([])
