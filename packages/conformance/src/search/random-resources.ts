@@ -118,6 +118,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
         subject,
         encounter: reference('Encounter'),
         derivedFrom: few(reference('Observation')),
+        component: few(maybe({ code: concept, valueQuantity: quantity })),
       }),
       fc.oneof(fc.record({ effectiveDateTime: one(DATES) }), fc.record({ effectivePeriod: period }), fc.constant({})),
       fc.oneof(fc.record({ valueQuantity: quantity }), fc.record({ valueString: one(NAMES) }), fc.constant({})),

@@ -150,6 +150,11 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
     'value-string': KINDS.string,
     'code-value-quantity': tuple(KINDS.token, KINDS.quantity),
     'code-value-string': tuple(KINDS.token, KINDS.string),
+    'component-code': KINDS.token,
+    'combo-code': KINDS.token,
+    'combo-value-quantity': KINDS.quantity,
+    'component-code-value-quantity': tuple(KINDS.token, KINDS.quantity),
+    'combo-code-value-quantity': tuple(KINDS.token, KINDS.quantity),
     subject: SUBJECT,
     patient: SUBJECT,
     encounter: to('Encounter'),
@@ -215,7 +220,7 @@ function pairOf(type: string, depth: number): fc.Arbitrary<Pair> {
 const MAX_DEPTH = 3
 
 function searchOf(type: string): fc.Arbitrary<Search> {
-  const sortable = Object.keys(PLAIN[type] ?? {}).filter((code) => !UNSORTED.has(code) && !code.startsWith('code-'))
+  const sortable = Object.keys(PLAIN[type] ?? {}).filter((code) => !UNSORTED.has(code) && !code.includes('code-value-'))
   const filters = fc.array(pairOf(type, MAX_DEPTH), { maxLength: 3 })
   return fc.tuple(filters, sortBy(sortable), count).map((parts) => ({ types: [type], pairs: parts.flat() }))
 }

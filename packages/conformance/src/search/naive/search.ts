@@ -46,7 +46,7 @@ function isMeant(all: readonly Stored[], stored: Stored, { code, modifier, value
   if (code === '_lastUpdated') return matches({ kind: 'date', values: [instantOf(stored)] }, { modifier, value })
   if (code === '_list') return isListed(all, stored, value)
   const tuple = TUPLES[code]
-  if (tuple !== undefined) return isTuple(resource, tuple, value.split('$'))
+  if (tuple !== undefined) return tuple.places(resource).some((place) => isTuple(place, tuple.codes, value.split('$')))
   if (modifier === 'identifier' || modifier === 'of-type') return isPlainly(resource, `${code}:${modifier}`, value)
   const values = valuesOf(resource, code)
   return modifier === 'missing' ? (values.values.length === 0) === (value === 'true') : matches(values, { modifier, value })
@@ -57,7 +57,7 @@ function isListed(all: readonly Stored[], stored: Stored, id: string): boolean {
   return lists.some(({ resource }) => valuesOf(resource, 'item').values.some((one) => one === addressOf(stored)))
 }
 
-/** Whether all parts of a tuple hold; both parts of the tuples here are members of the resource itself. */
+/** Whether all parts of a tuple hold. */
 function isTuple(resource: Resource, codes: readonly string[], parts: readonly string[]): boolean {
   return codes.every((code, index) => isPlainly(resource, code, parts[index] ?? ''))
 }

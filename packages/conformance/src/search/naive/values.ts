@@ -157,8 +157,8 @@ const dates =
     ],
   })
 const quantities =
-  (path: string): Reader =>
-  (resource) => ({ kind: 'quantity', values: at(resource, path).map(quantitySpan) })
+  (...paths: readonly string[]): Reader =>
+  (resource) => ({ kind: 'quantity', values: paths.flatMap((path) => at(resource, path)).map(quantitySpan) })
 const numbers =
   (path: string): Reader =>
   (resource) => ({
@@ -221,6 +221,9 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
     ['status', tokens(code('status', 'http://hl7.org/fhir/observation-status'))],
     ['date', dates(['effectiveDateTime', 'effectiveInstant'], ['effectivePeriod'])],
     ['value-quantity', quantities('valueQuantity')],
+    ['component-code', tokens(concept('component.code'))],
+    ['combo-code', tokens(concept('code'), concept('component.code'))],
+    ['combo-value-quantity', quantities('valueQuantity', 'component.valueQuantity')],
     ['value-string', strings('valueString')],
     ['subject', references('subject')],
     ['subject:identifier', byIdentifier('subject')],
@@ -239,10 +242,24 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
   ValueSet: new Map([...EVERYWHERE, ['url', uris('url')], ['date', dates(['date'])], ['title', strings('title')]]),
 }
 
-/** The parameters that tuples are made of. */
-export const TUPLES: Readonly<Record<string, readonly string[]>> = {
-  'code-value-quantity': ['code', 'value-quantity'],
-  'code-value-string': ['code', 'value-string'],
+/** What a tuple is made of: parameters, and the places that all of them must hold in, one place for the whole tuple. */
+interface Tuple {
+  readonly codes: readonly string[]
+  readonly places: (resource: Resource) => readonly Resource[]
+}
+
+const components = (resource: Resource): readonly Resource[] =>
+  at(resource, 'component').map((component) => ({
+    ...resource,
+    code: at(component, 'code')[0],
+    valueQuantity: at(component, 'valueQuantity')[0],
+  }))
+
+export const TUPLES: Readonly<Record<string, Tuple>> = {
+  'code-value-quantity': { codes: ['code', 'value-quantity'], places: (resource) => [resource] },
+  'code-value-string': { codes: ['code', 'value-string'], places: (resource) => [resource] },
+  'component-code-value-quantity': { codes: ['code', 'value-quantity'], places: components },
+  'combo-code-value-quantity': { codes: ['code', 'value-quantity'], places: (resource) => [resource, ...components(resource)] },
 }
 
 /** The types that a reference parameter may lead to, of those that there are here. */
