@@ -176,9 +176,13 @@ describe('SC-04 what is hidden', () => {
     expect(hidden!.map(shape)).toEqual(absent!.map(shape))
     expect(hidden!.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404])
     const found = await ask('ConceptMap')
+    const pages = await Promise.all(
+      ['ConceptMap?_count=1', '?_type=ConceptMap&_count=1', 'ConceptMap/_history?_count=1'].map((path) => ask(path)),
+    )
     const counts = await Promise.all(['ConceptMap?_summary=count', '?_type=ConceptMap&_summary=count'].map((path) => ask(path)))
     await server.stop()
     expect([(at(found.json, 'entry') as unknown[]).length, at(found.json, 'total')]).toEqual([1, undefined])
+    expect(pages.map(({ text }) => [text.includes('/ConceptMap/seen'), text.includes('"next"')])).toEqual(pages.map(() => [true, false]))
     expect(counts.map(({ json }) => at(json, 'total'))).toEqual([1, 1])
   })
 })

@@ -127,6 +127,9 @@ const criteria = search
   })
 const condition = one([{}, { 'if-match': 'W/"1"' }, { 'if-match': '*' }, { 'if-none-match': '*' }, { 'if-match': 'W/"2"' }])
 
+const listing = fc
+  .tuple(one(['', ...Object.keys(IDS).map((type) => `${type}/`)]), fc.integer({ min: 1, max: 4 }))
+  .map(([type, count]): Asked => ({ method: 'GET', path: `${type}_history?_count=${count}` }))
 const reading = fc
   .tuple(address, one(['', '/_history', '/_history/1', '/_history/2', '/$validate', '/$validate?mode=delete', '/Observation', '/*']))
   .map(([at, rest]): Asked => ({ method: 'GET', path: `${at}${rest}` }))
@@ -166,7 +169,7 @@ const bundled = fc
     return { method: 'POST', path: '', body: { resourceType: 'Bundle', type, entry } }
   })
 
-const request = fc.oneof({ weight: 4, arbitrary: searching }, reading, writing, bundled)
+const request = fc.oneof({ weight: 4, arbitrary: searching }, listing, reading, writing, bundled)
 
 it(`SC-04 what a caller may not see makes no difference to any answer (seed ${SEED}, ${ROUNDS} rounds)`, async () => {
   const round = fc.tuple(fc.array(change, { maxLength: 30 }), scopes, fc.array(request, { minLength: 10, maxLength: 20 }))

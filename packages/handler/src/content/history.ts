@@ -10,6 +10,7 @@ import { fhirTypes } from './fhir-types.js'
 import { isVersionReached } from './reach.js'
 import { PROTOCOL } from './search/search.js'
 import { linksOf } from './search/searchset.js'
+import { shownPage, type Part } from './shown-page.js'
 
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000
@@ -65,8 +66,11 @@ function isOfNothing({ id, since, after }: HistoryQuery): boolean {
 /** A page without what a rule of the host hides, and what is out of reach. */
 async function shownVersions({ ctx, caller }: Call, query: HistoryQuery): Promise<HistoryPage> {
   if (ctx.storage.history === undefined) throw new TypeError('The storage keeps no history.')
-  const page = await ctx.storage.history.page(query)
-  return { ...page, items: page.items.filter((version) => isShown(caller, version)) }
+  const { history } = ctx.storage
+  const isWhole = !caller.hides && caller.principal?.project === undefined
+  const shows = isWhole ? undefined : (version: HistoryItem): boolean => isShown(caller, version)
+  const pageOf = (part: Part): Promise<HistoryPage> => history.page({ ...query, ...part })
+  return shownPage({ ctx, pageOf, shows }, { limit: DEFAULT_PAGE, ...query })
 }
 
 function isShown(caller: Caller, version: ResourceVersion): boolean {

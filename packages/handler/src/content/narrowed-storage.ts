@@ -18,13 +18,15 @@ import {
 import { notFound, type Caller } from '../auth/caller.js'
 import type { Action } from '../auth/scopes.js'
 import { narrowed } from './search/search-reach.js'
+import { shownPage } from './shown-page.js'
 
 /**
  * The storage as a caller with narrowed rights sees it (SC-02, SC-04). What the rights do not cover does not exist: it is not read, not
  * found, not counted, not gone through by a chain, and not deleted. Nothing can be stored that the rights would not cover.
  */
-export function narrowedStorage({ storage, now }: Pick<OperationContext, 'storage' | 'now'>, caller: Caller, indexer: Indexer): Storage {
-  const view = { storage, caller, indexer }
+export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: Indexer): Storage {
+  const { storage, now } = ctx
+  const view = { ctx, storage, caller, indexer }
   const history = storage.history && narrowedHistory(storage.history, view)
   return {
     capabilities: storage.capabilities,
@@ -46,6 +48,7 @@ export function narrowedStorage({ storage, now }: Pick<OperationContext, 'storag
 }
 
 interface View {
+  readonly ctx: OperationContext
   readonly storage: Storage
   readonly caller: Caller
   readonly indexer: Indexer
@@ -115,6 +118,8 @@ async function isWithin(entry: PutEntry, within: Condition, written = new Date()
   return (await alone.count({ type: entry.type, where: within })) === 1
 }
 
+const HISTORY_PAGE = 100
+
 /** Each version is seen or not by its own content; a deletion, which has none, is not. */
 function narrowedHistory(history: ResourceHistory, view: View): ResourceHistory {
   const isShown = async ({ type, stored }: ResourceVersion): Promise<boolean> =>
@@ -124,11 +129,11 @@ function narrowedHistory(history: ResourceHistory, view: View): ResourceHistory 
       const version = await history.version(type, id, versionId)
       return version !== undefined && (await isShown(version)) ? version : undefined
     },
-    async page(query) {
-      const { items, ...page } = await history.page(query)
-      const shown = await Promise.all(items.map(isShown))
-      return { ...page, items: items.filter((_item, index) => shown[index]) }
-    },
+    page: (query) =>
+      shownPage(
+        { ctx: view.ctx, pageOf: (part) => history.page({ ...query, ...part }), shows: isShown },
+        { limit: HISTORY_PAGE, ...query },
+      ),
   }
 }
 

@@ -17,3 +17,8 @@ export function narrowed({ parameters: _ofAll, ...query }: SearchQuery, conditio
 export function isShown(caller: Caller, { type, id }: StoredResource): boolean {
   return !caller.hides || caller.decide('search', type, id) === 'allow'
 }
+
+/** As `isShown`, where a rule of the host hides anything from this caller. */
+export function showsTo(caller: Caller): ((resource: StoredResource) => boolean) | undefined {
+  return caller.hides ? (resource) => isShown(caller, resource) : undefined
+}

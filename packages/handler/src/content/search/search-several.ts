@@ -1,15 +1,16 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { isKnownParameter, parseSeveral, severalPage, type ParsedSeveral, type SearchPair } from 'fhir-ops/search'
-import type { Condition, SearchQuery } from 'fhir-ops/storage'
+import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { fhirText, type Answer } from '../../http/answer.js'
 import { param, type Call } from '../../routes/route.js'
 import { FHIR_PATH, type Service } from '../../service.js'
 import { bounded } from './bounded.js'
 import { compartmentMembers, leadsTo } from './compartment.js'
 import { fhirTypes } from '../fhir-types.js'
+import { shownPage, type Part } from '../shown-page.js'
 import { authorizeSearch, countOf, DEFAULT_PAGE, includedIn, MAX_PAGE, searchPairs, takenPairs } from './search.js'
 import { searchOptions } from './search-options.js'
-import { inReach, isShown, narrowed } from './search-reach.js'
+import { inReach, narrowed, showsTo } from './search-reach.js'
 import { searchsetText, type Searchset } from './searchset.js'
 import type { Subset } from './subset.js'
 import { subsetFor } from './summary.js'
@@ -88,7 +89,8 @@ async function countOfAll(call: Call, queries: readonly SearchQuery[]): Promise<
 
 async function pageOf(service: Service, call: Call, { queries, after, includes }: ParsedSeveral): Promise<Searchset> {
   const limit = Math.min(queries[0]?.limit ?? DEFAULT_PAGE, MAX_PAGE)
-  const page = await severalPage({ storage: call.ctx.storage, indexer: service.indexer }, queries, { limit, after })
-  const items = page.items.filter((item) => isShown(call.caller, item))
-  return { items, included: await includedIn(service, call, { items, includes }), next: page.next }
+  const { ctx, caller } = call
+  const found = (part: Part): Promise<SearchPage> => severalPage({ storage: ctx.storage, indexer: service.indexer }, queries, part)
+  const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller) }, { limit, ...(after !== undefined && { after }) })
+  return { items, included: await includedIn(service, call, { items, includes }), next }
 }

@@ -9,7 +9,7 @@ import {
   type ParsedSeveral,
   type SearchPair,
 } from 'fhir-ops/search'
-import { allMatches, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
+import { allMatches, type Condition, type SearchPage, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../../auth/caller.js'
 import { fhirText, type Answer } from '../../http/answer.js'
 import { parseQuery } from '../../http/target.js'
@@ -19,8 +19,9 @@ import { bounded } from './bounded.js'
 import { compartmentCondition } from './compartment.js'
 import { prefersHandling } from '../preference.js'
 import { isReached } from '../reach.js'
+import { shownPage, type Part } from '../shown-page.js'
 import { searchOptions } from './search-options.js'
-import { inReach, isShown, narrowed } from './search-reach.js'
+import { inReach, isShown, narrowed, showsTo } from './search-reach.js'
 import { subsetFor } from './summary.js'
 import { searchsetText, type Searchset } from './searchset.js'
 
@@ -111,11 +112,12 @@ async function pageOf(
   { query, parsed }: { readonly query: SearchQuery; readonly parsed: ParsedSearch },
 ): Promise<Searchset> {
   const { ctx, caller } = call
-  const page = await ctx.storage.search({ ...query, limit: Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE) })
-  const items = page.items.filter((item) => isShown(caller, item))
+  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const found = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...query, ...part })
+  const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller) }, { ...query, limit })
   const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
   const included = await includedIn(service, call, { items, includes: parsed.includes })
-  return { items, included, total, ...(page.next !== undefined && { next: page.next }) }
+  return { items, included, total, next }
 }
 
 interface Including {
