@@ -53,7 +53,50 @@ const RESOURCES: readonly (readonly [string, () => JsonObject])[] = [
       concept: many(50_000, (i) => ({ code: `c${i}` })),
     }),
   ],
+  ['tree of 64,000 parameters', () => ({ resourceType: 'Parameters', parameter: many(40, () => parameterTree(2)) })],
+  ['100,000 unknown names', () => ({ resourceType: 'Patient', ...Object.fromEntries(many(100_000, (i) => [`p${i}`, 1])) })],
+  [
+    'profile of 5,000 slices',
+    () => ({
+      resourceType: 'StructureDefinition',
+      url: 'http://x.y/p',
+      name: 'P',
+      status: 'active',
+      kind: 'resource',
+      abstract: false,
+      type: 'Patient',
+      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+      derivation: 'constraint',
+      differential: {
+        element: [
+          { path: 'Patient' },
+          { path: 'Patient.identifier', slicing: { discriminator: [{ type: 'value', path: 'system' }], rules: 'open' } },
+          ...many(5_000, (i) => [
+            { path: 'Patient.identifier', sliceName: `s${i}` },
+            { path: 'Patient.identifier.system', min: 1, fixedUri: `http://x.y/${i}` },
+          ]).flat(),
+        ],
+      },
+    }),
+  ],
+  [
+    'questionnaire of 10,000 items',
+    () => ({
+      resourceType: 'Questionnaire',
+      status: 'active',
+      item: many(10_000, (i) => ({
+        linkId: `q${i}`,
+        type: 'boolean',
+        ...(i > 0 && { enableWhen: [{ question: `q${i - 1}`, operator: 'exists', answerBoolean: true }] }),
+      })),
+    }),
+  ],
+  ['narrative of 100,000 links', () => withNarrative(many(100_000, (i) => `<a href="#x${i}">a</a>`).join(''))],
 ]
+
+function parameterTree(depth: number): JsonObject {
+  return { name: 'a', ...(depth === 0 ? { valueCode: 'b' } : { part: many(40, () => parameterTree(depth - 1)) }) }
+}
 
 /** How long resources that are made to be costly keep others waiting, with the time limit of a server. */
 export async function hostileResources(): Promise<string> {

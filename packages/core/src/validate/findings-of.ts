@@ -3,7 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
-import { paced, type Work } from '../work/index.js'
+import { paced, type Breaks, type Work } from '../work/index.js'
 import { createFacts, type Facts } from './facts/facts.js'
 import { specificationOf } from './facts/specification.js'
 import type { Finding } from './finding.js'
@@ -30,6 +30,8 @@ export interface Asked {
 }
 
 const STEPS_BETWEEN_CHECKS = 256
+/** Nodes that are visited before others can have a turn. */
+const STEPS_OF_A_STRETCH = 1_000
 const MAX_WALKS = 32
 
 /**
@@ -72,12 +74,28 @@ async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...pa
   const pace = createPace(ctx)
   const tasks: Task[] = []
   const lastTasks: Task[] = []
-  const run = runOf(ctx, source, { ...parts, pace, tasks, lastTasks })
+  const stretch = { steps: 0 }
+  const run = runOf(ctx, source, { ...parts, pace, stretch, tasks, lastTasks })
   reportSlips(run, source.slips)
   visitNode(run, run.root, requestedRules(run, profiles))
   visitFirstEntry(run, profiles)
-  for (const list of [tasks, lastTasks]) for (const task of list) await paced(task(), pace)
+  for (const list of [tasks, lastTasks]) for (const task of list) await paced(task(), breaksOf(pace, stretch))
   return run.sink.findings()
+}
+
+/** What was done since others could last have a turn. */
+interface Stretch {
+  steps: number
+}
+
+function breaksOf(pace: Pace, stretch: Stretch): Breaks {
+  return {
+    due() {
+      stretch.steps = 0
+      return pace.due()
+    },
+    pause: () => pace.pause(),
+  }
 }
 
 /** Work that is left for later. */
@@ -94,6 +112,7 @@ function typesOf(ctx: OperationContext): TypeModel {
 
 interface RunParts extends Omit<WalkParts, 'profiles'> {
   readonly pace: Pace
+  readonly stretch: Stretch
   /** What is to be done when the walk so far is done. */
   readonly tasks: Task[]
   /** What is to be done when all of these are. */
@@ -103,10 +122,9 @@ interface RunParts extends Omit<WalkParts, 'profiles'> {
 function runOf(
   ctx: OperationContext,
   source: JsonSource,
-  { model, facts, flawless, checks, bestPractice, refuses, pace, tasks, lastTasks, ...sinkOptions }: RunParts,
+  { model, facts, flawless, checks, bestPractice, refuses, pace, stretch, tasks, lastTasks, ...sinkOptions }: RunParts,
 ): Run {
   const sink = createSink(ctx.limits.maxIssues, sinkOptions)
-  let steps = 0
   return {
     model,
     facts,
@@ -129,8 +147,9 @@ function runOf(
     later: (work) => void tasks.push(filling(sink.section(), work)),
     atEnd: (work) => void lastTasks.push(filling(sink.section(), work)),
     step: () => {
-      if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
+      if (++stretch.steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
     },
+    isDue: () => stretch.steps > STEPS_OF_A_STRETCH,
   }
 }
 

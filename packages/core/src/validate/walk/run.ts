@@ -47,6 +47,8 @@ export interface Run {
   readonly atEnd: (work: () => Work<void>) => void
   /** Counts a step; ends the walk when time is up. */
   readonly step: () => void
+  /** True when so much was done in one go that others should have a turn: what comes is done later. By number, so that findings do not depend on time. */
+  readonly isDue: () => boolean
 }
 
 /** How much is checked: everything, or only the structure that FHIR's own types give. */

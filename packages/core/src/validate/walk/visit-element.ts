@@ -25,7 +25,7 @@ export function visitElement(run: Run, element: ElementNodes, rules: readonly El
   const { parent, slot, nodes } = element
   for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
-  if (nodes.length > MAX_AT_ONCE || isEntryResource(element)) run.later(() => visitInPieces(run, element, fitting))
+  if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.isDue()) run.later(() => visitInPieces(run, element, fitting))
   else {
     const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
     visitNodes(run, { element, rules: fitting, slices, told: 0 }, nodes)
