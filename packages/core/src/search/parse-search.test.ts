@@ -283,6 +283,22 @@ describe('parseSearch', () => {
     await expect(parse(chain(9))).rejects.toMatchObject({ code: 'search-invalid' })
   })
 
+  it.each([
+    ['Patient?identifier=', 'http://s|1', 10_000],
+    ['Patient?gender:not=', 'male', 10_000],
+    ['Patient?name=', 'a', 256],
+    ['Patient?name:contains=', 'a', 256],
+    ['Patient?birthdate=', 'ge2000', 128],
+    ['Patient?_lastUpdated=', 'ge2000', 256],
+    ['Observation?subject:Patient.name=', 'a', 256],
+    ['Patient?_has:Observation:patient:date=', '2000', 256],
+  ])('as many values as a storage can look for at once: %s%s', async (query, value, most) => {
+    const values = (count: number): string => query + Array.from({ length: count }, () => value).join(',')
+    await parse(values(most))
+    await expect(parse(values(most + 1))).rejects.toMatchObject({ code: 'too-costly' })
+    await expect(parse(`${values(most)}&${query.split('?')[1]}${value}`)).rejects.toMatchObject({ code: 'too-costly' })
+  })
+
   it('reads what shapes the result', async () => {
     const parsed = await parse(
       'Patient?_count=5&_sort=-birthdate,name,_id,-_lastUpdated&_total=accurate&_elements=id,name&_cursor=abc&gender=male',

@@ -4,6 +4,7 @@ import { allOf } from './conditions.js'
 import { parseFilter } from './filter.js'
 import type { ParsedSearch, ParsedSeveral } from './parsed-search.js'
 import { isControl, readControls } from './controls.js'
+import { checkCost } from './search-cost.js'
 import type { SearchOptions } from './search-options.js'
 import type { SearchPair } from './search-pair.js'
 
@@ -15,7 +16,7 @@ const MAX_PARAMETERS = 1_000
  *
  * @param pairs Decoded parameters in their order.
  * @throws {OperationError} `search-invalid` for what no FHIR search is (unknown types, parameters and modifiers, malformed values),
- *   `search-unsupported` for what FHIR knows and this does not offer.
+ *   `search-unsupported` for what FHIR knows and this does not offer, `too-costly` as `checkCost`.
  * @see https://hl7.org/fhir/R4/search.html
  */
 export async function parseSearch(type: string, pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSearch> {
@@ -53,5 +54,7 @@ async function conditionOf(type: string, parameters: readonly SearchPair[], opti
   const conditions: Condition[] = []
   for (const [name, value] of parameters)
     conditions.push(await parseFilter({ type, options, depth: 0, branches: 1, sent: name }, name, value))
-  return allOf(conditions)
+  const where = allOf(conditions)
+  checkCost(where)
+  return where
 }
