@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -13,5 +13,11 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     child.stderr.on('data', (data) => (err += String(data)))
     const status = await new Promise((resolve) => child.once('close', resolve))
     expect([status, err]).toEqual([0, expect.not.stringContaining('EPIPE')])
+  })
+
+  test.skipIf(!existsSync('/dev/full'))('FT-10: says so when its output goes to a full disk', () => {
+    const call = ['-c', '"$0" "$1" expand http://hl7.org/fhir/ValueSet/administrative-gender > /dev/full', process.execPath, MAIN]
+    const { status, stderr } = spawnSync('sh', call, { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/error: standard output takes no more \(ENOSPC\)\.\n$/)])
   })
 })

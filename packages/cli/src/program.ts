@@ -56,8 +56,9 @@ function statusOf(error: unknown, io: Io): number {
   return 1
 }
 
-/** What the system says of a file or folder that a command was to use. */
+/** What the system says of a file or folder that a command was to use; of one that is open it does not say which. */
 function fileProblem(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'path' in error && 'errno' in error && typeof error.errno === 'number')) return undefined
-  return `${String(error.path)} cannot be used: ${getSystemErrorMessage(error.errno)}.`
+  if (!(error instanceof Error && 'syscall' in error && 'errno' in error && typeof error.errno === 'number')) return undefined
+  const what = 'path' in error ? `${String(error.path)} cannot be used` : `A ${String(error.syscall)} failed`
+  return `${what}: ${getSystemErrorMessage(error.errno)}.`
 }

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStorage } from 'fhir-ops/memory'
@@ -58,7 +59,19 @@ describe('an export', () => {
     let pages = 0
     const search: typeof storage.search = async (query) => (++pages === 3 ? Promise.reject(new Error('away')) : storage.search(query))
     await expect(exportResources({ ...storage, search }, { types: ['Patient'], sink: await folder(at('cut')) })).rejects.toThrow('away')
-    expect(await readdir(at('cut'))).not.toContain('Patient.ndjson')
+    expect(await readdir(at('cut'))).toEqual([])
+  })
+
+  test.skipIf(!existsSync('/dev/full'))('FT-10: to a full disk says so, and leaves nothing there', async () => {
+    const err: string[] = []
+    const io = { out: () => {}, err: (line: string) => err.push(line), stdin: async () => '' }
+    const sample = join(import.meta.dirname, '../../sample')
+    expect(await run(['load', sample, '--storage', `sqlite:${at('full.db')}`], io)).toBe(0)
+    await mkdir(at('full'))
+    await symlink('/dev/full', at('full/Patient.ndjson.part'))
+    expect(await run(['export', '--storage', `sqlite:${at('full.db')}`, '--type', 'Patient', '--out', at('full')], io)).toBe(1)
+    expect(err.at(-1)).toBe('error: A write failed: no space left on device.')
+    expect(await readdir(at('full'))).toEqual([])
   })
 
   test.each([

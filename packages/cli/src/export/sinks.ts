@@ -25,7 +25,12 @@ export async function folder(path: string): Promise<Sink> {
         yield `${text}\n`
       }
     }
-    await pipeline(lineByLine, createWriteStream(part))
-    await (isEmpty ? rm(part) : rename(part, join(path, `${type}.ndjson`)))
+    try {
+      await pipeline(lineByLine, createWriteStream(part))
+      await (isEmpty ? rm(part) : rename(part, join(path, `${type}.ndjson`)))
+    } catch (error) {
+      await rm(part, { force: true })
+      throw error
+    }
   }
 }
