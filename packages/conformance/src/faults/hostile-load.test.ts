@@ -35,9 +35,9 @@ const SYSTEM = {
   concept: Array.from({ length: 30_000 }, (_, n) => ({ code: `c${n}`, display: `Concept number ${n}` })),
 }
 
-async function send(method: string, path: string, body?: string): Promise<number> {
+async function send(method: string, path: string, { body = null, headers = server.headers }: Content = {}): Promise<number> {
   try {
-    const answer = await fetch(server.url + path, { method, headers: server.headers, body: body ?? null })
+    const answer = await fetch(server.url + path, { method, headers, body })
     await answer.arrayBuffer()
     return answer.status
   } catch {
@@ -45,6 +45,18 @@ async function send(method: string, path: string, body?: string): Promise<number
     return 0
   }
 }
+
+interface Content {
+  readonly body?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends until the answer is this one: on a busy machine the server's time limit may end a request. */
+async function sendUntil(statuses: readonly number[], ...request: Parameters<typeof send>): Promise<void> {
+  await expect.poll(async () => statuses.includes(await send(...request)), PATIENCE).toBe(true)
+}
+
+const PATIENCE = { timeout: 300_000 }
 
 /** Opens a connection, says this much and hangs up when it has waited. */
 async function half(text: string): Promise<void> {
@@ -56,18 +68,17 @@ async function half(text: string): Promise<void> {
 }
 
 const HOSTILE: readonly ((n: number) => Promise<unknown>)[] = [
-  async () => send('POST', `${FHIR}/Patient`, LARGE),
-  async () => send('POST', `${FHIR}/Patient`, '['.repeat(1_000_000)),
-  async () => send('POST', `${FHIR}/Patient`, '{"resourceType":"Patient","__proto__":{}}'),
-  async () => send('POST', `${FHIR}/Bundle/$validate`, FLAWED),
-  async () => send('POST', `${FHIR}/ValueSet/$expand`, WIDE),
+  async () => send('POST', `${FHIR}/Patient`, { body: LARGE }),
+  async () => send('POST', `${FHIR}/Patient`, { body: '['.repeat(1_000_000) }),
+  async () => send('POST', `${FHIR}/Patient`, { body: '{"resourceType":"Patient","__proto__":{}}' }),
+  async () => send('POST', `${FHIR}/Bundle/$validate`, { body: FLAWED }),
+  async () => send('POST', `${FHIR}/ValueSet/$expand`, { body: WIDE }),
   async (n) => send('GET', `${FHIR}/ValueSet/$expand?url=http://example.org/unknown-${n}`),
   async () => send('GET', `${FHIR}/ValueSet/$expand?url=${SYSTEM.valueSet}`),
   async (n) => send('GET', `${FHIR}/Patient/none-${n}`),
   async (n) => send('GET', `${FHIR}/Patient?identifier=${'x'.repeat(1_000)}${n}`),
-  async () => send('POST', `${FHIR}/Bot/endless/$execute`, '{}'),
-  async (n) =>
-    fetch(`${server.url}/oauth2/userinfo`, { headers: { authorization: `Bearer fo_${n}` } }).then(async (answer) => answer.text()),
+  async () => send('POST', `${FHIR}/Bot/endless/$execute`, { body: '{}' }),
+  async (n) => send('GET', '/oauth2/userinfo', { headers: { authorization: `Bearer fo_${n}` } }),
   async () => half('GET /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\nX: '),
   async () =>
     half(
@@ -84,34 +95,36 @@ async function hostileRounds(rounds: number): Promise<void> {
 
 describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (needs /proc)', () => {
   it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', async () => {
-    await send('PUT', `${FHIR}/Bot/endless`, JSON.stringify(ENDLESS))
-    expect(await send('PUT', `${FHIR}/CodeSystem/large`, JSON.stringify(SYSTEM))).toBe(201)
-    expect(await send('GET', `${FHIR}/Patient?gender=female`)).toBe(200)
+    await sendUntil([200, 201], 'PUT', `${FHIR}/Bot/endless`, { body: JSON.stringify(ENDLESS) })
+    await sendUntil([200, 201], 'PUT', `${FHIR}/CodeSystem/large`, { body: JSON.stringify(SYSTEM) })
+    await sendUntil([200], 'GET', `${FHIR}/Patient?gender=female`)
     const before = await server.held()
     await hostileRounds(10)
+    await sendUntil([200], 'GET', `${FHIR}/Patient?gender=female`)
+    // Connections that were hung up may be seen a little later.
+    await expect.poll(async () => (await server.held()).files - before.files, PATIENCE).toBeLessThanOrEqual(64)
     const after = await server.held()
     process.stdout.write(`hostile load: ${JSON.stringify(before)} before, ${JSON.stringify(after)} after\n`)
     expect(after.residentMb - before.residentMb).toBeLessThan(300)
-    expect(after.files - before.files).toBeLessThanOrEqual(64)
     expect(after.threads - before.threads).toBeLessThanOrEqual(16)
-    expect(await send('GET', `${FHIR}/Patient?gender=female`)).toBe(200)
   })
 
   it('FT-06, FT-14: stops in order under load, and has everything that it acknowledged', async () => {
     const acknowledged: string[] = []
+    let isStopped = false
     const write = async (lane: number): Promise<void> => {
-      for (let n = 0; ; n++) {
+      for (let n = 0; !isStopped; n++) {
         const id = `${lane}-${n}`
-        const status = await send('PUT', `${FHIR}/Patient/${id}`, JSON.stringify({ resourceType: 'Patient', id }))
-        if (status !== 201) return
-        acknowledged.push(id)
+        const status = await send('PUT', `${FHIR}/Patient/${id}`, { body: JSON.stringify({ resourceType: 'Patient', id }) })
+        if (status === 201) acknowledged.push(id)
       }
     }
     const lanes = [1, 2, 3, 4].map(write)
-    await expect.poll(() => acknowledged.length, { timeout: 300_000 }).toBeGreaterThan(50)
+    await expect.poll(() => acknowledged.length, PATIENCE).toBeGreaterThan(50)
     const start = performance.now()
     const { status, errors } = await server.stop()
     process.stdout.write(`stopped under load in ${Math.round(performance.now() - start)} ms\n`)
+    isStopped = true
     await Promise.all(lanes)
     expect([status, errors.includes('Unhandled')]).toEqual([0, false])
     const { storage, close } = await openSqlite(folder.file('data.db'))
