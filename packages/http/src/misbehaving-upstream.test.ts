@@ -115,6 +115,8 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['says that nothing changed (304)', read, bytes('', {}, 304), UNAVAILABLE],
   ['sends another type', read, json({ ...PATIENT, resourceType: 'Group' }), UNAVAILABLE],
   ['sends another id', read, json({ ...PATIENT, id: 'b' }), UNAVAILABLE],
+  ['sends a version that is no text', read, json({ ...PATIENT, meta: { versionId: 3 } }), UNAVAILABLE],
+  ['sends a version that breaks a header', read, json({ ...PATIENT, meta: { versionId: '3"\r\nx: y' } }), UNAVAILABLE],
   ['sends an outcome instead', read, json({ resourceType: 'OperationOutcome', issue: [] }), UNAVAILABLE],
   ['refuses to give it (400)', read, json({ secret: SECRET }, 400), UNAVAILABLE],
   ['knows no such search (404)', search, json({ secret: SECRET }, 404), UNAVAILABLE],

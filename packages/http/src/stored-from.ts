@@ -1,5 +1,5 @@
 import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import { storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
+import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 import { unavailable } from './failure.js'
 
 /** What the upstream says of a version apart from the resource. */
@@ -16,7 +16,7 @@ export interface Stamp {
  * The resource that the upstream sent, numbers as it wrote them.
  *
  * @param text JSON, known to be well-formed.
- * @throws {OperationError} `storage-unavailable` when it is of another type or has another id than was asked for.
+ * @throws {OperationError} `storage-unavailable` when it is of another type, has another id than was asked for or a version that is no FHIR id.
  */
 export function resourceFrom(text: string, { type, id: expectedId, headers, versionId = versionOf(headers) }: Stamp): StoredResource {
   const resource: unknown = JSON.parse(text)
@@ -32,8 +32,10 @@ function stampOf(
   versionId = '0',
 ): { readonly versionId: string; readonly lastUpdated: string } {
   const meta = objectAt(resource, 'meta')
+  const said = meta?.['versionId'] ?? versionId
+  if (typeof said !== 'string' || !isResourceId(said)) throw unavailable('sent a version that is none')
   return {
-    versionId: stringAt(meta, 'versionId') ?? versionId,
+    versionId: said,
     lastUpdated: instantOf(stringAt(meta, 'lastUpdated') ?? headers?.get('last-modified') ?? undefined),
   }
 }
@@ -45,7 +47,8 @@ export function versionOf(headers: Headers | undefined): string | undefined {
 
 /** The version of an entity tag, as FHIR writes it: `W/"3"`. */
 export function versionIn(etag: string | undefined): string | undefined {
-  return /^(?:W\/)?"([A-Za-z0-9.-]{1,64})"$/.exec(etag ?? '')?.[1]
+  const version = /^(?:W\/)?"([^"]*)"$/.exec(etag ?? '')?.[1]
+  return version !== undefined && isResourceId(version) ? version : undefined
 }
 
 /** UTC with milliseconds; the beginning of 1970 where the upstream keeps no time. */
