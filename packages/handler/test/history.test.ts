@@ -126,7 +126,31 @@ describe('history', () => {
   })
 
   it.each([
-    ['_at=2024', 'not-supported'],
+    ['/Patient/_history?_at=2024-01-02', ['PUT Patient/two 201 W/"1"', 'PUT Patient/one 201 W/"1"']],
+    ['/_history?_at=2024-01-03T12:00:00Z', ['PUT Patient/one 200 W/"2"', 'PUT Patient/two 201 W/"1"']],
+    ['/Patient/one/_history?_at=2024-01', ['PUT Patient/one 200 W/"2"', 'PUT Patient/one 201 W/"1"']],
+    ['/Patient/two/_history?_at=2024-01-05', []],
+    ['/Patient/_history?_at=2023', []],
+  ])('has what was current at some time of a date: %s', async (path, expected) => {
+    const reply = await ask('GET', path)
+    expect([reply.status, entries(reply).map(brief)]).toEqual([200, expected])
+  })
+
+  it('of a time comes in pages, and only with those versions that a narrow scope covers', async () => {
+    const first = await ask('GET', '/Patient/_history?_at=2024&_count=2')
+    const second = await send(linkTo(first, 'next') ?? '', { headers: fhirHeaders(running.token) })
+    expect([first, second].map((page) => entries(page).map(brief))).toEqual([
+      ['PUT Patient/one 200 W/"2"', 'PUT Patient/two 201 W/"1"'],
+      ['PUT Patient/one 201 W/"1"'],
+    ])
+    const token = await tokenFor('system/Patient.rs?gender=female')
+    expect(entries(await ask('GET', '/Patient/_history?_at=2024', { token })).map(brief)).toEqual(['PUT Patient/one 200 W/"2"'])
+  })
+
+  it.each([
+    ['_at=yesterday', 'invalid'],
+    ['_at=ge2024', 'invalid'],
+    ['_at=2024&_at=2025', 'invalid'],
     ['_list=x', 'not-supported'],
     ['gender=male', 'invalid'],
     ['constructor=x', 'invalid'],

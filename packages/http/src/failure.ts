@@ -18,3 +18,8 @@ export function timedOut(): OperationError {
 export function callerRefused(): OperationError {
   return new OperationError('forbidden', 'The upstream FHIR server does not allow this to the caller.')
 }
+
+/** The adapter does not ask upstreams for this. */
+export function unsupported(what: string): OperationError {
+  return new OperationError('search-unsupported', `The upstream FHIR server cannot be asked for ${what}.`)
+}

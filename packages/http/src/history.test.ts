@@ -53,3 +53,11 @@ it('leaves out other types of the history of everything', async () => {
 it('has no history unless the upstream is said to keep one', () => {
   expect(httpStorage({ baseUrl: server.baseUrl }).history).toBeUndefined()
 })
+
+it('refuses by name to ask what was current at a time', async () => {
+  const { history } = httpStorage({ baseUrl: server.baseUrl, history: true })
+  await expect(history?.page({ types: ['Patient'], at: { from: 0, to: 1 } })).rejects.toMatchObject({
+    code: 'search-unsupported',
+    message: 'The upstream FHIR server cannot be asked for the versions that were current at a time.',
+  })
+})

@@ -1,6 +1,6 @@
 import { isResourceId, isResourceType, type HistoryItem, type HistoryPage, type HistoryQuery, type ResourceVersion } from 'fhir-ops/storage'
 import { jsonOf } from './answer.js'
-import { unavailable } from './failure.js'
+import { unavailable, unsupported } from './failure.js'
 import { readHistoryPage } from './history-page.js'
 import { linkedPage, type UpstreamPage } from './linked-page.js'
 import type { Reach } from './search.js'
@@ -36,9 +36,12 @@ async function deletionIn(reach: Reach, query: HistoryQuery, versionId: string):
 /**
  * One page of versions, in the order of the upstream. The history of several types is that of everything, without the others: what comes
  * of a page of the upstream may be less than was asked for.
+ *
+ * @throws {OperationError} `search-unsupported` for `at`: a server may pass over `_at`, and its answer would not show it.
  */
 export async function historyUpstream(reach: Reach, query: HistoryQuery): Promise<HistoryPage> {
   const { types, id, limit } = query
+  if (query.at !== undefined) throw unsupported('the versions that were current at a time')
   if (!types.some(isResourceType) || (id !== undefined && !isResourceId(id))) return { items: [] }
   const page = await linkedPage(reach.settings, query, {
     first: async () => firstPage(reach, query),

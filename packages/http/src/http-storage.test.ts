@@ -7,6 +7,7 @@ import { httpStorage } from './index.js'
 const ENTRIES = 'the upstream has an index of its own; only searches made from parameters, ids, times and canonicals reach it'
 const ONE_BY_ONE = 'atomic is not declared: entries are sent one after the other'
 const ONCE = 'a FHIR transaction takes each resource once'
+const NO_PERIOD = 'a server may pass over _at, and its answer would not show it'
 const DELETED_VERSION = 'the upstream does not tell the version of a deletion'
 
 const TEXT_TESTS = ['system', 'value', 'text'].flatMap((field) => [
@@ -54,6 +55,7 @@ storageContract(
     'a refused write leaves no version': ONE_BY_ONE,
     'an entry of a write sees what the entries before it did': DELETED_VERSION,
     'versions rise across deletion and re-creation': DELETED_VERSION,
+    'history at a time has what was current then, and no deletion': NO_PERIOD,
   },
 )
 
@@ -69,6 +71,7 @@ storageContract(
     'an entry of a write sees what the entries before it did': ONCE,
     'history has every version that one write makes': ONCE,
     'versions rise across deletion and re-creation': DELETED_VERSION,
+    'history at a time has what was current then, and no deletion': NO_PERIOD,
   },
 )
 

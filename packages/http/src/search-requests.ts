@@ -1,5 +1,6 @@
-import { OperationError, quoted } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/errors'
 import type { Comparison, Condition, EntryTest, SearchQuery, SortKey } from 'fhir-ops/storage'
+import { unsupported } from './failure.js'
 import type { Pair } from './upstream.js'
 
 /**
@@ -81,8 +82,4 @@ function valuesOf(comparison: Comparison | undefined): readonly string[] | undef
 /** R4 3.1.1.4.18: these characters separate values unless they are escaped. */
 function escaped(value: string): string {
   return value.replaceAll(/[\\,$|]/g, String.raw`\$&`)
-}
-
-function unsupported(what: string): OperationError {
-  return new OperationError('search-unsupported', `The upstream FHIR server cannot be asked for ${what}.`)
 }

@@ -5,6 +5,7 @@ import {
   versionNumber,
   type HistoryItem,
   type HistoryPage,
+  type HistoryPeriod,
   type HistoryPosition,
   type HistoryQuery,
   type ResourceHistory,
@@ -58,12 +59,13 @@ async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage>
 }
 
 /** The newest of each type and part together. Rows behind the first that make a long page are not whole. */
-function pageSql({ types, id, since, after }: HistoryQuery, limit: number): Sql {
+function pageSql({ types, id, since, at, after }: HistoryQuery, limit: number): Sql {
   const which = joined(
     [
       sql`type = t.type`,
       ...(id === undefined ? [] : [sql`id = ${id}`]),
       ...(since === undefined ? [] : [sql`updated >= ${since}`]),
+      ...(at === undefined ? [] : [isCurrentIn(at)]),
       ...(after === undefined ? [] : [isBehind(readHistoryCursor(after))]),
     ],
     ' AND ',
@@ -84,7 +86,16 @@ function eachTable(selectFrom: (part: Part) => Sql): Sql {
 }
 
 function versionsIn([table, part]: Part, which: Sql): Sql {
-  return sql`SELECT type, id, version, updated, text FROM ${table} WHERE ${part} AND ${which}`
+  return sql`SELECT type, id, version, updated, text FROM ${table} AS v WHERE ${part} AND ${which}`
+}
+
+/** Of the version in the row `v`. */
+function isCurrentIn({ from, to }: HistoryPeriod): Sql {
+  const isNotReplaced = [sql`fhir_resource`, sql`fhir_version`].map(
+    (table) => sql`NOT EXISTS (SELECT 1 FROM ${table} n
+      WHERE n.type = v.type AND n.id = v.id AND n.version = v.version + 1 AND n.updated <= ${from})`,
+  )
+  return sql`v.updated <= ${to} AND v.text IS NOT NULL AND ${joined(isNotReplaced, ' AND ')}`
 }
 
 function isBehind({ updated, type, id, version }: HistoryPosition): Sql {

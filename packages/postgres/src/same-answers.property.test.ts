@@ -40,10 +40,12 @@ describe('PostgreSQL, SQLite and memory', () => {
           const [results, ...others] = await Promise.all(storages.map((storage) => resultsOf(storage, steps)))
           for (const other of others) expect(other).toEqual(results)
           for (const asked of queries) await expectSame([...storages, inSets], asked)
-          const [history, ...histories] = await Promise.all(
-            storages.map((storage) => historyOf(storage, { types: ['Patient', 'Group'], since: at - 2, limit: 20 })),
-          )
-          for (const other of histories) expect(other).toEqual(history)
+          for (const when of [{ since: at - 2 }, { at: { from: at - 3, to: at - 1 } }]) {
+            const [history, ...histories] = await Promise.all(
+              storages.map((storage) => historyOf(storage, { types: ['Patient', 'Group'], ...when, limit: 20 })),
+            )
+            for (const other of histories) expect(other).toEqual(history)
+          }
         },
       ),
       { numRuns: RUNS, endOnFailure: true },

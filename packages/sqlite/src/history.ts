@@ -5,6 +5,7 @@ import {
   storedResource,
   versionNumber,
   type HistoryPage,
+  type HistoryPeriod,
   type HistoryPosition,
   type HistoryQuery,
   type HistoryItem,
@@ -80,7 +81,7 @@ interface Address {
 function readPage(db: SqliteDriver, query: HistoryQuery): VersionRows {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const behind = query.after === undefined ? undefined : isBehind(readHistoryCursor(query.after))
-  const arms = typesIn(db, query).flatMap((type) => TABLES.map((table) => newestOf(table, { type, query, behind, limit })))
+  const arms = typesIn(db, query).flatMap((type) => tablesFor(query).map((table) => newestOf(table, { type, query, behind, limit })))
   if (arms.length === 0) return { rows: [] }
   const found = db.all(sql`SELECT * FROM (${joined(arms, ' UNION ALL ')}) ${ORDER} LIMIT ${limit + 1}`).map(addressOf)
   const rows = rowsOf(db, found.slice(0, limit))
@@ -95,8 +96,15 @@ function typesIn(db: SqliteDriver, { types }: HistoryQuery): readonly string[] {
   return [...new Set(types)].filter((type) => known.has(type))
 }
 
+const DELETED = sql`deleted`
 /** Every version is in one of these. */
-const TABLES: readonly Sql[] = [sql`resource`, sql`deleted`, sql`old_version`]
+const TABLES: readonly Sql[] = [sql`resource`, DELETED, sql`old_version`]
+
+/** What is deleted is never current. */
+function tablesFor({ at }: HistoryQuery): readonly Sql[] {
+  return at === undefined ? TABLES : TABLES.filter((table) => table !== DELETED)
+}
+
 const ORDER = sql`ORDER BY updated DESC, type, id, version DESC`
 
 interface Newest {
@@ -106,14 +114,24 @@ interface Newest {
   readonly limit: number
 }
 
-function newestOf(table: Sql, { type, query: { id, since }, behind = sql`1`, limit }: Newest): Sql {
+function newestOf(table: Sql, { type, query: { id, since, at }, behind = sql`1`, limit }: Newest): Sql {
   const conditions = [
     sql`type = ${type}`,
     ...(id === undefined ? [] : [sql`id = ${id}`]),
     ...(since === undefined ? [] : [sql`updated >= ${since}`]),
+    ...(at === undefined ? [] : [isCurrentIn(at)]),
     behind,
   ]
-  return sql`SELECT * FROM (SELECT type, id, version, updated FROM ${table} WHERE ${joined(conditions, ' AND ')} ${ORDER} LIMIT ${limit + 1})`
+  return sql`SELECT * FROM (SELECT type, id, version, updated FROM ${table} AS v WHERE ${joined(conditions, ' AND ')} ${ORDER} LIMIT ${limit + 1})`
+}
+
+/** Of the version in the row `v`. */
+function isCurrentIn({ from, to }: HistoryPeriod): Sql {
+  const isNotReplaced = TABLES.map(
+    (table) => sql`NOT EXISTS (SELECT 1 FROM ${table} n
+      WHERE n.type = v.type AND n.id = v.id AND n.version = v.version + 1 AND n.updated <= ${from})`,
+  )
+  return sql`v.updated <= ${to} AND v.text IS NOT NULL AND ${joined(isNotReplaced, ' AND ')}`
 }
 
 function isBehind({ updated, type, id, version }: HistoryPosition): Sql {

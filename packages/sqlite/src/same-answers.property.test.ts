@@ -34,6 +34,8 @@ describe('SQLite and memory', () => {
         }
         const asked = { types: ['Patient', 'Group'], since: at - 2, limit: 100 }
         expect(await historyOf(sqlite, asked)).toEqual(await historyOf(memory, asked))
+        const then = { types: ['Patient', 'Group'], at: { from: at - 3, to: at - 1 }, limit: 20 }
+        expect(await historyOf(sqlite, then)).toEqual(await historyOf(memory, then))
       }),
       { numRuns: 300, endOnFailure: true },
     )

@@ -98,6 +98,33 @@ export const historyPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'history at a time has what was current then, and no deletion',
+    check: async (subject) => {
+      await writeAt(
+        subject,
+        ['02', patient('a'), patient('b'), observation('o', 'a')],
+        ['04', patient('a'), remove('b')],
+        ['06', patient('a'), patient('b')],
+      )
+      const at = async (from: string, to: string, asked?: Partial<HistoryQuery>): Promise<string> => {
+        const period = { from: Date.parse(`2024-03-${from}`), to: Date.parse(`2024-03-${to}`) }
+        const pages = await pagesOf(subject.storage, { types: ['Patient'], at: period, limit: 2, ...asked })
+        return pages.join(', ')
+      }
+      expect(await at('01', '02T00:00:00.000Z')).toBe('a/1 created, b/1 created')
+      expect(await at('01', '01T23:59:59.999Z')).toBe('')
+      expect(await at('03', '03')).toBe('a/1 created, b/1 created')
+      expect(await at('03', '04')).toBe('a/2, a/1 created, b/1 created')
+      expect(await at('04', '05')).toBe('a/2')
+      expect(await at('03T23:59:59.999Z', '06')).toBe('a/3, b/3 created, a/2, a/1 created, b/1 created')
+      expect(await at('07', '08')).toBe('a/3, b/3 created')
+      expect(await at('03', '04', { id: 'a' })).toBe('a/2, a/1 created')
+      expect(await at('05', '05', { id: 'b' })).toBe('')
+      expect(await at('03', '06', { since: Date.parse('2024-03-04') })).toBe('a/3, b/3 created, a/2')
+      expect(await at('05', '05', { types: ['Patient', 'Observation'] })).toBe('a/2, o/1 created')
+    },
+  },
+  {
     promise: 'pages of a history join without gap or repetition, whatever is written meanwhile',
     check: async (subject) => {
       const { storage } = subject

@@ -128,8 +128,8 @@ const criteria = search
 const condition = one([{}, { 'if-match': 'W/"1"' }, { 'if-match': '*' }, { 'if-none-match': '*' }, { 'if-match': 'W/"2"' }])
 
 const listing = fc
-  .tuple(one(['', ...Object.keys(IDS).map((type) => `${type}/`)]), fc.integer({ min: 1, max: 4 }))
-  .map(([type, count]): Asked => ({ method: 'GET', path: `${type}_history?_count=${count}` }))
+  .tuple(one(['', ...Object.keys(IDS).map((type) => `${type}/`)]), fc.integer({ min: 1, max: 4 }), one(['', '&_at=2024', '&_at=2023']))
+  .map(([type, count, at]): Asked => ({ method: 'GET', path: `${type}_history?_count=${count}${at}` }))
 const reading = fc
   .tuple(address, one(['', '/_history', '/_history/1', '/_history/2', '/$validate', '/$validate?mode=delete', '/Observation', '/*']))
   .map(([at, rest]): Asked => ({ method: 'GET', path: `${at}${rest}` }))

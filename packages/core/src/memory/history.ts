@@ -3,6 +3,7 @@ import {
   historyCursor,
   readHistoryCursor,
   type HistoryPage,
+  type HistoryPeriod,
   type HistoryPosition,
   type HistoryQuery,
   type ResourceHistory,
@@ -22,6 +23,8 @@ export interface MemoryVersion extends HistoryPosition {
 /** Every version of a storage. */
 export interface VersionLog {
   add(version: MemoryVersion): void
+  /** When the next version of the resource was written, in milliseconds since 1970; `Infinity` for the last. */
+  replaced(version: MemoryVersion): number
   /** In the order of a history. Do not change it. */
   ordered(): readonly MemoryVersion[]
 }
@@ -29,9 +32,14 @@ export interface VersionLog {
 /** Versions come nearly in order: sorting them anew looks at each about once. */
 export function createVersionLog(): VersionLog {
   const versions: MemoryVersion[] = []
+  const replaced = new Map<MemoryVersion, number>()
   let sorted = 0
   return {
-    add: (version) => void versions.push(version),
+    add(version) {
+      versions.push(version)
+      if (version.before !== undefined) replaced.set(version.before, version.updated)
+    },
+    replaced: (version) => replaced.get(version) ?? Infinity,
     ordered() {
       if (sorted < versions.length) versions.sort(historyOrder)
       sorted = versions.length
@@ -58,32 +66,45 @@ export function historyOf(kept: () => KeptVersions): ResourceHistory {
     async page(query) {
       const { log, versions } = kept()
       const { types, id } = query
-      return pageOf(id === undefined ? log.ordered() : chainsOf(types.map((type) => versions.get(`${type}/${id}`))), query)
+      const ordered = id === undefined ? log.ordered() : chainsOf(types.map((type) => versions.get(`${type}/${id}`)))
+      return pageOf({ log, ordered }, query)
     },
   }
 }
 
 const DEFAULT_PAGE = 100
 
-function pageOf(versions: readonly MemoryVersion[], query: HistoryQuery): HistoryPage {
+interface AskedVersions {
+  readonly log: VersionLog
+  /** In the order of a history. */
+  readonly ordered: readonly MemoryVersion[]
+}
+
+function pageOf(asked: AskedVersions, query: HistoryQuery): HistoryPage {
   const limit = query.limit ?? DEFAULT_PAGE
-  const found = [...firstOf(versions, query, limit + 1)]
+  const found = [...firstOf(asked, query, limit + 1)]
   const items = found.slice(0, limit)
   const end = items.at(-1)
   return { items: items.map(versionOf), ...(end !== undefined && found.length > limit && { next: historyCursor(end) }) }
 }
 
 /** @yields What is asked for, at most `most`. */
-function* firstOf(versions: readonly MemoryVersion[], query: HistoryQuery, most: number): Generator<MemoryVersion, void, undefined> {
-  const asked = new Set(query.types)
+function* firstOf({ log, ordered }: AskedVersions, query: HistoryQuery, most: number): Generator<MemoryVersion, void, undefined> {
+  const { types, since = -Infinity, at } = query
+  const asked = new Set(types)
   let left = most
-  for (let index = startOf(versions, query); index < versions.length && left > 0; index++) {
-    const version = versions[index]
-    if (version === undefined || version.updated < (query.since ?? -Infinity)) return
-    if (!asked.has(version.type)) continue
+  for (let index = startOf(ordered, query); index < ordered.length && left > 0; index++) {
+    const version = ordered[index]
+    if (version === undefined || version.updated < since) return
+    if (!asked.has(version.type) || !isCurrentIn(version, at, log)) continue
     left--
     yield version
   }
+}
+
+function isCurrentIn(version: MemoryVersion, at: HistoryPeriod | undefined, log: VersionLog): boolean {
+  if (at === undefined) return true
+  return version.stored !== undefined && version.updated <= at.to && log.replaced(version) > at.from
 }
 
 function startOf(versions: readonly MemoryVersion[], { after }: HistoryQuery): number {

@@ -16,6 +16,12 @@ export interface HistoryItem extends ResourceVersion {
   readonly created: boolean
 }
 
+/** The milliseconds since 1970 from one to another, both inclusive. */
+export interface HistoryPeriod {
+  readonly from: number
+  readonly to: number
+}
+
 /** Which versions are asked for. */
 export interface HistoryQuery {
   /** Of resources of these types. */
@@ -24,9 +30,11 @@ export interface HistoryQuery {
   readonly id?: string
   /** Written at this time or later, in milliseconds since 1970. */
   readonly since?: number
+  /** Current at some time of this period, from its first millisecond on: what is replaced in that one is not. A deletion never is. */
+  readonly at?: HistoryPeriod
   /** Most items of a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
-  /** `next` of the page before, for a query with the same `types`, `id` and `since`. */
+  /** `next` of the page before, for a query with the same `types`, `id`, `since` and `at`. */
   readonly after?: string
 }
 

@@ -1,5 +1,5 @@
 export type { Capabilities, DeleteEntry, PutEntry, SearchPage, Storage, StoredResource, WriteEntry, WriteResult } from './storage.js'
-export type { HistoryItem, HistoryPage, HistoryQuery, ResourceHistory, ResourceVersion } from './history.js'
+export type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceHistory, ResourceVersion } from './history.js'
 export { allMatches } from './all-matches.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './definition-param.js'
 export { cursorParts } from './cursor-parts.js'

@@ -1,6 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { dateInterval, type SearchPair } from 'fhir-ops/search'
-import type { HistoryItem, HistoryPage, HistoryQuery, ResourceVersion } from 'fhir-ops/storage'
+import type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceVersion } from 'fhir-ops/storage'
 import { authorize, type Caller } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
@@ -59,8 +59,8 @@ async function historyAt({ baseUrl }: Service, call: Call, { path, query }: Hist
 }
 
 /** A resource has a version at least, which would be on the first page. */
-function isOfNothing({ id, since, after }: HistoryQuery): boolean {
-  return id !== undefined && since === undefined && after === undefined
+function isOfNothing({ id, since, at, after }: HistoryQuery): boolean {
+  return id !== undefined && since === undefined && at === undefined && after === undefined
 }
 
 /** A page without what a rule of the host hides, and what is out of reach. */
@@ -77,21 +77,22 @@ function isShown(caller: Caller, version: ResourceVersion): boolean {
   return isVersionReached(caller, version) && (!caller.hides || caller.decide('read', version.type, version.id) === 'allow')
 }
 
-const UNSUPPORTED: ReadonlySet<string> = new Set(['_at', '_list'])
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_list'])
 
-function readPairs(pairs: readonly SearchPair[]): Pick<HistoryQuery, 'since' | 'limit' | 'after'> {
+function readPairs(pairs: readonly SearchPair[]): Pick<HistoryQuery, 'since' | 'at' | 'limit' | 'after'> {
   const values = new Map(pairs)
   if (values.size < pairs.length) throw new OperationError('search-invalid', 'A parameter of the history is given twice.')
   for (const name of values.keys()) if (!KNOWN.has(name)) throw refused(name)
-  const [since, count, after] = [values.get('_since'), values.get('_count'), values.get('_cursor')]
+  const [since, at, count, after] = ['_since', '_at', '_count', '_cursor'].map((name) => values.get(name))
   return {
     limit: count === undefined ? DEFAULT_PAGE : Math.min(readCount(count), MAX_PAGE),
     ...(since !== undefined && { since: readSince(since) }),
+    ...(at !== undefined && { at: readAt(at) }),
     ...(after !== undefined && { after }),
   }
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['_since', '_count', '_cursor'])
+const KNOWN: ReadonlySet<string> = new Set(['_since', '_at', '_count', '_cursor'])
 
 function refused(name: string): OperationError {
   const code = UNSUPPORTED.has(name) ? 'search-unsupported' : 'search-invalid'
@@ -103,6 +104,12 @@ function readSince(value: string): number {
   const interval = dateInterval(value)
   if (interval === undefined) throw invalid('_since', value, 'an instant')
   return interval.low
+}
+
+function readAt(value: string): HistoryPeriod {
+  const interval = dateInterval(value)
+  if (interval === undefined) throw invalid('_at', value, 'a date')
+  return { from: interval.low, to: interval.high }
 }
 
 function readCount(value: string): number {
