@@ -137,6 +137,19 @@ describe.each(MOUNTS)('%s', (_name, mount) => {
   })
 })
 
+it('HT-10 a request whose raw headers were not kept, as by adapters to other servers, is served by the others', async () => {
+  const serve = toNodeListener(handlerAt('http://x.example'))
+  const base = await listen(
+    createServer((message, response) => {
+      // Node makes the headers of the raw ones when they are first asked for.
+      void message.headers
+      message.rawHeaders = []
+      serve(message, response)
+    }),
+  )
+  expect((await send(`${base}/healthz`)).status).toBe(200)
+})
+
 describe('a web-standard request', () => {
   const handler = handlerAt('http://x.example')
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

@@ -34,7 +34,7 @@ export async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMe
 
 /** HTTP/1.1 demands one header `Host` (RFC 9112 3.2); what came before HTTP/1.0 has no headers at all. */
 function isAddressed(message: IncomingMessage): boolean {
-  const { httpVersion } = message
-  const hosts = linesOf(message, 'host')
-  return httpVersion === '1.1' ? hosts === 1 : hosts < 2 && httpVersion !== '0.9'
+  const { httpVersion, headers } = message
+  if (linesOf(message, 'host') > 1) return false
+  return httpVersion === '1.1' ? headers.host !== undefined : httpVersion !== '0.9'
 }
