@@ -268,7 +268,7 @@ describe('HT-10 malformed wire requests', () => {
   })
 
   it.each(['\u0016\u0003\u0001', 'GET /fhir/R4/\0 HTTP/1.1\r\n\r\n', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`])(
-    'what is not a HTTP is answered with the security headers: %j',
+    'what is not HTTP is answered with the security headers: %j',
     async (text) => {
       const answer = await exchange(text)
       expect(answer).toMatch(/^HTTP\/1.1 4\d\d /)
@@ -280,7 +280,7 @@ describe('HT-10 malformed wire requests', () => {
     expect(await exchange(text)).toMatch(/^HTTP\/1.1 400 [^]*X-Content-Type-Options: nosniff\r\n/)
   })
 
-  it('what follows an answer and is not a HTTP closes the connection without another answer', async () => {
+  it('what follows an answer and is not HTTP closes the connection without another answer', async () => {
     const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\0\0\0')
     expect(answer.split('HTTP/1.1 ')).toHaveLength(2)
   })

@@ -153,7 +153,8 @@ describe('other requests run in between', () => {
     const turns = { next: async () => void pauses++ }
     const storage = memoryStorage()
     const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
-    const server = await start({ storage, context: { ...createContext({ storage, search: { parameters } }), turns } })
+    const context = createContext({ storage, search: { parameters }, limits: { operationTimeoutMs: 300_000 } })
+    const server = await start({ storage, context: { ...context, turns } })
     const sending = { method: 'POST', headers: fhirHeaders(server.token), body: JSON.stringify(body) }
     expect((await send(`${server.base}/fhir/R4${path}`, sending)).status).toBe(status)
     expect(pauses).toBeGreaterThan(0)

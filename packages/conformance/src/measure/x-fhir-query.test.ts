@@ -39,9 +39,12 @@ describe.skipIf(!existsSync(RUNNER))('measure-tests, suite x-fhir-query', () => 
     await server.close()
     await storage.close()
     rmSync(folder, { recursive: true })
-    expect(results.filter(({ ok }) => !ok), output).toEqual([])
+    expect(
+      results.filter(({ ok }) => !ok),
+      output,
+    ).toEqual([])
     expect(results).toHaveLength(48)
-  }, 120_000)
+  })
 })
 
 interface Served {

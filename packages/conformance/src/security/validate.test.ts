@@ -65,14 +65,10 @@ describe('VA-07: a primitive that costs a backtracking expression seconds', () =
     ['uri', 'Patient', { resourceType: 'Patient', implicitRules: `${' a'.repeat(50_000)}` }],
     ['oid', 'Patient', { resourceType: 'Patient', identifier: [{ system: `urn:oid:${'1.'.repeat(50_000)}` }] }],
     ['code', 'Patient', { resourceType: 'Patient', language: `${'a '.repeat(50_000)}` }],
-  ])(
-    '%s is an error within the time of a request',
-    async (_, type, resource) => {
-      const { status, issues } = await validated(type, JSON.stringify(resource))
-      expect([status, errorsOf(issues).length > 0]).toEqual([200, true])
-    },
-    5_000,
-  )
+  ])('%s is an error within the time of a request', async (_, type, resource) => {
+    const { status, issues } = await validated(type, JSON.stringify(resource))
+    expect([status, errorsOf(issues).length > 0]).toEqual([200, true])
+  })
 })
 
 describe('VA-08', () => {

@@ -21,21 +21,17 @@ describe.skipIf(!existsSync(FOLDER))('the public validator suite', () => {
   const passed = (results: readonly TestResult[], level: 'verdict' | 'location' | 'full'): number =>
     results.filter((result) => result[level]).length
 
-  test.each(FLOORS)(
-    'group %s',
-    async (group, floor) => {
-      const runner = await suiteRunner(FOLDER)
-      const ctx = createContext({ storage: memoryStorage(), definitions: [r4Definitions()], types: r4TypeModel() })
-      const results: TestResult[] = []
-      for (const one of runner.loadTests(FOLDER)) {
-        if (one.group === group && runner.applicable(one).runs.length > 0) results.push(await runTest({ dir: FOLDER, runner, ctx }, one))
-      }
-      const counts = { verdict: passed(results, 'verdict'), location: passed(results, 'location'), full: passed(results, 'full') }
-      process.stdout.write(`validator suite, ${group}: ${JSON.stringify(counts)} of ${results.length}\n`)
-      const report = process.env['VALIDATOR_REPORT']
-      if (report !== undefined) appendFileSync(report, results.map((result) => `${JSON.stringify(result)}\n`).join(''))
-      for (const level of ['verdict', 'location', 'full'] as const) expect(counts[level]).toBeGreaterThanOrEqual(floor[level])
-    },
-    300_000,
-  )
+  test.each(FLOORS)('group %s', async (group, floor) => {
+    const runner = await suiteRunner(FOLDER)
+    const ctx = createContext({ storage: memoryStorage(), definitions: [r4Definitions()], types: r4TypeModel() })
+    const results: TestResult[] = []
+    for (const one of runner.loadTests(FOLDER)) {
+      if (one.group === group && runner.applicable(one).runs.length > 0) results.push(await runTest({ dir: FOLDER, runner, ctx }, one))
+    }
+    const counts = { verdict: passed(results, 'verdict'), location: passed(results, 'location'), full: passed(results, 'full') }
+    process.stdout.write(`validator suite, ${group}: ${JSON.stringify(counts)} of ${results.length}\n`)
+    const report = process.env['VALIDATOR_REPORT']
+    if (report !== undefined) appendFileSync(report, results.map((result) => `${JSON.stringify(result)}\n`).join(''))
+    for (const level of ['verdict', 'location', 'full'] as const) expect(counts[level]).toBeGreaterThanOrEqual(floor[level])
+  })
 })
