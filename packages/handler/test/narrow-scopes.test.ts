@@ -29,6 +29,14 @@ const CONTENT: readonly JsonObject[] = [
   { resourceType: 'Practitioner', id: 'd' },
   { resourceType: 'Basic', id: 'theirs', code: { text: 'x' }, subject: reference('Patient/other') },
   {
+    resourceType: 'List',
+    id: 'theirs',
+    status: 'current',
+    mode: 'working',
+    subject: reference('Patient/other'),
+    entry: [{ item: reference('Patient/me') }],
+  },
+  {
     resourceType: 'Measure',
     id: 'm',
     url: 'http://x/m',
@@ -116,6 +124,8 @@ describe('SC-02 patient scopes', () => {
     ['Patient?_has:Observation:_id=theirs&_has:Observation:subject:_id=theirs', undefined],
     ['Patient?_has:Observation:subject:_id=theirs', []],
     ['Patient?_has:Observation:subject:derived-from=Observation/theirs', ['me']],
+    ['Patient?_list=theirs', []],
+    ['Patient?_list=absent', []],
     ['Observation?_id=mine-derived&_include=Observation:derived-from', ['mine-derived']],
     ['Observation?_id=mine&_include=*', ['mine', 'me']],
     ['Patient?_include=Patient:general-practitioner', ['me']],

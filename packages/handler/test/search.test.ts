@@ -182,10 +182,11 @@ describe('search', () => {
     expect([reply.status, at(reply.json, 'resourceType')]).toEqual([status, 'OperationOutcome'])
   })
 
-  it('SC-03 needs the right to search every type that a chain looks at', async () => {
+  it('SC-03 needs the right to search every type that a chain or a list looks at', async () => {
     const { token } = await running.sessions.create({ user: 'bob', scopes: ['user/Observation.rs'] })
     expect((await get('/Observation?status=final', token)).status).toBe(200)
     expect((await get('/Observation?subject:Patient.family=muster', token)).status).toBe(403)
+    expect((await get('/Observation?_list=x', token)).status).toBe(403)
     expect(idsOf(await get('/Observation?subject:Patient.family=muster'))).toEqual(['o'])
   })
 })
