@@ -2,6 +2,7 @@ import { quoted } from '../../../errors/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import { isAllowedAttribute, isAllowedElement } from './allowed-markup.js'
 import { unescaped, unknownEntity } from './entities.js'
+import { isLoadingStyle } from './loading-style.js'
 import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
 const NAMESPACE = 'http://www.w3.org/1999/xhtml'
@@ -13,8 +14,6 @@ const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'ta
 
 /** Characters that are read in one go. */
 const PIECE = 20_000
-/** Tables that HL7's tools make have images beside them, or in them as data. To be looked for in a style without blanks and quotes. */
-const LOADING_STYLE = /expression\(|url\((?!data:)(?:[a-z][a-z0-9+.-]{0,20}:|\/\/)/i
 
 /** The attributes `lang` and `xml:lang` of an element. */
 export interface NarrativeLanguage {
@@ -180,8 +179,7 @@ function readAttribute(reading: Reading, element: string, { name, value }: Xhtml
   checkEntities(reading, value)
   if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
   if (name === 'xml:space') reading.hasSpaceAttribute = true
-  if (name === 'style' && LOADING_STYLE.test(unescaped(value).replace(/[\s'"]/g, '')))
-    problems.add('A style in the narrative loads something from elsewhere.')
+  if (name === 'style' && isLoadingStyle(unescaped(value))) problems.add('A style in the narrative loads something from elsewhere.')
   if (LINKS.has(name)) readLink(reading, { name, link: unescaped(value) })
 }
 
