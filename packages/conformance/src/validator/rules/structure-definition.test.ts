@@ -113,6 +113,11 @@ describe('a structure definition', () => {
       ['error definition-restriction StructureDefinition'],
     ],
     ['may call the type of a url by its name', profile([element('Patient.extension.url', { type: [{ code: 'uri' }] })]), []],
+    [
+      'does not call the type of an id by that of an object',
+      profile([element('Patient.id', { type: [{ code: 'HumanName' }] })]),
+      ['error definition-restriction StructureDefinition'],
+    ],
     ['may allow a special type of resource', profile([element('Patient.contained', { type: [{ code: 'Organization' }] })]), []],
     [
       'is for the type of its base',

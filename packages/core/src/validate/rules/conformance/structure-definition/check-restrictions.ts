@@ -52,7 +52,9 @@ function typeProblem({ run, node, path }: ElementCheck, base: ElementRule): stri
 function isAllowed({ model }: Run, code: string, { types }: ElementRule): boolean {
   const type = model.type(code)
   if (type === undefined) return true
-  return types.some((allowed) => allowed.code.startsWith(SYSTEM_TYPES) || isSubtype(model, type, allowed.code))
+  return types.some(
+    ({ code: allowed }) => (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES)) || isSubtype(model, type, allowed),
+  )
 }
 
 /** Extensions are looked at apart: they are sliced by url everywhere. */
