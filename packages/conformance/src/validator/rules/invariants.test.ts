@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
 import { findingsOf } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
@@ -27,12 +28,16 @@ test.each([
   [`name.slice('${PROFILE}', 'official').given = 'Bea'`, false],
   [`name.slice('${PROFILE}', 'other').empty()`, true],
   [`telecom.slice('${PROFILE}', 'official').empty()`, true],
+  [`address.slice('${PROFILE}', 'official').city = 'Rome'`, true],
 ])('a constraint may ask for definitions and slices: %s', async (expression, holds) => {
   const profile = profileOn('Patient', PROFILE, [
     { path: 'Patient', constraint: [{ key: 'k', severity: 'error', human: 'x', expression }] },
     { path: 'Patient.name', slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' } },
     { path: 'Patient.name', sliceName: 'official' },
     { path: 'Patient.name.use', fixedCode: 'official' },
+    { path: 'Patient.address', slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' } },
+    { path: 'Patient.address', sliceName: 'official' },
+    { path: 'Patient.address.use', fixedCode: 'home' },
   ])
   const patient = {
     resourceType: 'Patient',
@@ -42,8 +47,27 @@ test.each([
       { use: 'nickname', given: ['Bea'] },
     ],
     telecom: [{ system: 'phone', value: '1' }],
+    address: [
+      { use: 'home', city: 'Rome' },
+      { use: 'work', city: 'Oslo' },
+    ],
     gender: 'female',
     deceasedBoolean: false,
   }
   expect(await findingsOf(patient, [profile], /^invariant/)).toEqual(holds ? [] : ['error invariant Patient'])
+})
+
+test('a constraint that questionnaires have by their type holds elsewhere by its expression', async () => {
+  const expression = 'descendants().linkId.isDistinct()'
+  const profile = profileOn('QuestionnaireResponse', PROFILE, [
+    { path: 'QuestionnaireResponse', constraint: [{ key: 'k', severity: 'error', human: 'x', expression }] },
+  ])
+  const response = (...linkIds: readonly string[]): JsonObject => ({
+    resourceType: 'QuestionnaireResponse',
+    meta: { profile: [PROFILE] },
+    status: 'completed',
+    item: linkIds.map((linkId) => ({ linkId })),
+  })
+  expect(await findingsOf(response('1', '2'), [profile], /^invariant/)).toEqual([])
+  expect(await findingsOf(response('1', '1'), [profile], /^invariant/)).toEqual(['error invariant QuestionnaireResponse'])
 })

@@ -73,8 +73,8 @@ function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invaria
 
 /** What to add to the constraint's own words; `undefined` when it holds, or cannot be told yet. An expression that cannot be evaluated does not hold. */
 function problemOf(run: Run, node: FhirNode, { constraint: { expression }, rule }: Invariant): string | undefined {
-  const native = NATIVE_CONSTRAINTS.get(expression)
-  if (native !== undefined) return native(run, node) ? undefined : ''
+  const native = NATIVE_CONSTRAINTS.get(expression)?.(run, node)
+  if (native !== undefined) return native ? undefined : ''
   try {
     const result = run.facts.expression(expression).test(expressionContext(run, homeOf(node, rule)), node)
     return result === true || result === PENDING ? undefined : ''

@@ -11,19 +11,27 @@ const SDF_8 =
 const SDF_8A =
   "(%resource.kind = 'logical' or element.first().path.startsWith(%resource.type)) and (element.tail().empty() or element.tail().all(path.startsWith(%resource.differential.element.first().path.replaceMatches('\\\\..*','')&'.')))"
 
+/** Whether a node obeys a constraint; `undefined` where its expression is to be asked. */
+export type NativeConstraint = (run: Run, node: FhirNode) => boolean | undefined
+
 /** Constraints that every resource meets many times, whose published expression is wrong or takes too long for the largest resources: the same in code, by the published expression. */
-export const NATIVE_CONSTRAINTS: ReadonlyMap<string, (run: Run, node: FhirNode) => boolean> = new Map([
+export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map<string, NativeConstraint>([
   ["reference.startsWith('#').not() or (reference.substring(1).trace('url') in %rootResource.contained.id.trace('ids'))", leadsToContained],
   ['hasValue() or (children().count() > id.count())', hasContent],
   // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`, which says what is wrong.
   [DOM_3, () => true],
   ['htmlChecks()', () => true],
   // csd-1 is `checkCodeSystem` and que-2 `checkQuestionnaire`, in which others have turns.
-  ['concept.code.combine($this.descendants().concept.code).isDistinct()', () => true],
-  ['descendants().linkId.isDistinct()', () => true],
+  ['concept.code.combine($this.descendants().concept.code).isDistinct()', isCheckedOn('CodeSystem')],
+  ['descendants().linkId.isDistinct()', isCheckedOn('Questionnaire')],
   [SDF_8, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first === type)],
   [SDF_8A, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first.startsWith(type))],
 ])
+
+/** For what the checks of a type tell; elsewhere it is for the expression to say. */
+function isCheckedOn(checked: string): NativeConstraint {
+  return (_run, { type }) => (type.name === checked ? true : undefined)
+}
 
 /** ele-1. Members that no type has count as content: they are reported themselves. */
 function hasContent(_run: Run, { value, extra }: FhirNode): boolean {

@@ -13,8 +13,9 @@ export interface SliceName {
 export function isInNamedSlice(run: Run, node: FhirNode, { profile: canonical, name }: SliceName): boolean | undefined | Pending {
   const profile = run.facts.profile(canonical)
   if (profile === undefined || profile === PENDING) return profile
-  const group = [...profile.elements.values()].find(({ slices }) => slices.some(({ sliceName }) => sliceName === name))
-  const slice = group?.slices.find(({ sliceName }) => sliceName === name)
-  if (group === undefined || slice === undefined || group.name !== node.slot?.name) return undefined
-  return isInSlice(run, node, { slice, same: [], discriminators: group.slicing?.discriminators ?? [] })
+  for (const { name: element, slices, slicing } of profile.elements.values()) {
+    const slice = element === node.slot?.name ? slices.find(({ sliceName }) => sliceName === name) : undefined
+    if (slice !== undefined) return isInSlice(run, node, { slice, same: [], discriminators: slicing?.discriminators ?? [] })
+  }
+  return undefined
 }
