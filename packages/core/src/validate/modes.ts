@@ -1,7 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt } from '../json/index.js'
-import type { OperationRequest } from '../operation/index.js'
+import { storedInstance, type OperationRequest } from '../operation/index.js'
 import type { StoredResource } from '../storage/index.js'
 import { FINDING_KINDS } from './finding-kinds.js'
 import type { Finding } from './finding.js'
@@ -33,9 +33,7 @@ const MODES: Readonly<Record<ValidateMode, ModeCheck>> = {
       throw new OperationError('parameter-required', 'Mode delete needs the id of what is to be deleted in the path.', {
         expression: ['mode'],
       })
-    ctx.authorize?.('read', type, id)
-    if ((await ctx.storage.read(type, id)) === undefined)
-      throw new OperationError('not-found', `There is no ${type} with the id ${quoted(id)}.`)
+    await storedInstance(ctx, { type, id })
     return []
   },
   profile: (_, __, { profiles }) => {
