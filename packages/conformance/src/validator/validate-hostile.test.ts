@@ -99,6 +99,12 @@ describe('hostile resources', () => {
     expect(await pausesDuring({ resourceType: 'Parameters', parameter: [part(3)] })).toBeGreaterThan(20)
   })
 
+  test('VA-10 others run in between while the codes of a long map are looked up', async () => {
+    const system = 'http://hl7.org/fhir/administrative-gender'
+    const group = [{ source: system, target: system, element: many(() => ({ code: 'male' })) }]
+    expect(await pausesDuring({ resourceType: 'ConceptMap', status: 'draft', group })).toBeGreaterThan(200)
+  })
+
   async function pausesDuring(resource: string | JsonObject): Promise<number> {
     let pauses = 0
     let now = performance.now()

@@ -4,6 +4,7 @@ import { fold, conceptTexts, type CodeSystemProvider } from '../../../terminolog
 import type { CodeList } from '../../facts/codes.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 
 /** What the codes on one side of a group are taken from. */
 interface Side {
@@ -16,7 +17,7 @@ interface Side {
  * Checks that the codes of a ConceptMap exist in the code systems of their group with the display that is given, and are in the value sets
  * that the map is from and to, where these are known completely.
  */
-export function checkConceptMap(run: Run, node: FhirNode): void {
+export function* checkConceptMap(run: Run, node: FhirNode): Work<void> {
   const [from, to] = [scopeOf(run, node, 'source'), scopeOf(run, node, 'target')]
   for (const group of childrenOf(run, node, 'group')) {
     const source = { provider: systemOf(run, group, 'source'), scope: from }
@@ -24,6 +25,7 @@ export function checkConceptMap(run: Run, node: FhirNode): void {
     for (const element of childrenOf(run, group, 'element')) {
       checkCode(run, element, source)
       for (const one of childrenOf(run, element, 'target')) checkCode(run, one, target)
+      yield
     }
   }
 }
