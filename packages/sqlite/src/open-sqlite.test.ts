@@ -1,4 +1,5 @@
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { createSessions } from 'fhir-ops/sessions'
@@ -179,6 +180,20 @@ describe('a database file', () => {
     await rename(folder.file('elsewhere.db'), file)
     await db.storage.write([basic('after')])
     expect(await db.storage.count(byCode('a'))).toBe(2)
+  })
+
+  it('that was named by a relative path stays the same when the process goes to another folder', async () => {
+    const [here, name] = [process.cwd(), folder.file('relative.db')]
+    const named = await openSqlite(relative(here, name))
+    await named.storage.write([basic('before')])
+    process.chdir(dirname(name))
+    try {
+      await named.storage.write([basic('after')])
+      await named.backup(folder.file('copy.db'))
+    } finally {
+      process.chdir(here)
+      await named.close()
+    }
   })
 
   it('that is moved away before its first write is not made anew', async () => {

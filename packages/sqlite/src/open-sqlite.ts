@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { backupSqlite } from './backup-sqlite.js'
@@ -43,7 +44,7 @@ export interface SqliteFile {
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
-  return opened(fileExecutor(preparedFile(task), task), { file, options })
+  return opened(fileExecutor(preparedFile(task), task), task, options)
 }
 
 /** The pages that batches change at once, so that none is written twice. */
@@ -60,15 +61,16 @@ export async function openSqliteToFill(file: string, options: OpenSqliteOptions 
   const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
   const points = preparedWithoutIndexes(task)
   const executor = points === undefined ? fileExecutor(preparedFile(task), task) : indexedByClose(fileExecutor(points, task))
-  return opened(executor, { file, options })
+  return opened(executor, task, options)
 }
 
 function fileOptions(file: string, { synchronous = 'FULL', busyTimeoutMs = 5_000 }: OpenSqliteOptions): FileOptions {
   if (file === '' || file === ':memory:') throw new TypeError('openSqlite needs a file; sqliteStorage takes connections to memory.')
-  return { file, synchronous, busyTimeoutMs }
+  // Threads open it later, when the process may be in another folder.
+  return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }
 }
 
-function opened(executor: Executor, { file, options }: { readonly file: string; readonly options: OpenSqliteOptions }): SqliteFile {
+function opened(executor: Executor, { file }: FileOptions, options: OpenSqliteOptions): SqliteFile {
   const storage = storageOn(executor, options)
   return {
     storage,
