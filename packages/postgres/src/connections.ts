@@ -61,7 +61,7 @@ async function inTime(pool: PostgresPool, timeoutMs: number): Promise<PostgresCl
   const connecting = pool.connect()
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => reject(new OperationError('storage-timeout', 'No connection to the database was free in time.')),
+    () => reject(new OperationError('storage-timeout', 'No connection to the database was made or became free in time.')),
     timeoutMs,
   )
   try {
