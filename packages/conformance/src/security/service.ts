@@ -14,7 +14,7 @@ export function wholeService(resources: readonly object[] = [], options: Partial
     context: createContext({ storage: memoryStorage(resources, { indexer }), ...release }),
     sessions: createSessions({ store: memorySessionStore() }),
     indexer,
-    bots: createBots({ runtime, limits: { timeoutMs: 2_000 } }),
+    bots: createBots({ runtime }),
     baseUrl: 'http://fhir.example.org',
     auth: 'off',
     defaultPolicy: 'deny',
