@@ -1,5 +1,5 @@
 import express from 'express'
-import { toNodeListener } from '@fhir-ops/handler/node'
+import { configureServer, toNodeListener } from '@fhir-ops/handler/node'
 import { createService } from '@fhir-ops-examples/service'
 
 const port = Number(process.env['PORT'] ?? 8080)
@@ -10,4 +10,5 @@ const app = express()
 app.get('/', (_request, response) => void response.send('the host’s own page'))
 // Before any body parser: the handler reads bodies itself, after it has seen the token.
 app.use(['/fhir', '/oauth2', '/auth'], toNodeListener(handler))
-app.listen(port, '127.0.0.1', () => console.log(`listening on ${url} with token ${token}`))
+const server = app.listen(port, '127.0.0.1', () => console.log(`listening on ${url} with token ${token}`))
+configureServer(server)

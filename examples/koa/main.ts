@@ -1,5 +1,5 @@
 import Koa from 'koa'
-import { toKoaMiddleware } from '@fhir-ops/handler/node'
+import { configureServer, toKoaMiddleware } from '@fhir-ops/handler/node'
 import { createService } from '@fhir-ops-examples/service'
 
 const port = Number(process.env['PORT'] ?? 8080)
@@ -12,4 +12,5 @@ app.use(async (ctx, next) => {
   else await next()
 })
 app.use(toKoaMiddleware(handler))
-app.listen(port, '127.0.0.1', () => console.log(`listening on ${url} with token ${token}`))
+const server = app.listen(port, '127.0.0.1', () => console.log(`listening on ${url} with token ${token}`))
+configureServer(server)

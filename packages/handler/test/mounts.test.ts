@@ -150,6 +150,49 @@ it('HT-10 a request whose raw headers were not kept, as by adapters to other ser
   expect((await send(`${base}/healthz`)).status).toBe(200)
 })
 
+describe.each<readonly [string, () => Promise<string>]>([
+  [
+    'express.json()',
+    () => {
+      const app = express()
+      app.use(express.json())
+      app.use(toNodeListener(handlerAt('http://x.example')))
+      return listen(createServer(app))
+    },
+  ],
+  [
+    'a reader of Koa',
+    () => {
+      const app = new Koa()
+      app.use(async (context, next) => {
+        for await (const _ of context.req);
+        await next()
+      })
+      return listen(createServer(app.use(toKoaMiddleware(handlerAt('http://x.example'))).callback()))
+    },
+  ],
+  [
+    'a reader of Hono',
+    () =>
+      honoServer((app) => {
+        const handler = handlerAt('http://x.example')
+        app.all('*', async (context) => {
+          await context.req.raw.text()
+          return handler(context.req.raw)
+        })
+      }),
+  ],
+])('mounted behind %s', (_name, mount) => {
+  it('says so instead of taking the body for empty', async () => {
+    const base = await mount()
+    const own = (await sessions.create({ user: 'ann' })).token
+    const headers = { authorization: `Bearer ${own}`, 'content-type': 'application/json' }
+    const { status, text } = await send(`${base}/oauth2/logout`, { method: 'POST', headers, body: '{"loginId":"of another session"}' })
+    expect([status, text]).toEqual([503, expect.stringContaining('The body was read before it came to the handler')])
+    expect((await send(`${base}/auth/me`, { headers })).status).toBe(200)
+  })
+})
+
 describe('a web-standard request', () => {
   const handler = handlerAt('http://x.example')
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

@@ -32,6 +32,7 @@ declare module 'express' {
   interface Express {
     (): Router
     Router(): Router
+    json(): RequestListener
   }
   const express: Express
   export default express

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { output, started } from './running-example.js'
 
@@ -29,6 +31,12 @@ describe.each(['node-http', 'express', 'koa', 'hono'])('the %s example', (name) 
 test.each(['express', 'koa', 'hono'])('the %s example keeps the host’s own pages', async (name) => {
   const { url } = await started(name)
   expect(await (await fetch(url)).text()).toBe('the host’s own page')
+})
+
+test.each(['node-http', 'express', 'koa'])('the %s example answers what is no HTTP as it answers everything', async (name) => {
+  const { url } = await started(name)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').end('no HTTP\r\n\r\n')
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Content-Type-Options: nosniff\r\n/)
 })
 
 test('the upstream example reads from the other server and works here', async () => {

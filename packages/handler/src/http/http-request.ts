@@ -1,3 +1,5 @@
+import { OperationError } from 'fhir-ops/errors'
+
 /** What the handler reads of a request. A `Request` is wrapped to this; servers of their own kind make it directly. */
 export interface HttpRequest {
   readonly method: string
@@ -7,7 +9,7 @@ export interface HttpRequest {
   header(name: string): string | undefined
   /** True when a body follows. */
   readonly hasBody: boolean
-  /** Reading starts with the first chunk asked for; asked for once. */
+  /** Reading starts with the first chunk asked for; asked for once. @throws {OperationError} `unforeseen`, see `bodyTaken` */
   body(): AsyncIterable<Uint8Array>
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined
@@ -36,9 +38,20 @@ export function fromWebRequest(request: Request): HttpRequest {
     target: path < 0 ? '/' : url.slice(path),
     header: (name) => request.headers.get(name) ?? undefined,
     hasBody: request.body !== null,
-    body: () => chunksOf(request.body),
+    body: () => {
+      if (request.bodyUsed) throw bodyTaken()
+      return chunksOf(request.body)
+    },
     signal: request.signal,
   }
+}
+
+/** The failure of a host that read a body before the handler did: what is left of it must not be taken for an empty one. */
+export function bodyTaken(): OperationError {
+  return new OperationError(
+    'unforeseen',
+    'The body was read before it came to the handler, which must be mounted before all that reads bodies.',
+  )
 }
 
 async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpRequest } from '../http/http-request.js'
+import { bodyTaken, type HttpRequest } from '../http/http-request.js'
 import { awaitsContinue } from './configure-server.js'
 
 /** A request that a router such as Express has passed on: `url` is then without the mount path. */
@@ -40,6 +40,7 @@ function headerText(value: string | readonly string[] | undefined): string | und
 }
 
 function bodyOf(message: IncomingMessage, response: ServerResponse): AsyncIterable<Uint8Array> {
+  if (message.readableDidRead) throw bodyTaken()
   if (awaitsContinue(message)) response.writeContinue()
   return message.iterator({ destroyOnReturn: false })
 }
