@@ -286,6 +286,8 @@ describe('parseSearch', () => {
   it.each([
     ['Patient?identifier=', 'http://s|1', 10_000],
     ['Patient?gender:not=', 'male', 10_000],
+    ['Patient?identifier=', 'http://s|', 256],
+    ['Observation?value-quantity=', 'gt5|http://u|mg', 256],
     ['Patient?name=', 'a', 256],
     ['Patient?name:contains=', 'a', 256],
     ['Patient?birthdate=', 'ge2000', 128],

@@ -3,19 +3,21 @@ import type { Comparison, Condition } from '../storage/index.js'
 
 /** Values that an index finds. */
 const MAX_EXACT = 10_000
-/** Comparisons with texts, dates and numbers: each may look at everything that a parameter has. */
+/** Comparisons with texts, dates, numbers and whole code systems: each may look at everything that a parameter has. */
 const MAX_COMPARISONS = 256
 
 /**
  * Sees to it that a storage can answer a search in bounded work, as it cannot be interrupted in it.
  *
- * @throws {OperationError} `too-costly` for more than 10,000 exact values, or 256 comparisons with texts, dates and numbers, all parameters together.
+ * @throws {OperationError} `too-costly` for more than 10,000 exact values, or 256 comparisons with texts, dates, numbers and whole code
+ *   systems, all parameters together.
  */
 export function checkCost(where: Condition): void {
   const tests = testsIn(where)
   const exact = tests.filter(isExact).length
   if (exact > MAX_EXACT) throw tooCostly(`${MAX_EXACT} values`)
-  if (tests.length - exact > MAX_COMPARISONS) throw tooCostly(`${MAX_COMPARISONS} comparisons with texts, dates and numbers`)
+  if (tests.length - exact > MAX_COMPARISONS)
+    throw tooCostly(`${MAX_COMPARISONS} comparisons with texts, dates, numbers and whole code systems`)
 }
 
 /** What each value asks of one index entry, or of the resource itself. */
@@ -38,8 +40,10 @@ function testsIn(condition: Condition): readonly (readonly Comparison[])[] {
   }
 }
 
+/** A code system alone, or a unit beside a bound, leaves many entries to look at. */
 function isExact(all: readonly Comparison[]): boolean {
-  return all.some(({ op }) => op === 'eq' || op === 'in')
+  const finds = all.some(({ field, op }) => field !== 'system' && (op === 'eq' || op === 'in'))
+  return finds && all.every(({ op }) => op === 'eq' || op === 'in' || op === 'absent')
 }
 
 function tooCostly(most: string): OperationError {
