@@ -170,7 +170,7 @@ describe('filters', () => {
   ])('%s', (text, expected) => expect(shape(parseEcl(text))).toEqual(expected))
 })
 
-describe('what is not an ECL is refused with its place', () => {
+describe('what is not ECL is refused with its place', () => {
   test.each([
     ['', 0, /concept/],
     ['<<', 2, /concept/],

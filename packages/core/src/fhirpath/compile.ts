@@ -88,7 +88,7 @@ function checkArity(ast: Ast & { kind: 'call' }, [least, most]: readonly [number
 
 function literalValue(literal: Literal, { source }: CompileContext, at: number): Item {
   const value = valueOf(literal)
-  if (value === undefined) throw syntaxProblem(`the literal is not a ${literal.type}`, source, at)
+  if (value === undefined) throw syntaxProblem(`the literal is not of type ${literal.type}`, source, at)
   return value
 }
 
