@@ -1,6 +1,7 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
+import { isResourceId } from 'fhir-ops/storage'
 import { counted } from '../counted.js'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
@@ -44,14 +45,24 @@ function createCommand(io: Io): Command {
   return new Command('create')
     .description('Print a new token. It is shown once and cannot be read again.')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
-    .option('--user <sub>', 'subject identifier; a new user gets all standard claims', 'demo')
+    .option('--user <sub>', 'subject identifier; a new user gets all standard claims', subject, 'demo')
     .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, scopes)
     .option('--project <project>', 'project that the token is bound to')
-    .option('--patient <id>', 'patient that scopes of the form patient/... are about')
+    .option('--patient <id>', 'patient that scopes of the form patient/... are about', patientId)
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
     .option('--json', 'print {token, loginId, expiresAt}')
     .addHelpText('after', '\nExample:\n  fhir-ops token create --storage sqlite:content.db --json')
     .action((options: CreateOptions) => withStored({ ...options, create: true }, io, (engine) => create(engine, options, io)))
+}
+
+function subject(text: string): string {
+  if (!/^[!-~]{1,255}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 255 visible ASCII characters.')
+  return text
+}
+
+function patientId(text: string): string {
+  if (!isResourceId(text)) throw new InvalidArgumentError('It must be the id of a Patient.')
+  return text
 }
 
 function listCommand(io: Io): Command {
