@@ -69,6 +69,7 @@ describe('wrong use', () => {
     ['a release that does not exist', ['import', 'loinc', 'nowhere', '--storage', 'sqlite:x.db'], 2, 'no such file'],
     ['a storage with a password in its address', ['expand', 'u', '--storage', 'http://u:pw@x.example/fhir'], 2, 'without user'],
     ['a storage that no http address leads to', ['expand', 'u', '--storage', 'http:ftp://x.example'], 2, 'http:URL'],
+    ['two scopes in one', ['token', 'create', '--storage', 'sqlite:nothing.db', '--scope', 'openid email'], 2, 'each scope'],
     ['a token of nobody', ['token', 'create', '--storage', 'sqlite:nothing.db', '--user', ''], 2, 'visible ASCII'],
     ['a token about no patient', ['token', 'create', '--storage', 'sqlite:nothing.db', '--patient', 'a/b'], 2, 'id of a Patient'],
     ['an address with a query', ['serve', '--base-url', 'https://x.example/?a=1'], 2, 'without user, query'],

@@ -46,6 +46,8 @@ export function repeated(value: string, before: readonly string[] | undefined): 
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
  */
 export function scopes(value: string, before: readonly string[] | undefined): readonly string[] {
+  if (!/^[!#-[\]-~]+$/.test(value))
+    throw new InvalidArgumentError('It must have no blanks, quotes or backslashes: give each scope by a --scope of its own.')
   const looksSmart = value.includes('/') && !value.startsWith('launch/') && !value.includes('://')
   if (looksSmart && parseScope(value) === undefined)
     throw new InvalidArgumentError('It grants nothing. A scope is such as system/*.cruds, user/Observation.rs or patient/*.rs.')
