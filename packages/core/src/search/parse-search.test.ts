@@ -301,6 +301,13 @@ describe('parseSearch', () => {
     await expect(parse(`${values(most)}&${query.split('?')[1]}${value}`)).rejects.toMatchObject({ code: 'too-costly' })
   })
 
+  it('values of as many systems as a storage can look into', async () => {
+    const values = (systems: number): string =>
+      `Patient?identifier=${Array.from({ length: 2 * systems }, (_, n) => `http://s${n % systems}|${n}`).join(',')}`
+    await parse(values(256))
+    await expect(parse(values(257))).rejects.toMatchObject({ code: 'too-costly' })
+  })
+
   it('reads what shapes the result', async () => {
     const parsed = await parse(
       'Patient?_count=5&_sort=-birthdate,name,_id,-_lastUpdated&_total=accurate&_elements=id,name&_cursor=abc&gender=male',
