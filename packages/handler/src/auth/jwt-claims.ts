@@ -1,6 +1,7 @@
 import { isObject, stringAt, type JsonObject } from 'fhir-ops/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
+import { SCOPE_CLAIMS } from './scope-claims.js'
 
 /** How the claims of a verified token are read. */
 export interface ClaimRules {
@@ -26,27 +27,7 @@ export interface VerifiedClaims {
 const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events', 'htm', 'htu', 'ath']
 
 /** Claims about the user that are kept at first sight. */
-const USER_CLAIMS: readonly string[] = [
-  'name',
-  'given_name',
-  'family_name',
-  'preferred_username',
-  'middle_name',
-  'nickname',
-  'profile',
-  'picture',
-  'website',
-  'gender',
-  'birthdate',
-  'zoneinfo',
-  'locale',
-  'updated_at',
-  'email',
-  'email_verified',
-  'phone_number',
-  'phone_number_verified',
-  'address',
-]
+const USER_CLAIMS: readonly string[] = SCOPE_CLAIMS.flatMap(([, names]) => names)
 
 const LAST_TIME = 8.64e15
 

@@ -1,35 +1,10 @@
 import { OperationError } from 'fhir-ops/errors'
 import { malformedCredentials } from '../auth/credentials.js'
+import { SCOPE_CLAIMS } from '../auth/scope-claims.js'
 import { jsonAnswer, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import type { Call } from '../routes/route.js'
 import { principalOf } from './principal-of.js'
-
-/** Which claims each scope gives. @see https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims */
-const CLAIMS: readonly (readonly [string, readonly string[]])[] = [
-  [
-    'profile',
-    [
-      'name',
-      'given_name',
-      'family_name',
-      'preferred_username',
-      'middle_name',
-      'nickname',
-      'profile',
-      'picture',
-      'website',
-      'gender',
-      'birthdate',
-      'zoneinfo',
-      'locale',
-      'updated_at',
-    ],
-  ],
-  ['email', ['email', 'email_verified']],
-  ['phone', ['phone_number', 'phone_number_verified']],
-  ['address', ['address']],
-]
 
 /**
  * The claims of the user that the token's scopes give (UI-01 to UI-08); a claim without a value is left out.
@@ -40,7 +15,7 @@ export async function userInfo(call: Call): Promise<Answer> {
   refuseSecondToken(call)
   const { sub, scopes, claims } = principalOf(call)
   if (!scopes.includes('openid')) throw new OperationError('forbidden', 'The access token does not have the scope openid.')
-  const names = CLAIMS.filter(([scope]) => scopes.includes(scope)).flatMap(([, claimNames]) => claimNames)
+  const names = SCOPE_CLAIMS.filter(([scope]) => scopes.includes(scope)).flatMap(([, claimNames]) => claimNames)
   const present = names.flatMap((name): [string, unknown][] => {
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined
     return hasClaimType(name, value) ? [[name, value]] : []
