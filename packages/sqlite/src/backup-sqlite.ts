@@ -1,7 +1,7 @@
 import { realpath, rename, rm } from 'node:fs/promises'
 import { DatabaseSync, backup } from 'node:sqlite'
 import { OperationError } from 'fhir-ops/errors'
-import { storageFailure } from './failure.js'
+import { storageFailure } from './database/failure.js'
 
 const MAX_PAGES = 0x7fffffff
 

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
-import { textOf, type SqliteDriver } from './driver.js'
-import { openToRead } from './node-file.js'
-import { sql } from './sql.js'
+import { textOf, type SqliteDriver } from './database/driver.js'
+import { openToRead } from './database/node-file.js'
+import { sql } from './database/sql.js'
 
 /**
  * Looks through a whole database file for damage, in the calling thread; nothing is changed.

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, StagedSystem, SystemToStore } from 'fhir-ops/storage'
-import type { Executor } from './command.js'
-import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './concept-commands.js'
+import type { Executor } from './commands/command.js'
+import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './commands/concept-commands.js'
 
 /** The imported code systems behind an executor. Sections are read in the calling thread. */
 export function conceptStoreOn(executor: Executor): ConceptStore {

@@ -1,6 +1,6 @@
 export { backupSqlite } from './backup-sqlite.js'
 export { checkSqlite } from './check-sqlite.js'
-export type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
+export type { SqliteConnection, SqliteStatement, SqliteValue } from './database/connection.js'
 export { openSqlite, openSqliteToFill, type OpenSqliteOptions, type SqliteFile } from './open-sqlite.js'
 export { sqliteConceptStore, sqliteSessionStore, sqliteStorage } from './sqlite-storage.js'
 export type { SqliteStorageOptions } from './stores.js'

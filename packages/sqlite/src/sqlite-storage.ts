@@ -1,9 +1,9 @@
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
-import type { SqliteConnection } from './connection.js'
+import type { SqliteConnection } from './database/connection.js'
 import { conceptStoreOn } from './concept-store.js'
-import { sqliteDriver, type SqliteDriver } from './driver.js'
-import { inThread } from './in-thread.js'
-import { migrate } from './migrations.js'
+import { sqliteDriver, type SqliteDriver } from './database/driver.js'
+import { inThread } from './threads/in-thread.js'
+import { migrate } from './database/migrations.js'
 import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
 
 /**

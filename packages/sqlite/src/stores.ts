@@ -1,12 +1,12 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import type { Capabilities, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
-import type { Executor } from './command.js'
-import { historyPageOf, readHistory, readVersion, versionOf } from './history.js'
-import { readResource } from './resource-row.js'
-import { countMatches, lookUpPage, searchPage, type PageRows } from './search-page.js'
-import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf, useOnce } from './session-commands.js'
-import { changeUser, putUser, readUser } from './user-commands.js'
-import { writeEntries } from './write-entries.js'
+import type { Executor } from './commands/command.js'
+import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
+import { readResource } from './commands/resource-row.js'
+import { countMatches, lookUpPage, searchPage, type PageRows } from './search/search-page.js'
+import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf, useOnce } from './commands/session-commands.js'
+import { changeUser, putUser, readUser } from './commands/user-commands.js'
+import { writeEntries } from './commands/write-entries.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
 

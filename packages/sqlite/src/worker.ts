@@ -1,7 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { checkInPlace, openToSearch, openToWrite } from './node-file.js'
-import { failed, runCall, runGroup, type Answer, type Call } from './write-group.js'
-import type { ToWorker, WorkerTask } from './worker-task.js'
+import { checkInPlace, openToSearch, openToWrite } from './database/node-file.js'
+import { failed, runCall, runGroup, type Answer, type Call } from './threads/write-group.js'
+import type { ToWorker, WorkerTask } from './threads/worker-task.js'
 
 /** Writes that may share a transaction. */
 const MAX_GROUP = 256

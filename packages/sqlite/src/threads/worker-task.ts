@@ -1,4 +1,4 @@
-import type { FileOptions } from './node-file.js'
+import type { FileOptions } from '../database/node-file.js'
 import type { Call } from './write-group.js'
 
 /** What a thread is started with. */

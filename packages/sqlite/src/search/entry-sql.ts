@@ -1,6 +1,6 @@
 import { joined, textAfter } from '@fhir-ops/sql'
 import type { Comparison, EntryTest } from 'fhir-ops/storage'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /**
  * The keys of the resources with an entry that passes the test; a key may come several times. Each way names the index that covers

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { Executor } from './command.js'
-import { transaction, type SqliteDriver } from './driver.js'
-import { revisionOf } from './revision.js'
+import type { Executor } from '../commands/command.js'
+import { transaction, type SqliteDriver } from '../database/driver.js'
+import { revisionOf } from '../commands/revision.js'
 
 /** Runs commands at once in the calling thread, each write in a transaction of its own. */
 export function inThread(db: SqliteDriver): Executor {

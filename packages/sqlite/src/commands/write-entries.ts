@@ -1,8 +1,8 @@
 import { instantOf } from '@fhir-ops/sql'
 import { checkLaidOut, checkVersion, type DeleteEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Command } from './command.js'
-import { numberOf, type SqliteDriver } from './driver.js'
-import { sql } from './sql.js'
+import { numberOf, type SqliteDriver } from '../database/driver.js'
+import { sql } from '../database/sql.js'
 
 /** What a write call brings: `now` in milliseconds since 1970, by the caller's clock. */
 export interface WriteArgs {

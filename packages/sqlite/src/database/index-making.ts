@@ -1,4 +1,4 @@
-import type { Command } from './command.js'
+import type { Command } from '../commands/command.js'
 import { textOf, type SqliteDriver } from './driver.js'
 import { sql } from './sql.js'
 

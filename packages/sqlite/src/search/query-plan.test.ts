@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Comparison, Condition, EntryTest, SearchQuery } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
-import { basic } from '../test/entries.js'
-import { sqliteStorage } from './index.js'
+import { basic } from '../../test/entries.js'
+import { sqliteStorage } from '../index.js'
 
 function entry(param: string, ...all: readonly Comparison[]): EntryTest {
   return { kind: 'entry', param, all }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
-import type { Command } from './command.js'
+import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask } from './worker-task.js'
 import type { Answer } from './write-group.js'
 
@@ -93,5 +93,5 @@ function settle(waiting: Map<number, Waiting>, answer: Answer): void {
 
 /** Beside the built modules; tests run the sources, which use the built thread. */
 function workerFile(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? '../dist/worker.js' : './worker.js', import.meta.url)
+  return new URL(import.meta.url.endsWith('.ts') ? '../../dist/worker.js' : './worker.js', import.meta.url)
 }

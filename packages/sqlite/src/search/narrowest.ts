@@ -1,7 +1,7 @@
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { keysWhere, rankOf } from './condition-sql.js'
-import { numberOf, type SqliteDriver } from './driver.js'
-import { sql, type Sql } from './sql.js'
+import { numberOf, type SqliteDriver } from '../database/driver.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** So many resources are rather asked one by one whether they meet a condition than compared with all that do. */
 export const FEW_TO_ASK = 10_000

@@ -2,7 +2,7 @@ import { joined } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { alternatives } from './alternatives.js'
 import { entriesOf, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
-import { balanced, sql, type Sql } from './sql.js'
+import { balanced, sql, type Sql } from '../database/sql.js'
 
 /** A condition that is not made of others. */
 type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>

@@ -1,13 +1,13 @@
 import { cursorOf, isAfter, orderTerms, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { keysAmong, keysWhere, matchingKeys } from './condition-sql.js'
-import type { Command } from './command.js'
-import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
+import type { Command } from '../commands/command.js'
+import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
-import { resourceRow } from './resource-row.js'
+import { resourceRow } from '../commands/resource-row.js'
 import { positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
 import { sortColumns } from './sort-sql.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** A page as it leaves the database; plain data. */
 export interface PageRows {

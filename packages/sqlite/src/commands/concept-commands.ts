@@ -1,8 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { StoredSystem } from 'fhir-ops/storage'
 import type { Command } from './command.js'
-import { numberOf, textOf, type Row } from './driver.js'
-import { sql } from './sql.js'
+import { numberOf, textOf, type Row } from '../database/driver.js'
+import { sql } from '../database/sql.js'
 
 const COLUMNS = sql`url, version, format, concepts, header, key`
 

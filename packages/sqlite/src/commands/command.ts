@@ -1,4 +1,4 @@
-import type { SqliteDriver } from './driver.js'
+import type { SqliteDriver } from '../database/driver.js'
 
 /**
  * Where a command runs when the file is opened with worker threads: `point` reads a few rows in the calling thread, `long` reads in

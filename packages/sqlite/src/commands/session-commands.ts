@@ -2,8 +2,8 @@ import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
 import type { SessionChange, SessionRecord, SessionState } from 'fhir-ops/storage'
 import type { Command } from './command.js'
-import { numberOf, textOf, type Row } from './driver.js'
-import { sql } from './sql.js'
+import { numberOf, textOf, type Row } from '../database/driver.js'
+import { sql } from '../database/sql.js'
 
 /** The members of a session that have columns; the others never change and are kept together as JSON (`fixed`). */
 const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expires_at, fixed`

@@ -1,7 +1,7 @@
 import type { ResourceRow } from '@fhir-ops/sql'
 import type { Command } from './command.js'
-import { numberOf, textOf, type Row, type SqliteDriver } from './driver.js'
-import { sql, type Sql } from './sql.js'
+import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /**
  * Reads one row.

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../test/temporary-folder.js'
-import { openToWrite } from './node-file.js'
-import { migrate } from './migrations.js'
-import { countMatches } from './search-page.js'
+import { temporaryFolder } from '../../test/temporary-folder.js'
+import { openToWrite } from '../database/node-file.js'
+import { migrate } from '../database/migrations.js'
+import { countMatches } from '../search/search-page.js'
 import { workerLane } from './worker-lane.js'
 
 it('FT-12: a thread that dies fails its calls, and the next call gets another thread', async () => {

@@ -1,6 +1,6 @@
 import type { Command } from './command.js'
-import { numberOf } from './driver.js'
-import { sql } from './sql.js'
+import { numberOf } from '../database/driver.js'
+import { sql } from '../database/sql.js'
 
 /** The state of the database as two numbers: one changes with the commits of other connections, the other with changes of this one. */
 const readState: Command<null, readonly [others: number, own: number]> = {

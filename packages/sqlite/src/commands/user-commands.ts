@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from 'fhir-ops/json'
 import type { UserRecord } from 'fhir-ops/storage'
 import type { Command } from './command.js'
-import { numberOf, textOf, type Row } from './driver.js'
-import { sql } from './sql.js'
+import { numberOf, textOf, type Row } from '../database/driver.js'
+import { sql } from '../database/sql.js'
 
 const COLUMNS = sql`sub, claims, state, epoch, epoch_raised_at`
 

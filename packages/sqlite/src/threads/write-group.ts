@@ -1,7 +1,7 @@
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
-import { COMMANDS } from './commands.js'
-import { transaction, type SqliteDriver } from './driver.js'
-import { isStorageFailure, storageFailure } from './failure.js'
+import { COMMANDS } from '../commands/registry.js'
+import { transaction, type SqliteDriver } from '../database/driver.js'
+import { isStorageFailure, storageFailure } from '../database/failure.js'
 
 /** A command that was sent to a thread. */
 export interface Call {

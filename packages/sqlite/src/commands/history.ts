@@ -11,8 +11,8 @@ import {
   type HistoryItem,
 } from 'fhir-ops/storage'
 import type { Command } from './command.js'
-import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from './driver.js'
-import { sql, type Sql } from './sql.js'
+import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** A version as it leaves the database; plain data. */
 export interface VersionRow {

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { writableText, type Condition, type IndexEntry, type PutEntry } from 'fhir-ops/storage'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sqliteDriver } from './driver.js'
-import { sqliteStorage } from './index.js'
+import { sqliteDriver } from '../database/driver.js'
+import { sqliteStorage } from '../index.js'
 import { FEW_TO_ASK } from './narrowest.js'
 import { countOf } from './search-page.js'
 
