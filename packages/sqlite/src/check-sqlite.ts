@@ -10,20 +10,20 @@ import { sql } from './database/sql.js'
  * @throws {OperationError} `storage-unavailable` when the file cannot be read.
  */
 export function checkSqlite(file: string): readonly string[] {
-  const db = openToRead({ file, busyTimeoutMs: 5_000, synchronous: 'FULL' })
   try {
-    return damageIn(db)
-  } finally {
-    db.close()
-  }
-}
-
-function damageIn(db: SqliteDriver): readonly string[] {
-  try {
-    const found = db.all(sql`PRAGMA integrity_check`).map(([message]) => textOf(message))
-    return found.length === 1 && found[0] === 'ok' ? [] : found
+    const db = openToRead({ file, busyTimeoutMs: 5_000, synchronous: 'FULL' })
+    try {
+      return damageIn(db)
+    } finally {
+      db.close()
+    }
   } catch (error) {
     if (error instanceof OperationError && error.code === 'storage-damaged') return [error.message]
     throw error
   }
+}
+
+function damageIn(db: SqliteDriver): readonly string[] {
+  const found = db.all(sql`PRAGMA integrity_check`).map(([message]) => textOf(message))
+  return found.length === 1 && found[0] === 'ok' ? [] : found
 }

@@ -204,11 +204,13 @@ describe('a database file', () => {
 
   describe('FT-13: damaged', () => {
     it('that is not a database is refused and stays as it is', async () => {
-      const other = folder.file('letter.txt')
-      await writeFile(other, 'Dear Sir or Madam, '.repeat(400))
-      await expect(openSqlite(other)).rejects.toMatchObject({ code: 'storage-damaged' })
-      expect(await readFile(other, 'utf8')).toBe('Dear Sir or Madam, '.repeat(400))
-      expect(checkSqlite(other)).toHaveLength(1)
+      for (const text of ['!', 'Dear Sir or Madam, '.repeat(400)]) {
+        const other = folder.file(`letter-${text.length}.txt`)
+        await writeFile(other, text)
+        await expect(openSqlite(other)).rejects.toMatchObject({ code: 'storage-damaged' })
+        expect(await readFile(other, 'utf8')).toBe(text)
+        expect(checkSqlite(other)).toHaveLength(1)
+      }
     })
 
     it('that is cut short is refused and stays as it is', async () => {

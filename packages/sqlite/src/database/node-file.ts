@@ -79,6 +79,8 @@ export function openToSearch(options: FileOptions): SqliteDriver {
 
 function connected({ file, busyTimeoutMs }: FileOptions, { readOnly }: { readonly readOnly: boolean }): SqliteDriver {
   try {
+    // SQLite takes one byte for an empty database, and writes over it.
+    if (statSync(file, { throwIfNoEntry: false })?.size === 1) throw new OperationError('storage-damaged', 'The file is not a database.')
     return sqliteDriver(new DatabaseSync(file, { readOnly, timeout: busyTimeoutMs }))
   } catch (error) {
     throw storageFailure(error)
