@@ -54,7 +54,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'types'],
+      conditionNames: ['default', 'types'],
       extensions: ['.ts', '.js', '.mjs', '.json'],
     },
   },

@@ -20,6 +20,6 @@ export function workspacePackages() {
 /** `[subpath, source file]` for each built entry of a manifest's exports map (`./dist/x.js` is built from `src/x.ts`). */
 export function sourceEntries({ dir, manifest }) {
   return Object.entries(manifest.exports ?? {})
-    .filter(([, target]) => typeof target === 'object' && target.import?.startsWith('./dist/'))
-    .map(([subpath, target]) => [subpath, join(dir, target.import.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))])
+    .filter(([, target]) => typeof target === 'object' && target.default?.startsWith('./dist/'))
+    .map(([subpath, target]) => [subpath, join(dir, target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))])
 }

@@ -36,7 +36,7 @@ function isInstalled() {
 
 function isBuilt() {
   return packages.every(({ dir, manifest }) => {
-    const built = [...Object.values(manifest.exports ?? {}).map((target) => target.import), ...Object.values(manifest.bin ?? {})]
+    const built = [...Object.values(manifest.exports ?? {}).map((target) => target.default), ...Object.values(manifest.bin ?? {})]
     return built.every((file) => file === undefined || existsSync(join(dir, file)))
   })
 }
