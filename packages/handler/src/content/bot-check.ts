@@ -12,7 +12,9 @@ import type { Caller } from '../auth/caller.js'
 export function checkBot(resource: JsonObject, { principal }: Caller, limits: BotLimits = DEFAULT_BOT_LIMITS): void {
   const bot = readBot(resource)
   if (new TextEncoder().encode(bot.code).length > limits.sourceBytes) {
-    throw new OperationError('too-costly', `The source of a Bot must not be longer than ${limits.sourceBytes} bytes.`, { expression: ['Bot.code'] })
+    throw new OperationError('too-costly', `The source of a Bot must not be longer than ${limits.sourceBytes} bytes.`, {
+      expression: ['Bot.code'],
+    })
   }
   if (principal?.project !== undefined && bot.project !== principal.project) {
     throw new OperationError('forbidden', 'The Bot must belong to the project of the access token.', { expression: ['Bot.project'] })

@@ -1,13 +1,23 @@
-import { createContext } from 'fhir-ops/context'
+import { createContext, type OperationContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { putResource } from 'fhir-ops/storage'
+import { putResource, type Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { callerOf } from '../auth/caller.js'
 import { parseScope } from '../auth/scopes.js'
 import { narrowedStorage } from './narrowed-storage.js'
 
 const release = r4()
+
+async function narrowedToMe(ctx: OperationContext): Promise<Storage> {
+  const principal = { sub: 'ann', loginId: 'l', scopes: ['patient/*.rs'], claims: {}, expiresAt: 0, patient: 'me' }
+  const caller = await callerOf(
+    principal,
+    { defaultPolicy: 'deny' },
+    { parse: parseScope, ctx, base: 'http://x/fhir/R4', maxParameters: 10 },
+  )
+  return narrowedStorage(ctx, caller, release.indexer)
+}
 
 it('SC-02 of a history, those versions are seen whose content is granted, and no deletion', async () => {
   const storage = memoryStorage()
@@ -20,11 +30,23 @@ it('SC-02 of a history, those versions are seen whose content is granted, and no
   await about('me')
   await about('other')
   await storage.write([{ op: 'delete', type: 'Observation', id: 'o' }])
-  const principal = { sub: 'ann', loginId: 'l', scopes: ['patient/*.rs'], claims: {}, expiresAt: 0, patient: 'me' }
-  const caller = await callerOf(principal, { defaultPolicy: 'deny' }, { parse: parseScope, ctx, base: 'http://x/fhir/R4', maxParameters: 10 })
-  const { history } = narrowedStorage(ctx, caller, release.indexer)
+  const { history } = await narrowedToMe(ctx)
   const page = await history?.page({ types: ['Observation'] })
   expect(page?.items.map(({ versionId }) => versionId)).toEqual(['2'])
   const seen = await Promise.all(['1', '2', '3', '4'].map(async (version) => history?.version('Observation', 'o', version)))
   expect(seen.map((version) => version !== undefined)).toEqual([false, true, false, false])
+})
+
+it('others have their turn while the versions of a long history are looked at', async () => {
+  const storage = memoryStorage()
+  const source = { resourceType: 'Observation', subject: { reference: 'Patient/other' } }
+  await storage.write(['a', 'b', 'c'].map((id) => putResource({ type: 'Observation', id, source }, release.indexer)))
+  const next = vi.fn(async () => {})
+  const { history } = await narrowedToMe({ ...createContext({ storage, ...release }), turns: { next } })
+  let time = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += 10))
+  const page = await history?.page({ types: ['Observation'] })
+  clock.mockRestore()
+  expect(page?.items).toEqual([])
+  expect(next).toHaveBeenCalledTimes(3)
 })

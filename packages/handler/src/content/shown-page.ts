@@ -1,4 +1,4 @@
-import { checkpoint, type OperationContext } from 'fhir-ops/context'
+import { createPace, type OperationContext, type Pace } from 'fhir-ops/context'
 
 interface Page<T> {
   readonly items: readonly T[]
@@ -13,7 +13,7 @@ export interface Part {
 
 /** Where pages come from, and which of their items are shown. */
 interface ShownPages<T> {
-  readonly ctx: Pick<OperationContext, 'signal' | 'deadline'>
+  readonly ctx: Pick<OperationContext, 'signal' | 'deadline' | 'turns'>
   readonly pageOf: (part: Part) => Promise<Page<T>>
   /** Absent where all are. */
   readonly shows: Shows<T> | undefined
@@ -30,13 +30,14 @@ const MAX_PART = 1_000
  */
 export async function shownPage<T>({ ctx, pageOf, shows }: ShownPages<T>, { limit, after }: Part): Promise<Page<T>> {
   if (shows === undefined) return pageOf({ limit, ...(after !== undefined && { after }) })
+  const pace = createPace(ctx)
   const shown: T[] = []
   let end: string | undefined
   let part: Part | undefined = { limit, ...(after !== undefined && { after }) }
   while (part !== undefined) {
-    checkpoint(ctx)
+    pace.check()
     const { items, next }: Page<T> = await pageOf(part)
-    const places = await placesOf(items, shows)
+    const places = await placesOf(items, shows, pace)
     const taken = places.slice(0, limit - shown.length)
     const last = taken.at(-1)
     shown.push(...taken.flatMap((at) => items.slice(at, at + 1)))
@@ -47,7 +48,12 @@ export async function shownPage<T>({ ctx, pageOf, shows }: ShownPages<T>, { limi
   return { items: shown }
 }
 
-async function placesOf<T>(items: readonly T[], shows: Shows<T>): Promise<readonly number[]> {
-  const isShown = await Promise.all(items.map(async (item) => shows(item)))
-  return isShown.flatMap((is, at) => (is ? [at] : []))
+/** To look at an item takes a part of a millisecond, and all may be looked at before one is shown. */
+async function placesOf<T>(items: readonly T[], shows: Shows<T>, pace: Pace): Promise<readonly number[]> {
+  const places: number[] = []
+  for (const [at, item] of items.entries()) {
+    if (pace.due()) await pace.pause()
+    if (await shows(item)) places.push(at)
+  }
+  return places
 }

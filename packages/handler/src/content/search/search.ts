@@ -1,4 +1,4 @@
-import { checkpoint } from 'fhir-ops/context'
+import { createPace } from 'fhir-ops/context'
 import {
   includedResources,
   isKnownParameter,
@@ -98,9 +98,11 @@ export function searchPairs({ target, body }: Call, { limits }: Service): readon
 /** The number of matches. Where a rule of the host may hide some, each is looked at. */
 export async function countOf({ ctx, caller }: Call, query: SearchQuery): Promise<number> {
   if (!caller.hides) return ctx.storage.count(query)
+  const pace = createPace(ctx)
   let shown = 0
   for await (const match of allMatches(ctx.storage, { ...query, limit: MAX_PAGE })) {
-    checkpoint(ctx)
+    pace.check()
+    if (pace.due()) await pace.pause()
     if (isShown(caller, match)) shown += 1
   }
   return shown
