@@ -4,7 +4,7 @@ import type { Definition } from '../content/index.js'
 /** What engines keep of definitions between requests: indexes, plans, compiled profiles. Bounded by entries and by bytes. */
 export interface Cache {
   get(key: string): object | undefined
-  /** @param bytes Estimated size in memory. A value larger than the whole cache is not kept. */
+  /** @param bytes Estimated size in memory; of a value that has grown, it is set again. A value larger than the whole cache is not kept. */
   set(key: string, value: object, bytes: number): void
   /** Rises when something was forgotten to make room, so that nobody else holds it. Without it no plans are kept. */
   readonly revision?: (() => number) | undefined
@@ -31,6 +31,7 @@ export function createCache(options: CacheOptions = {}): Cache {
   return {
     get: (key) => entries.get(key),
     set(key, value, bytes) {
+      if (entries.peek(key) === value) entries.delete(key) // or the size would stay as it was
       entries.set(key, value, { size: Math.max(1, Math.ceil(bytes)) })
       if (!entries.has(key)) forgotten++
     },

@@ -50,6 +50,16 @@ describe('cached', () => {
     for (const key of ['a', 'b', 'c', 'a']) cached(cache, kind(made), definition(key))
     expect(made.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'a'])
   })
+
+  test('makes room for a value that has grown', () => {
+    const cache = createCache({ maxBytes: 20 })
+    const [growing, other] = [{}, {}]
+    cache.set('other', other, 10)
+    cache.set('growing', growing, 5)
+    expect(cache.get('other')).toBe(other)
+    cache.set('growing', growing, 15)
+    expect([cache.get('growing'), cache.get('other'), cache.revision?.()]).toEqual([growing, undefined, 1])
+  })
 })
 
 describe('createPace', () => {

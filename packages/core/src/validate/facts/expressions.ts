@@ -2,8 +2,10 @@ import type { Cache } from '../../context/index.js'
 import { compileFhirPath, type CompiledPath, type TypeModel } from '../../fhirpath/index.js'
 
 const KEY = 'validate expressions'
-/** Of all expressions that are kept; a compiled one takes about a hundred bytes for each. */
+/** Of all expressions that are kept. */
 const MOST_CHARACTERS = 500_000
+/** What a compiled expression takes in memory. */
+const BYTES_PER_CHARACTER = 100
 
 /** A class, so that it can be recognised in the cache. All are forgotten when it is full: looks cost less than where the oldest is (bench `validate`). */
 class Expressions extends Map<string, CompiledPath> {
@@ -18,6 +20,7 @@ export function expressionCompiler(cache: Cache, model: TypeModel): (expression:
     if (found !== undefined) return found
     const compiled = compileFhirPath(expression, { model })
     keep(known, compiled)
+    cache.set(KEY, known, known.characters * BYTES_PER_CHARACTER)
     return compiled
   }
 }
@@ -35,7 +38,5 @@ function keep(known: Expressions, compiled: CompiledPath): void {
 function expressionsIn(cache: Cache): Expressions {
   const found = cache.get(KEY)
   if (found instanceof Expressions) return found
-  const made = new Expressions()
-  cache.set(KEY, made, 1)
-  return made
+  return new Expressions()
 }
