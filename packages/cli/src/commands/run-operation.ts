@@ -4,6 +4,7 @@ import type { JsonObject } from 'fhir-ops/json'
 import type { Operation } from 'fhir-ops/operation'
 import type { Parameter } from 'fhir-ops/parameters'
 import { parametersFromQuery } from 'fhir-ops/parameters'
+import { isResourceId } from 'fhir-ops/storage'
 import { openEngine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 
@@ -41,7 +42,7 @@ function parametersOfCall({ values }: Call): readonly Parameter[] {
 /** The id in `Type/id` or in a bare id. */
 export function idOf(type: string, reference: string): string {
   const id = reference.startsWith(`${type}/`) ? reference.slice(type.length + 1) : reference
-  if (!/^[A-Za-z0-9\-.]{1,64}$/.test(id)) throw new OperationError('parameter-value', `${reference} is not a ${type} id.`)
+  if (!isResourceId(id)) throw new OperationError('parameter-value', `${reference} is not a ${type} id.`)
   return id
 }
 

@@ -9,6 +9,15 @@ import { r4 } from '@fhir-ops/r4'
 
 const ctx = createContext({ storage: memoryStorage(), ...r4(), limits: { operationTimeoutMs: 300_000 } })
 const PROFILE = 'http://example.org/StructureDefinition/fuzz'
+const HEAD = {
+  resourceType: 'StructureDefinition',
+  url: PROFILE,
+  status: 'active',
+  kind: 'resource',
+  type: 'Observation',
+  derivation: 'constraint',
+  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Observation',
+}
 const EXAMPLE = JSON.stringify({
   resourceType: 'Observation',
   meta: { profile: [PROFILE] },
@@ -170,20 +179,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
     const elements = fc.array(element, { maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(elements, json, async (differential, extra) => {
-        const profile = {
-          resourceType: 'StructureDefinition',
-          url: PROFILE,
-          status: 'active',
-          kind: 'resource',
-          type: 'Observation',
-          derivation: 'constraint',
-        }
-        const base = {
-          baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Observation',
-          differential: { element: differential },
-          extension: extra,
-        }
-        const definition: JsonObject = JSON.parse(JSON.stringify({ ...profile, ...base }))
+        const definition: JsonObject = JSON.parse(JSON.stringify({ ...HEAD, differential: { element: differential }, extension: extra }))
         expectSound(await outcomeOf(EXAMPLE, [definition]))
       }),
       { numRuns: 150 },
@@ -200,13 +196,7 @@ describe('VA-11: a profile with an expression that', () => {
     ['looks elsewhere', "('http://example.invalid/Patient/1').resolve().exists()"],
   ])('%s does not hold, however much time there is', async (_, expression) => {
     const profile: JsonObject = {
-      resourceType: 'StructureDefinition',
-      url: PROFILE,
-      status: 'active',
-      kind: 'resource',
-      type: 'Observation',
-      derivation: 'constraint',
-      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Observation',
+      ...HEAD,
       differential: {
         element: [{ id: 'Observation', path: 'Observation', constraint: [{ key: 'k', severity: 'error', human: 'h', expression }] }],
       },

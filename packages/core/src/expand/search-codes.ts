@@ -2,6 +2,7 @@ import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { CodeExpander, CodeGroup, CodeQuestion } from '../search/index.js'
+import { isResourceId } from '../storage/index.js'
 import type { ExpandInput } from './expand-input.js'
 import { expand } from './expand.js'
 import type { ExpansionEntry } from './expansion.js'
@@ -21,8 +22,8 @@ export function searchCodes(context: () => OperationContext): CodeExpander {
 
 async function inputOf(ctx: OperationContext, question: CodeQuestion): Promise<ExpandInput> {
   if (question.modifier !== 'in') return { valueSet: related(question), excludeNested: true }
-  const id = /^ValueSet\/([A-Za-z0-9\-.]{1,64})$/.exec(question.valueSet)?.[1]
-  if (id === undefined) return { url: question.valueSet, excludeNested: true }
+  const [type, id = '', ...rest] = question.valueSet.split('/')
+  if (type !== 'ValueSet' || !isResourceId(id) || rest.length > 0) return { url: question.valueSet, excludeNested: true }
   const stored = await ctx.storage.read('ValueSet', id)
   if (stored === undefined) throw new OperationError('content-not-found', `There is no ${quoted(question.valueSet)}.`)
   return { valueSet: stored.resource, excludeNested: true }
