@@ -1,11 +1,12 @@
-/** A set of small whole numbers. */
+/** A set of whole numbers below a limit, 32 of them in a word. */
 export type Bits = Uint32Array
 
-export function emptyBits(size: number): Bits {
-  return new Uint32Array((size + 31) >>> 5)
+/** A set for numbers below `limit`, without any. */
+export function emptyBits(limit: number): Bits {
+  return new Uint32Array((limit + 31) >>> 5)
 }
 
-/** The number must be below the size. */
+/** The number must be below the limit. */
 export function addBit(bits: Bits, at: number): void {
   const word = at >>> 5
   bits[word] = (bits[word] ?? 0) | (1 << (at & 31))
@@ -41,16 +42,52 @@ export function countBits(bits: Bits): number {
   return count
 }
 
-/** @yields The numbers of the set, ascending. */
-export function* membersOf(bits: Bits): Generator<number, void, undefined> {
-  for (const [index, word] of bits.entries()) {
-    for (let rest = word; rest !== 0; rest &= rest - 1) yield index * 32 + (31 - Math.clz32(rest & -rest))
+/** How many numbers are in both. */
+export function countBoth(a: Bits, b: Bits): number {
+  const shared = Math.min(a.length, b.length)
+  let count = 0
+  for (let i = 0; i < shared; i++) count += onesOf((a[i] ?? 0) & (b[i] ?? 0))
+  return count
+}
+
+/** The first `count` numbers that are in both, ascending. There must be so many. */
+export function firstOfBoth(a: Bits, b: Bits, count: number): Uint32Array {
+  const found = new Uint32Array(count)
+  let next = 0
+  for (let i = 0; next < count; i++) {
+    for (let word = (a[i] ?? 0) & (b[i] ?? 0); word !== 0; word &= word - 1) found[next++] = lowestOf(i, word)
+  }
+  return found
+}
+
+/** @yields The numbers of the set, ascending, from the one that has `skip` numbers before it. */
+export function* membersOf(bits: Bits, skip = 0): Generator<number, void, undefined> {
+  let left = skip
+  for (let i = 0; i < bits.length; i++) {
+    let word = bits[i] ?? 0
+    const inWord = onesOf(word)
+    if (left >= inWord) {
+      left -= inWord
+      continue
+    }
+    for (; word !== 0; word &= word - 1) {
+      if (left-- > 0) continue
+      yield lowestOf(i, word)
+    }
+    left = 0
   }
 }
 
-/** The number of ones of a 32-bit word, added up in pairs, fours and bytes. */
+/** The lowest number in a word of a set. */
+function lowestOf(at: number, word: number): number {
+  return at * 32 + 31 - Math.clz32(word & -word)
+}
+
+/** The lowest bit of each four. */
+const NIBBLES = 0x11111111
+
+/** No step leaves the range of signed 32-bit numbers: engines count with floating point what does (bench `in-process`, two words). */
 function onesOf(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555)
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  const nibbles = (word & NIBBLES) + ((word >>> 1) & NIBBLES) + ((word >>> 2) & NIBBLES) + ((word >>> 3) & NIBBLES)
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

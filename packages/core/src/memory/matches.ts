@@ -1,5 +1,5 @@
 import type { Condition, EntryTest, SearchQuery } from '../storage/index.js'
-import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from './bits.js'
+import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
 import { satisfies } from './entry-test.js'
 import type { ResourceTable } from './resource-table.js'
 

@@ -10,7 +10,7 @@ import {
   type Storage,
   type StoredResource,
 } from '../storage/index.js'
-import { countBits } from './bits.js'
+import { countBits } from '../bits/index.js'
 import { createVersionLog, historyOf } from './history.js'
 import { matchingRows } from './matches.js'
 import { pageOf } from './page.js'

@@ -8,7 +8,7 @@ import {
   type SortKey,
   type SortPosition,
 } from '../storage/index.js'
-import { countBits, hasBit, membersOf, type Bits } from './bits.js'
+import { countBits, hasBit, membersOf, type Bits } from '../bits/index.js'
 import type { ResourceTable, Row } from './resource-table.js'
 
 const DEFAULT_PAGE = 100

@@ -1,5 +1,5 @@
 import type { Comparison, IndexEntry } from '../storage/index.js'
-import { addBit, type Bits } from './bits.js'
+import { addBit, type Bits } from '../bits/index.js'
 import { isNumberComparison, isTextComparison, satisfies, type NumberComparison, type TextComparison } from './entry-test.js'
 import { createNumberOrder, type NumberOrder } from './number-order.js'
 import { createPostings, type Postings } from './postings.js'

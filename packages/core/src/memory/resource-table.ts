@@ -1,5 +1,5 @@
 import { comparePositions, positionOf, type IndexedResource, type SortKey, type SortPosition } from '../storage/index.js'
-import { addBit, emptyBits, removeBit, type Bits } from './bits.js'
+import { addBit, emptyBits, removeBit, type Bits } from '../bits/index.js'
 import { createParamIndex, type ParamIndex } from './param-index.js'
 import { createRowOrder, type RowOrder } from './row-order.js'
 

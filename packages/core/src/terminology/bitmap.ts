@@ -1,3 +1,4 @@
+import { addBit, addBits, countBits, countBoth, emptyBits, firstOfBoth, hasBit, membersOf } from '../bits/index.js'
 import { firstWhere } from './first-where.js'
 import type { Work } from '../work/index.js'
 
@@ -18,8 +19,8 @@ export function bitmapOf(words: Uint32Array, limit: number): Bitmap {
   return {
     limit,
     words,
-    has: (position) => ((words[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0,
-    count: () => (counted ??= countWords(words)),
+    has: (position) => hasBit(words, position),
+    count: () => (counted ??= countBits(words)),
   }
 }
 
@@ -50,13 +51,13 @@ function isFew(count: number, limit: number): boolean {
 
 /** A bitmap without members. */
 export function emptyBitmap(limit: number): Bitmap {
-  return bitmapOf(newWords(limit), limit)
+  return bitmapOf(emptyBits(limit), limit)
 }
 
 /** The numbers from `start` up to but not including `end`. */
 export function rangeBitmap(start: number, end: number, limit: number): Bitmap {
   if (end - start <= SHORT_RANGE) return shortRange(start, end, limit)
-  const words = newWords(limit)
+  const words = emptyBits(limit)
   const first = start >>> 5
   const last = end >>> 5
   words.fill(0xffffffff, first, last)
@@ -76,8 +77,8 @@ function shortRange(start: number, end: number, limit: number): Bitmap {
 
 /** The numbers given, in any order; numbers outside the limit are passed over. */
 export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
-  const words = newWords(limit)
-  for (const position of positions) if (position < limit) setBit(words, position)
+  const words = emptyBits(limit)
+  for (const position of positions) if (position < limit) addBit(words, position)
   return bitmapOf(words, limit)
 }
 
@@ -87,8 +88,8 @@ const FEW = 512
 /** Numbers below the limit in any order, any of them several times. */
 export function gatheredBitmap(positions: Uint32Array, limit: number): Bitmap {
   if (positions.length <= FEW) return fewBitmap(onceEach(positions.slice().sort()), limit)
-  const words = newWords(limit)
-  for (const position of positions) setBit(words, position)
+  const words = emptyBits(limit)
+  for (const position of positions) addBit(words, position)
   return bitmapOf(words, limit)
 }
 
@@ -103,10 +104,10 @@ export function ascendingBitmap(positions: readonly number[], limit: number): Bi
 
 /** The numbers below the limit that pass a test. */
 export function* testedBitmap(limit: number, accept: (position: number) => boolean): Work<Bitmap> {
-  const words = newWords(limit)
+  const words = emptyBits(limit)
   for (let position = 0; position < limit; position++) {
     if (position % STEPS === 0) yield
-    if (accept(position)) setBit(words, position)
+    if (accept(position)) addBit(words, position)
   }
   return bitmapOf(words, limit)
 }
@@ -135,7 +136,7 @@ export function fleetingAnd(a: Bitmap, b: Bitmap): Bitmap {
   if (few !== undefined) return few
   const limit = Math.max(a.limit, b.limit)
   const count = countBoth(a.words, b.words)
-  if (isFew(count, limit)) return fewBitmap(inBoth(a.words, b.words, count), limit)
+  if (isFew(count, limit)) return fewBitmap(firstOfBoth(a.words, b.words, count), limit)
   return {
     limit,
     get words() {
@@ -144,21 +145,6 @@ export function fleetingAnd(a: Bitmap, b: Bitmap): Bitmap {
     has: (position) => a.has(position) && b.has(position),
     count: () => count,
   }
-}
-
-/** The members of both, which are so many. */
-function inBoth(a: Uint32Array, b: Uint32Array, count: number): Uint32Array {
-  const found = new Uint32Array(count)
-  let next = 0
-  for (let i = 0; next < count; i++) {
-    for (let word = (a[i] ?? 0) & (b[i] ?? 0); word !== 0; word &= word - 1) found[next++] = numberOf(i, word & -word)
-  }
-  return found
-}
-
-/** The number of a bit of one of the words. */
-function numberOf(at: number, bit: number): number {
-  return at * 32 + 31 - Math.clz32(bit)
 }
 
 function fewOf(a: Bitmap, b: Bitmap): Bitmap | undefined {
@@ -190,48 +176,15 @@ export function andNot(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x & ~y)
 }
 
-/**
- * The members in ascending order, from the one that has `skip` members before it.
- *
- * @yields each member once
- */
-export function* members(bitmap: Bitmap, skip = 0): Generator<number, void, undefined> {
-  if (bitmap.few !== undefined) {
-    for (const position of bitmap.few.subarray(skip)) yield position
-    return
-  }
-  const { words } = bitmap
-  let left = skip
-  for (let i = 0; i < words.length; i++) {
-    let word = words[i] ?? 0
-    const inWord = bitsIn(word)
-    if (left >= inWord) {
-      left -= inWord
-      continue
-    }
-    for (; word !== 0; word &= word - 1) {
-      if (left-- > 0) continue
-      yield numberOf(i, word & -word)
-    }
-    left = 0
-  }
-}
-
-/** Fresh words for numbers below the limit, to be filled with `setBit`. */
-export function newWords(limit: number): Uint32Array {
-  return new Uint32Array((limit + 31) >>> 5)
-}
-
-/** Adds a number to words that are being filled. */
-export function setBit(words: Uint32Array, position: number): void {
-  const at = position >>> 5
-  words[at] = (words[at] ?? 0) | (1 << (position & 31))
+/** The members in ascending order, each once, from the one that has `skip` members before it. */
+export function members(bitmap: Bitmap, skip = 0): Iterable<number> {
+  return bitmap.few === undefined ? membersOf(bitmap.words, skip) : bitmap.few.subarray(skip)
 }
 
 /** Adds the members of a set to words that are being filled. */
 export function addMembers(words: Uint32Array, set: Bitmap): void {
-  if (set.few !== undefined) for (const position of set.few) setBit(words, position)
-  else for (let i = 0; i < set.words.length; i++) words[i] = (words[i] ?? 0) | (set.words[i] ?? 0)
+  if (set.few !== undefined) for (const position of set.few) addBit(words, position)
+  else addBits(words, set.words)
 }
 
 function combined(a: Bitmap, b: Bitmap, join: (x: number, y: number) => number): Bitmap {
@@ -243,26 +196,4 @@ function combined(a: Bitmap, b: Bitmap, join: (x: number, y: number) => number):
 
 function lowBits(count: number): number {
   return count === 0 ? 0 : 0xffffffff >>> (32 - count)
-}
-
-function countWords(words: Uint32Array): number {
-  let count = 0
-  for (const word of words) count += bitsIn(word)
-  return count
-}
-
-function countBoth(a: Uint32Array, b: Uint32Array): number {
-  const shared = Math.min(a.length, b.length)
-  let count = 0
-  for (let i = 0; i < shared; i++) count += bitsIn((a[i] ?? 0) & (b[i] ?? 0))
-  return count
-}
-
-/** The lowest bit of each four. */
-const NIBBLES = 0x11111111
-
-/** No step leaves the range of signed 32-bit numbers: engines count with floating point what does (bench `in-process`, two words). */
-function bitsIn(word: number): number {
-  const nibbles = (word & NIBBLES) + ((word >>> 1) & NIBBLES) + ((word >>> 2) & NIBBLES) + ((word >>> 3) & NIBBLES)
-  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

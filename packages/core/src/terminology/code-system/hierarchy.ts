@@ -1,4 +1,5 @@
-import { bitmapOf, newWords, rangeBitmap, setBit, type Bitmap } from '../bitmap.js'
+import { addBit, emptyBits } from '../../bits/index.js'
+import { bitmapOf, rangeBitmap, type Bitmap } from '../bitmap.js'
 import { keptLately } from '../kept-lately.js'
 import type { Work } from '../../work/index.js'
 
@@ -136,14 +137,14 @@ function reaches(start: number, next: (concept: number) => readonly number[], ac
 }
 
 function reachable(start: number, next: (concept: number) => readonly number[], size: number): Bitmap {
-  const words = newWords(size)
+  const words = emptyBits(size)
   const open = [start]
-  setBit(words, start)
+  addBit(words, start)
   const found = bitmapOf(words, size)
   for (let concept = open.pop(); concept !== undefined; concept = open.pop()) {
     for (const other of next(concept)) {
       if (found.has(other)) continue
-      setBit(words, other)
+      addBit(words, other)
       open.push(other)
     }
   }

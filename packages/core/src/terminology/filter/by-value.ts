@@ -1,4 +1,5 @@
-import { addMembers, bitmapOf, newWords, type Bitmap } from '../bitmap.js'
+import { emptyBits } from '../../bits/index.js'
+import { addMembers, bitmapOf, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import { listable, testedSet, type ConceptSet } from './concept-set.js'
 import type { Work } from '../../work/index.js'
@@ -26,7 +27,7 @@ export function conceptsWithValue(
 const STEPS = 256
 
 function* unionOf(column: ReadonlyMap<string, Bitmap>, accept: (value: string) => boolean, size: number): Work<Bitmap> {
-  const words = newWords(size)
+  const words = emptyBits(size)
   let step = 0
   for (const [value, concepts] of column) {
     if (step++ % STEPS === 0) yield

@@ -1,4 +1,5 @@
-import { addMembers, and, andNot, bitmapOf, members, newWords, setBit, type Bitmap } from '../bitmap.js'
+import { addBit, emptyBits } from '../../bits/index.js'
+import { addMembers, and, andNot, bitmapOf, members, type Bitmap } from '../bitmap.js'
 import type { CodeSystemProvider } from '../code-system/provider.js'
 import type { Work } from '../../work/index.js'
 import { sameSystem, withCodes, type Segment } from './segment.js'
@@ -71,7 +72,7 @@ function coveredOf(versions: Covered[], provider: CodeSystemProvider): Covered {
 }
 
 function emptySet(): GrowingSet {
-  return { bitmap: bitmapOf(newWords(0), 0) }
+  return { bitmap: bitmapOf(emptyBits(0), 0) }
 }
 
 function* everyVersion(covered: Covered, versions: readonly Covered[]): Work<GrowingSet> {
@@ -92,7 +93,7 @@ function* addTranslated(set: GrowingSet, provider: CodeSystemProvider, { provide
   for (const concept of members(codes)) {
     if (step++ % STEPS === 0) yield
     const same = provider.find(other.code(concept))
-    if (same !== undefined) setBit(roomFor(set, same + 1), same)
+    if (same !== undefined) addBit(roomFor(set, same + 1), same)
   }
 }
 
@@ -103,7 +104,7 @@ function addTo(set: GrowingSet, codes: Bitmap): void {
 /** The words of a set for numbers below the limit. A system that makes its codes comes to have more of them. */
 function roomFor(set: GrowingSet, limit: number): Uint32Array {
   if (limit > set.bitmap.limit) {
-    const words = newWords(Math.max(limit, set.bitmap.limit * 2))
+    const words = emptyBits(Math.max(limit, set.bitmap.limit * 2))
     words.set(set.bitmap.words)
     set.bitmap = bitmapOf(words, words.length * 32)
   }

@@ -1,5 +1,6 @@
 import { EclError, type ConceptList, type ConceptReference, type Constraint } from '../../../ecl/index.js'
-import { bitmapFrom, bitmapOf, members, newWords, setBit, type Bitmap } from '../../bitmap.js'
+import { addBit, emptyBits } from '../../../bits/index.js'
+import { bitmapFrom, bitmapOf, members, type Bitmap } from '../../bitmap.js'
 import type { Work } from '../../../work/index.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 
@@ -28,9 +29,9 @@ export function* conceptsIn(scope: EclScope, list: ConceptList): Work<Bitmap> {
 
 /** The candidates that are accepted. */
 export function* tested(candidates: Bitmap, accept: (concept: number) => boolean): Work<Bitmap> {
-  const words = newWords(candidates.limit)
+  const words = emptyBits(candidates.limit)
   yield* eachMember(candidates, (concept) => {
-    if (accept(concept)) setBit(words, concept)
+    if (accept(concept)) addBit(words, concept)
   })
   return bitmapOf(words, candidates.limit)
 }

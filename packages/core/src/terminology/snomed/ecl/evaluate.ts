@@ -1,5 +1,6 @@
 import { EclError, type ConceptFilter, type Constraint, type SubConstraint } from '../../../ecl/index.js'
-import { and, andNot, ascendingBitmap, bitmapOf, emptyBitmap, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import { addBit, emptyBits } from '../../../bits/index.js'
+import { and, andNot, ascendingBitmap, bitmapOf, emptyBitmap, or, type Bitmap } from '../../bitmap.js'
 import { mapped, type Work } from '../../../work/index.js'
 import { isConcrete } from '../index/attributes.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
@@ -71,12 +72,12 @@ function* dotted(scope: EclScope, { focus, attributes }: Extract<Constraint, { k
 }
 
 function* valuesOf({ index }: EclScope, concepts: Bitmap, types: Bitmap): Work<Bitmap> {
-  const words = newWords(index.size)
+  const words = emptyBits(index.size)
   yield* eachMember(concepts, (concept) => {
     const { rows, from, to } = rowsOf(index, concept)
     for (let row = from; row < to; row++) {
       const value = rows.values[row] ?? 0
-      if (types.has(rows.types[row] ?? 0) && !isConcrete(value)) setBit(words, value)
+      if (types.has(rows.types[row] ?? 0) && !isConcrete(value)) addBit(words, value)
     }
   })
   return bitmapOf(words, index.size)

@@ -1,5 +1,6 @@
 import type { History } from '../../../ecl/index.js'
-import { bitmapOf, emptyBitmap, members, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import { addBit, emptyBits } from '../../../bits/index.js'
+import { bitmapOf, emptyBitmap, members, or, type Bitmap } from '../../bitmap.js'
 import type { Work } from '../../../work/index.js'
 import { SCT } from '../sctid.js'
 import type { EclScope } from './ecl-scope.js'
@@ -29,11 +30,11 @@ function* associated({ index }: EclScope, refset: string, concepts: Bitmap): Wor
   yield
   const place = index.refsets.find(refset)?.fields.indexOf('targetComponentId') ?? -1
   if (place < 0) return emptyBitmap(index.size)
-  const words = newWords(index.size)
+  const words = emptyBits(index.size)
   yield* eachRow(index.refsets.rows(refset), (row) => {
     const concept = index.ids.find(row.referencedComponentId)
     if (concept === undefined || !row.active) return
-    if (concepts.has(index.ids.find(row.fields[place] ?? '') ?? index.size)) setBit(words, concept)
+    if (concepts.has(index.ids.find(row.fields[place] ?? '') ?? index.size)) addBit(words, concept)
   })
   return bitmapOf(words, index.size)
 }

@@ -1,5 +1,6 @@
 import type { MemberOf, SubConstraint } from '../../../ecl/index.js'
-import { bitmapOf, emptyBitmap, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import { addBit, emptyBits } from '../../../bits/index.js'
+import { bitmapOf, emptyBitmap, or, type Bitmap } from '../../bitmap.js'
 import type { Work } from '../../../work/index.js'
 import type { RefsetHeader } from '../index/header.js'
 import type { EclScope } from './ecl-scope.js'
@@ -22,12 +23,12 @@ function* membersOf(scope: EclScope, refset: RefsetHeader, { memberOf, memberFil
   const fields = fieldsOf(refset, memberOf?.fields ?? [])
   if (memberFilters.length === 0 && fields.every((field) => field === COMPONENT)) return refsets.members(refset.id)
   const rows = yield* rowsForAny(scope, refset, memberFilters)
-  const words = newWords(size)
+  const words = emptyBits(size)
   for (const field of fields) {
     const read = fieldOf(refset, field, memberOf?.at ?? 0)
     yield* eachRow(rows, (row) => {
       const concept = ids.find(read(row))
-      if (concept !== undefined) setBit(words, concept)
+      if (concept !== undefined) addBit(words, concept)
     })
   }
   return bitmapOf(words, size)

@@ -1,5 +1,6 @@
 import type { Attribute, Cardinality, Refinement } from '../../../ecl/index.js'
-import { and, andNot, bitmapOf, newWords, or, setBit, testedBitmap, type Bitmap } from '../../bitmap.js'
+import { addBit, emptyBits } from '../../../bits/index.js'
+import { and, andNot, bitmapOf, or, testedBitmap, type Bitmap } from '../../bitmap.js'
 import { mapped, type Work } from '../../../work/index.js'
 import { isConcrete } from '../index/attributes.js'
 import { attributeTest, countRows, type AttributeTest } from './attribute-test.js'
@@ -55,9 +56,9 @@ function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<Refi
   return {
     *candidates() {
       const { start, items } = index.attributes().users
-      const words = newWords(index.size)
+      const words = emptyBits(index.size)
       yield* eachMember(values, (value) => {
-        for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) setBit(words, items[i] ?? 0)
+        for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) addBit(words, items[i] ?? 0)
       })
       return bitmapOf(words, index.size)
     },

@@ -1,5 +1,6 @@
 import type { HierarchyOperator } from '../../../ecl/index.js'
-import { andNot, bitmapOf, members, newWords, or, setBit, type Bitmap } from '../../bitmap.js'
+import { addBit, emptyBits } from '../../../bits/index.js'
+import { andNot, bitmapOf, members, or, type Bitmap } from '../../bitmap.js'
 import type { Work } from '../../../work/index.js'
 import type { SnomedIndex } from '../index/snomed-index.js'
 import { eachMember } from './ecl-scope.js'
@@ -39,7 +40,7 @@ function* descendants(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
   const [only, ...others] = members(concepts)
   if (only === undefined) return concepts
   if (others.length === 0) return andNot(index.within(only), concepts)
-  const words = newWords(index.size)
+  const words = emptyBits(index.size)
   const found = bitmapOf(words, index.size)
   const open = [only, ...others]
   let steps = 0
@@ -47,7 +48,7 @@ function* descendants(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
     if (steps++ % STEPS === 0) yield
     for (const child of index.children(concept)) {
       if (found.has(child)) continue
-      setBit(words, child)
+      addBit(words, child)
       open.push(child)
     }
   }
@@ -67,9 +68,9 @@ function ancestors(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
 }
 
 function* neighbours(concepts: Bitmap, of: (concept: number) => Iterable<number>): Work<Bitmap> {
-  const words = newWords(concepts.limit)
+  const words = emptyBits(concepts.limit)
   yield* eachMember(concepts, (concept) => {
-    for (const other of of(concept)) setBit(words, other)
+    for (const other of of(concept)) addBit(words, other)
   })
   return bitmapOf(words, concepts.limit)
 }

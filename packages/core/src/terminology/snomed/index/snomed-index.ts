@@ -1,5 +1,6 @@
 import type { SystemSections } from '../../../storage/index.js'
-import { bitmapOf, emptyBitmap, newWords, rangeBitmap, setBit, type Bitmap } from '../../bitmap.js'
+import { addBit, emptyBits } from '../../../bits/index.js'
+import { bitmapOf, emptyBitmap, rangeBitmap, type Bitmap } from '../../bitmap.js'
 import type { AttributeTable } from './attributes.js'
 import { keptLately } from '../../kept-lately.js'
 import { once } from '../../once.js'
@@ -148,15 +149,15 @@ function attributeTable(reader: SectionReader): AttributeTable {
 
 /** Walks the columns themselves: a list for each of 350,000 concepts takes most of the time (bench `terminology`). */
 function branch(size: number, { start, items }: Lists, ancestor: number): Bitmap {
-  const words = newWords(size)
+  const words = emptyBits(size)
   const found = bitmapOf(words, size)
   const open = [ancestor]
-  setBit(words, ancestor)
+  addBit(words, ancestor)
   for (let concept = open.pop(); concept !== undefined; concept = open.pop()) {
     for (let i = start[concept] ?? 0; i < (start[concept + 1] ?? 0); i++) {
       const child = items[i] ?? 0
       if (found.has(child)) continue
-      setBit(words, child)
+      addBit(words, child)
       open.push(child)
     }
   }
@@ -182,7 +183,7 @@ function hasDefinition(descriptions: DescriptionTable, concept: number): boolean
 }
 
 function concepts(size: number, accept: (concept: number) => boolean): Bitmap {
-  const words = newWords(size)
-  for (let concept = 0; concept < size; concept++) if (accept(concept)) setBit(words, concept)
+  const words = emptyBits(size)
+  for (let concept = 0; concept < size; concept++) if (accept(concept)) addBit(words, concept)
   return bitmapOf(words, size)
 }
