@@ -1,11 +1,11 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { SortKey } from '../storage/index.js'
-import { isInclude, readIncludes, type Include } from './includes.js'
+import { isInclude, readIncludes, type Include } from './results/includes.js'
 import { kindOf } from './kinds/registry.js'
 import type { ParsedSearch } from './parsed-search.js'
 import type { SearchPair } from './search-pair.js'
 import type { SearchOptions } from './search-options.js'
-import type { SearchParameters } from './search-parameters.js'
+import type { SearchParameters } from './parameters/search-parameters.js'
 
 /** How the result of a search is to be shown. */
 export type SearchControls = Omit<ParsedSearch, 'query'> & {

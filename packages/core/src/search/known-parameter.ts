@@ -1,5 +1,5 @@
 import { isOffered } from './controls.js'
-import { isSearchable } from './filter.js'
+import { isSearchable } from './filter/filter.js'
 import type { SearchOptions } from './search-options.js'
 
 /**

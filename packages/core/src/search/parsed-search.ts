@@ -1,5 +1,5 @@
 import type { SearchQuery } from '../storage/index.js'
-import type { Include } from './includes.js'
+import type { Include } from './results/includes.js'
 
 /** A search as it was asked: what to find, and how to show it. */
 export interface ParsedSearch {

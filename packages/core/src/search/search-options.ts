@@ -1,4 +1,4 @@
-import type { SearchParameters } from './search-parameters.js'
+import type { SearchParameters } from './parameters/search-parameters.js'
 
 /** Codes of one code system. */
 export interface CodeGroup {

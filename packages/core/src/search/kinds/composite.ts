@@ -1,5 +1,5 @@
 import type { Comparison } from '../../storage/index.js'
-import { escaped, splitUnescaped, unescaped } from '../escapes.js'
+import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
 import { invalidValue, type Alternatives, type Ask, type EntryFields } from './kind.js'
 import { numberTests } from './number.js'
 import { quantityTests } from './quantity.js'

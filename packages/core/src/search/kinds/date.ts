@@ -1,7 +1,7 @@
 import { isObject, isString, objectAt, stringAt, type JsonObject } from '../../json/index.js'
-import { dateInterval } from '../date-interval.js'
-import { ALL_TIME, hull, type Interval } from '../interval.js'
-import { intervalTests, splitPrefix, type Range } from '../prefix.js'
+import { dateInterval } from '../values/date-interval.js'
+import { ALL_TIME, hull, type Interval } from '../values/interval.js'
+import { intervalTests, splitPrefix, type Range } from '../values/prefix.js'
 import { invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 export const dateKind: SearchKind = {

@@ -1,7 +1,7 @@
 import { isObject, objectAt } from '../../json/index.js'
-import { ALL_NUMBERS, type Interval } from '../interval.js'
-import { intervalTests, splitPrefix, type Range } from '../prefix.js'
-import { writtenNumber } from '../decimal-interval.js'
+import { ALL_NUMBERS, type Interval } from '../values/interval.js'
+import { intervalTests, splitPrefix, type Range } from '../values/prefix.js'
+import { writtenNumber } from '../values/decimal-interval.js'
 import { invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 export const numberKind: SearchKind = {

@@ -1,7 +1,7 @@
 import { isObject, objectAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { Comparison } from '../../storage/index.js'
-import { splitUnescaped, unescaped } from '../escapes.js'
-import { ALL_NUMBERS, type Interval } from '../interval.js'
+import { splitUnescaped, unescaped } from '../values/escapes.js'
+import { ALL_NUMBERS, type Interval } from '../values/interval.js'
 import { invalidValue, type Alternatives, type Ask, type EntryFields, type SearchKind } from './kind.js'
 import { numberTests, rangeBounds } from './number.js'
 

@@ -1,7 +1,7 @@
 import { canonicalOf } from '../../content/index.js'
 import { isObject, isString, stringAt } from '../../json/index.js'
 import { isResourceId, isResourceType, type Comparison } from '../../storage/index.js'
-import { unescaped } from '../escapes.js'
+import { unescaped } from '../values/escapes.js'
 import { invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
 
 export const referenceKind: SearchKind = {

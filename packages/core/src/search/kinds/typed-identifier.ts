@@ -1,5 +1,5 @@
 import { isObject, objectAt, objectsAt, stringAt } from '../../json/index.js'
-import { splitUnescaped, unescaped } from '../escapes.js'
+import { splitUnescaped, unescaped } from '../values/escapes.js'
 import { invalidValue, type Alternatives, type Ask, type EntryFields } from './kind.js'
 
 /** Entries of an Identifier by each code of its type: the code with its system, and the identifier's value as `text`. */

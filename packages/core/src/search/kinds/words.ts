@@ -1,7 +1,7 @@
 import { isObject, isString } from '../../json/index.js'
-import { entryCondition } from '../conditions.js'
-import { parseTextQuery } from '../text-query.js'
-import { wordsIn } from '../words.js'
+import { entryCondition } from '../filter/conditions.js'
+import { parseTextQuery } from './text-query.js'
+import { wordsIn } from '../values/words.js'
 import type { SearchKind } from './kind.js'
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { published, publishedSearchParameters, publishedTypes } from '../../test/r4-definitions.js'
-import { childNames, compileFhirPath, rootNode } from '../fhirpath/index.js'
-import { searchParameters } from './index.js'
+import { published, publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
+import { childNames, compileFhirPath, rootNode } from '../../fhirpath/index.js'
+import { searchParameters } from '../index.js'
 import { neededNames } from './needed-names.js'
 
 describe('what an expression needs to find anything', () => {

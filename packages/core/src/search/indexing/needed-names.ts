@@ -1,4 +1,4 @@
-import { parseFhirPath, type Ast } from '../fhirpath/index.js'
+import { parseFhirPath, type Ast } from '../../fhirpath/index.js'
 
 /**
  * Names of elements without which an expression finds nothing: a focus that has no child of any of them need not be asked. `undefined` where

@@ -1,5 +1,5 @@
-import type { Condition } from '../storage/index.js'
-import type { Alternatives } from './kinds/kind.js'
+import type { Condition } from '../../storage/index.js'
+import type { Alternatives } from '../kinds/kind.js'
 
 /** A condition that holds when one of these does. */
 export function anyOf(conditions: readonly Condition[]): Condition {

@@ -1,10 +1,10 @@
-import { isResourceId, type Condition } from '../storage/index.js'
+import { isResourceId, type Condition } from '../../storage/index.js'
 import { anyOf } from './conditions.js'
-import { unescaped } from './escapes.js'
+import { unescaped } from '../values/escapes.js'
 import { unsupportedName, type FilterScope } from './filter-scope.js'
-import { invalidValue, type Ask } from './kinds/kind.js'
-import { localReference } from './kinds/reference.js'
-import type { SearchParameter } from './search-parameters.js'
+import { invalidValue, type Ask } from '../kinds/kind.js'
+import { localReference } from '../kinds/reference.js'
+import type { SearchParameter } from '../parameters/search-parameters.js'
 
 /**
  * Parses `:above` and `:below` of a reference: to the resource itself, and to all that it is part of, or that are part of it. What is

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { published, publishedSearchParameters, publishedTypes } from '../../test/r4-definitions.js'
-import type { JsonObject } from '../json/index.js'
-import type { IndexEntry, Indexer } from '../storage/index.js'
-import { createIndexer, searchParameters } from './index.js'
+import { published, publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
+import type { JsonObject } from '../../json/index.js'
+import type { IndexEntry, Indexer } from '../../storage/index.js'
+import { createIndexer, searchParameters } from '../index.js'
 
 let index: Indexer
 

@@ -1,7 +1,7 @@
-import type { TypeModel } from '../fhirpath/index.js'
-import { isResourceType } from '../storage/index.js'
-import { isSupportedTuple } from './kinds/composite.js'
-import { kindOf } from './kinds/registry.js'
+import type { TypeModel } from '../../fhirpath/index.js'
+import { isResourceType } from '../../storage/index.js'
+import { isSupportedTuple } from '../kinds/composite.js'
+import { kindOf } from '../kinds/registry.js'
 import { OWN_PARAMETERS, WORD_PARAMETERS } from './own-parameters.js'
 import type { SearchParameterRow, SearchParameterTable } from './search-parameter.js'
 

@@ -1,9 +1,9 @@
-import type { Condition } from '../storage/index.js'
+import type { Condition } from '../../storage/index.js'
 import { anyOf } from './conditions.js'
-import { splitUnescaped, unescaped } from './escapes.js'
+import { splitUnescaped, unescaped } from '../values/escapes.js'
 import { unsupportedName, type FilterScope } from './filter-scope.js'
-import { invalidValue, type Ask } from './kinds/kind.js'
-import type { CodeGroup, CodeQuestion } from './search-options.js'
+import { invalidValue, type Ask } from '../kinds/kind.js'
+import type { CodeGroup, CodeQuestion } from '../search-options.js'
 
 interface CodeTerm {
   readonly param: string

@@ -1,10 +1,10 @@
-import { isResourceId, type Condition } from '../storage/index.js'
+import { isResourceId, type Condition } from '../../storage/index.js'
 import { anyOf } from './conditions.js'
-import { dateInterval } from './date-interval.js'
+import { dateInterval } from '../values/date-interval.js'
 import { invalidName, unsupportedName, type FilterScope } from './filter-scope.js'
-import type { Interval } from './interval.js'
-import { invalidValue, type Ask } from './kinds/kind.js'
-import { splitPrefix, type SearchPrefix } from './prefix.js'
+import type { Interval } from '../values/interval.js'
+import { invalidValue, type Ask } from '../kinds/kind.js'
+import { splitPrefix, type SearchPrefix } from '../values/prefix.js'
 
 /** `_id`, with the modifier `not`. */
 export function parseId(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {

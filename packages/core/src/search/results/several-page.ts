@@ -1,5 +1,5 @@
-import { OperationError } from '../errors/index.js'
-import type { Indexer, SearchPage, SearchQuery, Storage, StoredResource } from '../storage/index.js'
+import { OperationError } from '../../errors/index.js'
+import type { Indexer, SearchPage, SearchQuery, Storage, StoredResource } from '../../storage/index.js'
 import { mergedPage } from './merged-page.js'
 
 /** Where the matches of several types come from. */

@@ -1,5 +1,5 @@
-import { OperationError, quoted } from '../errors/index.js'
-import type { SearchOptions } from './search-options.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import type { SearchOptions } from '../search-options.js'
 
 /** Where a parameter stands: on which type, behind how many references. */
 export interface FilterScope {

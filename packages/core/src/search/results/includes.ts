@@ -1,7 +1,7 @@
-import { OperationError, quoted } from '../errors/index.js'
-import { isResourceType } from '../storage/index.js'
-import type { SearchPair } from './search-pair.js'
-import type { SearchParameter, SearchParameters } from './search-parameters.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import { isResourceType } from '../../storage/index.js'
+import type { SearchPair } from '../search-pair.js'
+import type { SearchParameter, SearchParameters } from '../parameters/search-parameters.js'
 
 /** Resources that a search gives beside its matches: those that are referred to, or those that refer (`revinclude`). */
 export interface Include {

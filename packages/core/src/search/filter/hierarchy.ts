@@ -1,6 +1,6 @@
-import { OperationError } from '../errors/index.js'
-import { allMatches, type Condition, type Storage } from '../storage/index.js'
-import type { HierarchyQuestion } from './search-options.js'
+import { OperationError } from '../../errors/index.js'
+import { allMatches, type Condition, type Storage } from '../../storage/index.js'
+import type { HierarchyQuestion } from '../search-options.js'
 
 /** Most resources of a hierarchy that one search looks at. */
 const MAX_MEMBERS = 10_000

@@ -1,8 +1,8 @@
-import { canonicalOf, formatCanonical } from '../content/index.js'
-import type { Condition } from '../storage/index.js'
+import { canonicalOf, formatCanonical } from '../../content/index.js'
+import type { Condition } from '../../storage/index.js'
 import { entryCondition } from './conditions.js'
-import { unescaped } from './escapes.js'
-import { invalidValue, type Alternatives, type Ask } from './kinds/kind.js'
+import { unescaped } from '../values/escapes.js'
+import { invalidValue, type Alternatives, type Ask } from '../kinds/kind.js'
 
 /**
  * Parses `:above` and `:below` of canonicals, by version: below `url|1.2` are 1.2 and all that begins with `1.2.`; above `url|1.2.3` are

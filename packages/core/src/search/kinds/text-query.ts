@@ -1,8 +1,8 @@
-import type { Condition } from '../storage/index.js'
-import { allOf, anyOf } from './conditions.js'
-import { unescaped } from './escapes.js'
-import { invalidValue, type Ask } from './kinds/kind.js'
-import { wordsIn } from './words.js'
+import type { Condition } from '../../storage/index.js'
+import { allOf, anyOf } from '../filter/conditions.js'
+import { unescaped } from '../values/escapes.js'
+import { invalidValue, type Ask } from './kind.js'
+import { wordsIn } from '../values/words.js'
 
 /** Most words, signs and parentheses of one value. */
 const MAX_TOKENS = 100

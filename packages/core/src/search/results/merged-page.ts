@@ -1,5 +1,5 @@
-import { OperationError } from '../errors/index.js'
-import { isString } from '../json/index.js'
+import { OperationError } from '../../errors/index.js'
+import { isString } from '../../json/index.js'
 import {
   comparePositions,
   compareSortKeys,
@@ -9,7 +9,7 @@ import {
   type SearchQuery,
   type SortPosition,
   type StoredResource,
-} from '../storage/index.js'
+} from '../../storage/index.js'
 import type { SeveralCut, SeveralScope } from './several-page.js'
 
 /** Resources of a type that are read at once, at least. */

@@ -1,4 +1,4 @@
-import type { Comparison } from '../storage/index.js'
+import type { Comparison } from '../../storage/index.js'
 import type { Interval } from './interval.js'
 
 /** The comparisons of ordered values. @see https://hl7.org/fhir/R4/search.html#prefix */

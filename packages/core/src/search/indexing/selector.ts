@@ -10,7 +10,7 @@ import {
   type FhirPathHost,
   type Item,
   type TypeModel,
-} from '../fhirpath/index.js'
+} from '../../fhirpath/index.js'
 import { neededNames } from './needed-names.js'
 import { targetType } from './target-type.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { publishedSearchParameters, publishedTypes } from '../../test/r4-definitions.js'
-import { memoryStorage } from '../memory/index.js'
-import { createIndexer, includedResources, parseSearch, searchParameters, type SearchPair } from './index.js'
+import { publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
+import { memoryStorage } from '../../memory/index.js'
+import { createIndexer, includedResources, parseSearch, searchParameters, type SearchPair } from '../index.js'
 
 const parameters = searchParameters(publishedSearchParameters(), publishedTypes())
 const indexer = createIndexer(parameters)

@@ -1,5 +1,5 @@
-import { OperationError } from '../errors/index.js'
-import { allMatches, type Indexer, type SearchQuery, type Storage, type StoredResource } from '../storage/index.js'
+import { OperationError } from '../../errors/index.js'
+import { allMatches, type Indexer, type SearchQuery, type Storage, type StoredResource } from '../../storage/index.js'
 import type { Include } from './includes.js'
 
 /** Where included resources come from. */

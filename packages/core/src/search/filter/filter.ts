@@ -1,9 +1,9 @@
-import { quoted } from '../errors/index.js'
-import { isResourceType, type Condition, type SearchQuery } from '../storage/index.js'
+import { quoted } from '../../errors/index.js'
+import { isResourceType, type Condition, type SearchQuery } from '../../storage/index.js'
 import { anyOf } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
-import type { SearchOptions } from './search-options.js'
-import type { SearchParameter } from './search-parameters.js'
+import type { SearchOptions } from '../search-options.js'
+import type { SearchParameter } from '../parameters/search-parameters.js'
 import { parseTerm } from './term.js'
 
 const MAX_CHAIN = 8

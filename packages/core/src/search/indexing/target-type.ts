@@ -1,6 +1,6 @@
-import { isObject, stringAt } from '../json/index.js'
-import { isResourceType } from '../storage/index.js'
-import { localReference } from './kinds/reference.js'
+import { isObject, stringAt } from '../../json/index.js'
+import { isResourceType } from '../../storage/index.js'
+import { localReference } from '../kinds/reference.js'
 
 const TYPES = 'http://hl7.org/fhir/StructureDefinition/'
 

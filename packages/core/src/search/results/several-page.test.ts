@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { publishedSearchParameters, publishedTypes } from '../../test/r4-definitions.js'
-import { memoryStorage } from '../memory/index.js'
-import { putResource, type SearchQuery, type Storage } from '../storage/index.js'
-import { createIndexer, parseSeveral, searchParameters, severalPage, type SearchPair, type SeveralScope } from './index.js'
+import { publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
+import { memoryStorage } from '../../memory/index.js'
+import { putResource, type SearchQuery, type Storage } from '../../storage/index.js'
+import { createIndexer, parseSeveral, searchParameters, severalPage, type SearchPair, type SeveralScope } from '../index.js'
 
 const parameters = searchParameters(publishedSearchParameters(), publishedTypes())
 const indexer = createIndexer(parameters)
