@@ -1,4 +1,4 @@
-import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
+import { createContext, forRequest, pacedText, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { expand } from 'fhir-ops/expand'
 import { memoryStorage } from 'fhir-ops/memory'
@@ -85,7 +85,7 @@ async function batch(ctx: OperationContext, size: number): Promise<string> {
   }))
   const parameters = parametersOf({ resourceType: 'Parameters', parameter })
   const { resource } = await batchValidateCodeOperation.run(ctx, { type: 'ValueSet', method: 'POST', parameters, strict: false })
-  return `${JSON.stringify(resource).length} characters`
+  return `${(await pacedText({ ...ctx, deadline: undefined }, resource)).length} characters`
 }
 
 function codeOf(error: unknown): string {

@@ -124,7 +124,9 @@ describe('work that takes long', () => {
       name: 'validation',
       resource: { ...resource, parameter: [...resource.parameter, { name: 'code', valueCode: code }] },
     })
-    const hurried = forRequest(content, { limits: { operationTimeoutMs: 500 } })
+    const idsMade: number[] = []
+    const newId = (): string => `at-${idsMade.push(performance.now())}`
+    const hurried = forRequest({ ...content, newId }, { limits: { operationTimeoutMs: 500 } })
     const { parameter } = await call(
       batchValidateCodeOperation,
       hurried,
@@ -136,5 +138,6 @@ describe('work that takes long', () => {
     expect(late[0]).toBe(false)
     expect(late.slice(late.indexOf(true))).toEqual(late.slice(late.indexOf(true)).map(() => true))
     expect(late.at(-1)).toBe(true)
+    expect(idsMade[0], 'some time is left for writing the answer').toBeLessThan(Number(hurried.deadline))
   })
 })

@@ -6,6 +6,8 @@ import { parametersOf, type Parameter } from '../parameters/index.js'
 import { runInValueSet } from './operations.js'
 
 const SLOT = 'validation'
+/** The part of the time limit that is left for writing the answer. */
+const WRITING = 0.1
 
 /**
  * `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; parameters beside it hold
@@ -20,8 +22,7 @@ export const batchValidateCodeOperation: Operation = {
   methods: ['POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-batch-validate-code',
   async run(base, request) {
-    // One time limit for all of them.
-    const ctx = forRequest(base, {})
+    const ctx = withinTime(base)
     const pace = createPace(ctx)
     const shared = request.parameters.filter(({ name }) => name !== SLOT)
     const answers: JsonObject[] = []
@@ -30,6 +31,12 @@ export const batchValidateCodeOperation: Operation = {
     }
     return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
   },
+}
+
+/** One time limit for all validations. */
+function withinTime(base: OperationContext): OperationContext {
+  const ctx = forRequest(base, {})
+  return ctx.deadline === undefined ? ctx : { ...ctx, deadline: ctx.deadline - WRITING * ctx.limits.operationTimeoutMs }
 }
 
 interface OneValidation {
@@ -41,8 +48,8 @@ interface OneValidation {
 /** What cannot be validated, or not in time, is answered in its place, so that the others stand. */
 async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
   try {
-    pace.check()
     if (pace.due()) await pace.pause()
+    pace.check()
     const own = parametersOf(resource ?? {})
     const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
     const parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]

@@ -50,6 +50,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   const inner = { scope, made, path: [...path, { key, valueSet }], owner: nameOf(valueSet) }
   const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
   const includes = inVersionOrder(await eachPlan(inner, valueSet.includes, 'include'))
+  if (scope.pace.due()) await scope.pace.pause()
   const match = expansionParameterText(valueSet.resource, 'versionsMatch')
   const plan = {
     valueSet,
@@ -66,6 +67,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
 /** Among the includes of one system the newest version comes first, so that it wins over equal codes; the others stay in their places. */
 function inVersionOrder(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
   const bySystem = Map.groupBy(plans, ({ definition }) => definition.system)
+  if (bySystem.size === plans.length) return plans
   const sorted = new Map(
     Array.from(bySystem, ([system, group]) => {
       if (system !== undefined) group.sort((a, b) => compareVersions(b.definition.version, a.definition.version))
@@ -82,8 +84,8 @@ async function eachPlan(
 ): Promise<readonly ConceptSetPlan[]> {
   const plans: ConceptSetPlan[] = []
   for (const [place, definition] of definitions.entries()) {
-    if (making.scope.pace.due()) await making.scope.pace.pause()
     plans.push(await conceptSetPlan(making, definition, `ValueSet.compose.${kind}[${place}]`))
+    if (making.scope.pace.due()) await making.scope.pace.pause()
   }
   return plans
 }
