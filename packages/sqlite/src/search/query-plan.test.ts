@@ -77,4 +77,18 @@ describe('searches are answered from indexes', () => {
       expect(plans().filter((step) => /^SCAN (resource|r|entry)\b/.test(step))).toEqual([])
     })
   }
+
+  for (const where of [
+    { kind: 'and', conditions: [] },
+    { kind: 'id', ids: ['one'] },
+  ] satisfies Condition[]) {
+    it(`${where.kind === 'id' ? 'few matches' : 'everything'} sorted by several keys: those of a resource are read from its own entries`, async () => {
+      const { storage, plans } = await watched()
+      const sort = (['text', 'value', 'low', 'high'] as const).map((field) => ({ param: field, field, descending: field === 'high' }))
+      await storage.search({ type: 'Basic', where, sort })
+      const read = plans().filter((step) => /^(SCAN|SEARCH) entry\b/.test(step))
+      expect(read.length).toBeGreaterThan(2)
+      expect(new Set(read)).toEqual(new Set(['SEARCH entry USING PRIMARY KEY (resource=? AND param=?)']))
+    })
+  }
 })

@@ -20,7 +20,7 @@ function sortExpression(type: string, { param, field, descending }: SortKey): Sq
   if (field === 'lastUpdated') return sql`r.updated`
   const column = SORT_COLUMNS[field]
   const best = descending ? sql`max(${column})` : sql`min(${column})`
-  return sql`(SELECT ${best} FROM entry WHERE resource = r.key AND param = ${paramKey(type, param)})`
+  return sql`(SELECT ${best} FROM (${entriesOf(sql`r.key`, paramKey(type, param))}))`
 }
 
 type EntryField = Exclude<SortKey['field'], 'lastUpdated' | 'id'>
