@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+import { answered, BASE, form, KINDS, limit, question, response } from './questionnaire-forms.js'
+
+const SDC = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/'
+const kg = { unit: 'kg', system: 'http://unitsofmeasure.org', code: 'kg' }
+const gram = { unit: 'g', system: 'http://unitsofmeasure.org', code: 'g' }
+const metre = { unit: 'm', system: 'http://unitsofmeasure.org', code: 'm' }
+
+describe('the answer to a question', () => {
+  const at = 'QuestionnaireResponse.item[0].answer[0]'
+  test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+    ['has its type', question('integer'), { valueInteger: 1 }, []],
+    ['has not another type', question('integer'), { valueString: '1' }, [`error answer-type ${at}.value.ofType(string)`]],
+    ['to a url is a uri', question('url'), { valueUri: 'http://a.org' }, []],
+    [
+      'is not below the least value',
+      question('integer', limit(`${BASE}minValue`, { valueInteger: 5 })),
+      { valueInteger: 4 },
+      [`error answer-limit ${at}.value.ofType(integer)`],
+    ],
+    ['may be the least value', question('integer', limit(`${BASE}minValue`, { valueInteger: 5 })), { valueInteger: 5 }, []],
+    [
+      'is compared as far as both dates go',
+      question('date', limit(`${BASE}maxValue`, { valueDate: '2022-03' })),
+      { valueDate: '2022' },
+      [],
+    ],
+    [
+      'is not after the greatest date',
+      question('date', limit(`${BASE}maxValue`, { valueDate: '2022-03' })),
+      { valueDate: '2022-04-01' },
+      [`error answer-limit ${at}.value.ofType(date)`],
+    ],
+    [
+      'is not longer than allowed',
+      question('string', { maxLength: 2 }),
+      { valueString: 'abc' },
+      [`error answer-limit ${at}.value.ofType(string)`],
+    ],
+    [
+      'has the form that is asked for',
+      question('string', limit(`${BASE}regex`, { valueString: '[a-z]+' })),
+      { valueString: 'a1' },
+      [`error answer-limit ${at}.value.ofType(string)`],
+    ],
+    [
+      'is not judged by a pattern that cannot be read',
+      question('string', limit(`${BASE}regex`, { valueString: '(' })),
+      { valueString: 'a' },
+      [],
+    ],
+    [
+      'has not too many decimal places',
+      question('decimal', limit(`${BASE}maxDecimalPlaces`, { valueInteger: 1 })),
+      { valueDecimal: 1.25 },
+      [`error answer-limit ${at}.value.ofType(decimal)`],
+    ],
+    [
+      'is compared in another unit',
+      question('quantity', limit(`${SDC}sdc-questionnaire-minQuantity`, { valueQuantity: { value: 1, ...kg } })),
+      { valueQuantity: { value: 999, ...gram } },
+      [`error answer-limit ${at}.value.ofType(Quantity)`],
+    ],
+    [
+      'may be the same in another unit',
+      question('quantity', limit(`${SDC}sdc-questionnaire-minQuantity`, { valueQuantity: { value: 1, ...kg } })),
+      { valueQuantity: { value: 1000, ...gram } },
+      [],
+    ],
+    [
+      'is of the kind that is asked for',
+      question('quantity', limit(`${SDC}sdc-questionnaire-maxQuantity`, { valueQuantity: { value: 1, ...kg } })),
+      { valueQuantity: { value: 1, ...metre } },
+      [`error answer-limit ${at}.value.ofType(Quantity)`],
+    ],
+    [
+      'has one of the units',
+      question('quantity', limit(`${BASE}questionnaire-unitOption`, { valueCoding: { system: 'http://unitsofmeasure.org', code: 'kg' } })),
+      { valueQuantity: { value: 1, ...gram } },
+      [`error answer-unit ${at}.value.ofType(Quantity)`],
+    ],
+    [
+      'has one of the content types',
+      question('attachment', limit(`${BASE}mimeType`, { valueCode: 'image/png' })),
+      { valueAttachment: { contentType: 'image/gif', url: 'http://a.org/a' } },
+      [`error answer-attachment ${at}`],
+    ],
+    [
+      'is not larger than allowed',
+      question('attachment', limit(`${BASE}maxSize`, { valueDecimal: 2 })),
+      { valueAttachment: { contentType: 'image/png', data: 'AAAA' } },
+      [`error answer-attachment ${at}`],
+    ],
+    [
+      'refers to an allowed type',
+      question('reference', limit(`${BASE}questionnaire-referenceResource`, { valueCode: 'Patient' })),
+      { valueReference: { reference: 'Group/1' } },
+      [`error answer-target ${at}.value.ofType(Reference)`],
+    ],
+    [
+      'does not refer to what is not a type of resource',
+      question('reference'),
+      { valueReference: { reference: 'http://a.org/Chicken/1' } },
+      [`error answer-target ${at}.value.ofType(Reference)`],
+    ],
+    ['is among the options', question('choice', { answerOption: [{ valueInteger: 1 }] }), { valueInteger: 1 }, []],
+    [
+      'is not outside the options',
+      question('choice', { answerOption: [{ valueCoding: { system: 'http://a.org', code: 'a' } }] }),
+      { valueCoding: { system: 'http://a.org', code: 'b' } },
+      [`error answer-option ${at}`],
+    ],
+    [
+      'may be text where the choice is open',
+      question('open-choice', { answerOption: [{ valueCoding: { code: 'a', display: 'A' } }] }),
+      { valueString: 'other' },
+      [],
+    ],
+    [
+      'is better a code than its label',
+      question('open-choice', { answerOption: [{ valueCoding: { code: 'a', display: 'A' } }] }),
+      { valueString: 'A' },
+      [`warning answer-option ${at}`],
+    ],
+    [
+      'cannot be checked without options',
+      question('choice'),
+      { valueCoding: { system: 'http://a.org', code: 'b' } },
+      [`information answer-options-unknown ${at}`],
+    ],
+    [
+      'is in the value set',
+      question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
+      { valueCoding: { system: 'http://hl7.org/fhir/administrative-gender', code: 'male' } },
+      [],
+    ],
+    [
+      'is not outside the value set',
+      question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
+      { valueCoding: { system: 'http://hl7.org/fhir/item-type', code: 'group' } },
+      [`error answer-code ${at}`],
+    ],
+    [
+      'has no other display than in the value set',
+      question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
+      { valueCoding: { system: 'http://hl7.org/fhir/administrative-gender', code: 'male', display: 'Horse' } },
+      [`error answer-code ${at}`],
+    ],
+    [
+      'needs a system to be looked up',
+      question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
+      { valueCoding: { code: 'male' } },
+      [`warning answer-code ${at}`],
+    ],
+    [
+      'should be a single line when it is not a text',
+      question('string'),
+      { valueString: 'a\nb' },
+      [`warning answer-limit ${at}.value.ofType(string)`],
+    ],
+    ['may have lines when it is a text', question('text'), { valueString: 'a\nb' }, []],
+    [
+      'may tell more of a media type that is allowed',
+      question('attachment', limit(`${BASE}mimeType`, { valueCode: 'text/plain' })),
+      { valueAttachment: { contentType: 'text/plain; charset=utf-8', data: 'AAAA' } },
+      [],
+    ],
+  ])('%s', async (_, item, answer, expected) => {
+    expect(await findingsOf(response([answered(answer)]), [form([item])], KINDS)).toEqual(expected)
+  })
+})

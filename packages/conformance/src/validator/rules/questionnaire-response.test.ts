@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/json'
+import { findingsOf } from './findings-of.js'
+import { answered, BASE, form, KINDS, limit, question, response } from './questionnaire-forms.js'
+
+describe('the items of a response', () => {
+  const group = { linkId: 'g', type: 'group', item: [question('string', { required: true }), { linkId: 'r', type: 'string' }] }
+  test.each<[string, readonly JsonObject[], readonly JsonObject[], readonly string[]]>([
+    ['are in the questionnaire', [question('string')], [{ linkId: 'x' }], ['error link-id-unknown QuestionnaireResponse']],
+    ['stand where the questionnaire has them', [group], [answered({ valueString: 'a' })], ['error link-id-place QuestionnaireResponse']],
+    [
+      'stand in order',
+      [
+        { linkId: 'a', type: 'display' },
+        { linkId: 'b', type: 'display' },
+      ],
+      [{ linkId: 'b' }, { linkId: 'a' }],
+      ['error link-id-place QuestionnaireResponse'],
+    ],
+    ['are there when required', [group], [{ linkId: 'g', item: [] }], ['error answer-missing QuestionnaireResponse.item[0]']],
+    [
+      'have an answer when required',
+      [question('string', { required: true })],
+      [{ linkId: 'q' }],
+      ['error answer-missing QuestionnaireResponse.item[0]'],
+    ],
+    ['are not asked for in a group that is absent', [group], [], []],
+    [
+      'have one answer unless they repeat',
+      [question('string')],
+      [answered({ valueString: 'a' }, { valueString: 'b' })],
+      ['error answer-count QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'have not too many answers',
+      [question('string', { repeats: true, ...limit(`${BASE}questionnaire-maxOccurs`, { valueInteger: 1 }) })],
+      [answered({ valueString: 'a' }, { valueString: 'b' })],
+      ['error answer-count QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'occur once unless they repeat',
+      [group],
+      [
+        { linkId: 'g', item: [answered({ valueString: 'a' })] },
+        { linkId: 'g', item: [answered({ valueString: 'a' })] },
+      ],
+      ['error item-repeated QuestionnaireResponse'],
+    ],
+    [
+      'that are groups have no answers',
+      [{ linkId: 'q', type: 'group' }],
+      [answered({ valueString: 'a' })],
+      ['error item-structure QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'that are displays have no answers',
+      [{ linkId: 'q', type: 'display' }],
+      [answered({ valueString: 'a' })],
+      ['error item-structure QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'that exclude others stand alone',
+      [
+        question('choice', {
+          repeats: true,
+          answerOption: [
+            { valueString: 'none', ...limit(`${BASE}questionnaire-optionExclusive`, { valueBoolean: true }) },
+            { valueString: 'a' },
+          ],
+        }),
+      ],
+      [answered({ valueString: 'none' }, { valueString: 'a' })],
+      ['error answer-option QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'within an answer are checked',
+      [question('boolean', { item: [{ linkId: 'n', type: 'integer' }] })],
+      [answered({ valueBoolean: true, item: [{ linkId: 'n', answer: [{ valueString: 'x' }] }] })],
+      ['error answer-type QuestionnaireResponse.item[0].answer[0].item[0].answer[0].value.ofType(string)'],
+    ],
+    [
+      'named as members of objects are just unknown',
+      [question('string')],
+      [{ linkId: 'constructor' }],
+      ['error link-id-unknown QuestionnaireResponse'],
+    ],
+    ['have the text of the questionnaire', [question('string', { text: 'Name?' })], [{ linkId: 'q', text: 'Name?' }], []],
+    [
+      'have no other text',
+      [question('string', { text: 'Name?' })],
+      [{ linkId: 'q', text: 'Age?' }],
+      ['error item-text QuestionnaireResponse.item[0]'],
+    ],
+    [
+      'have items when they are a required group',
+      [question('group', { required: true, item: [{ linkId: 'r', type: 'string' }] })],
+      [{ linkId: 'q' }],
+      ['error answer-missing QuestionnaireResponse.item[0]'],
+    ],
+  ])('%s', async (_, items, given, expected) => {
+    expect(await findingsOf(response(given), [form(items)], KINDS)).toEqual(expected)
+  })
+
+  test('may be missing while the response is being filled in', async () => {
+    const open = response([{ linkId: 'q' }], { status: 'in-progress' })
+    expect(await findingsOf(open, [form([question('string', { required: true })])], KINDS)).toEqual([
+      'warning answer-missing QuestionnaireResponse.item[0]',
+    ])
+  })
+})
+
+describe('a condition', () => {
+  const conditional = (enableWhen: JsonObject): readonly JsonObject[] => [
+    { linkId: 'c', type: 'integer' },
+    { linkId: 'q', type: 'string', enableWhen: [{ question: 'c', ...enableWhen }] },
+  ]
+  const given = (...values: readonly number[]): readonly JsonObject[] => [
+    { linkId: 'c', answer: values.map((valueInteger) => ({ valueInteger })) },
+    answered({ valueString: 'a' }),
+  ]
+  const disabled = ['error item-disabled QuestionnaireResponse.item[1]']
+  test.each<[JsonObject, number, readonly string[]]>([
+    [{ operator: '=', answerInteger: 1 }, 1, []],
+    [{ operator: '=', answerInteger: 1 }, 2, disabled],
+    [{ operator: '!=', answerInteger: 1 }, 2, []],
+    [{ operator: '!=', answerInteger: 1 }, 1, disabled],
+    [{ operator: '>', answerInteger: 1 }, 2, []],
+    [{ operator: '>', answerInteger: 1 }, 1, disabled],
+    [{ operator: '>=', answerInteger: 1 }, 1, []],
+    [{ operator: '<', answerInteger: 1 }, 0, []],
+    [{ operator: '<=', answerInteger: 1 }, 2, disabled],
+    [{ operator: 'exists', answerBoolean: true }, 1, []],
+    [{ operator: 'exists', answerBoolean: false }, 1, disabled],
+  ])('%o on %d', async (condition, value, expected) => {
+    expect(await findingsOf(response(given(value)), [form(conditional(condition))], KINDS)).toEqual(expected)
+  })
+
+  test('looks at the group that it stands in', async () => {
+    const items = [{ linkId: 'g', type: 'group', repeats: true, item: conditional({ operator: '=', answerInteger: 1 }) }]
+    const groups = [
+      { linkId: 'g', item: given(1) },
+      { linkId: 'g', item: given(2) },
+    ]
+    expect(await findingsOf(response(groups), [form(items)], KINDS)).toEqual(['error item-disabled QuestionnaireResponse.item[1].item[1]'])
+  })
+
+  test('looks at the answer that it follows on', async () => {
+    const within = { linkId: 'i', type: 'string', required: true, enableWhen: [{ question: 'q', operator: '=', answerBoolean: true }] }
+    const items = [question('boolean', { item: [within] })]
+    expect(await findingsOf(response([answered({ valueBoolean: true })]), [form(items)], KINDS)).toEqual([
+      'error answer-missing QuestionnaireResponse.item[0].answer[0]',
+    ])
+    expect(await findingsOf(response([answered({ valueBoolean: false })]), [form(items)], KINDS)).toEqual([])
+  })
+
+  test('that does not hold asks for nothing', async () => {
+    const items = [
+      { linkId: 'c', type: 'integer' },
+      { linkId: 'q', type: 'string', required: true, enableWhen: [{ question: 'c', operator: '=', answerInteger: 1 }] },
+    ]
+    expect(await findingsOf(response([{ linkId: 'c', answer: [{ valueInteger: 2 }] }]), [form(items)], KINDS)).toEqual([])
+  })
+})
+
+describe('the questionnaire of a response', () => {
+  test('that is not known leaves the answers unchecked', async () => {
+    expect(await findingsOf(response([answered({ valueString: 'a' })]), [], KINDS)).toEqual([
+      'information questionnaire-unknown QuestionnaireResponse',
+    ])
+  })
+
+  test('may be contained, with its value sets', async () => {
+    const contained = [
+      { ...form([question('choice', { answerValueSet: '#v' })]), id: 'f' },
+      {
+        resourceType: 'ValueSet',
+        id: 'v',
+        status: 'active',
+        compose: { include: [{ system: 'http://hl7.org/fhir/administrative-gender', concept: [{ code: 'male' }] }] },
+      },
+    ]
+    const female = { valueCoding: { system: 'http://hl7.org/fhir/administrative-gender', code: 'female' } }
+    expect(await findingsOf(response([answered(female)], { questionnaire: '#f', contained }), [], KINDS)).toEqual([
+      'error answer-code QuestionnaireResponse.item[0].answer[0]',
+    ])
+  })
+
+  test('is in use for a time', async () => {
+    const old = form([question('string')], { effectivePeriod: { start: '2020', end: '2021' } })
+    expect(await findingsOf(response([], { authored: '2022-01-01' }), [old], KINDS)).toEqual([
+      'warning questionnaire-period QuestionnaireResponse.authored',
+    ])
+    expect(await findingsOf(response([], { authored: '2021-06-01' }), [old], KINDS)).toEqual([])
+  })
+})
