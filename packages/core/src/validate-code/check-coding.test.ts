@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
+import { answerOf, coding, inSet, NOT_IN } from '../../test/code-validation.js'
+import { valueSetValidateCodeOperation } from './index.js'
+
+describe('a coding', () => {
+  it.each([
+    ['is in the value set', 'all', { code: 'cat' }, true, []],
+    ['with its display', 'all', { code: 'cat', display: 'Cat' }, true, []],
+    ['with its display in other letters', 'all', { code: 'cat', display: 'CAT' }, true, []],
+    ['with a designation as display', 'all', { code: 'cat', display: 'Katze' }, true, []],
+    ['with the display of the value set', 'named', { code: 'cat', display: 'Puss' }, true, []],
+    ['with the display of the code system where the value set has another', 'named', { code: 'cat', display: 'Cat' }, true, []],
+    [
+      'with a wrong display',
+      'all',
+      { code: 'cat', display: 'Dog' },
+      false,
+      ['error Display_Name_for__should_be_one_of__instead_of Coding.display'],
+    ],
+    [
+      'without the blank in its display',
+      'all',
+      { code: 'duck', display: 'Duck,wild' },
+      false,
+      ['error Display_Name_WS_for__should_be_one_of__instead_of Coding.display'],
+    ],
+    [
+      'with other blanks in its display',
+      'all',
+      { code: 'duck', display: 'Duck,  wild' },
+      false,
+      ['error Display_Name_WS_for__should_be_one_of__instead_of Coding.display'],
+    ],
+    ['is outside', 'cats', { code: 'dog' }, false, [NOT_IN]],
+    [
+      'is outside and has a wrong display',
+      'cats',
+      { code: 'dog', display: 'Cat' },
+      false,
+      ['error Display_Name_for__should_be_one_of__instead_of Coding.display', NOT_IN],
+    ],
+    ['is unknown', 'all', { code: 'cow' }, false, [NOT_IN, 'error Unknown_Code_in_Version Coding.code']],
+    ['is named like an object member', 'all', { code: 'constructor' }, false, [NOT_IN, 'error Unknown_Code_in_Version Coding.code']],
+    ['is inactive', 'all', { code: 'lion' }, true, ['warning INACTIVE_CONCEPT_FOUND Coding']],
+    [
+      'is inactive where that is not allowed',
+      'active',
+      { code: 'lion' },
+      false,
+      [NOT_IN, 'error STATUS_CODE_WARNING_CODE Coding.code', 'warning INACTIVE_CONCEPT_FOUND Coding'],
+    ],
+    ['is deprecated in the value set', 'deprecating', { code: 'dog' }, true, ['warning CONCEPT_DEPRECATED_IN_VALUESET Coding.code']],
+    [
+      'is of an unknown version',
+      'all',
+      { code: 'cat', version: '9' },
+      false,
+      ['error UNKNOWN_CODESYSTEM_VERSION Coding.system', 'warning VALUESET_VALUE_MISMATCH_DEFAULT Coding.version'],
+    ],
+    [
+      'is of an unknown system',
+      'all',
+      { code: 'cat', system: 'http://example.org/else' },
+      false,
+      [NOT_IN, 'error UNKNOWN_CODESYSTEM Coding.system'],
+    ],
+    [
+      'is of an unknown system that the value set uses',
+      'unknown',
+      { code: 'cat', system: cs('gone') },
+      false,
+      ['error UNKNOWN_CODESYSTEM Coding.system'],
+    ],
+    [
+      'is of a relative system',
+      'all',
+      { code: 'cat', system: 'else' },
+      false,
+      [NOT_IN, 'error Terminology_TX_System_Relative Coding.system', 'error UNKNOWN_CODESYSTEM Coding.system'],
+    ],
+    [
+      'has a value set as system',
+      'all',
+      { code: 'cat', system: vs('all') },
+      false,
+      [NOT_IN, 'error Terminology_TX_System_ValueSet2 Coding.system'],
+    ],
+    [
+      'has a supplement as system',
+      'all',
+      { code: 'cat', system: cs('more') },
+      false,
+      ['error CODESYSTEM_CS_NO_SUPPLEMENT Coding.system', NOT_IN],
+    ],
+    ['is unknown in a fragment', 'fragment', { code: 'y', system: cs('fragment') }, true, ['warning UNKNOWN_CODE_IN_FRAGMENT Coding.code']],
+    ['is written otherwise', 'folded', { code: 'aB', system: cs('folded') }, true, ['information CODE_CASE_DIFFERENCE Coding.code']],
+    ['is in a value set with an unknown import', 'importing', { code: 'cat' }, false, ['error Unable_to_resolve_value_Set_']],
+  ])('that %s', async (_, set, value, result, ids) => {
+    const answer = await inSet(set, coding(value))
+    expect(answer.ids).toEqual([...ids].sort())
+    expect(answer.result).toBe(result)
+  })
+
+  it('is told with system, version, display and what it is normally written as', async () => {
+    const { parameter } = await inSet('all', coding({ code: 'lion' }))
+    expect(['code', 'system', 'version', 'display', 'inactive', 'status', 'normalized-code'].map(parameter)).toEqual([
+      'lion',
+      cs('living'),
+      '1.0.0',
+      'Lion',
+      true,
+      'retired',
+      undefined,
+    ])
+    expect((await inSet('folded', coding({ code: 'AB', system: cs('folded') }))).parameter('normalized-code')).toBe('Ab')
+  })
+
+  it('is told with version and display where membership alone is asked for', async () => {
+    const { parameter } = await inSet(
+      'all',
+      { name: 'valueset-membership-only', valueBoolean: true },
+      coding({ code: 'cat', display: 'Dog' }),
+    )
+    expect([parameter('result'), parameter('version'), parameter('display'), parameter('message')]).toEqual([
+      true,
+      '1.0.0',
+      'Cat',
+      undefined,
+    ])
+  })
+
+  it('is told in full however long it is, unless it does not exist', async () => {
+    const long = 'x'.repeat(150)
+    const content = contextOf(
+      codeSystem('long', [{ code: long }, { code: 'y' }]),
+      valueSet('short', { include: [{ system: cs('long'), concept: [{ code: 'y' }] }] }),
+    )
+    const told = async (code: string): Promise<unknown> =>
+      answerOf(await callByGet(valueSetValidateCodeOperation, content, `url=${vs('short')}&system=${cs('long')}&code=${code}`)).parameter(
+        'message',
+      )
+    expect(await told(long)).toContain(`#${long}'`)
+    expect(await told(`${long}z`)).not.toContain(long)
+  })
+
+  it('of a version that the value set does not take is not a member', async () => {
+    const content = contextOf(
+      LIVING,
+      { ...LIVING, version: '2.0.0' },
+      valueSet('old', { include: [{ system: cs('living'), version: '1.0.0' }] }),
+    )
+    const isMember = async (version: string): Promise<unknown> => {
+      const query = `url=${vs('old')}&system=${cs('living')}&systemVersion=${version}&code=cat&valueset-membership-only=true`
+      return answerOf(await callByGet(valueSetValidateCodeOperation, content, query)).result
+    }
+    expect([await isMember('1.0.0'), await isMember('2.0.0')]).toEqual([true, false])
+  })
+
+  it('without system is not in the set', async () => {
+    const { ids, parameter } = await inSet('all', { name: 'coding', valueCoding: { code: 'cat' } })
+    expect(ids).toEqual([NOT_IN, 'warning Coding_has_no_system__cannot_validate Coding'])
+    expect(parameter('message')).toContain('; ')
+  })
+
+  it.each([
+    [
+      { name: 'lenient-display-validation', valueBoolean: true },
+      { code: 'cat', display: 'Dog' },
+      true,
+      ['warning Display_Name_for__should_be_one_of__instead_of Coding.display'],
+    ],
+    [{ name: 'valueset-membership-only', valueBoolean: true }, { code: 'cat', display: 'Dog' }, true, []],
+    [{ name: 'abstract', valueBoolean: false }, { code: 'animal' }, false, ['error ABSTRACT_CODE_NOT_ALLOWED Coding.code', NOT_IN]],
+    [
+      { name: 'activeOnly', valueBoolean: true },
+      { code: 'lion' },
+      false,
+      [NOT_IN, 'error STATUS_CODE_WARNING_CODE Coding.code', 'warning INACTIVE_CONCEPT_FOUND Coding'],
+    ],
+    [
+      { name: 'displayLanguage', valueCode: 'fr' },
+      { code: 'cat', display: 'Cat' },
+      false,
+      ['error Display_Name_for__should_be_one_of__instead_of Coding.display'],
+    ],
+    [
+      { name: 'displayLanguage', valueCode: 'it' },
+      { code: 'cat', display: 'Cat' },
+      true,
+      ['information NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_OK Coding.display'],
+    ],
+    [
+      { name: 'displayLanguage', valueCode: 'it' },
+      { code: 'cat', display: 'Dog' },
+      false,
+      ['error NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_ERR Coding.display'],
+    ],
+  ])('under %j', async (option, value, result, ids) => {
+    const answer = await inSet('all', option, coding(value))
+    expect([answer.result, answer.ids]).toEqual([result, [...ids].sort()])
+  })
+})

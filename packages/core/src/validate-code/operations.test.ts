@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { call, callByGet, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
+import { answerOf, CATS, coding, content } from '../../test/code-validation.js'
+import { objectAt, objectsAt, type JsonObject } from '../json/index.js'
+import { batchValidateCodeOperation, valueSetValidateCodeOperation } from './index.js'
+
+describe('inputs', () => {
+  it.each([
+    ['', 'parameter-required'],
+    [`url=${vs('all')}`, 'parameter-required'],
+    ['code=cat&system=x', 'parameter-required'],
+    [`url=${vs('all')}&code=cat`, 'parameter-required'],
+    [`url=${vs('gone')}&code=cat&system=x`, 'not-found'],
+    [`url=${vs('all')}&code=cat&code=dog`, 'parameter-invalid'],
+    [`url=${vs('all')}&code=cat&system=x&abstract=maybe`, 'parameter-value'],
+    [`url=${vs('all')}&code=cat&system=x&date=2020`, 'parameter-unsupported'],
+    [`url=${vs('all')}&code=cat&system=x&useSupplement=gone`, 'content-not-found'],
+  ])('%j are refused with %s', async (query, code) => {
+    await expect(callByGet(valueSetValidateCodeOperation, content, query)).rejects.toMatchObject({ code })
+  })
+
+  it('may hold one code only', async () => {
+    const both = [{ name: 'url', valueUri: vs('all') }, { name: 'code', valueCode: 'cat' }, coding({ code: 'cat' })]
+    await expect(call(valueSetValidateCodeOperation, content, both)).rejects.toMatchObject({ code: 'source-ambiguous' })
+  })
+
+  it('EX-06: a diamond of excludes and imports is asked about once', async () => {
+    const level = (i: number): JsonObject =>
+      valueSet(`l${i}`, {
+        include: [{ valueSet: [vs(`l${i + 1}`)] }, { system: cs('living') }],
+        exclude: [{ valueSet: [vs(`l${i + 1}`), vs('cats')] }],
+      })
+    const diamond = contextOf(
+      LIVING,
+      CATS,
+      ...Array.from({ length: 40 }, (_, i) => level(i)),
+      valueSet('l40', { include: [{ system: cs('living') }] }),
+    )
+    const resource = await callByGet(valueSetValidateCodeOperation, diamond, `url=${vs('l0')}&code=dog&system=${cs('living')}`)
+    expect(answerOf(resource).result).toBe(true)
+  })
+
+  it('EX-06: a value set that two includes import at each of 60 levels is asked about once for a code that is outside', async () => {
+    const twice = (i: number): JsonObject =>
+      valueSet(`t${i}`, { include: [{ valueSet: [vs(`t${i + 1}`)] }, { valueSet: [vs(`t${i + 1}`)] }] })
+    const doubling = contextOf(
+      LIVING,
+      CATS,
+      ...Array.from({ length: 60 }, (_, i) => twice(i)),
+      valueSet('t60', { include: [{ valueSet: [vs('cats')] }] }),
+    )
+    const resource = await callByGet(valueSetValidateCodeOperation, doubling, `url=${vs('t0')}&code=dog&system=${cs('living')}`)
+    expect(answerOf(resource).result).toBe(false)
+  })
+})
+
+describe('a batch', () => {
+  it('answers each validation in its place, also one that cannot be done', async () => {
+    const one = (...parameter: readonly JsonObject[]): JsonObject => ({
+      name: 'validation',
+      resource: { resourceType: 'Parameters', parameter },
+    })
+    const resource = await call(batchValidateCodeOperation, content, [
+      { name: 'url', valueUri: vs('cats') },
+      one(coding({ code: 'cat' })),
+      one(coding({ code: 'dog' })),
+      one({ name: 'url', valueUri: vs('gone') }, coding({ code: 'dog' })),
+      one(),
+    ])
+    const answers = objectsAt(resource, 'parameter').map((one) => objectAt(one, 'resource'))
+    expect(answers.map((answer) => answer?.['resourceType'])).toEqual(['Parameters', 'Parameters', 'OperationOutcome', 'OperationOutcome'])
+    expect(answers.slice(0, 2).map((answer) => answer && answerOf(answer).result)).toEqual([true, false])
+  })
+})

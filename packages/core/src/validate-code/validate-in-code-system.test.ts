@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { call, callByGet, codeSystem, contextOf, cs } from '../../test/terminology-content.js'
+import { answerOf, content, type Answer } from '../../test/code-validation.js'
+import { createContext } from '../context/index.js'
+import { objectsAt, type JsonObject } from '../json/index.js'
+import { memoryStorage } from '../memory/index.js'
+import { codeSystemValidateCodeOperation } from './index.js'
+
+describe('a code of a code system', () => {
+  const inSystem = async (query: string): Promise<Answer> => answerOf(await callByGet(codeSystemValidateCodeOperation, content, query))
+
+  it.each([
+    [`url=${cs('living')}&code=cat`, true, []],
+    [`url=${cs('living')}&code=cow`, false, ['error Unknown_Code_in_Version code']],
+    [`url=${cs('twin')}&code=cow`, false, ['error Unknown_Code_in code']],
+    [`url=${cs('living')}&version=9&code=cat`, false, ['error UNKNOWN_CODESYSTEM_VERSION system']],
+    [`url=${cs('gone')}&code=cat`, false, ['error UNKNOWN_CODESYSTEM system']],
+    [`url=${cs('gone')}&version=1&code=cat`, false, ['error UNKNOWN_CODESYSTEM_VERSION_NONE system']],
+    [`url=${cs('more')}&code=cat`, false, ['error CODESYSTEM_CS_NO_SUPPLEMENT system']],
+    [`url=${cs('living')}&code=lion`, true, ['warning INACTIVE_CONCEPT_FOUND code']],
+    [`url=${cs('living')}&code=animal&abstract=false`, false, ['error ABSTRACT_CODE_NOT_ALLOWED code']],
+  ])('%s is %s', async (query, result, ids) => {
+    const answer = await inSystem(query)
+    expect([answer.result, answer.ids]).toEqual([result, ids])
+  })
+
+  it('of which the coding names none is not valid, as nothing gives the code a meaning', async () => {
+    const answer = answerOf(await call(codeSystemValidateCodeOperation, content, [{ name: 'coding', valueCoding: { code: 'cat' } }]))
+    expect([answer.result, answer.ids]).toEqual([false, ['warning Coding_has_no_system__cannot_validate Coding']])
+    await expect(inSystem('code=cat')).rejects.toMatchObject({ code: 'parameter-required' })
+  })
+
+  it('that is a draft is told to be one', async () => {
+    const draft = { ...codeSystem('draft', [{ code: 'a' }]), status: 'draft' }
+    const answer = answerOf(await callByGet(codeSystemValidateCodeOperation, contextOf(draft), `url=${cs('draft')}&code=a`))
+    expect([answer.result, answer.ids]).toEqual([true, ['information MSG_DRAFT']])
+  })
+})
+
+describe('a code system that is given itself', () => {
+  const versioned = (version: string, code: string): JsonObject => ({
+    ...codeSystem('versioned', [{ code }], { version }),
+    id: `v${version}`,
+  })
+  const stored = createContext({ storage: memoryStorage([versioned('1', 'old'), versioned('2', 'new')]) })
+  const answer = async (code: string, more: readonly JsonObject[], id?: string): Promise<unknown> => {
+    const { parameter } = await call(codeSystemValidateCodeOperation, stored, [{ name: 'code', valueCode: code }, ...more], { id })
+    return objectsAt({ parameter }, 'parameter').find(({ name }) => name === 'result')?.['valueBoolean']
+  }
+
+  it('is asked in its own version, whatever newer ones there are', async () => {
+    expect([await answer('old', [], 'v1'), await answer('new', [], 'v1')]).toEqual([true, false])
+    const inline = [{ name: 'codeSystem', resource: versioned('1', 'old') }]
+    expect([await answer('old', inline), await answer('new', inline)]).toEqual([true, false])
+    expect(await answer('new', [{ name: 'url', valueUri: cs('versioned') }], 'v2')).toBe(true)
+  })
+
+  it.each<JsonObject>([
+    { name: 'url', valueUri: cs('living') },
+    { name: 'codeSystem', resource: versioned('2', 'new') },
+  ])('goes with no other one: $name', async (other) => {
+    await expect(answer('old', [other], 'v1')).rejects.toMatchObject({ code: 'parameter-invalid' })
+  })
+})
