@@ -105,6 +105,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
+/** Sends a request below the FHIR base, with the token that has every scope. */
+export function askFhir({ base, token }: RunningServer, path: string, sending: Sending = {}): Promise<Reply> {
+  const headers = { ...fhirHeaders(token), ...(sending.headers as Record<string, string>) }
+  return send(`${base}/fhir/R4${path}`, { ...sending, headers })
+}
+
 /** Headers of a request with a FHIR body. */
 export function fhirHeaders(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' }

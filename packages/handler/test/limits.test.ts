@@ -1,0 +1,75 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askFhir, at, fhirHeaders, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
+
+let running: RunningServer
+beforeAll(async () => {
+  running = await startServer({ limits: { bodyBytes: 1_000, terminologyBytes: 2_000, queryParameters: 10, jsonMembers: 40 } })
+})
+afterAll(() => running.stop())
+
+const ask = (path: string, sending?: Sending): Promise<Reply> => askFhir(running, path, sending)
+
+describe('section 9 limits, at and above', () => {
+  const patient = (bytes: number): string => {
+    const empty = '{"resourceType":"Patient","id":"l","x":""}'
+    return empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`)
+  }
+  it.each([
+    [1_000, 201],
+    [1_001, 413],
+  ])('LIM-01 a body of %d bytes: %d', async (bytes, status) => {
+    expect((await ask('/Patient/l', { method: 'PUT', body: patient(bytes) })).status).toBe(status)
+  })
+
+  it('LIM-01 a body without a declared length is cut off at the limit', async () => {
+    const reply = await ask('/Patient/l', { method: 'PUT', headers: { 'transfer-encoding': 'chunked' }, body: patient(100_000) })
+    expect([reply.status, at(reply.json, 'issue', 0, 'code'), reply.headers.connection]).toEqual([413, 'too-long', 'close'])
+  })
+
+  it('LIM-01 a declared length over the limit is refused unread', async () => {
+    const socket = connect(running.port, '127.0.0.1')
+    socket.write(
+      `PUT /fhir/R4/Patient/l HTTP/1.1\r\nHost: x\r\n${Object.entries(fhirHeaders(running.token))
+        .map((line) => line.join(': '))
+        .join('\r\n')}\r\nContent-Length: 1001\r\n\r\n`,
+    )
+    const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
+    socket.destroy()
+    expect(answer).toMatch(/^HTTP\/1.1 413 /)
+  })
+
+  it('terminology has a limit of its own', async () => {
+    const body = (bytes: number): string => patient(bytes).replace('"Patient"', '"ValueSet"').slice(0, -3) + '"}'
+    expect((await ask('/ValueSet/l', { method: 'PUT', body: body(1_999) })).status).toBe(201)
+    expect((await ask('/ValueSet/l', { method: 'PUT', body: body(2_001) })).status).toBe(413)
+  })
+
+  it.each([
+    ['Patient', 40, 201],
+    ['Patient', 41, 400],
+    ['ValueSet', 100, 201],
+    ['ValueSet', 101, 400],
+  ])('a %s with %d members: %d', async (type, members, status) => {
+    const others = Array.from({ length: members - 2 }, (_item, index) => `"x${index}":0`)
+    const id = `m${members}`
+    expect(
+      (await ask(`/${type}/${id}`, { method: 'PUT', body: `{"resourceType":"${type}","id":"${id}",${others.join(',')}}` })).status,
+    ).toBe(status)
+  })
+
+  it.each([
+    [8_192, 404],
+    [8_193, 414],
+  ])('LIM-02 a URL of %d bytes: %d', async (bytes, status) => {
+    const path = '/Patient/nobody?x='
+    expect((await ask(path + 'x'.repeat(bytes - '/fhir/R4'.length - path.length))).status).toBe(status)
+  })
+
+  it.each([
+    [10, 404],
+    [11, 400],
+  ])('LIM-02 %d query parameters: %d', async (count, status) => {
+    expect((await ask(`/Patient/nobody?${'a=b&'.repeat(count)}`)).status).toBe(status)
+  })
+})

@@ -1,0 +1,98 @@
+import type { Operation } from 'fhir-ops/operation'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askFhir, at, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
+
+/** An operation that shows what the handler hands to operations. */
+const mirror: Operation = {
+  name: '$mirror',
+  types: 'any',
+  levels: ['type', 'instance'],
+  methods: ['GET', 'POST'],
+  definition: 'http://example.org/mirror',
+  header: { name: 'x-mirror', parameters: (value) => [{ name: 'header', value, parts: [], expression: 'header' }] },
+  run: async (ctx, { type, id, method, parameters, acceptLanguage, strict }) => {
+    const names = parameters.map(({ name, value }) => [name, value])
+    return {
+      status: 200,
+      resource: { resourceType: 'Basic', type, id, method, names, acceptLanguage, strict, maxExpansion: ctx.limits.maxExpansion },
+    }
+  },
+}
+
+let running: RunningServer
+beforeAll(async () => {
+  running = await startServer({ operations: [mirror] })
+})
+afterAll(() => running.stop())
+
+const ask = (path: string, sending?: Sending): Promise<Reply> => askFhir(running, path, sending)
+
+describe('what operations get', () => {
+  const mirrored = async (query: string, headers: Record<string, string> = {}): Promise<unknown> =>
+    (await ask(`/Patient/p/$mirror${query}`, { headers })).json
+  it('type, id, method and parameters, without those of the protocol', async () => {
+    expect(await mirrored('?a=1&b=x%20y+z&a=2&_format=json&_pretty=true', { 'accept-language': 'de' })).toMatchObject({
+      type: 'Patient',
+      id: 'p',
+      method: 'GET',
+      acceptLanguage: 'de',
+      strict: false,
+      names: [
+        ['a', '1'],
+        ['b', 'x y z'],
+        ['a', '2'],
+      ],
+    })
+  })
+
+  it('what a header of the operation stands for', async () => {
+    expect(await mirrored('?a=1', { 'x-mirror': 'b' })).toMatchObject({
+      names: [
+        ['a', '1'],
+        ['header', 'b'],
+      ],
+    })
+  })
+
+  it('query and body parameters of a POST together', async () => {
+    const body = JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'b', valueString: '2' }] })
+    const reply = await ask('/Patient/$mirror?a=1', { method: 'POST', body })
+    expect(reply.json).toMatchObject({
+      method: 'POST',
+      names: [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    })
+  })
+
+  it.each([
+    ['{"resourceType":"Patient"}', 200],
+    ['{"resourceType":"Observation"}', 400],
+    ['{"resourceType":["Parameters"]}', 400],
+    ['{}', 400],
+    ['', 400],
+  ])('a body %j: %d', async (body, status) => {
+    expect((await ask('/Patient/$mirror', { method: 'POST', body })).status).toBe(status)
+  })
+
+  it.each([
+    ['5', 5],
+    ['0', 0],
+    ['999999999', 100_000],
+    ['-1', 100_000],
+    ['1e3', 100_000],
+    ['', 100_000],
+  ])('X-TOO-COSTLY-THRESHOLD: %j only lowers the limit: %d', async (value, limit) => {
+    expect(at(await mirrored('', { 'x-too-costly-threshold': value }), 'maxExpansion')).toBe(limit)
+  })
+
+  it.each([
+    ['handling=strict', true],
+    ['return=minimal, handling=strict', true],
+    ['handling=lenient', false],
+    ['strict', false],
+  ])('Prefer: %s means strict: %s', async (prefer, strict) => {
+    expect(at(await mirrored('', { prefer }), 'strict')).toBe(strict)
+  })
+})
