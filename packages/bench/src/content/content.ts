@@ -65,6 +65,20 @@ export const PATIENT: JsonObject = {
 /** A patient with one thing in it. */
 export const MINIMAL_PATIENT: JsonObject = { resourceType: 'Patient', active: true }
 
+/** A profile that wants patients to have a name. */
+export const NAMED_PATIENT: JsonObject & { readonly url: string } = {
+  resourceType: 'StructureDefinition',
+  url: 'http://example.org/bench/named-patient',
+  name: 'NamedPatient',
+  status: 'active',
+  kind: 'resource',
+  abstract: false,
+  type: 'Patient',
+  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+  derivation: 'constraint',
+  differential: { element: [{ id: 'Patient.name', path: 'Patient.name', min: 1 }] },
+}
+
 /** An observation with a bound category and a quantity. */
 export const OBSERVATION: JsonObject = {
   resourceType: 'Observation',

@@ -1,10 +1,11 @@
+import { forRequest } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { translate } from 'fhir-ops/translate'
 import { validate } from 'fhir-ops/validate'
 import { validateInValueSet } from 'fhir-ops/validate-code'
 import { createBots, execute } from 'fhir-ops/execute'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
-import { BOT, LARGE_SYSTEM, largeCodeSystem, largeMap, MINIMAL_PATIENT, OBSERVATION, PATIENT } from '../content/content.js'
+import { BOT, LARGE_SYSTEM, largeCodeSystem, largeMap, MINIMAL_PATIENT, NAMED_PATIENT, OBSERVATION, PATIENT } from '../content/content.js'
 import { contextWith } from '../context.js'
 import { markdownTable } from '../markdown.js'
 import { timed, type Timing } from '../timing.js'
@@ -28,6 +29,10 @@ export async function inProcess(): Promise<string> {
     ],
     ['validate, minimal Patient', () => validate(ctx, { resource: MINIMAL_PATIENT })],
     ['validate, Patient', () => validate(ctx, { resource: PATIENT })],
+    [
+      'validate, Patient, with a profile that comes with the call',
+      () => validate(forRequest(ctx, { resources: [NAMED_PATIENT] }), { resource: PATIENT, profiles: [NAMED_PATIENT.url] }),
+    ],
     ['validate, Observation with bindings', () => validate(ctx, { resource: OBSERVATION })],
     ['execute, stored bot in the sandbox', () => execute({ ...ctx, bots }, { bot: { id: 'echo' }, input: { a: 1 } })],
   ]

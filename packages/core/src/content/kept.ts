@@ -30,10 +30,10 @@ export function keptWhile(watched: readonly Revised[]): () => Kept | undefined |
   // Things of one database tell the same.
   const revisions = [...new Set(watched.map(({ revision }) => revision))]
   const telling = revisions.filter((revision) => revision !== undefined)
-  let kept: Kept = new LRUCache<string, object>({ max: MOST })
+  let kept: Kept | undefined
   let seen: readonly number[] = []
   const keptAt = (numbers: readonly number[]): Kept => {
-    if (numbers.some((number, i) => number !== seen[i])) kept = new LRUCache<string, object>({ max: MOST })
+    if (kept === undefined || numbers.some((number, i) => number !== seen[i])) kept = new LRUCache<string, object>({ max: MOST })
     seen = numbers
     return kept
   }

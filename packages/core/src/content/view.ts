@@ -1,7 +1,7 @@
 import { formatCanonical } from './canonical.js'
 import type { DefinitionKey } from './definition-keys.js'
 import { keptWhile, type Kept, type Revised } from './kept.js'
-import type { ContentLayer, Definition } from './layer.js'
+import type { Brought, ContentLayer, Definition } from './layer.js'
 
 /** All definitions that one request sees. An upper layer's definition hides a lower one's of the same url and version. */
 export interface ContentView {
@@ -13,6 +13,8 @@ export interface ContentView {
   with(layer: ContentLayer): ContentView
   /** What was made of the definitions as they are now; `undefined` where changes of them cannot be told. */
   readonly kept?: () => Kept | undefined | Promise<Kept>
+  /** The view without what came with the request, and what that is; absent when nothing did. */
+  readonly below?: { readonly view: ContentView; readonly brought: Brought }
 }
 
 /**
@@ -25,15 +27,19 @@ export function contentView(layers: readonly ContentLayer[], others: readonly Re
     const found = await Promise.all(layers.map((layer) => layer.find(type, by, value)))
     return unhidden(found.flat())
   }
-  return {
+  const view: ContentView = {
     find,
     async resolve(type, url, version) {
       const versions = await find(type, 'url', url)
       return version === undefined ? newestOf(versions) : versions.find((definition) => definition.version === version)
     },
-    with: (layer) => contentView([layer, ...layers], others),
+    with: (layer) => {
+      const above = contentView([layer, ...layers], others)
+      return layer.brought === undefined ? above : { ...above, below: { view, brought: layer.brought } }
+    },
     kept: keptWhile([...layers, ...others]),
   }
+  return view
 }
 
 function unhidden(definitions: readonly Definition[]): readonly Definition[] {

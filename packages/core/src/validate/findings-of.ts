@@ -5,7 +5,7 @@ import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
 import { paced, type Breaks, type Work } from '../work/index.js'
 import { createFacts, type Facts } from './facts/facts.js'
-import { specificationOf } from './facts/specification.js'
+import { baseTypesOf } from './facts/specification.js'
 import type { Finding } from './finding.js'
 import type { PlaceFinder } from './finding-places.js'
 import { createSink, type FindingSection } from './finding-sink.js'
@@ -46,7 +46,7 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
   const flawless = flawlessCheck({
     model,
-    shapes: shapesOf(model, specificationOf(ctx)),
+    shapes: shapesOf(model, baseTypesOf(ctx)),
     numberText: source.numberText,
     now: ctx.now(),
   })

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { canonicalOf, type Definition } from '../../content/index.js'
+import { canonicalOf, type Brought, type Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { Pending } from '../../fhirpath/index.js'
@@ -9,6 +9,7 @@ import {
   findValueSet,
   makePlan,
   membershipIn,
+  missingImports,
   preparedFilters,
   readValueSet,
   statusNotes,
@@ -51,6 +52,8 @@ export interface CodeList {
   readonly suggestions: (code: GivenCode) => readonly string[]
   /** False once a code system of it has become one for a single request. */
   readonly lasts: () => boolean
+  /** Whether definitions with these urls would take the place of something that it was made of. */
+  readonly restsOn: (brought: Brought) => boolean
 }
 
 /** What the walk knows of value sets and code systems. */
@@ -159,7 +162,15 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
     lasts: () => families.every((family) => family.lasts()),
+    restsOn: (brought) =>
+      families.some(({ url }) => brought.get('CodeSystem')?.has(url)) || valueSetsOf(plan).some((url) => brought.get('ValueSet')?.has(url)),
   }
+}
+
+/** The urls of the value set and of all that it imports, known or not. */
+function valueSetsOf(plan: ValueSetPlan): readonly string[] {
+  const canonicals = [...withImports(plan).map(({ valueSet }) => valueSet.canonical ?? ''), ...missingImports(plan)]
+  return canonicals.map((canonical) => canonicalOf(canonical).url)
 }
 
 /** The newest versions of a system that the value set takes codes from. */

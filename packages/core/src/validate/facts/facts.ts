@@ -1,12 +1,13 @@
 import { createPace, type OperationContext } from '../../context/index.js'
 import type { CompiledPath, Pending, TypeModel } from '../../fhirpath/index.js'
 import type { Profile } from '../profile/element-rule.js'
+import { broughtFacts } from './brought-facts.js'
 import { codeFinder, type CodeFacts } from './codes.js'
 import { definitionFinder, type DefinitionFacts } from './definitions.js'
 import { expressionCompiler } from './expressions.js'
 import { keptAnswers } from './kept-answers.js'
 import { profileFinder } from './profiles.js'
-import { createQuestions } from './questions.js'
+import { createQuestions, type Questions } from './questions.js'
 import { signatureVerifier, type SignatureFacts } from './signatures.js'
 
 /** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
@@ -26,10 +27,14 @@ export interface Facts extends CodeFacts, DefinitionFacts, SignatureFacts {
 }
 
 /** Makes the facts of one validation. */
-export async function createFacts(ctx: OperationContext, model: TypeModel): Promise<Facts> {
+export function createFacts(ctx: OperationContext, model: TypeModel): Promise<Facts> {
+  return factsOf(ctx, model, createQuestions(createPace(ctx)))
+}
+
+async function factsOf(ctx: OperationContext, model: TypeModel, questions: Questions): Promise<Facts> {
+  const { below } = ctx.content
   const kept = await keptAnswers(ctx)
-  const questions = createQuestions(createPace(ctx))
-  return {
+  const own = {
     ...codeFinder(ctx, questions, kept),
     ...definitionFinder(ctx, questions, kept),
     ...profileFinder(ctx, questions, { kept, model }),
@@ -37,4 +42,5 @@ export async function createFacts(ctx: OperationContext, model: TypeModel): Prom
     expression: expressionCompiler(ctx.cache, model),
     settle: () => questions.settle(),
   }
+  return below === undefined ? own : broughtFacts(own, below.brought, await factsOf({ ...ctx, content: below.view }, model, questions))
 }

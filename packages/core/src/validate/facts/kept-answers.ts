@@ -14,20 +14,28 @@ const MOST = 1_000
 class KeptAnswers {
   /** Where they are kept, beside what the terminology engine keeps. */
   readonly place: Kept | undefined
-  readonly profiles: AnswerStore<Profile | undefined> = new LRUCache<string, Answer<Profile | undefined>>({ max: MOST })
-  readonly definitions: AnswerStore<JsonObject | undefined> = new LRUCache<string, Answer<JsonObject | undefined>>({ max: MOST })
-  readonly globals: AnswerStore<readonly string[]> = new LRUCache<string, Answer<readonly string[]>>({ max: MOST })
-  readonly valueSets: AnswerStore<CodeList | undefined> = lasting<CodeList | undefined>((list) => list?.lasts() !== false)
-  readonly codeSystems: AnswerStore<SystemFamily> = lasting<SystemFamily>((family) => family.lasts())
+  readonly profiles: AnswerStore<Profile | undefined>
+  readonly definitions: AnswerStore<JsonObject | undefined>
+  readonly globals: AnswerStore<readonly string[]>
+  readonly valueSets: AnswerStore<CodeList | undefined>
+  readonly codeSystems: AnswerStore<SystemFamily>
 
   constructor(place: Kept | undefined) {
+    const store = <T>(): AnswerStore<T> => (place === undefined ? NOTHING : new LRUCache<string, Answer<T>>({ max: MOST }))
     this.place = place
+    this.profiles = store()
+    this.definitions = store()
+    this.globals = store()
+    this.valueSets = lasting<CodeList | undefined>(store(), (list) => list?.lasts() !== false)
+    this.codeSystems = lasting<SystemFamily>(store(), (family) => family.lasts())
   }
 }
 
+/** For answers that are of one validation only, which knows them itself. */
+const NOTHING: AnswerStore<never> = { get: () => undefined, set: () => undefined }
+
 /** Code systems that become those of a single request, and what is made of them, are looked up again. */
-function lasting<T>(lasts: (answer: T) => boolean): AnswerStore<T> {
-  const known = new LRUCache<string, Answer<T>>({ max: MOST })
+function lasting<T>(known: AnswerStore<T>, lasts: (answer: T) => boolean): AnswerStore<T> {
   return {
     get: (key) => {
       const found = known.get(key)

@@ -6,15 +6,13 @@ import type { Profile } from '../profile/element-rule.js'
 import type { Facts } from './facts.js'
 import type { KeptAnswers } from './kept-answers.js'
 import { answers, keptOrFetched, type Questions } from './questions.js'
-import { specificationOf } from './specification.js'
+import { TYPE_URL, baseTypesOf } from './specification.js'
 
 /** What profiles are compiled with, and where they are kept. */
 interface Compiling {
   readonly kept: KeptAnswers
   readonly model: TypeModel
 }
-
-const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** Finds and compiles StructureDefinitions. */
 export function profileFinder(
@@ -23,7 +21,7 @@ export function profileFinder(
   { kept, model }: Compiling,
 ): Pick<Facts, 'baseType' | 'profile'> {
   const kind = compiledKind(model)
-  const { types } = specificationOf(ctx)
+  const { types } = baseTypesOf(ctx)
   const find = async (canonical: string): Promise<Profile | undefined> => {
     const { url, version } = canonicalOf(canonical)
     const found = await ctx.content.find('StructureDefinition', 'url', url)

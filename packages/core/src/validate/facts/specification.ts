@@ -6,6 +6,9 @@ import type { Shape } from '../structure/shape.js'
 
 const KEY = 'validate specification'
 
+/** What the urls of FHIR's own types begin with. */
+export const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
+
 /** What FHIR itself defines, and what therefore is looked up once for a view on content, not for every request. */
 export interface Specification {
   /** By name of the type. */
@@ -14,6 +17,15 @@ export interface Specification {
   readonly valueSets: Map<string, CodeList | undefined>
   /** By name of the type. */
   readonly shapes: Map<string, Shape>
+}
+
+/** What is known of FHIR's own types. That of the content below serves a request as well, unless it brings definitions of such types. */
+export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' | 'shapes'> {
+  const { below } = ctx.content
+  const brought = [...(below?.brought.get('StructureDefinition') ?? [])]
+  return below === undefined || brought.some((url) => url.startsWith(TYPE_URL))
+    ? specificationOf(ctx)
+    : baseTypesOf({ ...ctx, content: below.view })
 }
 
 /** What is known so far of the specification as the context's content shows it. A request that brings definitions has a view of its own. */
