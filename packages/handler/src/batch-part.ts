@@ -1,6 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import type { Arrival } from './arrival.js'
-import type { PlanPart } from './content/bundle/transaction.js'
+import type { PlannedWrite } from './content/bundle/part-runner.js'
 import { dispatch, planWrite } from './dispatch.js'
 import { isBelowFhir } from './fhir-place.js'
 import { failureAnswer, foreseen } from './failure.js'
@@ -28,7 +28,7 @@ export async function respondToPart(service: Service, router: Router, part: Part
 }
 
 /** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route. */
-export async function planPart(service: Service, router: Router, part: Part): ReturnType<PlanPart> {
+export async function planPart(service: Service, router: Router, part: Part): Promise<PlannedWrite> {
   return planWrite(service, arrivalOf(service, router, part))
 }
 

@@ -5,7 +5,7 @@ import type { Arrival } from './arrival.js'
 import { auditRefusal } from './audit-refusal.js'
 import { authorize } from './auth/caller.js'
 import { narrowedStorage } from './content/narrowed-storage.js'
-import type { PlanPart } from './content/bundle/transaction.js'
+import type { PlannedWrite } from './content/bundle/part-runner.js'
 import type { Exchange } from './exchange.js'
 import { failureAnswer } from './failure.js'
 import { nothingAt } from './fhir-place.js'
@@ -30,7 +30,7 @@ export async function dispatch(service: Service, arrival: Arrival): Promise<Answ
 }
 
 /** A part of a transaction up to what it is going to write, after the same checks. @throws {OperationError} as `dispatch`, and as its route. */
-export async function planWrite(service: Service, arrival: Arrival): ReturnType<PlanPart> {
+export async function planWrite(service: Service, arrival: Arrival): Promise<PlannedWrite> {
   try {
     return await checkedPlan(service, arrival)
   } catch (error) {
@@ -39,7 +39,7 @@ export async function planWrite(service: Service, arrival: Arrival): ReturnType<
   }
 }
 
-async function checkedPlan(service: Service, arrival: Arrival): ReturnType<PlanPart> {
+async function checkedPlan(service: Service, arrival: Arrival): Promise<PlannedWrite> {
   const { exchange, match, partOf } = arrival
   const route = match && routeFor(match, exchange.request.method)
   if (match === undefined) throw nothingAt(service, exchange.target)

@@ -1,27 +1,27 @@
 import { OperationError } from 'fhir-ops/errors'
 import { createTurns } from './turns.js'
 
-/** Bounds on the work at one time. */
+/** Bounds on the jobs at one time. */
 export interface ExecutorLimits {
   readonly concurrency: number
   readonly queue: number
   readonly closeMs: number
 }
 
-/** One piece of work. */
-export interface Work<T> {
+/** What a request is to do. */
+export interface Job<T> {
   /** @param signal Aborted when the caller has gone, when time is up, and when the handler is closed. */
   readonly run: (signal: AbortSignal) => Promise<T>
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined
-  /** After this long the work is given up; no limit when absent. */
+  /** After this long the job is given up; no limit when absent. */
   readonly timeoutMs?: number | undefined
 }
 
-/** Runs the work of requests: so many at once, so many waiting, each within its time. */
+/** Runs the jobs of requests: so many at once, so many waiting, each within its time. */
 export interface Executor {
-  /** @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the work throws. */
-  run<T>(work: Work<T>): Promise<T>
+  /** @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the job throws. */
+  run<T>(job: Job<T>): Promise<T>
   /** Refuses new work, waits for what is under way, cancels what takes longer than `closeMs`. */
   close(): Promise<void>
   /** True once `close` was called. */
@@ -34,11 +34,11 @@ export function createExecutor(limits: ExecutorLimits): Executor {
   const cancels = new Set<() => void>()
   let closed = false
   return {
-    async run(work) {
+    async run(job) {
       if (closed) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
       await turns.take()
       try {
-        return await supervised(work, cancels)
+        return await supervised(job, cancels)
       } finally {
         turns.end()
       }
@@ -53,8 +53,8 @@ export function createExecutor(limits: ExecutorLimits): Executor {
   }
 }
 
-/** Runs the work until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, it is told to stop. */
-async function supervised<T>({ run, signal, timeoutMs }: Work<T>, cancels: Set<() => void>): Promise<T> {
+/** Runs the job until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, it is told to stop. */
+async function supervised<T>({ run, signal, timeoutMs }: Job<T>, cancels: Set<() => void>): Promise<T> {
   if (signal?.aborted === true) throw cancelled()
   const controller = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()

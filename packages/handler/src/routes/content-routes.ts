@@ -1,6 +1,7 @@
 import { authorize } from '../auth/caller.js'
 import type { Action } from '../auth/scopes.js'
-import { runBundle, type PartRunner } from '../content/bundle/bundle.js'
+import { runBundle } from '../content/bundle/bundle.js'
+import type { PartRunner } from '../content/bundle/part-runner.js'
 import { carryOut } from '../content/carry-out.js'
 import { COMPARTMENT_TYPES } from '../content/search/compartment.js'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'

@@ -1,4 +1,4 @@
-import type { PartRunner } from '../content/bundle/bundle.js'
+import type { PartRunner } from '../content/bundle/part-runner.js'
 import type { Service } from '../service.js'
 import { botRoutes } from './bot-routes.js'
 import { contentRoutes } from './content-routes.js'

@@ -1,12 +1,9 @@
 import { createPace } from 'fhir-ops/context'
 import type { Answer } from '../../http/answer.js'
-import type { HttpRequest } from '../../http/http-request.js'
 import type { Call } from '../../routes/route.js'
 import { responseBundle } from './bundle-response.js'
 import { bundleParts } from './bundle-part.js'
-
-/** Answers one request within another: same caller, same turn, same time limit. It never rejects. */
-export type ServePart = (request: HttpRequest, call: Call) => Promise<Answer>
+import type { ServePart } from './part-runner.js'
 
 /**
  * Answers each entry of a batch by itself, in their order; an entry that fails leaves the others as they are.

@@ -2,14 +2,9 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Answer } from '../../http/answer.js'
 import type { Call } from '../../routes/route.js'
 import type { Service } from '../../service.js'
-import { runBatch, type ServePart } from './batch.js'
-import { runTransaction, type PlanPart } from './transaction.js'
-
-/** How entries of Bundles are answered by the route table. */
-export interface PartRunner {
-  readonly serve: ServePart
-  readonly plan: PlanPart
-}
+import { runBatch } from './batch.js'
+import type { PartRunner } from './part-runner.js'
+import { runTransaction } from './transaction.js'
 
 /** Answers a Bundle by its type. @throws {OperationError} `body-structure` for any but a batch and a transaction. */
 export async function runBundle(service: Service, call: Call, parts: PartRunner): Promise<Answer> {

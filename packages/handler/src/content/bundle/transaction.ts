@@ -2,23 +2,15 @@ import { createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { Answer } from '../../http/answer.js'
-import type { HttpRequest } from '../../http/http-request.js'
 import type { Call } from '../../routes/route.js'
 import type { Service } from '../../service.js'
-import { criteriaText } from '../condition.js'
+import { criteriaText } from '../criteria.js'
+import type { WritePlan } from '../write-plan.js'
 import { responseBundle } from './bundle-response.js'
 import { bundleParts, type BundlePart } from './bundle-part.js'
 import { entryError } from './entry-error.js'
+import type { PartRunner, PlanPart } from './part-runner.js'
 import { writeTogether, type PlannedEntry } from './write-together.js'
-import type { WritePlan } from '../write-plan.js'
-
-/** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is not a write. */
-export type PlanPart = (request: HttpRequest, call: Call) => Promise<{ readonly call: Call; readonly plan: WritePlan }>
-
-interface TransactionParts {
-  readonly serve: (request: HttpRequest, call: Call) => Promise<Answer>
-  readonly plan: PlanPart
-}
 
 /**
  * Carries all writes of a transaction out, or none: deletions, then creates, then updates; after them reads and searches, which see what
@@ -28,12 +20,12 @@ interface TransactionParts {
  *   cannot be done, with its place.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */
-export async function runTransaction(service: Service, call: Call, { serve, plan }: TransactionParts): Promise<Answer> {
+export async function runTransaction(service: Service, call: Call, { serve, plan }: PartRunner): Promise<Answer> {
   const { model } = checkCapable(call)
   const parts = bundleParts(call)
   const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
-  checkConditions(writes)
-  const answers = await service.writeTurns(conditionTypes(writes), async () =>
+  checkCriteria(writes)
+  const answers = await service.writeTurns(criteriaTypes(writes), async () =>
     writeTogether(service, call, { planned: await planAll(call, writes, plan), model }),
   )
   for (const { index, request } of reads) answers.set(index, await serve(request, call))
@@ -54,10 +46,10 @@ function isRead({ request }: BundlePart): boolean {
 }
 
 /** Two entries with the same criteria could not see each other: both would create. */
-function checkConditions(writes: readonly BundlePart[]): void {
+function checkCriteria(writes: readonly BundlePart[]): void {
   const known = new Set<string>()
   for (const part of writes) {
-    const key = conditionKey(part)
+    const key = criteriaKey(part)
     if (key === undefined) continue
     if (known.has(key)) throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
     known.add(key)
@@ -65,15 +57,15 @@ function checkConditions(writes: readonly BundlePart[]): void {
 }
 
 /** `Type?criteria`; `undefined` for an entry without. */
-function conditionKey({ request }: BundlePart): string | undefined {
+function criteriaKey({ request }: BundlePart): string | undefined {
   if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
   const criteria = request.header('if-none-exist')
   return criteria === undefined ? undefined : `${request.target}?${criteriaText(request.target, criteria)}`
 }
 
 /** The types that entries have criteria for. */
-function conditionTypes(writes: readonly BundlePart[]): readonly string[] {
-  const types = writes.map(conditionKey).map((key) => key?.split(/[/?]/, 1)[0])
+function criteriaTypes(writes: readonly BundlePart[]): readonly string[] {
+  const types = writes.map(criteriaKey).map((key) => key?.split(/[/?]/, 1)[0])
   return [...new Set(types)].filter((type) => type !== undefined)
 }
 

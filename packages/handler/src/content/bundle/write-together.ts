@@ -6,18 +6,16 @@ import { mapped, paced, type Work } from 'fhir-ops/work'
 import type { Answer } from '../../http/answer.js'
 import type { Call } from '../../routes/route.js'
 import type { Service } from '../../service.js'
-import type { BundlePart } from './bundle-part.js'
 import { planAnswer } from '../carry-out.js'
+import { entriesOf } from '../write-plan.js'
+import type { BundlePart } from './bundle-part.js'
 import { entryError } from './entry-error.js'
+import type { PlannedWrite } from './part-runner.js'
 import { textsWithLinks } from './transaction-links.js'
-import { entriesOf, type WritePlan } from '../write-plan.js'
 
 /** An entry of a transaction whose resource is known. */
-export interface PlannedEntry {
+export interface PlannedEntry extends PlannedWrite {
   readonly part: BundlePart
-  /** The entry as a request of its own. */
-  readonly call: Call
-  readonly plan: WritePlan
 }
 
 interface Transaction {
