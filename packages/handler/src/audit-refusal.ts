@@ -21,7 +21,17 @@ export async function auditRefusal(service: Service, arrival: Arrival, error: un
   if (type === undefined) return
   const { requestId, remoteHost } = arrival.exchange
   const { sub, client, loginId } = arrival.caller.principal ?? {}
-  await service.sessions.audit({ type, outcome: 'refused', reason: error.code, sub, client, loginId, requestId, remoteHost, ...whatWasAsked(arrival) })
+  await service.sessions.audit({
+    type,
+    outcome: 'refused',
+    reason: error.code,
+    sub,
+    client,
+    loginId,
+    requestId,
+    remoteHost,
+    ...whatWasAsked(arrival),
+  })
 }
 
 function whatWasAsked({ exchange, match }: Arrival): Pick<AuditEntry, 'operation' | 'resourceType' | 'resourceId'> {

@@ -138,7 +138,14 @@ describe('accepted credentials', () => {
 
   it("with auth 'off', only the FHIR part is open, and a token in the URL is refused all the same", async () => {
     const other = await startServer({ auth: 'off' })
-    const paths = ['/fhir/R4/Patient/1', '/fhir/R4/Patient/1?access_token=x', '/oauth2/userinfo', '/auth/me', '/nowhere', '/fhir/R4/../../auth/me']
+    const paths = [
+      '/fhir/R4/Patient/1',
+      '/fhir/R4/Patient/1?access_token=x',
+      '/oauth2/userinfo',
+      '/auth/me',
+      '/nowhere',
+      '/fhir/R4/../../auth/me',
+    ]
     const statuses = await Promise.all(paths.map(async (path) => (await send(`${other.base}${path}`)).status))
     await other.stop()
     expect(statuses).toEqual([404, 400, 401, 401, 401, 401])
@@ -148,7 +155,9 @@ describe('accepted credentials', () => {
 describe('LIM-01 before a token is accepted', () => {
   it('no byte of the body is asked for', async () => {
     const socket = connect(running.port, '127.0.0.1')
-    socket.write('POST /auth/revoke HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n')
+    socket.write(
+      'POST /auth/revoke HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n',
+    )
     const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
     socket.destroy()
     expect(answer).toMatch(/^HTTP\/1.1 401 /)
@@ -192,7 +201,11 @@ describe('audit', () => {
     const { token } = await sessions.create({ user: 'bob', scopes: ['user/Patient.r'] })
     const authorization = `Bearer ${token}`
     await send(`${other.base}/fhir/R4/Observation/secret`, { headers: { authorization } })
-    await send(`${other.base}/fhir/R4/Patient/x`, { method: 'PUT', headers: { authorization, 'content-type': 'application/json' }, body: '{"secret": 1}' })
+    await send(`${other.base}/fhir/R4/Patient/x`, {
+      method: 'PUT',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"secret": 1}',
+    })
     await other.stop()
     expect(events.slice(-2)).toMatchObject([
       { type: 'scope-denied', outcome: 'refused', sub: 'bob', operation: 'read', resourceType: 'Observation', resourceId: 'secret' },
@@ -215,7 +228,15 @@ describe('audit', () => {
 })
 
 it('a verifier may claim a text that begins like the tokens of the library, but no token of it', async () => {
-  const foreign = { issuer: 'host', sub: 'fixed', sessionKey: 'k', issuedAt: Date.now(), expiresAt: Date.now() + 60_000, scopes: ['openid'], claims: { sub: 'fixed' } }
+  const foreign = {
+    issuer: 'host',
+    sub: 'fixed',
+    sessionKey: 'k',
+    issuedAt: Date.now(),
+    expiresAt: Date.now() + 60_000,
+    scopes: ['openid'],
+    claims: { sub: 'fixed' },
+  }
   const fixed = await startServer({ verifiers: [{ claims: () => true, verify: async () => foreign }] })
   const subOf = async (token: string): Promise<unknown> =>
     at((await send(`${fixed.base}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })).json, 'sub')

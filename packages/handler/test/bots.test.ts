@@ -36,8 +36,16 @@ beforeAll(async () => {
         { id: 'text', run: () => 'plain <b>text</b>' },
         { id: 'nothing', run: () => undefined },
         { id: 'teapot', run: () => botResponse({ status: 418, headers: { 'Retry-After': '5' }, body: { a: 1 } }) },
-        { id: 'fails', run: () => { throw new Error('secret words') } },
-        { id: 'reads', run: (event: BotEvent, { storage }: BotContext) => storage?.read(String(at(event.input, 'type')), String(at(event.input, 'id'))) },
+        {
+          id: 'fails',
+          run: () => {
+            throw new Error('secret words')
+          },
+        },
+        {
+          id: 'reads',
+          run: (event: BotEvent, { storage }: BotContext) => storage?.read(String(at(event.input, 'type')), String(at(event.input, 'id'))),
+        },
         { id: 'searches', run: (event: BotEvent, { storage }: BotContext) => storage?.search(String(at(event.input, 'query'))) },
         { id: 'writes', run: (event: BotEvent, { storage }: BotContext) => storage?.write(event.input as never) },
       ],
@@ -47,10 +55,17 @@ beforeAll(async () => {
 afterAll(() => running.stop())
 
 const fhir = (path: string): string => `${running.base}/fhir/R4${path}`
-const run = (path: string, { type, body, token = running.token, accept }: { type?: string; body?: string | Uint8Array; token?: string; accept?: string } = {}): Promise<Reply> =>
+const run = (
+  path: string,
+  { type, body, token = running.token, accept }: { type?: string; body?: string | Uint8Array; token?: string; accept?: string } = {},
+): Promise<Reply> =>
   send(fhir(path), {
     method: type === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${token}`, ...(type !== undefined && { 'content-type': type }), ...(accept !== undefined && { accept }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(type !== undefined && { 'content-type': type }),
+      ...(accept !== undefined && { accept }),
+    },
     ...(body !== undefined && { body }),
   })
 const putBot = (id: string, change: object = {}, token = running.token): Promise<Reply> =>
@@ -99,7 +114,12 @@ describe('execute (INTERFACE.md 4.6)', () => {
     ['/Bot/teapot/$execute', 418, 'application/json; charset=utf-8', '{"a":1}'],
   ])('%s answers by what it returns', async (path, status, type, text) => {
     const reply = await run(path)
-    expect([reply.status, reply.headers['content-type'], reply.text, reply.headers['x-content-type-options']]).toEqual([status, type, text, 'nosniff'])
+    expect([reply.status, reply.headers['content-type'], reply.text, reply.headers['x-content-type-options']]).toEqual([
+      status,
+      type,
+      text,
+      'nosniff',
+    ])
   })
 
   it.each([
@@ -180,7 +200,8 @@ describe('stored bots', () => {
   })
 
   it('are written only with a scope for Bot by name', async () => {
-    for (const scope of ['system/*.cruds', 'user/*.*', 'openid']) expect((await putBot('x', {}, await tokenFor(undefined, [scope]))).status).toBe(403)
+    for (const scope of ['system/*.cruds', 'user/*.*', 'openid'])
+      expect((await putBot('x', {}, await tokenFor(undefined, [scope]))).status).toBe(403)
     expect((await putBot('x', {}, await tokenFor(undefined, ['system/Bot.cud']))).status).toBe(201)
   })
 

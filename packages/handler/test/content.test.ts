@@ -23,7 +23,11 @@ describe('content', () => {
     expect([made.status, made.headers.location, made.headers.etag]).toEqual([201, fhir('/Patient/p1/_history/1'), 'W/"1"'])
     expect((await put('/Patient/p1', { resourceType: 'Patient', id: 'p1', active: true })).status).toBe(200)
     const read = await get('/Patient/p1')
-    expect([read.status, read.headers.etag, read.json]).toMatchObject([200, 'W/"2"', { resourceType: 'Patient', id: 'p1', active: true, meta: { versionId: '2' } }])
+    expect([read.status, read.headers.etag, read.json]).toMatchObject([
+      200,
+      'W/"2"',
+      { resourceType: 'Patient', id: 'p1', active: true, meta: { versionId: '2' } },
+    ])
     expect(read.headers['content-type']).toBe('application/fhir+json; charset=utf-8')
   })
 
@@ -34,7 +38,11 @@ describe('content', () => {
   })
 
   it('is stored under a new id by POST', async () => {
-    const made = await send(fhir('/Patient'), { method: 'POST', headers: fhirHeaders(running.token), body: '{"resourceType":"Patient","id":"mine"}' })
+    const made = await send(fhir('/Patient'), {
+      method: 'POST',
+      headers: fhirHeaders(running.token),
+      body: '{"resourceType":"Patient","id":"mine"}',
+    })
     expect(made.status).toBe(201)
     expect(at(made.json, 'id')).not.toBe('mine')
     expect((await send(String(made.headers.location), { headers: fhirHeaders(running.token) })).json).toEqual(made.json)
@@ -109,8 +117,18 @@ describe('operations', () => {
       status: 'active',
       group: [{ source: 'http://a', target: 'http://b', element: [{ code: 'x', target: [{ code: 'y', equivalence: 'equal' }] }] }],
     })
-    const parameters = { resourceType: 'Parameters', parameter: [{ name: 'code', valueCode: 'x' }, { name: 'system', valueUri: 'http://a' }] }
-    const reply = await send(fhir('/ConceptMap/m1/$translate'), { method: 'POST', headers: fhirHeaders(running.token), body: JSON.stringify(parameters) })
+    const parameters = {
+      resourceType: 'Parameters',
+      parameter: [
+        { name: 'code', valueCode: 'x' },
+        { name: 'system', valueUri: 'http://a' },
+      ],
+    }
+    const reply = await send(fhir('/ConceptMap/m1/$translate'), {
+      method: 'POST',
+      headers: fhirHeaders(running.token),
+      body: JSON.stringify(parameters),
+    })
     expect(at(reply.json, 'parameter', 0)).toEqual({ name: 'result', valueBoolean: true })
     expect((await get('/ConceptMap/$translate?url=http://example.org/map&code=x&system=http://a')).status).toBe(200)
   })

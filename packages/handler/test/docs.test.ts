@@ -15,7 +15,12 @@ function tableAfter(heading: string, file: string): readonly (readonly string[])
   const lines = text.slice(text.indexOf(`\n## ${heading}\n`)).split('\n')
   const start = lines.findIndex((line) => line.startsWith('|---'))
   const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'))
-  return lines.slice(start + 1, end).map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('`', '')))
+  return lines.slice(start + 1, end).map((line) =>
+    line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  )
 }
 
 function routes(): readonly Route[] {
@@ -36,10 +41,21 @@ function documented(route: Route): readonly string[] {
 
 function rows(): readonly (readonly string[])[] {
   const byText = Map.groupBy(routes(), (route) => JSON.stringify(documented(route)))
-  return [...byText.values()].map((same) => [same.map(({ method }) => method).sort().join(', '), ...documented(same[0]!)])
+  return [...byText.values()].map((same) => [
+    same
+      .map(({ method }) => method)
+      .sort()
+      .join(', '),
+    ...documented(same[0]!),
+  ])
 }
 
-const pathOf = ({ path, types }: Route): string => path.replace(':type', types?.join(', ') ?? '<Type>').replace(':id', '<id>').replace(':version', '<version>').replace(':member', '<Member>')
+const pathOf = ({ path, types }: Route): string =>
+  path
+    .replace(':type', types?.join(', ') ?? '<Type>')
+    .replace(':id', '<id>')
+    .replace(':version', '<version>')
+    .replace(':member', '<Member>')
 
 describe('the documentation', () => {
   it('docs/handler.md lists the route table', () => {
@@ -49,12 +65,16 @@ describe('the documentation', () => {
 
   it('docs/handler.md lists the limits', () => {
     const written = tableAfter('Limits', 'handler.md')
-    expect(written.map(([name, value]) => [name, value])).toEqual(Object.entries(DEFAULT_HANDLER_LIMITS).map(([name, value]) => [name, value.toLocaleString('en')]))
+    expect(written.map(([name, value]) => [name, value])).toEqual(
+      Object.entries(DEFAULT_HANDLER_LIMITS).map(([name, value]) => [name, value.toLocaleString('en')]),
+    )
   })
 
   it('docs/errors.md lists every code with its status and issue type', () => {
     const written = tableAfter('Codes', 'errors.md')
-    expect(written.map(([code, status, issue]) => [code, Number(status), issue])).toEqual(Object.entries(ERRORS).map(([code, { status, issue }]) => [code, status, issue]))
+    expect(written.map(([code, status, issue]) => [code, Number(status), issue])).toEqual(
+      Object.entries(ERRORS).map(([code, { status, issue }]) => [code, status, issue]),
+    )
     expect(written.every(([, , , meaning = '']) => meaning.length > 10)).toBe(true)
   })
 })

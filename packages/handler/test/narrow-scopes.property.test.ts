@@ -58,7 +58,11 @@ const resourceOf = ({ patient, status }: Sample, index: number): JsonObject => (
 async function viewOf(storage: Storage, asked: readonly Scope[]): Promise<{ readonly caller: Caller; readonly view: Storage }> {
   const ctx = createContext({ storage, ...release })
   const principal = { sub: 'ann', loginId: 'l', scopes: asked.map(textOf), claims: {}, expiresAt: 0, patient: 'p' }
-  const caller = await callerOf(principal, { defaultPolicy: 'deny' }, { parse: parseScope, ctx, base: 'http://x/fhir/R4', maxParameters: 10 })
+  const caller = await callerOf(
+    principal,
+    { defaultPolicy: 'deny' },
+    { parse: parseScope, ctx, base: 'http://x/fhir/R4', maxParameters: 10 },
+  )
   return { caller, view: caller.isNarrowed ? narrowedStorage(ctx, caller, release.indexer) : storage }
 }
 

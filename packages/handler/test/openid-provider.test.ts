@@ -31,7 +31,8 @@ function ourConfig(): client.Configuration {
   return ours
 }
 
-const get = (path: string, token: string): Promise<Reply> => send(`${running.base}${path}`, { headers: { authorization: `Bearer ${token}` } })
+const get = (path: string, token: string): Promise<Reply> =>
+  send(`${running.base}${path}`, { headers: { authorization: `Bearer ${token}` } })
 
 describe('tokens of an OpenID provider', () => {
   it('are accepted at the user-information endpoint, by a client that checks its answer', async () => {
@@ -41,7 +42,9 @@ describe('tokens of an OpenID provider', () => {
   it('are refused in a way that the client understands', async () => {
     const failure = await client.fetchUserInfo(ourConfig(), `${await accessToken()}x`, 'app').catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(client.WWWAuthenticateChallengeError)
-    expect((failure as client.WWWAuthenticateChallengeError).cause).toMatchObject([{ scheme: 'bearer', parameters: { error: 'invalid_token' } }])
+    expect((failure as client.WWWAuthenticateChallengeError).cause).toMatchObject([
+      { scheme: 'bearer', parameters: { error: 'invalid_token' } },
+    ])
   })
 
   it('give what their scopes say', async () => {
@@ -66,7 +69,9 @@ describe('tokens of an OpenID provider', () => {
 
   it('are ended by logout', async () => {
     const token = await accessToken()
-    expect((await send(`${running.base}/oauth2/logout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+    expect((await send(`${running.base}/oauth2/logout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } })).status).toBe(
+      200,
+    )
     expect((await get('/auth/me', token)).status).toBe(401)
   })
 })

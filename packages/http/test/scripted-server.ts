@@ -37,7 +37,8 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
 
 /** Answers with JSON. */
 export function json(content: unknown, status = 200, headers: Record<string, string> = {}): Behaviour {
-  return (_, response) => void response.writeHead(status, { 'content-type': 'application/fhir+json', ...headers }).end(JSON.stringify(content))
+  return (_, response) =>
+    void response.writeHead(status, { 'content-type': 'application/fhir+json', ...headers }).end(JSON.stringify(content))
 }
 
 /** Answers with these bytes. */

@@ -10,7 +10,9 @@ export function searchedElements(definitions) {
       .filter(({ resourceType, derivation }) => resourceType === 'StructureDefinition' && derivation !== 'constraint')
       .map((definition) => [definition.type, new Map(definition.snapshot.element.map((element) => [element.path, element]))]),
   )
-  const valueSets = new Map(definitions.filter(({ resourceType }) => resourceType === 'ValueSet').map((valueSet) => [valueSet.url, valueSet]))
+  const valueSets = new Map(
+    definitions.filter(({ resourceType }) => resourceType === 'ValueSet').map((valueSet) => [valueSet.url, valueSet]),
+  )
   return (expression = '') => {
     const paths = branchesOf(expression)
     const elements = paths.map((path) => elementAt(types, path))
@@ -23,12 +25,17 @@ export function searchedElements(definitions) {
 function agreedSystems(coded) {
   const types = [...new Set(coded.map(([type]) => type))]
   const agreed = types.map((type) => [type, [...new Set(coded.filter(([other]) => other === type).map(([, system]) => system))]])
-  return Object.fromEntries(agreed.filter(([, systems]) => systems.length === 1 && systems[0] !== undefined).map(([type, [system]]) => [type, system]))
+  return Object.fromEntries(
+    agreed.filter(([, systems]) => systems.length === 1 && systems[0] !== undefined).map(([type, [system]]) => [type, system]),
+  )
 }
 
 /** The paths of an expression, without the conditions on the way. */
 function branchesOf(expression) {
-  return expression.replace(/\.where\([^()]*\)/g, '').split('|').map((branch) => branch.trim())
+  return expression
+    .replace(/\.where\([^()]*\)/g, '')
+    .split('|')
+    .map((branch) => branch.trim())
 }
 
 /** The definition of the element at a path; `undefined` for what is no plain path. */

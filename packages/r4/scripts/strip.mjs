@@ -2,7 +2,16 @@
 
 const RESOURCE = new Set(['text', 'contact', 'publisher', 'purpose', 'useContext', 'jurisdiction', 'mapping', 'keyword', 'meta', 'xpath'])
 const ELEMENT = new Set([
-  'definition', 'comment', 'requirements', 'alias', 'mapping', 'example', 'isModifierReason', 'meaningWhenMissing', 'orderMeaning', 'short',
+  'definition',
+  'comment',
+  'requirements',
+  'alias',
+  'mapping',
+  'example',
+  'isModifierReason',
+  'meaningWhenMissing',
+  'orderMeaning',
+  'short',
 ])
 const CONSTRAINT = new Set(['xpath', 'requirements'])
 

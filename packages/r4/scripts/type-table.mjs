@@ -22,9 +22,7 @@ function entryOf(definition, parent) {
   return {
     kind: root ? definition.kind : 'nested',
     ...baseOf(root ? definition.baseDefinition?.split('/').at(-1) : parent.type[0].code),
-    elements: Object.fromEntries(
-      ownElements(definition, parent.path).map((element) => [nameOf(element), shapeOf(element, definition)]),
-    ),
+    elements: Object.fromEntries(ownElements(definition, parent.path).map((element) => [nameOf(element), shapeOf(element, definition)])),
   }
 }
 

@@ -12,7 +12,10 @@ const SOURCES = ['currency-codes', 'iso-3166', 'language-subtag-registry']
 const DIST = join(import.meta.dirname, '../dist')
 
 mkdirSync(DIST, { recursive: true })
-writeFileSync(join(DIST, 'registries.pack'), packOf([countries(iso31661), subdivisions(iso31662), currencySystem(currencies)].map((system) => JSON.stringify(system))))
+writeFileSync(
+  join(DIST, 'registries.pack'),
+  packOf([countries(iso31661), subdivisions(iso31662), currencySystem(currencies)].map((system) => JSON.stringify(system))),
+)
 writeFileSync(join(DIST, 'subtags.json'), JSON.stringify(subtagTable(registry)))
 writeFileSync(join(DIST, 'NOTICES.txt'), SOURCES.map(notice).join('\n'))
 

@@ -161,12 +161,23 @@ export const conditionPromises: readonly StoragePromise[] = [
   {
     promise: 'conditions nest',
     check: async ({ storage }) => {
-      await storage.write([indexed('a', { param: 'p' }), indexed('b', { param: 'q' }), indexed('c', { param: 'p' }, { param: 'q' }), indexed('d')])
+      await storage.write([
+        indexed('a', { param: 'p' }),
+        indexed('b', { param: 'q' }),
+        indexed('c', { param: 'p' }, { param: 'q' }),
+        indexed('d'),
+      ])
       const oneOf: Condition = {
         kind: 'or',
         conditions: [
           { kind: 'and', conditions: [has('p'), { kind: 'not', condition: has('q') }] },
-          { kind: 'and', conditions: [{ kind: 'id', ids: ['b', 'd'] }, { kind: 'not', condition: { kind: 'and', conditions: [has('p')] } }] },
+          {
+            kind: 'and',
+            conditions: [
+              { kind: 'id', ids: ['b', 'd'] },
+              { kind: 'not', condition: { kind: 'and', conditions: [has('p')] } },
+            ],
+          },
         ],
       }
       expect(await basicsWhere(storage, oneOf)).toEqual(['a', 'b', 'd'])

@@ -17,7 +17,10 @@ export function observation(id: string, subject: string, code = 'weight'): PutEn
     type: 'Observation',
     id,
     text: writableText('Observation', id, resource),
-    entries: [{ param: 'subject', system: 'Patient', value: subject }, { param: 'code', value: code }],
+    entries: [
+      { param: 'subject', system: 'Patient', value: subject },
+      { param: 'code', value: code },
+    ],
   }
 }
 

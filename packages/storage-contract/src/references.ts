@@ -49,7 +49,10 @@ export const referencePromises: readonly StoragePromise[] = [
       const { storage } = subject
       await storage.write([patient('f1', 'male'), observation('o2', 'f2')])
       expect(await idsOf(storage, FEMALE_SUBJECT)).toEqual(['o2'])
-      await storage.write([{ op: 'delete', type: 'Patient', id: 'f2' }, { op: 'delete', type: 'Observation', id: 'o3' }])
+      await storage.write([
+        { op: 'delete', type: 'Patient', id: 'f2' },
+        { op: 'delete', type: 'Observation', id: 'o3' },
+      ])
       expect(await idsOf(storage, FEMALE_SUBJECT)).toEqual([])
       expect(await idsOf(storage, weighed('height'))).toEqual([])
     },
@@ -58,7 +61,10 @@ export const referencePromises: readonly StoragePromise[] = [
     promise: 'a reference to the same id of another type does not count',
     check: async ({ storage }) => {
       await storage.write([patient('a'), indexed('toGroup', { param: 'r', system: 'Group', value: 'a' })])
-      await storage.write([indexed('toPatient', { param: 'r', system: 'Patient', value: 'a' }), indexed('toUrl', { param: 'r', value: 'a' })])
+      await storage.write([
+        indexed('toPatient', { param: 'r', system: 'Patient', value: 'a' }),
+        indexed('toUrl', { param: 'r', value: 'a' }),
+      ])
       expect(await basicsWhere(storage, { kind: 'refersTo', param: 'r', query: ALL_PATIENTS })).toEqual(['toPatient'])
       const referred = { kind: 'referredBy', param: 'r', query: { type: 'Basic', where: { kind: 'id', ids: ['toGroup'] } } } as const
       expect(await idsOf(storage, { type: 'Patient', where: referred })).toEqual([])

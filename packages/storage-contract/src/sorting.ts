@@ -22,7 +22,13 @@ export const sortingPromises: readonly StoragePromise[] = [
   {
     promise: 'sorting orders numbers by value',
     check: async ({ storage }) => {
-      for (const [id, low] of [['a', 10], ['b', 9], ['c', -1.5], ['d', 0]] as const) await storage.write([indexed(id, { param: 'n', low, high: low })])
+      for (const [id, low] of [
+        ['a', 10],
+        ['b', 9],
+        ['c', -1.5],
+        ['d', 0],
+      ] as const)
+        await storage.write([indexed(id, { param: 'n', low, high: low })])
       expect(await sorted(storage, [{ param: 'n', field: 'low', descending: false }])).toEqual(['c', 'd', 'b', 'a'])
       expect(await sorted(storage, [{ param: 'n', field: 'high', descending: true }])).toEqual(['a', 'b', 'd', 'c'])
     },
@@ -46,7 +52,12 @@ export const sortingPromises: readonly StoragePromise[] = [
   {
     promise: 'several sort keys are looked at in turn',
     check: async ({ storage }) => {
-      for (const [id, text, low] of [['a', 'x', 2], ['b', 'y', 1], ['c', 'x', 1], ['d', 'x', 2]] as const) {
+      for (const [id, text, low] of [
+        ['a', 'x', 2],
+        ['b', 'y', 1],
+        ['c', 'x', 1],
+        ['d', 'x', 2],
+      ] as const) {
         await storage.write([indexed(id, { param: 't', text }, { param: 'n', low, high: low })])
       }
       expect(await sorted(storage, [byText, { param: 'n', field: 'low', descending: true }])).toEqual(['a', 'd', 'c', 'b'])
@@ -55,7 +66,11 @@ export const sortingPromises: readonly StoragePromise[] = [
   {
     promise: 'sorting by lastUpdated and by id needs no entries',
     check: async ({ storage, setTime }) => {
-      for (const [id, time] of [['a', '2024-03-01'], ['b', '2024-01-01'], ['c', '2024-02-01']] as const) {
+      for (const [id, time] of [
+        ['a', '2024-03-01'],
+        ['b', '2024-01-01'],
+        ['c', '2024-02-01'],
+      ] as const) {
         setTime(`${time}T00:00:00.000Z`)
         await storage.write([indexed(id)])
       }

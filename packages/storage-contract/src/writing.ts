@@ -81,7 +81,11 @@ export const writingPromises: readonly StoragePromise[] = [
     check: async ({ storage }) => {
       await storage.write([patient('b')])
       const results = await storage.write([patient('c'), { op: 'delete', type: 'Patient', id: 'b' }, patient('a')])
-      expect(results.map(({ id, created }) => [id, created])).toEqual([['c', true], ['b', false], ['a', true]])
+      expect(results.map(({ id, created }) => [id, created])).toEqual([
+        ['c', true],
+        ['b', false],
+        ['a', true],
+      ])
     },
   },
   {
@@ -107,7 +111,12 @@ export const writingPromises: readonly StoragePromise[] = [
         { op: 'delete', type: 'Patient', id: 'a', ifVersion: '2' },
         { ...patient('a', 'other'), ifVersion: null },
       ])
-      expect(results.map(({ versionId, created }) => [versionId, created])).toEqual([['1', true], ['2', false], ['3', false], ['4', true]])
+      expect(results.map(({ versionId, created }) => [versionId, created])).toEqual([
+        ['1', true],
+        ['2', false],
+        ['3', false],
+        ['4', true],
+      ])
       expect((await storage.read('Patient', 'a'))?.versionId).toBe('4')
       expect(await idsOf(storage, byGender('other'))).toEqual(['a'])
     },

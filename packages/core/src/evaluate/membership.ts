@@ -19,26 +19,35 @@ const IP = 'initial-population'
 /** The populations that each scoring allows (Quality Measure IG, CR 3.11). */
 const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
   ['cohort', new Map<string, Rule>([[IP, { within: [], required: true }]])],
-  ['proportion', new Map<string, Rule>([
-    [IP, { within: [], required: true }],
-    ['denominator', { within: [IP], required: true }],
-    ['denominator-exclusion', { within: [IP, 'denominator'] }],
-    ['numerator', { within: [IP, 'denominator'], without: ['denominator-exclusion'], required: true }],
-    ['numerator-exclusion', { within: [IP, 'denominator', 'numerator'], without: ['denominator-exclusion'] }],
-    ['denominator-exception', { within: [IP, 'denominator'], without: ['denominator-exclusion', 'numerator'] }],
-  ])],
-  ['ratio', new Map<string, Rule>([
-    [IP, { within: [], required: true }],
-    ['denominator', { within: [IP], required: true }],
-    ['denominator-exclusion', { within: [IP, 'denominator'] }],
-    ['numerator', { within: [IP], required: true }],
-    ['numerator-exclusion', { within: [IP, 'numerator'] }],
-  ])],
-  ['continuous-variable', new Map<string, Rule>([
-    [IP, { within: [], required: true }],
-    ['measure-population', { within: [IP], required: true }],
-    ['measure-population-exclusion', { within: [IP, 'measure-population'] }],
-  ])],
+  [
+    'proportion',
+    new Map<string, Rule>([
+      [IP, { within: [], required: true }],
+      ['denominator', { within: [IP], required: true }],
+      ['denominator-exclusion', { within: [IP, 'denominator'] }],
+      ['numerator', { within: [IP, 'denominator'], without: ['denominator-exclusion'], required: true }],
+      ['numerator-exclusion', { within: [IP, 'denominator', 'numerator'], without: ['denominator-exclusion'] }],
+      ['denominator-exception', { within: [IP, 'denominator'], without: ['denominator-exclusion', 'numerator'] }],
+    ]),
+  ],
+  [
+    'ratio',
+    new Map<string, Rule>([
+      [IP, { within: [], required: true }],
+      ['denominator', { within: [IP], required: true }],
+      ['denominator-exclusion', { within: [IP, 'denominator'] }],
+      ['numerator', { within: [IP], required: true }],
+      ['numerator-exclusion', { within: [IP, 'numerator'] }],
+    ]),
+  ],
+  [
+    'continuous-variable',
+    new Map<string, Rule>([
+      [IP, { within: [], required: true }],
+      ['measure-population', { within: [IP], required: true }],
+      ['measure-population-exclusion', { within: [IP, 'measure-population'] }],
+    ]),
+  ],
 ])
 
 /**
@@ -60,7 +69,10 @@ export function membershipsOf(group: GroupPlan): readonly Membership[] {
   return kinds.map((kind, index) => membership(group, { kinds, index, rule: rules.get(kind) ?? { within: [] } }))
 }
 
-function kindOf(population: Population, { rules, scoring }: { readonly rules: ReadonlyMap<string, Rule>; readonly scoring: string }): string {
+function kindOf(
+  population: Population,
+  { rules, scoring }: { readonly rules: ReadonlyMap<string, Rule>; readonly scoring: string },
+): string {
   const kind = population.kinds.find((code) => rules.has(code))
   if (kind !== undefined) return kind
   if (population.kinds.includes('measure-observation')) {
@@ -69,12 +81,19 @@ function kindOf(population: Population, { rules, scoring }: { readonly rules: Re
   throw invalid(population, `is not allowed in a measure with scoring ${quoted(scoring)}`)
 }
 
-function checkRequired(group: GroupPlan, { kinds, rules }: { readonly kinds: readonly string[]; readonly rules: ReadonlyMap<string, Rule> }): void {
+function checkRequired(
+  group: GroupPlan,
+  { kinds, rules }: { readonly kinds: readonly string[]; readonly rules: ReadonlyMap<string, Rule> },
+): void {
   const missing = [...rules].find(([kind, rule]) => rule.required && !kinds.includes(kind))
   if (missing === undefined) return
-  throw new OperationError('definition-required', `A group with scoring ${quoted(group.scoring ?? '')} needs a population '${missing[0]}'.`, {
-    expression: [`${group.path}.population`],
-  })
+  throw new OperationError(
+    'definition-required',
+    `A group with scoring ${quoted(group.scoring ?? '')} needs a population '${missing[0]}'.`,
+    {
+      expression: [`${group.path}.population`],
+    },
+  )
 }
 
 /** Only a ratio may have two of a kind: initial populations, of which numerator and denominator say which is theirs. */
@@ -105,7 +124,9 @@ function initialOf(group: GroupPlan, { kinds, index }: Pick<Place, 'kinds' | 'in
   if (initial.length === 1 && only !== undefined) return only
   const side = kinds[index]?.startsWith('numerator') ? 'numerator' : 'denominator'
   const population = group.populations[kinds.indexOf(side)]
-  const referred = initial.find((at) => group.populations[at]?.id !== undefined && group.populations[at].id === population?.criteriaReference)
+  const referred = initial.find(
+    (at) => group.populations[at]?.id !== undefined && group.populations[at].id === population?.criteriaReference,
+  )
   if (referred !== undefined) return referred
   throw new OperationError('definition-invalid', `The ${side} does not refer to one of the two initial populations.`, {
     expression: [population?.path ?? group.path],

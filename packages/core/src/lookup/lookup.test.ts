@@ -30,12 +30,17 @@ describe('a lookup', () => {
       ['child', 'lion', 'Lion'],
       ['legs', 4, undefined],
     ])
-    expect((await lookup(ctx, { system, code: 'cat', properties: ['legs'] })).properties.map(({ code }) => code)).toEqual(['inactive', 'legs'])
+    expect((await lookup(ctx, { system, code: 'cat', properties: ['legs'] })).properties.map(({ code }) => code)).toEqual([
+      'inactive',
+      'legs',
+    ])
   })
 
   it('tells all designations, and those of a supplement when it is used', async () => {
     const texts = async (useSupplement: readonly string[]): Promise<readonly string[]> =>
-      (await lookup(ctx, { system, code: 'cat', useSupplement })).designations.map(({ value, supplement }) => `${value} ${supplement ?? ''}`.trim())
+      (await lookup(ctx, { system, code: 'cat', useSupplement })).designations.map(({ value, supplement }) =>
+        `${value} ${supplement ?? ''}`.trim(),
+      )
     expect(await texts([])).toEqual(['Cat', 'Katze', 'Chat'])
     expect(await texts([cs('more')])).toEqual(['Cat', 'Katze', 'Chat', `Kat ${cs('more')}|2`])
   })

@@ -32,7 +32,11 @@ export function conceptTexts(provider: CodeSystemProvider, concept: number, list
   const sources = provider.sources(concept)
   const stated = sources.flatMap(({ concept: source, supplement }) => designationsIn(source, supplement))
   const designations = [...(provider.designations?.(concept) ?? []), ...stated]
-  return [...(main === undefined ? [] : [main]), ...designations, ...(listed === undefined ? [] : designationsIn(listed.concept, undefined))]
+  return [
+    ...(main === undefined ? [] : [main]),
+    ...designations,
+    ...(listed === undefined ? [] : designationsIn(listed.concept, undefined)),
+  ]
 }
 
 /** The display of the value set, else of the code system, else of a supplement. */
@@ -40,7 +44,13 @@ export function mainText(provider: CodeSystemProvider, concept: number, listed?:
   const value = displayOf(provider, concept, listed)
   const { language, dialect } = provider.header
   if (value === undefined) return undefined
-  return { value, main: true, extension: NONE, ...(language !== undefined && { language }), ...(dialect !== undefined && { dialects: [dialect] }) }
+  return {
+    value,
+    main: true,
+    extension: NONE,
+    ...(language !== undefined && { language }),
+    ...(dialect !== undefined && { dialects: [dialect] }),
+  }
 }
 
 function displayOf(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): string | undefined {

@@ -6,7 +6,9 @@ import { translate } from './index.js'
 const SYSTEM = 'http://example.org/one'
 
 function contextWith(group: unknown): OperationContext {
-  return createContext({ storage: memoryStorage([{ resourceType: 'ConceptMap', id: 'm', url: 'http://example.org/m', status: 'active', group }]) })
+  return createContext({
+    storage: memoryStorage([{ resourceType: 'ConceptMap', id: 'm', url: 'http://example.org/m', status: 'active', group }]),
+  })
 }
 
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length', 'prototype']
@@ -16,7 +18,10 @@ describe('TR-04 names of object properties', () => {
     const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element: [{ code: 'a', target: [{ code: 'b', equivalence: 'equal' }] }] }])
     expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: name } })).toMatchObject({ result: false, matches: [] })
     expect(await translate(ctx, { mapId: 'm', coding: { system: name, code: 'a' } })).toMatchObject({ result: false, matches: [] })
-    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: name }, reverse: true })).toMatchObject({ result: false, matches: [] })
+    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: name }, reverse: true })).toMatchObject({
+      result: false,
+      matches: [],
+    })
     await expect(translate(ctx, { mapId: name, coding: { system: SYSTEM, code: 'a' } })).rejects.toMatchObject({ code: 'not-found' })
   })
 
@@ -44,11 +49,20 @@ describe('broken stored maps give no match', () => {
   ])('%j', async (group) => {
     const ctx = contextWith(group)
     expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'a' } })).toMatchObject({ result: false, matches: [] })
-    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'a' }, reverse: true })).toMatchObject({ result: false, matches: [] })
+    expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'a' }, reverse: true })).toMatchObject({
+      result: false,
+      matches: [],
+    })
   })
 
   test('a target without code says only how it relates', async () => {
-    const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element: [{ code: 'a', target: [{ equivalence: 'unmatched', product: [null], dependsOn: null }] }] }])
+    const ctx = contextWith([
+      {
+        source: SYSTEM,
+        target: SYSTEM,
+        element: [{ code: 'a', target: [{ equivalence: 'unmatched', product: [null], dependsOn: null }] }],
+      },
+    ])
     const { matches } = await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'a' } })
     expect(matches).toEqual([{ equivalence: 'unmatched', from: { system: SYSTEM, code: 'a' }, products: [], map: 'http://example.org/m' }])
   })
@@ -59,7 +73,12 @@ describe('work', () => {
     Array.from({ length: count }, (_, i) => ({ code: `c${i}`, target: [{ code: `t${i}`, equivalence: 'equal' }] }))
 
   test('a stored map is indexed once, whatever the number of calls', async () => {
-    const resource = { resourceType: 'ConceptMap', id: 'm', status: 'active', group: [{ source: SYSTEM, target: SYSTEM, element: numbered(10) }] }
+    const resource = {
+      resourceType: 'ConceptMap',
+      id: 'm',
+      status: 'active',
+      group: [{ source: SYSTEM, target: SYSTEM, element: numbered(10) }],
+    }
     const storage = memoryStorage([resource])
     const parsed = vi.fn()
     const ctx = createContext({
@@ -78,7 +97,12 @@ describe('work', () => {
 
   test('a CodeableConcept of 10,000 codings looks each of them up once, also on the way through other maps', async () => {
     const coding = Array.from({ length: 10_000 }, (_, i) => ({ system: SYSTEM, code: `c${i}` }))
-    const inline = { resourceType: 'ConceptMap', url: 'http://example.org/inline', status: 'active', group: [{ source: SYSTEM, target: SYSTEM, unmapped: { mode: 'other-map', url: 'http://example.org/m' } }] }
+    const inline = {
+      resourceType: 'ConceptMap',
+      url: 'http://example.org/inline',
+      status: 'active',
+      group: [{ source: SYSTEM, target: SYSTEM, unmapped: { mode: 'other-map', url: 'http://example.org/m' } }],
+    }
     const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element: numbered(10_000) }])
     const { matches } = await translate(ctx, { conceptMap: inline, codeableConcept: { coding: [...coding, ...coding] } })
     expect(matches).toHaveLength(10_000)
@@ -86,7 +110,10 @@ describe('work', () => {
 
   test('ten thousand elements of one code are gathered, not copied again and again', async () => {
     const element = numbered(10_000).map((one) => ({ ...one, code: 'same' }))
-    const { matches } = await translate(contextWith([{ source: SYSTEM, target: SYSTEM, element }]), { mapId: 'm', coding: { system: SYSTEM, code: 'same' } })
+    const { matches } = await translate(contextWith([{ source: SYSTEM, target: SYSTEM, element }]), {
+      mapId: 'm',
+      coding: { system: SYSTEM, code: 'same' },
+    })
     expect(matches).toHaveLength(10_000)
   })
 

@@ -17,7 +17,9 @@ interface Group {
 
 const systems = fc.constantFrom('urn:s1', 'urn:s2', 'urn:s3')
 const codes = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor')
-const targets = fc.array(fc.record({ code: codes, equivalence: fc.constantFrom('equal', 'wider', 'unmatched', 'disjoint') }), { maxLength: 3 })
+const targets = fc.array(fc.record({ code: codes, equivalence: fc.constantFrom('equal', 'wider', 'unmatched', 'disjoint') }), {
+  maxLength: 3,
+})
 const groups: fc.Arbitrary<readonly Group[]> = fc.array(
   fc.record(
     {
@@ -32,7 +34,11 @@ const groups: fc.Arbitrary<readonly Group[]> = fc.array(
 )
 
 /** What the sentences of the specification say, in the plainest form: no index, every element looked at. */
-function expected(map: readonly Group[], asked: { readonly system: string; readonly code: string }, options: { readonly reverse: boolean; readonly to?: string }): readonly string[] {
+function expected(
+  map: readonly Group[],
+  asked: { readonly system: string; readonly code: string },
+  options: { readonly reverse: boolean; readonly to?: string },
+): readonly string[] {
   return map.flatMap((group) => {
     const [from, to] = options.reverse ? [group.target, group.source] : [group.source, group.target]
     if (from !== asked.system || (options.to !== undefined && to !== options.to)) return []
@@ -62,7 +68,16 @@ test('translate finds what a plain reading of the map finds', async () => {
 test('what translates forward is found in reverse', async () => {
   await fc.assert(
     fc.asyncProperty(groups, async (group) => {
-      const ctx = createContext({ storage: memoryStorage([{ resourceType: 'ConceptMap', id: 'm', status: 'active', group: group.map(({ source, target, element }) => ({ source, target, element })) }]) })
+      const ctx = createContext({
+        storage: memoryStorage([
+          {
+            resourceType: 'ConceptMap',
+            id: 'm',
+            status: 'active',
+            group: group.map(({ source, target, element }) => ({ source, target, element })),
+          },
+        ]),
+      })
       for (const { source, element } of group) {
         for (const { code } of element) {
           const { matches } = await translate(ctx, { mapId: 'm', coding: { system: source, code } })

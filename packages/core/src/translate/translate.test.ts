@@ -21,7 +21,10 @@ const map = (over: object = {}): JsonObject => ({
 })
 
 function group(source: string, target: string, codes: Record<string, readonly string[]>, over: object = {}): object {
-  const element = Object.entries(codes).map(([code, targets]) => ({ code, target: targets.map((to) => ({ code: to, equivalence: 'equivalent' })) }))
+  const element = Object.entries(codes).map(([code, targets]) => ({
+    code,
+    target: targets.map((to) => ({ code: to, equivalence: 'equivalent' })),
+  }))
   return { source, target, element, ...over }
 }
 
@@ -60,8 +63,16 @@ describe('translate', () => {
   test.each<[string, Partial<TranslateInput>, readonly string[]]>([
     ['one target system', { targetSystem: THREE }, ['t']],
     ['no such target system', { targetSystem: 'http://example.org/none' }, []],
-    ['every coding of a CodeableConcept, group by group', { coding: undefined, codeableConcept: { coding: [{ system: ONE, code: 'b' }, a] } }, ['z', 'x', 'y', 't']],
-    ['codings without system or code are passed over', { coding: undefined, codeableConcept: { coding: [{ code: 'a' }, {}, a, a] } }, ['x', 'y', 't']],
+    [
+      'every coding of a CodeableConcept, group by group',
+      { coding: undefined, codeableConcept: { coding: [{ system: ONE, code: 'b' }, a] } },
+      ['z', 'x', 'y', 't'],
+    ],
+    [
+      'codings without system or code are passed over',
+      { coding: undefined, codeableConcept: { coding: [{ code: 'a' }, {}, a, a] } },
+      ['x', 'y', 't'],
+    ],
     ['a code of another system', { coding: { system: TWO, code: 'a' } }, []],
     ['codes are case-sensitive', { coding: { system: ONE, code: 'A' } }, []],
     ['reverse', { coding: { system: TWO, code: 'z' }, reverse: true }, ['b']],
@@ -71,7 +82,14 @@ describe('translate', () => {
   })
 
   test('leaves out groups made for another version of the system', async () => {
-    const ctx = context(map({ group: [group(ONE, TWO, { a: ['old'] }, { sourceVersion: '1', targetVersion: '7' }), group(ONE, TWO, { a: ['new'] }, { sourceVersion: '2' })] }))
+    const ctx = context(
+      map({
+        group: [
+          group(ONE, TWO, { a: ['old'] }, { sourceVersion: '1', targetVersion: '7' }),
+          group(ONE, TWO, { a: ['new'] }, { sourceVersion: '2' }),
+        ],
+      }),
+    )
     expect(await codes(ctx, { url: MAP, coding: { ...a, version: '2' } })).toEqual(['new'])
     expect(await codes(ctx, { url: MAP, coding: a })).toEqual(['old', 'new'])
     expect((await translate(ctx, { url: MAP, coding: a })).matches[0]?.concept).toEqual({ system: TWO, version: '7', code: 'old' })
@@ -120,7 +138,15 @@ describe('translate', () => {
 
 describe('dependsOn', () => {
   const dependsOn = [{ property: 'http://example.org/sex', system: THREE, value: 'female' }]
-  const element = [{ code: 'a', target: [{ code: 'f', equivalence: 'equal', dependsOn }, { code: 'any', equivalence: 'wider' }] }]
+  const element = [
+    {
+      code: 'a',
+      target: [
+        { code: 'f', equivalence: 'equal', dependsOn },
+        { code: 'any', equivalence: 'wider' },
+      ],
+    },
+  ]
   const ctx = context(map({ group: [{ source: ONE, target: TWO, element }] }))
   const sex = (coding: object, element_ = 'http://example.org/sex'): TranslateInput => ({
     url: MAP,
@@ -145,7 +171,9 @@ describe('dependsOn', () => {
     const plain = context(map({ group: [{ source: ONE, element: [{ code: 'a', target }] }] }))
     const input = { url: MAP, coding: a }
     expect(await codes(plain, { ...input, dependencies: [{ element: 'p', concept: { text: 'yes' } }] })).toEqual(['f'])
-    expect(await codes(plain, { ...input, dependencies: [{ element: 'p', concept: { coding: [{ system: TWO, code: 'yes' }] } }] })).toEqual(['f'])
+    expect(await codes(plain, { ...input, dependencies: [{ element: 'p', concept: { coding: [{ system: TWO, code: 'yes' }] } }] })).toEqual(
+      ['f'],
+    )
   })
 })
 
@@ -156,7 +184,10 @@ describe('unmapped', () => {
 
   test.each<[object, object]>([
     [{ mode: 'provided' }, { system: TWO, code: 'unknown' }],
-    [{ mode: 'fixed', code: 'temp', display: 'Temporary' }, { system: TWO, code: 'temp', display: 'Temporary' }],
+    [
+      { mode: 'fixed', code: 'temp', display: 'Temporary' },
+      { system: TWO, code: 'temp', display: 'Temporary' },
+    ],
   ])('%j gives %j', async (rule, concept) => {
     const answer = await translate(context(unmapped(rule)), { url: MAP, coding: unknown })
     expect(answer).toEqual({ result: true, matches: [{ concept, from: unknown, products: [], map: MAP }] })
@@ -196,7 +227,14 @@ describe('unmapped', () => {
       map({
         id: `m${i}`,
         url: `http://example.org/ConceptMap/m${i}`,
-        group: [group(ONE, TWO, { [`code${i}`]: [`t${i}`] }, { unmapped: i === length - 1 ? last : { mode: 'other-map', url: `http://example.org/ConceptMap/m${i + 1}` } })],
+        group: [
+          group(
+            ONE,
+            TWO,
+            { [`code${i}`]: [`t${i}`] },
+            { unmapped: i === length - 1 ? last : { mode: 'other-map', url: `http://example.org/ConceptMap/m${i + 1}` } },
+          ),
+        ],
       }),
     )
 
@@ -215,7 +253,9 @@ describe('unmapped', () => {
 
   test('TR-05 many groups that lead to each other cost what they are, not every way through them', async () => {
     const urls = Array.from({ length: 12 }, (_, i) => `http://example.org/ConceptMap/w${i}`)
-    const web = urls.map((url, i) => map({ id: `w${i}`, url, group: urls.map((to) => group(ONE, TWO, { x: ['x'] }, { unmapped: { mode: 'other-map', url: to } })) }))
+    const web = urls.map((url, i) =>
+      map({ id: `w${i}`, url, group: urls.map((to) => group(ONE, TWO, { x: ['x'] }, { unmapped: { mode: 'other-map', url: to } })) }),
+    )
     expect(await codes(context(...web), { url: urls[0], coding: unknown })).toEqual([])
   })
 })

@@ -1,5 +1,15 @@
 import { OperationError } from 'fhir-ops/errors'
-import { execute, QUERY_CONTENT_TYPE, readBotInput, readBotQuery, writeBotOutput, type BotAddress, type BotInput, type BotQuery, type Bots } from 'fhir-ops/execute'
+import {
+  execute,
+  QUERY_CONTENT_TYPE,
+  readBotInput,
+  readBotQuery,
+  writeBotOutput,
+  type BotAddress,
+  type BotInput,
+  type BotQuery,
+  type Bots,
+} from 'fhir-ops/execute'
 import { authorize } from '../auth/caller.js'
 import { botStorage } from '../content/bot-storage.js'
 import type { Answer } from '../http/answer.js'
@@ -77,11 +87,15 @@ function inputOf({ limits }: Service, { request, body }: Call, query: BotQuery):
 function addressOf({ params }: Call, { identifier }: BotQuery): BotAddress {
   const id = params.get('id')
   if (id !== undefined && identifier !== undefined) {
-    throw new OperationError('parameter-invalid', 'A bot is addressed by its id or by an identifier, not by both.', { expression: ['identifier'] })
+    throw new OperationError('parameter-invalid', 'A bot is addressed by its id or by an identifier, not by both.', {
+      expression: ['identifier'],
+    })
   }
   if (id !== undefined) return { id }
   if (identifier !== undefined) return { identifier }
-  throw new OperationError('parameter-required', 'Parameter identifier is missing: it names the bot as system|value.', { expression: ['identifier'] })
+  throw new OperationError('parameter-required', 'Parameter identifier is missing: it names the bot as system|value.', {
+    expression: ['identifier'],
+  })
 }
 
 /** Headers that a bot may see; which of them it sees in the end is for the engine to say. */

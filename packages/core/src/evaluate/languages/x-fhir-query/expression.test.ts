@@ -13,7 +13,14 @@ describe('a criteria expression', () => {
     ['Patient', 'Patient', []],
     ['Patient?', 'Patient', []],
     ['Patient?gender=female', 'Patient', [['gender', 'female']]],
-    ['Observation?date=ge2012&date=lt2016&', 'Observation', [['date', 'ge2012'], ['date', 'lt2016']]],
+    [
+      'Observation?date=ge2012&date=lt2016&',
+      'Observation',
+      [
+        ['date', 'ge2012'],
+        ['date', 'lt2016'],
+      ],
+    ],
     ['Observation?code=http%3A%2F%2Floinc.org%7C8302-2', 'Observation', [['code', 'http://loinc.org|8302-2']]],
     ['Observation?code=http://loinc.org|8302-2', 'Observation', [['code', 'http://loinc.org|8302-2']]],
     ['Patient?name=van+der%20Berg', 'Patient', [['name', 'van der Berg']]],
@@ -22,7 +29,14 @@ describe('a criteria expression', () => {
     ['Patient?name=', 'Patient', [['name', '']]],
     ['Encounter?date=ge{{%periodStart}}', 'Encounter', [['date', 'ge2020-01-01']]],
     ['Encounter?date=%periodStart', 'Encounter', []],
-    ['Patient?name={{%odd}}&active=true', 'Patient', [['name', 'a&b=c%20#?{{%periodStart}}'], ['active', 'true']]],
+    [
+      'Patient?name={{%odd}}&active=true',
+      'Patient',
+      [
+        ['name', 'a&b=c%20#?{{%periodStart}}'],
+        ['active', 'true'],
+      ],
+    ],
   ])('%s', (expression, type, parameters) => {
     if (expression.endsWith('=%periodStart')) expect(() => parseExpression(expression, variables)).toThrow('not percent-encoded')
     else expect(parseExpression(expression, variables)).toEqual({ type, parameters })
@@ -75,20 +89,29 @@ describe('a criteria expression', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {
         const { parameters } = parseExpression('Patient?a={{%v}}&b=1', new Map([['v', value]]))
-        expect(parameters).toEqual([['a', value], ['b', '1']])
+        expect(parameters).toEqual([
+          ['a', value],
+          ['b', '1'],
+        ])
       }),
     )
   })
 
   test('any text is read or refused in our words', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.string().map((text) => `Patient?${text}`)), (text) => {
-        try {
-          parseExpression(text, variables)
-        } catch (error) {
-          expect(error).toBeInstanceOf(OperationError)
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.string().map((text) => `Patient?${text}`),
+        ),
+        (text) => {
+          try {
+            parseExpression(text, variables)
+          } catch (error) {
+            expect(error).toBeInstanceOf(OperationError)
+          }
+        },
+      ),
     )
   })
 })
