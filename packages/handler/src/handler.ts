@@ -22,6 +22,7 @@ export interface Handler {
  * Makes the handler of a service (INTERFACE.md 4).
  *
  * @throws {TypeError} for options that cannot be.
+ * @throws {OperationError} `parameter-required`, `parameter-value` without a context or sessions.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const service = createService(options)

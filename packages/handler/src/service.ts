@@ -2,6 +2,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { definitionEntries } from 'fhir-ops/content'
 import { botEntries, type Bots } from 'fhir-ops/execute'
 import type { Operation } from 'fhir-ops/operation'
+import { checkGiven, checkHas } from 'fhir-ops/errors'
 import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
@@ -61,9 +62,12 @@ export interface Service {
 /** Where FHIR paths begin, below the base. */
 export const FHIR_PATH = '/fhir/R4'
 
-/** @throws {TypeError} for options that cannot be. */
+/** @throws {TypeError} for options that cannot be. @throws {OperationError} for those that are missing or something else. */
 export function createService(options: HandlerOptions): Service {
+  checkGiven('options', options)
   const { context, sessions, defaultPolicy, policy } = options
+  checkHas('context', context, ['storage', 'content', 'limits'])
+  checkHas('sessions', sessions, ['verify'])
   const baseUrl = baseUrlOf(options.baseUrl)
   const limits = { ...DEFAULT_HANDLER_LIMITS, ...options.limits }
   checkPolicy(defaultPolicy)

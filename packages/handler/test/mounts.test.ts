@@ -268,4 +268,17 @@ describe('options that cannot be', () => {
   ])('%s', (_name, options) => {
     expect(() => createHandler({ context, sessions, ...options } as Parameters<typeof createHandler>[0])).toThrow(TypeError)
   })
+
+  it.each([
+    [{}, 'context is missing.'],
+    [{ context: { storage }, sessions }, 'context has no content.'],
+    [{ context }, 'sessions is missing.'],
+    [{ context, sessions: Promise.resolve(sessions) }, 'sessions is a promise that was not awaited.'],
+  ])('%o', (options, message) => {
+    expect(() => Reflect.apply(createHandler, undefined, [options])).toThrow(message)
+  })
+
+  it.each([toNodeListener, toKoaMiddleware])('%o of the promise of a handler', (mount) => {
+    expect(() => Reflect.apply(mount, undefined, [Promise.resolve()])).toThrow('handler is a promise that was not awaited.')
+  })
 })

@@ -1,3 +1,4 @@
+import { checkHas } from 'fhir-ops/errors'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { conceptsIn } from './concepts.js'
 import { connectionsOf } from './connections.js'
@@ -51,9 +52,11 @@ export interface PostgresDatabase {
  *
  * @param pool It is ended by `close`.
  * @throws {OperationError} `storage-unavailable` when the server cannot be reached, has another encoding than UTF-8, or may lose
- *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database.
+ *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database;
+ *   `parameter-required`, `parameter-value` for what is no pool.
  */
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
+  checkHas('pool', pool, ['connect', 'on', 'end'])
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false } = options
   const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits })
   const db = databaseOver(pool, connections)

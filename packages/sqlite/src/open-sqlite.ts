@@ -65,7 +65,8 @@ export async function openSqliteToFill(file: string, options: OpenSqliteOptions 
 }
 
 function fileOptions(file: string, { synchronous = 'FULL', busyTimeoutMs = 5_000 }: OpenSqliteOptions): FileOptions {
-  if (file === '' || file === ':memory:') throw new TypeError('openSqlite needs a file; sqliteStorage takes connections to memory.')
+  if (typeof file !== 'string' || file === '' || file === ':memory:')
+    throw new TypeError('openSqlite needs a file; sqliteStorage takes connections to memory.')
   // Threads open it later, when the process may be in another folder.
   return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }
 }

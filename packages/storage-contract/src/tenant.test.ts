@@ -13,7 +13,7 @@ storageContract('a tenant', ({ now }) => ({ storage: tenantStorage(memoryStorage
 
 sessionStoreContract('a tenant', () => ({ store: tenantSessionStore(memorySessionStore(), 'acme') }))
 
-it.each(['', 'Acme', 'a.b', 'a b', 'a/b', '__proto__', 'x'.repeat(33)])('%j is not a name of a tenant', (name) => {
+it.each(['', JSON.parse('null'), 'Acme', 'a.b', 'a b', 'a/b', '__proto__', 'x'.repeat(33)])('%j is not a name of a tenant', (name) => {
   expect(() => tenantStorage(memoryStorage(), name)).toThrow(TypeError)
   expect(() => tenantSessionStore(memorySessionStore(), name)).toThrow(TypeError)
 })

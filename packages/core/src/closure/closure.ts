@@ -43,7 +43,7 @@ export function closure(ctx: OperationContext, input: ClosureInput): Promise<Clo
 }
 
 async function maintained(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
-  checkInput(input, CLOSURE_INPUT)
+  checkInput(ctx, input, CLOSURE_INPUT)
   const concepts = input.concepts ?? []
   if (concepts.length > 0 && input.since !== undefined) {
     throw new OperationError('parameter-invalid', 'Concepts and version cannot be given together.', { expression: ['version'] })

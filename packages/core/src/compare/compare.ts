@@ -69,7 +69,7 @@ export function compare(ctx: OperationContext, input: CompareInput): Promise<Com
 }
 
 async function compared(ctx: OperationContext, input: CompareInput): Promise<Comparison> {
-  checkInput(input, COMPARE_INPUT)
+  checkInput(ctx, input, COMPARE_INPUT)
   const valueSets = [await namedValueSet(ctx, input.thisValueSet), await namedValueSet(ctx, input.otherValueSet)] as const
   const supplements = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
   const scope = await terminologyScope(ctx, { supplements, rules: input.rules })

@@ -1,5 +1,5 @@
 import { contentView, requestLayer, storageLayer, type ComputedSystem, type ContentLayer, type ContentView } from '../content/index.js'
-import { checkGiven } from '../errors/check-given.js'
+import { checkGiven, checkHas } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
@@ -76,13 +76,11 @@ export interface ContextOptions {
 /**
  * Makes the context of a process over a storage.
  *
- * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a limit that is not a number, and a suppression of findings
- *   without a reason or a day; `parameter-unsupported` for a limit that there is not.
+ * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a storage or definitions that are something else, a limit
+ *   that is not a number, and a suppression of findings without a reason or a day; `parameter-unsupported` for a limit that there is not.
  */
 export function createContext(options: ContextOptions): OperationContext {
-  checkGiven('options', options)
-  checkGiven('storage', options.storage)
-  for (const suppression of options.validation?.suppress ?? []) checkReasonAndDay(suppression)
+  checkOptions(options)
   const cache = options.cache ?? createCache()
   const turns = createTurns()
   const newId = options.newId ?? (() => crypto.randomUUID())
@@ -106,6 +104,13 @@ export function createContext(options: ContextOptions): OperationContext {
     now: options.now ?? (() => new Date()),
     newId,
   }
+}
+
+function checkOptions(options: ContextOptions): void {
+  checkGiven('options', options)
+  checkHas('storage', options.storage, ['read', 'search', 'write'])
+  checkHas('definitions', options.definitions ?? [], [Symbol.iterator])
+  for (const suppression of options.validation?.suppress ?? []) checkReasonAndDay(suppression)
 }
 
 /** What one request adds to the context of its process. */

@@ -4,3 +4,17 @@ import { OperationError } from './operation-error.js'
 export function checkGiven(name: string, value: unknown): void {
   if (value === undefined || value === null) throw new OperationError('parameter-required', `${name} is missing.`, { expression: [name] })
 }
+
+/**
+ * Plain JavaScript may give something else than the types demand, often the promise of it.
+ *
+ * @throws {OperationError} `parameter-required` when it is missing, `parameter-value` when it lacks one of these members.
+ */
+export function checkHas(name: string, value: unknown, members: readonly PropertyKey[]): void {
+  checkGiven(name, value)
+  const given: object = Object(value)
+  const lacking = members.find((member) => !(member in given))
+  if (lacking === undefined) return
+  const reason = 'then' in given ? 'is a promise that was not awaited' : `has no ${String(lacking)}`
+  throw new OperationError('parameter-value', `${name} ${reason}.`, { expression: [name] })
+}

@@ -49,7 +49,7 @@ export interface EvaluateOptions {
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
  */
 export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInput, options: EvaluateOptions = {}): Promise<MeasureReport> {
-  checkInput(input, EVALUATE_INPUT)
+  checkInput(ctx, input, EVALUATE_INPUT)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)

@@ -59,7 +59,7 @@ const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent
  *   `exposeBotErrors` is set; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
  */
 export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<BotAnswer> {
-  checkInput(input, EXECUTE_INPUT)
+  checkInput(ctx, input, EXECUTE_INPUT)
   const { bots, signal } = ctx
   const bot = await findBot(ctx, input.bot, { bots, project: input.project })
   const event = eventOf(ctx, bot, input)

@@ -106,7 +106,7 @@ interface Selection {
 }
 
 async function selected(ctx: OperationContext, input: ExpandInput): Promise<Selection> {
-  checkInput(input, EXPAND_INPUT)
+  checkInput(ctx, input, EXPAND_INPUT)
   refuseLongFilter(ctx, input)
   const planned = await plannedValueSet(ctx, input)
   const { scope, plan } = planned

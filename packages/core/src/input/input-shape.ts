@@ -1,5 +1,4 @@
-import { checkGiven } from '../errors/check-given.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { checkGiven, checkHas, OperationError, quoted } from '../errors/index.js'
 import { isObject, isString, type JsonObject } from '../json/index.js'
 
 /** What a member of an input must be, in words and as a test. */
@@ -56,12 +55,13 @@ export function inputShape<T>(members: { readonly [K in keyof T]-?: MemberKind }
 }
 
 /**
- * Checks that an input is what its type says.
+ * Checks that a call has a context, and an input that is what its type says.
  *
  * @throws {OperationError} `parameter-required`, `parameter-value` or `parameter-unsupported` naming the member that is missing, of another
  *   kind or unknown.
  */
-export function checkInput<T>(input: T, { kinds, needed: names }: InputShape): asserts input is NonNullable<T> {
+export function checkInput<T>(ctx: object, input: T, { kinds, needed: names }: InputShape): asserts input is NonNullable<T> {
+  checkHas('The context', ctx, ['storage', 'content', 'limits'])
   if (!isObject(input)) throw new OperationError('parameter-required', 'The input must be an object.')
   for (const name of names) checkGiven(name, input[name])
   for (const name in input) {

@@ -36,7 +36,7 @@ export function lookup(ctx: OperationContext, input: LookupInput): Promise<Looke
 }
 
 async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<LookedUpConcept> {
-  checkInput(input, LOOKUP_INPUT)
+  checkInput(ctx, input, LOOKUP_INPUT)
   const provider = await providerFor(ctx, input)
   const concept = provider.find(input.code)
   if (concept === undefined) throw await unknownConcept(ctx, input, provider)

@@ -1,5 +1,5 @@
 import { definitionEntries } from '../content/index.js'
-import { OperationError } from '../errors/index.js'
+import { checkHas, OperationError } from '../errors/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import {
   putResource,
@@ -34,9 +34,10 @@ const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: 
  * call sees all earlier ones done.
  *
  * @param resources What it holds at first; each needs a `resourceType` and an `id`.
- * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored.
+ * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored; `parameter-value` when they are no list.
  */
 export function memoryStorage(resources: Iterable<object> = [], options: MemoryStorageOptions = {}): Storage {
+  checkHas('resources', resources, [Symbol.iterator])
   const { now = () => new Date(), history = true } = options
   const log = history ? createVersionLog() : undefined
   const state: MemoryState = { tables: new Map(), versions: new Map(), log, now, writes: 0 }

@@ -8,6 +8,7 @@ import { expand, expandStream } from '../expand/index.js'
 import { lookup } from '../lookup/index.js'
 import { memorySessionStore, memoryStorage } from '../memory/index.js'
 import { createSessions } from '../sessions/index.js'
+import { putResource } from '../storage/index.js'
 import { subsumes } from '../subsumes/index.js'
 import { translate } from '../translate/index.js'
 import { validate } from '../validate/index.js'
@@ -87,6 +88,23 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     await expect(call(run, ctx, input)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
   })
 
+  test.each<[string, (...args: never[]) => unknown]>([
+    ['translate', translate],
+    ['expand', expand],
+    ['look up', lookup],
+    ['validate in a value set', validateInValueSet],
+    ['validate in a code system', validateInCodeSystem],
+    ['compare', compare],
+    ['ask what subsumes', subsumes],
+    ['make a closure table', closure],
+    ['validate', validate],
+    ['evaluate', evaluateMeasure],
+    ['execute', execute],
+  ])('%s over a storage or nothing in place of a context', async (_, run) => {
+    await expect(call(run, storage, {})).rejects.toMatchObject({ code: 'parameter-value', message: 'The context has no storage.' })
+    await expect(call(run, undefined, {})).rejects.toMatchObject({ code: 'parameter-required', message: 'The context is missing.' })
+  })
+
   test('a stream', async () => {
     const first = expandStream(ctx, JSON.parse('{"url":"u","count":"x"}')).next()
     await expect(first).rejects.toMatchObject({ code: 'parameter-value', expression: ['count'] })
@@ -95,6 +113,23 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
   test.each<[string, (...args: never[]) => unknown, unknown, string]>([
     ['a context of nothing', createContext, undefined, 'options is missing.'],
     ['a context without storage', createContext, {}, 'storage is missing.'],
+    [
+      'a context over the promise of a storage',
+      createContext,
+      { storage: Promise.resolve(storage) },
+      'storage is a promise that was not awaited.',
+    ],
+    ['a context over a database', createContext, { storage: { storage, sessions } }, 'storage has no read.'],
+    ['definitions that are no list', createContext, { storage, definitions: {} }, 'definitions has no'],
+    ['a storage of one resource', memoryStorage, { resourceType: 'Patient', id: 'p' }, 'resources has no'],
+    ['a resource in place of what is to be put', putResource, { resourceType: 'Patient', id: 'p' }, 'type is missing.'],
+    [
+      'a resource to put without indexer',
+      putResource,
+      { type: 'Patient', id: 'p', source: { resourceType: 'Patient' } },
+      'indexer is missing.',
+    ],
+    ['sessions in a storage', createSessions, { store: storage }, 'store has no addSession.'],
     [
       'a limit that is not a number',
       createContext,

@@ -1,5 +1,4 @@
-import { checkGiven } from '../errors/check-given.js'
-import { OperationError } from '../errors/index.js'
+import { checkGiven, OperationError } from '../errors/index.js'
 import { isResourceId, type SessionRecord, type UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
 import { rejected, type SessionServices } from './state.js'

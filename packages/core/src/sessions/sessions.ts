@@ -1,4 +1,4 @@
-import { checkGiven } from '../errors/check-given.js'
+import { checkGiven, checkHas } from '../errors/index.js'
 import type { SessionRecord, SessionStore } from '../storage/index.js'
 import type { AuditOrigin } from './audit-event.js'
 import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
@@ -113,7 +113,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): SessionServices {
   checkGiven('options', options)
   const { store, sessionCacheMs = 0, onFailure = () => {} } = options
-  checkGiven('store', store)
+  checkHas('store', store, ['addSession', 'session', 'user'])
   if (!(sessionCacheMs >= 0 && sessionCacheMs <= MAX_CACHE_MS)) throw new TypeError('sessionCacheMs must be 0 to 5,000.')
   const clock = options.now ?? (() => new Date())
   const now = (): number => clock().getTime()

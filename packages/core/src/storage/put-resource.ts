@@ -1,4 +1,4 @@
-import { OperationError } from '../errors/index.js'
+import { checkGiven, OperationError } from '../errors/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import { finished, type Work } from '../work/index.js'
 import type { IndexEntry } from './query.js'
@@ -24,7 +24,7 @@ export interface ResourceToPut {
 /**
  * Makes the write entry of a resource: its text laid out, its index entries made.
  *
- * @throws {OperationError} as `writableText`.
+ * @throws {OperationError} as `writableText`; `parameter-required` without an indexer.
  */
 export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
   return finished(puttingResource(put, indexer))
@@ -33,6 +33,7 @@ export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
 /** As `putResource`, for those who let others run in between. */
 export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
   const text = writableText(type, id, source)
+  checkGiven('indexer', indexer)
   yield
   const resource: unknown = JSON.parse(text)
   if (!isObject(resource)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')

@@ -1,4 +1,4 @@
-import { OperationError, quoted } from '../errors/index.js'
+import { checkGiven, OperationError, quoted } from '../errors/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import { jsonMembers, type JsonMember } from './json-members.js'
 import { isResourceId, isResourceType } from './resource-types.js'
@@ -11,7 +11,7 @@ import { metaPrefix } from './stored-resource.js'
  * @param id Replaces the id of the source, which may lack one.
  * @param source The resource, or its JSON text; numbers of a text keep their digits.
  * @throws {OperationError} `resource-invalid` when the source is not a resource of the type, or when type or id cannot be stored;
- *   `body-invalid` when a text is not JSON.
+ *   `parameter-required` without type or id; `body-invalid` when a text is not JSON.
  */
 export function writableText(type: string, id: string, source: string | JsonObject): string {
   checkAddress(type, id)
@@ -27,8 +27,10 @@ export function writableText(type: string, id: string, source: string | JsonObje
 const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
 const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
 
-/** @throws {OperationError} `resource-invalid` when no resource can be stored under this type and id. */
+/** @throws {OperationError} `parameter-required` without type or id, `resource-invalid` when no resource can be stored under them. */
 export function checkAddress(type: string, id: string): void {
+  checkGiven('type', type)
+  checkGiven('id', id)
   if (!isResourceType(type)) throw new OperationError('resource-invalid', `${quoted(type)} is not a resource type.`)
   if (!isResourceId(id)) {
     throw new OperationError('resource-invalid', `${quoted(id)} is not an id: 1 to 64 letters, digits, hyphens and dots are allowed.`)

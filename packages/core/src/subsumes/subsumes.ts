@@ -58,7 +58,7 @@ export function subsumes(
 }
 
 async function outcomeFor(ctx: OperationContext, input: SubsumesInput | undefined): Promise<SubsumptionOutcome> {
-  checkInput(input, SUBSUMES_INPUT)
+  checkInput(ctx, input, SUBSUMES_INPUT)
   const scope = await terminologyScope(ctx, input.rules === undefined ? {} : { rules: input.rules })
   const family = await scope.family(input.system)
   const choice = await preparedChoice(family, { include: input.version, rules: scope.rules })

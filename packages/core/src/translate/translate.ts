@@ -25,7 +25,7 @@ export function translate(ctx: OperationContext, input: TranslateInput): Promise
 }
 
 async function translated(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
-  checkInput(input, TRANSLATE_INPUT)
+  checkInput(ctx, input, TRANSLATE_INPUT)
   ctx.authorize?.('read', 'ConceptMap', input.mapId)
   const codes = sourceCodes(input)
   const resources = [...(isObject(input.conceptMap) ? [input.conceptMap] : []), ...(input.resources ?? [])]

@@ -37,7 +37,7 @@ export function validateInCodeSystem(ctx: OperationContext, input: ValidateInCod
 }
 
 async function validation(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
-  checkInput(input, IN_CODE_SYSTEM_INPUT)
+  checkInput(ctx, input, IN_CODE_SYSTEM_INPUT)
   const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
   const scope = await terminologyScope(own, {
     supplements: input.useSupplement ?? [],

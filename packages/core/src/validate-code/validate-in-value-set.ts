@@ -25,7 +25,7 @@ export function validateInValueSet(ctx: OperationContext, input: ValidateInValue
 }
 
 async function validation(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
-  checkInput(input, IN_VALUE_SET_INPUT)
+  checkInput(ctx, input, IN_VALUE_SET_INPUT)
   const planned = await plannedValueSet(ctx, input)
   const quick = quickValidation(planned, input)
   if (quick !== undefined) return quick

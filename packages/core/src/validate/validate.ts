@@ -54,7 +54,7 @@ export interface ValidateResult {
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
-  checkInput(input, VALIDATE_INPUT)
+  checkInput(ctx, input, VALIDATE_INPUT)
   const source = await sourceOf(ctx, input)
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked

@@ -58,7 +58,9 @@ export function checkIssuerUri(
   name: string,
   { uri, allowInsecureLoopback }: { readonly uri: string; readonly allowInsecureLoopback: boolean },
 ): void {
-  const { protocol, hostname, username, password } = new URL(uri)
+  const address = URL.parse(uri)
+  if (address === null) throw new TypeError(`${name} must be an https address.`)
+  const { protocol, hostname, username, password } = address
   if (username + password !== '') throw new TypeError(`${name} must be an address without user and password.`)
   if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname) && allowInsecureLoopback)) return
   throw new TypeError(`${name} must be an https address.`)

@@ -25,6 +25,12 @@ const ASYMMETRIC = ['ES256', 'ES384', 'EdDSA', 'RS256', 'PS256'] as const
 const SYMMETRIC = ['HS256', 'HS384', 'HS512'] as const
 const MIN_SECRET_BYTES = 32
 
+/** Without them every issuer's tokens would do, for every service. @throws {TypeError} unless both are texts. */
+export function checkParties(options: { readonly issuer: unknown; readonly audience: unknown }): void {
+  for (const party of [options.issuer, options.audience])
+    if (typeof party !== 'string' || party === '') throw new TypeError('issuer and audience must be given.')
+}
+
 /** @throws {TypeError} for an algorithm that does not go with the keys. */
 export function algorithmsOf(options: JwtKeys): readonly string[] {
   const known: readonly string[] = 'secret' in options ? SYMMETRIC : ASYMMETRIC

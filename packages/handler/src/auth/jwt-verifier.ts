@@ -5,7 +5,7 @@ import { errors, jwtVerify, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { checkHeader, jwtShape } from './jwt-shape.js'
 import { foreignTokenOf } from './jwt-claims.js'
-import { algorithmsOf, keysOf, type JwtKeys } from './issuer-keys.js'
+import { algorithmsOf, checkParties, keysOf, type JwtKeys } from './issuer-keys.js'
 import type { KeySource } from './key-source.js'
 import type { TokenVerifier } from './token-verifier.js'
 
@@ -89,7 +89,7 @@ function reasonOf(error: unknown): 'expired' | 'claims' | 'signature' {
 function verifyingOf(options: JwtVerifierOptions): Verifying {
   const clockTolerance = options.clockTolerance ?? 30
   if (!(clockTolerance >= 0 && clockTolerance <= MAX_TOLERANCE)) throw new TypeError('clockTolerance must be 0 to 300 seconds.')
-  if (options.issuer === '' || options.audience === '') throw new TypeError('issuer and audience must be given.')
+  checkParties(options)
   return {
     options,
     algorithms: algorithmsOf(options),

@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { stringAt } from 'fhir-ops/json'
 import type { EndedLogin } from 'fhir-ops/sessions'
 import { jwtVerify, type JWTPayload } from 'jose'
-import { algorithmsOf, keysOf, type JwtKeys } from './issuer-keys.js'
+import { algorithmsOf, checkParties, keysOf, type JwtKeys } from './issuer-keys.js'
 import { checkHeader, jwtShape } from './jwt-shape.js'
 import type { Replays } from './replays.js'
 
@@ -40,6 +40,7 @@ export const LOGOUT_TOKEN_MS: number = 2 * WINDOW_SECONDS * 1_000
  * @see https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
  */
 export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVerifier {
+  checkParties(options)
   const { issuer, replays, now = () => new Date() } = options
   const keys = keysOf(options)
   const checks = { issuer, audience: options.audience, algorithms: [...algorithmsOf(options)], requiredClaims: ['exp', 'iat', 'jti'] }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkHas } from 'fhir-ops/errors'
 import type { Handler } from '../handler.js'
 import { serve } from './listener.js'
 
@@ -11,8 +12,9 @@ export interface KoaContext {
   respond?: boolean | undefined
 }
 
-/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. */
+/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {OperationError} as `toNodeListener`. */
 export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: KoaContext) => Promise<void> {
+  checkHas('handler', handler, ['respond'])
   return (context) => {
     Object.assign(context, { respond: false })
     return serve(handler, Object.assign(context.req, { originalUrl: context.originalUrl }), context.res)

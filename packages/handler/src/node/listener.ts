@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkHas } from 'fhir-ops/errors'
 import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
 import { linesOf } from '../http/http-request.js'
@@ -11,8 +12,11 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
 /**
  * Serves a handler in `node:http` or Express: `createServer(toNodeListener(handler))`, `app.use('/base', toNodeListener(handler))`.
  * Mount it before anything that reads bodies.
+ *
+ * @throws {OperationError} `parameter-required`, `parameter-value` for what is no handler.
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
+  checkHas('handler', handler, ['respond'])
   return (message, response) => {
     // Only an answer that cannot be written gets here: the peer sees a closed connection then.
     serve(handler, message, response).catch(() => response.destroy())
