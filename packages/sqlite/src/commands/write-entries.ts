@@ -3,6 +3,7 @@ import { checkLaidOut, checkVersion, type DeleteEntry, type PutEntry, type Write
 import type { Command } from './command.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
+import { entryAdder, type AddEntries } from './entry-adder.js'
 
 /** What a write call brings: `now` in milliseconds since 1970, by the caller's clock. */
 export interface WriteArgs {
@@ -25,14 +26,14 @@ export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
   name: 'write',
   lane: 'write',
   run(db, { entries, now, history }) {
-    const paramOf = paramNumbers(db)
+    const addEntries = entryAdder(db)
     return entries.map((entry) => {
       if (entry.op === 'put') checkLaidOut(entry)
       const before = versionBefore(db, entry)
       checkVersion(entry, before?.key === undefined ? null : String(before.version))
       // A clock that was set back must not make a resource older than it was.
       const updated = Math.max(now, before?.updated ?? now)
-      const change = { before, updated, paramOf }
+      const change = { before, updated, addEntries }
       if (history && before !== undefined) keep(db, entry, before)
       return entry.op === 'put' ? put(db, entry, change) : remove(db, entry, change)
     })
@@ -43,11 +44,8 @@ interface Change {
   readonly before: Before | undefined
   /** Milliseconds since 1970. */
   readonly updated: number
-  readonly paramOf: ParamNumbers
+  readonly addEntries: AddEntries
 }
-
-/** The number of a search parameter of a type. */
-type ParamNumbers = (type: string, name: string) => number
 
 /** Keeps the version that comes before this one; a deletion of what is deleted makes none. */
 function keep(db: SqliteDriver, { op, type, id }: WriteEntry, { key, version, updated }: Before): void {
@@ -60,7 +58,7 @@ function keep(db: SqliteDriver, { op, type, id }: WriteEntry, { key, version, up
   }
 }
 
-function put(db: SqliteDriver, entry: PutEntry, { before, updated, paramOf }: Change): WriteResult {
+function put(db: SqliteDriver, entry: PutEntry, { before, updated, addEntries }: Change): WriteResult {
   const { type, id, text } = entry
   const version = (before?.version ?? 0) + 1
   const key = before?.key ?? addRow(db, entry, { version, updated })
@@ -70,7 +68,7 @@ function put(db: SqliteDriver, entry: PutEntry, { before, updated, paramOf }: Ch
   } else if (before !== undefined) {
     db.run(sql`DELETE FROM deleted WHERE type = ${type} AND id = ${id}`)
   }
-  addEntries(db, entry, { resource: key, paramOf })
+  addEntries(key, entry)
   return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: before?.key === undefined }
 }
 
@@ -83,59 +81,22 @@ function remove(db: SqliteDriver, { type, id }: DeleteEntry, { before, updated }
   return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: false }
 }
 
+const LAST_VERSION = `SELECT version, updated, key FROM resource WHERE type = ? AND id = ?
+  UNION ALL SELECT version, updated, NULL FROM deleted WHERE type = ? AND id = ?`
+
 function versionBefore(db: SqliteDriver, { type, id }: WriteEntry): Before | undefined {
-  const current = db.get(sql`SELECT version, updated, key FROM resource WHERE type = ${type} AND id = ${id}`)
-  if (current !== undefined) return { version: numberOf(current[0]), updated: numberOf(current[1]), key: numberOf(current[2]) }
-  const deleted = db.get(sql`SELECT version, updated FROM deleted WHERE type = ${type} AND id = ${id}`)
-  return deleted && { version: numberOf(deleted[0]), updated: numberOf(deleted[1]) }
+  const last = db.fixed(LAST_VERSION).get(type, id, type, id)
+  if (last === undefined) return undefined
+  const [version, updated, key] = last
+  return { version: numberOf(version), updated: numberOf(updated), ...(key !== null && { key: numberOf(key) }) }
 }
+
+const ADD_RESOURCE = 'INSERT OR FAIL INTO resource (type, id, version, updated, text) VALUES (?, ?, ?, ?, ?) RETURNING key'
 
 function addRow(
   db: SqliteDriver,
   { type, id, text }: PutEntry,
   { version, updated }: { readonly version: number; readonly updated: number },
 ): number {
-  const added = sql`INSERT OR FAIL INTO resource (type, id, version, updated, text) VALUES (${type}, ${id}, ${version}, ${updated}, ${text}) RETURNING key`
-  return numberOf(db.get(added)?.[0])
-}
-
-interface EntryKeys {
-  readonly resource: number
-  readonly paramOf: ParamNumbers
-}
-
-/** Rows of one statement: each statement has costs of its own, which `npm run bench storage` shows. */
-const MAX_ROWS = 32
-
-function addEntries(db: SqliteDriver, { type, entries }: PutEntry, { resource, paramOf }: EntryKeys): void {
-  for (let from = 0; from < entries.length; from += MAX_ROWS) {
-    const rows = entries.slice(from, from + MAX_ROWS)
-    const values = rows.flatMap(({ param, system = null, value = null, text = null, low = null, high = null }, index) => {
-      return [resource, paramOf(type, param), from + index, system, value, text, low, high]
-    })
-    db.bind(addRows(rows.length))(...values)
-  }
-}
-
-/** What fails ends the whole write: told so by OR FAIL, SQLite keeps no journal of the single statement, which costs more than the rows. */
-function addRows(count: number): string {
-  return `INSERT OR FAIL INTO entry (resource, param, n, system, value, text, low, high) VALUES ${ROW}${`, ${ROW}`.repeat(count - 1)}`
-}
-
-const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)'
-
-/** Remembered for one write only, as the numbers that it makes go when it is rolled back. */
-function paramNumbers(db: SqliteDriver): ParamNumbers {
-  const numbers = new Map<string, number>()
-  return (type, name) => {
-    const key = `${type} ${name}`
-    const number = numbers.get(key) ?? paramNumber(db, type, name)
-    numbers.set(key, number)
-    return number
-  }
-}
-
-function paramNumber(db: SqliteDriver, type: string, name: string): number {
-  const known = db.get(sql`SELECT key FROM param WHERE type = ${type} AND name = ${name}`)
-  return numberOf((known ?? db.get(sql`INSERT INTO param (type, name) VALUES (${type}, ${name}) RETURNING key`))?.[0])
+  return numberOf(db.fixed(ADD_RESOURCE).get(type, id, version, updated, text)?.[0])
 }

@@ -17,8 +17,8 @@ export interface SqliteDriver {
   all(statement: Sql): readonly Row[]
   /** The first row. */
   get(statement: Sql): Row | undefined
-  /** The same for fixed SQL, without building it anew for every row. */
-  bind(sql: string): (...values: SqliteValue[]) => void
+  /** The same for fixed SQL, without building it anew for every row that is written. */
+  fixed(sql: string): FixedStatement
   /** Whether a transaction is open. */
   inTransaction(): boolean
   /**
@@ -27,6 +27,13 @@ export interface SqliteDriver {
    */
   isWorn(): boolean
   close(): void
+}
+
+/** A statement whose values are bound in order. */
+export interface FixedStatement {
+  run(...values: SqliteValue[]): void
+  /** The first row. */
+  get(...values: SqliteValue[]): Row | undefined
 }
 
 /** Statements kept prepared for one connection, and characters of their texts, each of which stands for about 20 bytes. */
@@ -60,16 +67,13 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
           .all(...values)
           .map(rowOf),
       ),
-    get: ({ text, values }) =>
-      wrapped(
-        () =>
-          prepared(text)
-            .all(...values)
-            .map(rowOf)[0],
-      ),
-    bind(text) {
+    get: ({ text, values }) => wrapped(() => firstRow(prepared(text), values)),
+    fixed(text) {
       const statement = wrapped(() => prepared(text))
-      return (...values) => wrapped(() => void statement.run(...values))
+      return {
+        run: (...values) => wrapped(() => void statement.run(...values)),
+        get: (...values) => wrapped(() => firstRow(statement, values)),
+      }
     },
     isWorn: () => preparedCharacters > WORN_CHARACTERS,
     inTransaction: () => connection.isTransaction ?? connection.inTransaction ?? false,
@@ -123,6 +127,11 @@ function arrayRows(statement: SqliteStatement): SqliteStatement {
   if (statement.setReturnArrays !== undefined) statement.setReturnArrays(true)
   else if (statement.reader === true) statement.raw?.(true)
   return statement
+}
+
+function firstRow(statement: SqliteStatement, values: readonly SqliteValue[]): Row | undefined {
+  const [row] = statement.all(...values)
+  return row === undefined ? undefined : rowOf(row)
 }
 
 /** Drivers that know no array rows give objects, whose members are in the order of the columns. */
