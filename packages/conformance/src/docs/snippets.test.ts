@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
@@ -27,7 +27,12 @@ interface Snippet {
 
 function pages(): readonly string[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-  return ['README.md', ...docs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file))]
+  const packages = readdirSync(join(ROOT, 'packages')).map((name) => join('packages', name, 'README.md'))
+  return [
+    'README.md',
+    ...docs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file)),
+    ...packages.filter((file) => existsSync(join(ROOT, file))),
+  ]
 }
 
 /** The TypeScript blocks of a page that stand for themselves: they begin with an import, and import no file of the reader's own. */
