@@ -55,7 +55,7 @@ export function botSandbox(options: BotSandboxOptions = {}): BotRuntime {
 async function runOn(worker: PooledWorker, task: BotTask): Promise<unknown> {
   const { outcome, log } = await worker.run(task)
   for (const { level, text } of log) task.log(level, text)
-  if ('text' in outcome) return readAnswer(outcome.text)
+  if ('head' in outcome) return readAnswer(outcome)
   const { code, message, diagnostics } = outcome
   throw new OperationError(code, message, diagnostics === undefined ? {} : { diagnostics })
 }

@@ -1,5 +1,5 @@
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core'
-import type { Outcome } from './protocol.js'
+import type { Answered, Failure, Outcome } from './protocol.js'
 import type { Realm } from './realm.js'
 import type { RunState } from './run-state.js'
 
@@ -20,9 +20,11 @@ export function hostObject({ context, keep }: Realm, { state, call, loadHl7, out
     log: (level, line) => state.addLog({ level: logLevel(text(level)), text: text(line) }),
     call: (number, method, args) => {
       state.callMade()
-      if (state.outcome() === undefined && number !== undefined) call(context.getNumber(number), text(method), text(args))
+      const given = text(args)
+      if (given.length > outputBytes) state.end(tooCostly(`The bot passed more than ${outputBytes} bytes to a call.`))
+      if (state.outcome() === undefined && number !== undefined) call(context.getNumber(number), text(method), given)
     },
-    done: (answer) => state.end(answered(text(answer), outputBytes)),
+    done: (head, value) => state.end(answered({ head: text(head), value: text(value) }, outputBytes)),
     fail: (thrown) => state.fail(text(thrown)),
     loadHl7,
   }
@@ -38,8 +40,19 @@ function logLevel(level: string): 'debug' | 'info' | 'warn' | 'error' {
   return level === 'debug' || level === 'warn' || level === 'error' ? level : 'info'
 }
 
-/** JSON escapes make a text up to six times longer; what is certainly too long is not sent on. The exact bound is the caller's. */
-function answered(text: string, outputBytes: number): Outcome {
-  const tooLong = text.length > 6 * outputBytes + 8_192
-  return tooLong ? { code: 'bot-too-costly', message: `The bot returned more than ${outputBytes} bytes.` } : { text }
+/**
+ * What is too long is not sent on, because the host's thread would take long to parse it. Only a text is let through when it may be too
+ * long: in JSON it takes up to six times its length. The exact bound is the caller's.
+ */
+function answered(answer: Answered, outputBytes: number): Outcome {
+  const bound = answer.value.startsWith('"') ? 6 * outputBytes + 2 : outputBytes
+  const isTooLong = answer.head.length > MAX_HEAD || answer.value.length > bound
+  return isTooLong ? tooCostly(`The bot returned more than ${outputBytes} bytes.`) : answer
+}
+
+/** A status and what `botResponse` takes of headers are shorter. */
+const MAX_HEAD = 16_384
+
+function tooCostly(message: string): Failure {
+  return { code: 'bot-too-costly', message }
 }

@@ -50,8 +50,16 @@ export interface LogLine {
   readonly text: string
 }
 
-/** JSON text of a `WireAnswer`, or why there is none. */
-export type Outcome = { readonly text: string } | Failure
+/** What a bot answered, or why there is no answer. */
+export type Outcome = Answered | Failure
+
+/** An answer as it came out of the sandbox. */
+export interface Answered {
+  /** JSON text of a `WireHead`. */
+  readonly head: string
+  /** JSON text of the value; empty when there is none. */
+  readonly value: string
+}
 
 /** Why a run gave no answer. */
 export interface Failure {

@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { botResponse, type BotCapabilities, type BotEvent } from 'fhir-ops/execute'
 import { isHl7Message, parseHl7 } from 'fhir-ops/hl7v2'
 import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import type { Grants, WireEvent } from './protocol.js'
+import type { Answered, Grants, WireEvent } from './protocol.js'
 
 /** JSON text of an event. */
 export function writeEvent(event: BotEvent): string {
@@ -11,16 +11,16 @@ export function writeEvent(event: BotEvent): string {
 }
 
 /**
- * Rebuilds what a bot returned from the JSON text that came out of the sandbox. The text is a bot's and may be anything.
+ * Rebuilds what a bot returned from the JSON texts that came out of the sandbox. The texts are a bot's and may be anything.
  *
- * @throws {OperationError} `bot-failed` when it is not an answer.
+ * @throws {OperationError} `bot-failed` when they are not an answer.
  */
-export function readAnswer(text: string): unknown {
+export function readAnswer(answered: Answered): unknown {
   try {
-    const answer: unknown = JSON.parse(text)
-    if (!isObject(answer)) throw new TypeError('The answer is not an object.')
-    const value = readValue(answer)
-    const response = objectAt(answer, 'response')
+    const head: unknown = JSON.parse(answered.head)
+    if (!isObject(head)) throw new TypeError('The answer is not an object.')
+    const value = readValue(stringAt(head, 'kind'), answered.value)
+    const response = objectAt(head, 'response')
     return response === undefined ? value : botResponse({ ...readResponse(response), body: value })
   } catch (error) {
     throw new OperationError('bot-failed', 'The bot returned a value that cannot be written as JSON.', { cause: error })
@@ -32,18 +32,10 @@ export function grantsOf(capabilities: BotCapabilities): Grants {
   return Object.fromEntries(Object.entries(capabilities).map(([name, methods]) => [name, Object.keys(methods)]))
 }
 
-function readValue(answer: JsonObject): unknown {
-  switch (stringAt(answer, 'kind')) {
-    case 'nothing':
-      return undefined
-    case 'text':
-      return stringAt(answer, 'value') ?? ''
-    case 'hl7':
-      return parseHl7(stringAt(answer, 'value') ?? '')
-    default:
-      if (!Object.hasOwn(answer, 'value')) throw new TypeError('The answer has no value.')
-      return answer['value']
-  }
+function readValue(kind: string | undefined, text: string): unknown {
+  if (kind === 'nothing') return undefined
+  const value: unknown = JSON.parse(text)
+  return kind === 'hl7' ? parseHl7(String(value)) : value
 }
 
 function readResponse(response: JsonObject): { readonly status: number; readonly headers: Readonly<Record<string, string>> } {

@@ -95,6 +95,24 @@ describe('the limits are exact', () => {
     await expect(flood(1_002)).rejects.toMatchObject({ code: 'bot-too-costly' })
   })
 
+  test('what it returns, also as short lists that are long as JSON', async () => {
+    const lists = (count: number) =>
+      runCode(sandbox, `export const handler = () => Array.from({ length: ${count} }, () => [])`, { limits: { outputBytes: 301 } })
+    expect(await lists(100)).toHaveLength(100)
+    await expect(lists(101)).rejects.toMatchObject({ code: 'bot-too-costly', message: 'The bot returned more than 301 bytes.' })
+  })
+
+  test('what it passes to a call', async () => {
+    const capabilities = { storage: { read: async () => ({ resourceType: 'Basic' }), search: async () => [], write: async () => ({}) } }
+    const pass = (length: number) =>
+      runCode(sandbox, `export const handler = (e, { storage }) => storage.read("Basic", "x".repeat(${length}))`, {
+        capabilities,
+        limits: { outputBytes: 100 },
+      })
+    expect(await pass(88)).toEqual({ resourceType: 'Basic' })
+    await expect(pass(89)).rejects.toMatchObject({ code: 'bot-too-costly', message: 'The bot passed more than 100 bytes to a call.' })
+  })
+
   test('memory: what is well below runs, what is above is named', async () => {
     const take = (bytes: number) =>
       runCode(sandbox, `export const handler = () => new Uint8Array(${bytes}).length`, { limits: { memoryBytes: 8_000_000 } })

@@ -20,6 +20,18 @@ const runtime: BotRuntime = {
   async close() {},
 }
 
+/** What a bot makes by itself, in forms that no request may bring. */
+const made = new Map<string, unknown>([
+  ['a member named __proto__', { resourceType: 'Basic', ...JSON.parse('{"extension":[{"__proto__":{}}]}') }],
+  ['U+0000', { resourceType: 'Basic', language: 'a\u0000' }],
+  ['a lone surrogate', { resourceType: 'Basic', language: '\ud800' }],
+  ['too deep a nesting', { resourceType: 'Basic', extension: Array.from({ length: 200 }).reduce((inner: unknown) => [inner], []) }],
+  ['too long a text', { resourceType: 'Basic', language: 'x'.repeat(1024 * 1024 + 1) }],
+  ['too much', { resourceType: 'Basic', extension: Array.from({ length: 5 }, () => 'x'.repeat(1024 * 1024)) }],
+  ['a list', []],
+  ['nothing', undefined],
+])
+
 let running: RunningServer
 beforeAll(async () => {
   const sessions = createSessions({ store: memorySessionStore(), onAudit: (event) => void events.push(event) })
@@ -47,6 +59,11 @@ beforeAll(async () => {
           run: (event: BotEvent, { storage }: BotContext) => storage?.read(String(at(event.input, 'type')), String(at(event.input, 'id'))),
         },
         { id: 'searches', run: (event: BotEvent, { storage }: BotContext) => storage?.search(String(at(event.input, 'query'))) },
+        {
+          id: 'makes',
+          run: (event: BotEvent, { storage }: BotContext) =>
+            storage?.write(made.get(String(at(event.input, 'what'))) as never).catch((error: unknown) => at(error, 'code')),
+        },
         { id: 'writes', run: (event: BotEvent, { storage }: BotContext) => storage?.write(event.input as never) },
       ],
     }),
@@ -155,6 +172,11 @@ describe('execute (INTERFACE.md 4.6)', () => {
     expect((await run('/Bot/echo/$execute', { type, body })).status).toBe(status)
   })
 
+  it.each(['{"a":', '[]'])('the body %s is refused before the right to run the bot is looked at', async (body) => {
+    const token = await tokenFor(undefined, ['user/Patient.cruds'])
+    expect((await run('/Bot/echo/$execute', { type: 'application/json', body, token })).status).toBe(400)
+  })
+
   it('HEAD is 405, since running a bot has effects', async () => {
     const reply = await send(fhir('/Bot/echo/$execute'), { method: 'HEAD', headers: { authorization: `Bearer ${running.token}` } })
     expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, POST'])
@@ -253,5 +275,9 @@ describe('SC-05 the storage of a bot', () => {
       run('/Bot/searches/$execute', json({ query: 'Bot' })),
     ])
     expect(refused.map(({ status }) => status).every((status) => status === 403 || status === 422)).toBe(true)
+  })
+  it.each([...made.keys()])('IN-01 stores no more than a request could: not %s', async (what) => {
+    const reply = await run('/Bot/makes/$execute', json({ what }))
+    expect(reply.text).toMatch(/^(body|parameter)-/)
   })
 })

@@ -4,7 +4,7 @@ import type { JsonObject } from 'fhir-ops/json'
 import { finished } from 'fhir-ops/work'
 import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from '../src/http/body-bytes.js'
-import { readingJsonBody, readJson } from '../src/http/json-body.js'
+import { readingJsonBody } from '../src/http/json-body.js'
 import { scanJson } from '../src/http/json-scan.js'
 import { prettyJson } from '../src/http/pretty.js'
 
@@ -85,7 +85,7 @@ describe('IN-01 IN-02 a JSON body', () => {
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
         const value: unknown = JSON.parse(text)
         if (/__proto__|constructor|prototype|\\u0000|\\ud[89a-f]/i.test(text)) return
-        expect(readJson(text, huge)).toEqual(value)
+        expect(parse(`{"a":${text}}`, huge)).toEqual({ a: value })
         expect(scanJson(text).colons).toBe(membersOf(value))
         expect(JSON.parse(prettyJson(JSON.stringify(value)))).toEqual(value)
       }),

@@ -1,13 +1,17 @@
 import { isBotResponse } from 'fhir-ops/execute'
 import type { Hl7Part } from './host.js'
 
-/** What a bot returned, as data. */
-export interface WireAnswer {
+/** What a bot returned beside its value, as data. */
+export interface WireHead {
   readonly kind: 'nothing' | 'text' | 'hl7' | 'json'
-  /** Absent when the value is nothing, or nothing that JSON can say. */
-  readonly value?: unknown
   /** Present when the bot answered with `botResponse`. */
   readonly response?: { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+}
+
+/** What a bot returned, as data. */
+export interface WireAnswer extends WireHead {
+  /** Absent when the value is nothing. */
+  readonly value?: unknown
 }
 
 /** @param hl7 The HL7 part, when it was loaded. */

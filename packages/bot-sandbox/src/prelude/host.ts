@@ -3,8 +3,8 @@ export interface PreludeHost {
   log(level: string, text: string): void
   /** The answer comes by `SandboxApi.reply`. */
   call(call: number, method: string, args: string): void
-  /** Ends the run with the JSON text of a `WireAnswer`. */
-  done(text: string): void
+  /** Ends the run with an answer: JSON text of a `WireHead`, and of the value, empty when there is none. */
+  done(head: string, value: string): void
   /** Ends the run: the bot threw, or gave what JSON cannot say. */
   fail(text: string): void
   /** Loads the HL7 part of the prelude at its first use. */

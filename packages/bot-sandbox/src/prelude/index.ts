@@ -30,7 +30,8 @@ export function furnish(options: PreludeOptions): SandboxApi {
   const context = { log: log('info'), ...granted.objects }
   const run = async (loaded: unknown, event: string) => {
     const handler = handlerOf(await loaded, exported())
-    host.done(stringify(wireAnswer(await handler(readEvent(event, parseHl7), context), hl7)))
+    const { value, ...head } = wireAnswer(await handler(readEvent(event, parseHl7), context), hl7)
+    host.done(stringify(head), stringify(value) ?? '')
   }
   return {
     start: (loaded, event) => void run(loaded, event).catch((error: unknown) => host.fail(describe(error))),

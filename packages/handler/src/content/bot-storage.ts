@@ -1,10 +1,15 @@
+import { createPace } from 'fhir-ops/context'
 import { OperationError, quoted } from 'fhir-ops/errors'
 import type { BotStorage } from 'fhir-ops/execute'
 import { stringAt, type JsonObject } from 'fhir-ops/json'
 import { parseSearch, searchTypesOf } from 'fhir-ops/search'
-import { isResourceType, putResource, storedResource } from 'fhir-ops/storage'
+import { isResourceType, puttingResource, storedResource } from 'fhir-ops/storage'
+import { paced, type Work } from 'fhir-ops/work'
 import { authorize } from '../auth/caller.js'
+import { checkLength } from '../http/body-bytes.js'
+import { readingJsonBody } from '../http/json-body.js'
 import { parseQuery } from '../http/target.js'
+import type { HandlerLimits } from '../limits.js'
 import type { Call } from '../routes/route.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
@@ -40,17 +45,27 @@ async function search(service: Service, { ctx, caller }: Call, query: string): P
   return items.filter(({ type: found, id }) => caller.decide('search', found, id) === 'allow').map(({ resource }) => resource)
 }
 
-async function write(service: Service, { ctx, caller }: Call, resource: JsonObject): Promise<JsonObject> {
+async function write(service: Service, { ctx, caller }: Call, given: JsonObject): Promise<JsonObject> {
+  const pace = createPace(ctx)
+  const resource = await paced(heldLikeBody(given, service.limits), pace)
   const type = stringAt(resource, 'resourceType') ?? ''
   checkType(type)
-  const given = stringAt(resource, 'id')
-  const id = given ?? ctx.newId()
-  authorize(caller, given === undefined ? { action: 'create', type } : { action: 'update', type, id })
+  const named = stringAt(resource, 'id')
+  const id = named ?? ctx.newId()
+  authorize(caller, named === undefined ? { action: 'create', type } : { action: 'update', type, id })
   await checkValid(service, ctx, { type, source: resource })
-  const entry = putResource({ type, id, source: resource, ifVersion: given === undefined ? null : undefined }, service.indexer)
+  const put = { type, id, source: resource, ifVersion: named === undefined ? null : undefined }
+  const entry = await paced(puttingResource(put, service.indexer), pace)
   const [result] = await ctx.storage.write([entry])
   if (result === undefined) throw new TypeError('The storage gave no result for a write.')
   return storedResource({ ...entry, versionId: result.versionId ?? '', lastUpdated: result.lastUpdated }).resource
+}
+
+/** What a bot stores has the limits of a body, and is checked like one. @throws {OperationError} `body-too-long`; as `readingJsonBody`. */
+function heldLikeBody(given: JsonObject, limits: HandlerLimits): Work<JsonObject> {
+  const text = JSON.stringify(given) ?? ''
+  checkLength(new TextEncoder().encode(text).length, limits.bodyBytes)
+  return readingJsonBody(text, limits)
 }
 
 function checkType(type: string): void {

@@ -3,8 +3,12 @@ import type { HttpRequest } from './http-request.js'
 
 /** @throws {OperationError} `body-too-long` when the declared length is above the limit. Nothing is read. */
 export function checkDeclaredLength(request: HttpRequest, maxBytes: number): void {
-  const declared = Number(request.header('content-length') ?? 0)
-  if (declared > maxBytes) throw tooLong(maxBytes)
+  checkLength(Number(request.header('content-length') ?? 0), maxBytes)
+}
+
+/** @throws {OperationError} `body-too-long` above the limit. */
+export function checkLength(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes) throw new OperationError('body-too-long', `The body is longer than ${maxBytes} bytes.`)
 }
 
 /**
@@ -18,7 +22,7 @@ export async function readBytes(request: HttpRequest, maxBytes: number): Promise
   try {
     for await (const chunk of request.body()) {
       length += chunk.length
-      if (length > maxBytes) throw tooLong(maxBytes)
+      checkLength(length, maxBytes)
       chunks.push(chunk)
     }
   } catch (cause) {
@@ -38,10 +42,6 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
     offset += chunk.length
   }
   return bytes
-}
-
-function tooLong(maxBytes: number): OperationError {
-  return new OperationError('body-too-long', `The body is longer than ${maxBytes} bytes.`)
 }
 
 /** Made once, because making it takes longer than most texts. */

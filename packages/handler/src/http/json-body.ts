@@ -1,6 +1,6 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { isObject, type JsonObject } from 'fhir-ops/json'
-import { finished, type Work } from 'fhir-ops/work'
+import type { Work } from 'fhir-ops/work'
 import { scanJson } from './json-scan.js'
 
 /** Bounds on a JSON body. */
@@ -25,17 +25,6 @@ const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
  *   refused name or value; `parameter-too-long` when a string, or the number of members, is over its limit.
  */
 export function* readingJsonBody(text: string, limits: JsonLimits): Work<JsonObject> {
-  const value = yield* readingJson(text, limits)
-  if (!isObject(value)) throw new OperationError('body-structure', 'The body must be a JSON object.')
-  return value
-}
-
-/** As `readingJsonBody`, for any JSON value and in one go. */
-export function readJson(text: string, limits: JsonLimits): unknown {
-  return finished(readingJson(text, limits))
-}
-
-function* readingJson(text: string, limits: JsonLimits): Work<unknown> {
   const { depth, colons } = scanJson(text)
   if (depth > limits.jsonDepth) throw new OperationError('body-invalid', `The body is nested deeper than ${limits.jsonDepth} levels.`)
   if (colons > limits.jsonMembers) throw new OperationError('parameter-too-long', `The body has more than ${limits.jsonMembers} members.`)
@@ -44,6 +33,7 @@ function* readingJson(text: string, limits: JsonLimits): Work<unknown> {
   yield
   if ((yield* checkedMembers(value, limits)) !== colons)
     throw new OperationError('body-invalid', 'The body has a member twice in one object.')
+  if (!isObject(value)) throw new OperationError('body-structure', 'The body must be a JSON object.')
   return value
 }
 

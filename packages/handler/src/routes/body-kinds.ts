@@ -19,8 +19,8 @@ const FHIR_TYPES: readonly string[] = ['application/fhir+json', 'application/jso
 const FORM = 'application/x-www-form-urlencoded'
 
 /**
- * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads,
- * decoded by its type; `none` leaves it unread.
+ * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads;
+ * `none` leaves it unread.
  */
 export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'json' | 'optional-json' | 'form' | 'optional-form' | 'bot'
 
@@ -54,9 +54,10 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   const reading = readingOf(kind)
   if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
   if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)
-  const text = kind === 'bot' ? '' : decodeUtf8(bytes)
+  const text = decodeUtf8(bytes)
   const mediaType = mediaTypeOf(request.header('content-type'))
-  return { mediaType, bytes, text, ...(reading.json === true && { json: yield* readingJsonBody(text, limits) }) }
+  const isJson = kind === 'bot' ? FHIR_TYPES.includes(mediaType) : reading.json === true
+  return { mediaType, bytes, text, ...(isJson && { json: yield* readingJsonBody(text, limits) }) }
 }
 
 /** A body that was read, with what its parsing needs. */

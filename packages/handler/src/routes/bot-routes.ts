@@ -13,7 +13,6 @@ import {
 import { authorize } from '../auth/caller.js'
 import { botStorage } from '../content/bot-storage.js'
 import type { Answer } from '../http/answer.js'
-import { readJson } from '../http/json-body.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Call, Method, Route } from './route.js'
 
@@ -58,7 +57,7 @@ async function runBot(service: Service, bots: Bots, call: Call): Promise<Answer>
 async function executed(service: Service, bots: Bots, call: Call): Promise<Answer> {
   const { request, requestId, caller, ctx, target } = call
   const query = readBotQuery(target.query)
-  const { input, contentType } = inputOf(service, call, query)
+  const { input, contentType } = inputOf(call, query)
   const project = caller.principal?.project
   const answer = await execute(
     { ...ctx, bots },
@@ -78,9 +77,9 @@ async function executed(service: Service, bots: Bots, call: Call): Promise<Answe
   return { status, headers: Object.entries(headers), ...(body !== undefined && { body }) }
 }
 
-function inputOf({ limits }: Service, { request, body }: Call, query: BotQuery): BotInput {
+function inputOf({ request, body }: Call, query: BotQuery): BotInput {
   if (body === undefined) return { input: query.query, contentType: QUERY_CONTENT_TYPE }
-  return readBotInput(request.header('content-type'), body.bytes, (text) => readJson(text, limits))
+  return readBotInput(request.header('content-type'), body.bytes, () => body.json)
 }
 
 /** @throws {OperationError} `parameter-required` without id and identifier; `parameter-invalid` with both. */
