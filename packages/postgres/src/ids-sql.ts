@@ -88,10 +88,16 @@ function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
   return sql`SELECT e.id FROM unnest(ARRAY(${idsWhere(query)})) AS target, LATERAL (${references}) AS e`
 }
 
-/** Entries may refer to what does not exist. */
+/** So many sources are rather looked up one by one. */
+const FEW_SOURCES = 1_000
+
+/** Entries may refer to what does not exist. The references of many sources are found by going through all references once. */
 function idsReferredBy(type: string, { param, query }: ReferredBy): Sql {
-  const own = sql`SELECT * FROM fhir_entry WHERE type = ${query.type} AND id = source OFFSET 0`
-  const targets = sql`SELECT e.value FROM unnest(ARRAY(${idsWhere(query)})) AS source, LATERAL (${own}) AS e
-    WHERE e.param = ${param} AND e.system = ${type}`
+  const own = sql`SELECT * FROM fhir_entry WHERE type = ${query.type} AND id = source.id OFFSET 0`
+  const ofOne = sql`SELECT e.value FROM source, LATERAL (${own}) AS e
+    WHERE (SELECT count(*) FROM source) <= ${FEW_SOURCES} AND e.param = ${param} AND e.system = ${type}`
+  const ofAny = sql`SELECT value FROM fhir_entry WHERE (SELECT count(*) FROM source) > ${FEW_SOURCES}
+    AND type = ${query.type} AND param = ${param} AND system = ${type} AND (id IN (SELECT id FROM source)) IS TRUE`
+  const targets = sql`WITH source (id) AS MATERIALIZED (${idsWhere(query)}) ${ofOne} UNION ALL ${ofAny}`
   return sql`SELECT id FROM fhir_resource WHERE type = ${type} AND id = ANY (ARRAY(${targets})) AND (text IS NOT NULL) IS TRUE`
 }

@@ -1,7 +1,10 @@
-import { writableText } from 'fhir-ops/storage'
+import { writableText, type SearchQuery } from 'fhir-ops/storage'
 import { afterAll, expect, it } from 'vitest'
 import { testDatabase } from '../test/test-database.js'
+import { connectionsOf } from './connections.js'
+import { databaseOver } from './database.js'
 import { openPostgres } from './index.js'
+import { searchPage } from './search-page.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
@@ -59,5 +62,39 @@ it('a text that is longer than an index can hold is found by all of it, and only
   })
   expect(descending.items.map(({ id }) => id)).toEqual(['other', 'whole', 'beginning', 'short'])
   await storage.close()
+  await schema.drop()
+})
+
+it.each([
+  ['few enough to be sorted', 60],
+  ['too many to be sorted', 130],
+])('pages begin where the matches do, be they far off and %s', async (_, matching) => {
+  const schema = await database.schema()
+  const [opened, pool] = [await openPostgres(schema.pool(), { allowLossyCommits: true }), schema.pool()]
+  const ids = Array.from({ length: 150 }, (_value, n) => `b${100 + n}`)
+  const expected = ids.slice(-matching)
+  const text = (id: string): string => writableText('Basic', id, { resourceType: 'Basic' })
+  const entriesOf = (id: string, n: number) => [
+    { param: 'code', value: expected.includes(id) ? 'a' : 'b' },
+    { param: 'date', low: n },
+  ]
+  await opened.storage.write(ids.map((id, n) => ({ op: 'put', type: 'Basic', id, text: text(id), entries: entriesOf(id, n) })))
+  const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, allowLossyCommits: true }))
+  const found: SearchQuery = { type: 'Basic', where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'a' }] } }
+  for (const sort of [
+    [],
+    [{ param: 'date', field: 'low', descending: false }],
+    [{ param: '_id', field: 'id', descending: false }],
+  ] as const) {
+    const seen: string[] = []
+    for (let after: string | undefined = '', left = 20; after !== undefined && left > 0; left--) {
+      const page = await searchPage(db, { ...found, sort, limit: 17, ...(after !== '' && { after }) }, { few: 1 })
+      seen.push(...page.items.map(({ id }) => id))
+      after = page.next
+    }
+    expect(seen).toEqual(expected)
+  }
+  await db.close()
+  await opened.close()
   await schema.drop()
 })

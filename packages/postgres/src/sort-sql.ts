@@ -38,6 +38,12 @@ export interface OrderedRows {
   readonly key: Sql
   /** What compares the key of a row with that of a row before it, or of itself. */
   readonly onwards: Sql
+  /** What compares it with that of a row behind it, or of itself. */
+  readonly backwards: Sql
+  /** `ASC` or `DESC`. */
+  readonly direction: Sql
+  /** What the index has, FROM and WHERE: a resource may come several times. */
+  readonly all: Sql
   readonly from: Sql
   readonly where: Sql
   /** Those that have no such key, which come last; absent where all have it. */
@@ -52,22 +58,28 @@ export interface Others {
   readonly key: Sql
 }
 
+const ASCENDING = { onwards: sql`>=`, backwards: sql`<=`, direction: sql`ASC` } as const
+const DESCENDING = { onwards: sql`<=`, backwards: sql`>=`, direction: sql`DESC` } as const
+
 /** Each resource once: by the entry that counts for it. Of long texts an index has the beginning only. */
 export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows {
   const where = sql`r.type = ${type} AND r.text IS NOT NULL`
-  const onwards = descending ? sql`<=` : sql`>=`
-  if (field === 'lastUpdated') return { key: sql`r.updated`, onwards, from: sql`fhir_resource r`, where }
-  if (field === 'id') return { key: sql`r.id`, onwards, from: sql`fhir_resource r`, where }
+  const order = descending ? DESCENDING : ASCENDING
+  const all = sql`fhir_resource r WHERE ${where}`
+  if (field === 'lastUpdated') return { key: sql`r.updated`, ...order, all, from: sql`fhir_resource r`, where }
+  if (field === 'id') return { key: sql`r.id`, ...order, all, from: sql`fhir_resource r`, where }
   const { column, sqlType } = ENTRY[field]
   const [key, other] = [sql`e.${column}`, sql`o.${column}`]
   // OFFSET keeps the planner from looking for better entries of anybody.
   const own = sql`SELECT * FROM fhir_entry WHERE type = e.type AND id = e.id AND param = e.param OFFSET 0`
   const better = sql`${other} ${descending ? sql`>` : sql`<`} ${key} OR (${other} = ${key} AND o.n < e.n)`
+  const ofParam = sql`e.type = ${type} AND e.param = ${param} AND ${key} IS NOT NULL`
   return {
     key,
-    onwards,
+    ...order,
+    all: sql`fhir_entry e WHERE ${ofParam}`,
     from: sql`fhir_entry e JOIN fhir_resource r ON r.type = e.type AND r.id = e.id`,
-    where: sql`${where} AND e.type = ${type} AND e.param = ${param} AND ${key} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (${own}) AS o WHERE ${better})`,
+    where: sql`${where} AND ${ofParam} AND NOT EXISTS (SELECT 1 FROM (${own}) AS o WHERE ${better})`,
     others: {
       except: sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND ${column} IS NOT NULL`,
       key: sql`NULL::${sqlType}`,

@@ -85,8 +85,8 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ['ValueSet?url:below=http://x/a', 'or(url[value eq http://x/a], url[value prefix http://x/a/])'],
   ['ValueSet?url:above=http://x/a/b', 'url[value in http://x/a/b http://x/a/ http://x/a http://x/ http://x]'],
   // numbers and quantities
-  ['RiskAssessment?probability=0.5', 'probability[low ge 0.45 & high lt 0.55]'],
-  ['RiskAssessment?probability=100', 'probability[low ge 99.5 & high lt 100.5]'],
+  ['RiskAssessment?probability=0.5', 'probability[low ge 0.45 & low lt 0.55 & high lt 0.55]'],
+  ['RiskAssessment?probability=100', 'probability[low ge 99.5 & low lt 100.5 & high lt 100.5]'],
   ['RiskAssessment?probability=ne5.4', 'or(probability[low lt 5.35], probability[high ge 5.45])'],
   ['RiskAssessment?probability=gt0.8', 'probability[high gt 0.8]'],
   ['RiskAssessment?probability=le0.8', 'or(probability[high le 0.8], probability[low lt 0.8])'],
@@ -95,7 +95,10 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ['Observation?value-quantity=gt80|http://u|kg', 'value-quantity[high gt 80 & value eq kg & system eq http://u]'],
   ['Observation?value-quantity=lt80||kg', 'value-quantity[low lt 80 & value eq kg]'],
   // dates
-  ['Patient?birthdate=1980', 'birthdate[low ge 1980-01-01T00:00:00.000Z & high le 1980-12-31T23:59:59.999Z]'],
+  [
+    'Patient?birthdate=1980',
+    'birthdate[low ge 1980-01-01T00:00:00.000Z & low le 1980-12-31T23:59:59.999Z & high le 1980-12-31T23:59:59.999Z]',
+  ],
   ['Patient?birthdate=ge1980-02', 'or(birthdate[low ge 1980-02-01T00:00:00.000Z], birthdate[high gt 1980-02-29T23:59:59.999Z])'],
   ['Patient?birthdate=lt1990-01-01', 'birthdate[low lt 1990-01-01T00:00:00.000Z]'],
   ['Encounter?date=eb2020-01-01T10:00:00+02:00', 'date[high lt 2020-01-01T08:00:00.000Z]'],
@@ -108,13 +111,13 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ['Observation?code-value-quantity=http://l|1$gt80||kg', 'code-value-quantity[value eq 1 & system eq http://l & high gt 80 & text eq kg]'],
   [
     'Observation?code-value-quantity=1$80|http://u|kg',
-    'code-value-quantity[value eq 1 & low ge 79.5 & high lt 80.5 & text eq http://u|kg]',
+    'code-value-quantity[value eq 1 & low ge 79.5 & low lt 80.5 & high lt 80.5 & text eq http://u|kg]',
   ],
   ['Observation?code-value-concept=1$http://s|2', 'code-value-concept[value eq 1 & text eq http://s|2]'],
   ['Observation?code-value-string=1$Ab', 'code-value-string[value eq 1 & text prefix ab]'],
   [
     'Observation?code-value-date=1$2020',
-    'code-value-date[value eq 1 & low ge 2020-01-01T00:00:00.000Z & high le 2020-12-31T23:59:59.999Z]',
+    'code-value-date[value eq 1 & low ge 2020-01-01T00:00:00.000Z & low le 2020-12-31T23:59:59.999Z & high le 2020-12-31T23:59:59.999Z]',
   ],
   [
     'DocumentReference?relationship=DocumentReference/1$replaces',

@@ -1,0 +1,143 @@
+import type { Position } from '@fhir-ops/sql'
+import type { SearchQuery, SortKey } from 'fhir-ops/storage'
+import { conjuncts } from './condition.js'
+import type { Executor } from './database.js'
+import { idsWhere } from './ids-sql.js'
+import { meets } from './meets-sql.js'
+import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
+import { numberAt, type Row } from './row.js'
+import { longTexts, rowsInOrder, sortColumns, type OrderedRows, type Others } from './sort-sql.js'
+import { sql, type Sql } from './sql.js'
+
+/** A page that is looked for along an index. */
+export interface InTurn extends Page {
+  readonly position: Position | undefined
+  /** So many resources are few. */
+  readonly few: number
+}
+
+/** With more matches than this times `few` a page is looked for in the order of the first sort key, where it then comes soon. */
+const MANY = 10
+/** So many times `few` rows are gone through first: what matches may all be far off, such as those of a year long ago, the latest first. */
+const NEAR = 5
+/** With more matches than this times `few` to put them in order takes longer than to go on. */
+const TOO_MANY_TO_SORT = 100
+
+/** A page of the resources that meet one condition, along the ids. `undefined` where there is none nearby. */
+export async function rowsAlongIds(
+  db: Executor,
+  query: SearchQuery,
+  { position, few, ...page }: InTurn,
+): Promise<readonly Row[] | undefined> {
+  const { type, where } = query
+  // Greater than every id where there are no more rows.
+  const edge = sql`coalesce((SELECT id FROM fhir_resource WHERE type = ${type} AND id > ${position?.id ?? ''} ORDER BY id LIMIT 1 OFFSET ${near(few)}), '~')`
+  const found = matchesSql(query, sql`${isCurrent(type)} AND r.id <= ${edge} AND ${meets(type, where)}`)
+  const rows = await db.rows(pageSql(query, { ...page, found, filled: 0 }))
+  return rows.length === page.limit ? rows : undefined
+}
+
+/**
+ * A page along an index that has the order of the first sort key, and behind its end among the resources without that key. `undefined`
+ * where few match, or none nearby and not too many to sort them, or the index does not have the whole order.
+ */
+export async function rowsInTurn(
+  db: Executor,
+  query: SearchQuery,
+  { position, few, ...page }: InTurn,
+): Promise<readonly Row[] | undefined> {
+  const [first] = query.sort ?? []
+  if (first === undefined) return undefined
+  const ordered = rowsInOrder(query.type, first)
+  const start = await outlook(db, query, { first, ordered, position, few })
+  if (!start.isWorthwhile) return undefined
+  if (start.edge === undefined || position?.keys[0] === null) return rowsToTheEnd(db, query, { ...page, ordered, position })
+  const nearby = inTurnSql(query, ordered, { position, edge: start.edge })
+  const rows = await db.rows(pageSql(query, { ...page, found: nearby, filled: 1 }))
+  if (rows.length === page.limit) return rows
+  return (await areMoreThan(db, query, few * TOO_MANY_TO_SORT)) ? rowsToTheEnd(db, query, { ...page, ordered, position }) : undefined
+}
+
+interface ToTheEnd extends Page {
+  readonly ordered: OrderedRows
+  readonly position: Position | undefined
+}
+
+async function rowsToTheEnd(db: Executor, query: SearchQuery, { ordered, position, ...page }: ToTheEnd): Promise<readonly Row[]> {
+  const others = ordered.others && othersSql(query, ordered.others)
+  const pageOut = async (found: Sql, filled: number): Promise<readonly Row[]> => db.rows(pageSql(query, { ...page, found, filled }))
+  if (position?.keys[0] === null) return others === undefined ? [] : pageOut(others, 0)
+  const inTurn = inTurnSql(query, ordered, { position })
+  const rows = await pageOut(inTurn, 1)
+  return rows.length === page.limit || others === undefined ? rows : pageOut(sql`${inTurn} UNION ALL ${others}`, 0)
+}
+
+function near(few: number): number {
+  return Math.max(0, few * NEAR)
+}
+
+interface Stretch {
+  readonly position: Position | undefined
+  /** The last key, as text; there is no end when absent. */
+  readonly edge?: string
+}
+
+/** The matches with the first sort key, from a position on. */
+function inTurnSql(query: SearchQuery, rows: OrderedRows, { position, edge }: Stretch): Sql {
+  const end = edge === undefined ? sql`TRUE` : sql`${rows.key} ${rows.backwards} ${edge}`
+  return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, rows.key)} FROM ${rows.from}
+    WHERE ${rows.where} AND ${boundSql(query, rows, position)} AND ${end} AND ${meets(query.type, query.where)}`
+}
+
+/** The bound on the key is what the index begins with; `after` decides among equal ones, where they are not in the order of ids. */
+function boundSql({ sort = [] }: SearchQuery, { key, onwards, others }: OrderedRows, position: Position | undefined): Sql {
+  const value = position?.keys[0]
+  if (position === undefined || value === undefined) return sql`TRUE`
+  const [first, second] = sort
+  const isInOrder = others !== undefined && second === undefined && first?.descending === false
+  return isInOrder ? sql`(${key}, e.id) > (${value}, ${position.id})` : sql`${key} ${onwards} ${value}`
+}
+
+/** The matches without the first sort key. */
+function othersSql(query: SearchQuery, { except, key }: Others): Sql {
+  return matchesSql(query, isOneOf(query.type, sql`SELECT id FROM (${idsWhere(query)}) AS ids EXCEPT (${except})`), key)
+}
+
+interface Asked {
+  readonly first: SortKey
+  readonly ordered: OrderedRows
+  readonly position: Position | undefined
+  readonly few: number
+}
+
+interface Outlook {
+  readonly isWorthwhile: boolean
+  /** The key of the row at the end of what is near, as text; absent where there are fewer rows. */
+  readonly edge?: string
+}
+
+/** What there is to know before an index is gone along. */
+async function outlook(db: Executor, query: SearchQuery, { first, ordered, position, few }: Asked): Promise<Outlook> {
+  const more = few * MANY
+  const { key, all, direction } = ordered
+  // Where everything matches, what is near does.
+  const edge =
+    conjuncts(query.where).length === 0
+      ? sql`NULL`
+      : sql`SELECT ${key}::text FROM ${all} AND ${boundSql(query, ordered, position)} ORDER BY ${key} ${direction} LIMIT 1 OFFSET ${near(few)}`
+  const [row] = await db.rows(
+    sql`SELECT (${countUpTo(query, more)}) AS count, EXISTS (${longTexts(query.type, first)}) AS long, (${edge}) AS edge`,
+  )
+  const isWorthwhile = numberAt(row ?? {}, 'count') > more && row?.['long'] === false
+  return { isWorthwhile, ...(typeof row?.['edge'] === 'string' && { edge: row['edge'] }) }
+}
+
+async function areMoreThan(db: Executor, query: SearchQuery, most: number): Promise<boolean> {
+  const [row] = await db.rows(countUpTo(query, most))
+  return numberAt(row ?? {}, 'count') > most
+}
+
+/** Counts one more than that many. */
+function countUpTo(query: SearchQuery, most: number): Sql {
+  return sql`SELECT count(*) AS count FROM (SELECT 1 FROM (${idsWhere(query)}) AS ids LIMIT ${Math.max(0, most) + 1}) AS counted`
+}
