@@ -1,9 +1,9 @@
-import { checkGiven, OperationError } from '../errors/index.js'
-import { isObject, type JsonObject } from '../json/index.js'
+import { checkGiven } from '../errors/index.js'
+import type { JsonObject } from '../json/index.js'
 import { finished, type Work } from '../work/index.js'
 import type { IndexEntry } from './query.js'
 import type { PutEntry } from './storage.js'
-import { writableText } from './writable-text.js'
+import { writableResource } from './writable-text.js'
 
 /** What searches find a resource by. `createIndexer` of `fhir-ops/search` makes one from search parameters. */
 export interface Indexer {
@@ -32,11 +32,8 @@ export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
 
 /** As `putResource`, for those who let others run in between. */
 export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
-  const text = writableText(type, id, source)
+  const { text, resource } = writableResource(type, id, source)
   checkGiven('indexer', indexer)
-  yield
-  const resource: unknown = JSON.parse(text)
-  if (!isObject(resource)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
   yield
   const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
   return { op: 'put', type, id, text, entries, ...(ifVersion !== undefined && { ifVersion }) }

@@ -97,6 +97,15 @@ describe('storedResource', () => {
 })
 
 describe('putResource', () => {
+  it.each(LAID_OUT)('lets the indexer see what is stored of %s', (_, source, text) => {
+    const seen: unknown[] = []
+    putResource({ type: 'Patient', id: 'a', source }, (resource) => {
+      seen.push(resource)
+      return []
+    })
+    expect(seen).toEqual([JSON.parse(text)])
+  })
+
   it('makes a write entry with the entries of the indexer', () => {
     const indexer = (resource: object): { param: string; value: string }[] => [
       { param: 'seen', value: isObject(resource) ? String(resource['id']) : '' },

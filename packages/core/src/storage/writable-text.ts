@@ -14,14 +14,24 @@ import { metaPrefix } from './stored-resource.js'
  *   `parameter-required` without type or id; `body-invalid` when a text is not JSON.
  */
 export function writableText(type: string, id: string, source: string | JsonObject): string {
+  return writableResource(type, id, source).text
+}
+
+/** `writableText` with what it says, so that nobody parses it again. Throws as that does. */
+export function writableResource(
+  type: string,
+  id: string,
+  source: string | JsonObject,
+): { readonly text: string; readonly resource: JsonObject } {
   checkAddress(type, id)
-  const members = topMembers(typeof source === 'string' ? source : JSON.stringify(source))
-  const resourceType: unknown = JSON.parse(members.get('resourceType') ?? 'null')
-  if (resourceType !== type) throw new OperationError('resource-invalid', `The resource's resourceType is not ${quoted(type)}.`)
+  const json = typeof source === 'string' ? source : JSON.stringify(source)
+  const resource = parsed(json)
+  const members = distinct(jsonMembers(json))
+  if (resource['resourceType'] !== type) throw new OperationError('resource-invalid', `The resource's resourceType is not ${quoted(type)}.`)
   const meta = metaMembers(members.get('meta'))
   const others = [...members].filter(([name]) => !LAID_OUT.has(name))
   const tail = others.map(([name, value]) => `,${JSON.stringify(name)}:${value}`).join('')
-  return `${metaPrefix(type, id)}${meta}}${tail}}`
+  return { text: `${metaPrefix(type, id)}${meta}}${tail}}`, resource: { ...resource, id, meta: parsed(`{${meta}}`) } }
 }
 
 const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
@@ -46,12 +56,13 @@ function metaMembers(meta: string | undefined): string {
     .join(',')
 }
 
-function topMembers(text: string): ReadonlyMap<string, string> {
-  if (!isObject(parsed(text))) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
-  return distinct(jsonMembers(text))
+function parsed(text: string): JsonObject {
+  const value = jsonIn(text)
+  if (!isObject(value)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
+  return value
 }
 
-function parsed(text: string): unknown {
+function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -3,7 +3,15 @@
  * Devanagari and Thai, the parts of Korean syllables, the voiced sounds of Japanese.
  */
 export function fold(text: string): string {
-  return text.normalize('NFD').replace(ACCENTS, '').normalize('NFC').toLowerCase().replaceAll('ς', 'σ').replace(/\s+/g, ' ').trim()
+  const folded = BEYOND_ASCII.test(text) ? foldedLetters(text) : text.toLowerCase()
+  return folded.replace(/\s+/g, ' ').trim()
+}
+
+/** All others are lower case with nothing more to do, which is most of what a load folds (`npm run bench first-load`). */
+const BEYOND_ASCII = /[\u0080-\uffff]/
+
+function foldedLetters(text: string): string {
+  return text.normalize('NFD').replace(ACCENTS, '').normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
 }
 
 /** Those of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. */
