@@ -40,6 +40,10 @@ const ENTRY_PROMISES: readonly string[] = [
   'resources without an entry come last in both directions',
   'several sort keys are looked at in turn',
   'sorted pages join without gap or repetition',
+  'what is within a resource is found for itself, with the version and time of its container',
+  'conditions on what is within a resource hold for one and the same of them',
+  'what is within a resource goes when that is put again or deleted',
+  'of several puts of one id in a write, what is within the last is found',
 ]
 
 storageContract(

@@ -1,5 +1,5 @@
 import { joined } from '@fhir-ops/sql'
-import type { Condition, SearchQuery } from 'fhir-ops/storage'
+import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import { bounds, entryTests, type ReferredBy, type RefersTo, type Updated } from './condition.js'
 import { passes, type EntryTests } from './entry-sql.js'
 import { sql, type Sql } from './sql.js'
@@ -84,8 +84,11 @@ function idsUpdated(type: string, condition: Updated): Sql {
 
 /** Each target is looked up in the index by value: OFFSET keeps the planner from going through all references for each target. */
 function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
-  const references = sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND value = target AND system = ${query.type} OFFSET 0`
-  return sql`SELECT e.id FROM unnest(ARRAY(${idsWhere(query)})) AS target, LATERAL (${references}) AS e`
+  const ids = placesOf(query.type).map((place) => {
+    const references = sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND value = target AND system = ${place} OFFSET 0`
+    return sql`SELECT e.id FROM unnest(ARRAY(${idsWhere({ ...query, type: place })})) AS target, LATERAL (${references}) AS e`
+  })
+  return joined(ids, ' UNION ALL ')
 }
 
 /** So many sources are rather looked up one by one. */

@@ -8,7 +8,7 @@ import { countMatches, searchPage } from './search-page.js'
 import { prepared, sql } from './sql.js'
 import { writeEntries } from './write-entries.js'
 
-const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
+const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
 /** How resources are kept. */
 export interface StorageOptions {

@@ -1,4 +1,4 @@
-import { DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { CONTAINED_PARAM, DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Database, Executor } from './database.js'
 import { addEntriesSql } from './entry-rows.js'
 import { revise } from './revision.js'
@@ -52,10 +52,11 @@ async function keepVersions(executor: Executor, { changes, passed }: Pick<WriteP
 async function applyChanges(executor: Executor, changes: readonly Change[]): Promise<boolean> {
   const known = changes.filter((change) => change.known)
   const added = changes.filter((change) => !change.known)
-  if (added.length > 0)
-    await executor.rows(prepared('add', sql`INSERT INTO fhir_resource (${COLUMNS}) SELECT * FROM ${versionRows(added)}`))
+  const within = changes.flatMap((change) => change.contained.map((put): Change => ({ ...change, ...put, contained: [], known: false })))
   const replacesDefinitions = known.length > 0 && (await changeVersions(executor, known))
-  const entries = addEntriesSql(changes)
+  const rows = [...added, ...within]
+  if (rows.length > 0) await executor.rows(prepared('add', sql`INSERT INTO fhir_resource (${COLUMNS}) SELECT * FROM ${versionRows(rows)}`))
+  const entries = addEntriesSql([...changes, ...within])
   if (entries !== undefined) await executor.rows(prepared('index', entries))
   return replacesDefinitions
 }
@@ -64,9 +65,23 @@ async function changeVersions(executor: Executor, changes: readonly Change[]): P
   const update = sql`UPDATE fhir_resource r SET version = w.version, updated = w.updated, text = w.text
     FROM ${versionRows(changes)} WHERE r.type = w.type AND r.id = w.id`
   await executor.rows(prepared('change', update))
-  const clear = sql`DELETE FROM fhir_entry e USING ${addressRows(changes)} WHERE e.type = w.type AND e.id = w.id RETURNING e.param`
-  const definitions = sql`WITH cleared AS (${clear}) SELECT 1 FROM cleared WHERE starts_with(param, ${DEFINITION_PARAM}) LIMIT 1`
-  return (await executor.rows(prepared('clear', definitions))).length > 0
+  const clear = sql`DELETE FROM fhir_entry e USING ${addressRows(changes)} WHERE e.type = w.type AND e.id = w.id RETURNING e.param, e.system, e.value`
+  const cleared = await executor.rows(
+    prepared(
+      'clear',
+      sql`WITH cleared AS (${clear}) SELECT * FROM cleared WHERE starts_with(param, ${DEFINITION_PARAM}) OR param = ${CONTAINED_PARAM}`,
+    ),
+  )
+  const references = cleared.filter((row) => row['param'] === CONTAINED_PARAM)
+  const contained = references.map((row) => ({ type: textAt(row, 'system'), id: textAt(row, 'value') }))
+  if (contained.length > 0) await removeContained(executor, contained)
+  return cleared.length > references.length
+}
+
+/** What is within a resource goes with its version. */
+async function removeContained(executor: Executor, contained: readonly Address[]): Promise<void> {
+  for (const table of [sql`fhir_entry`, sql`fhir_resource`])
+    await executor.rows(sql`DELETE FROM ${table} r USING ${addressRows(contained)} WHERE r.type = w.type AND r.id = w.id`)
 }
 
 const COLUMNS = sql`type, id, version, updated, text`

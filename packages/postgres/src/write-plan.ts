@@ -1,5 +1,13 @@
 import { instantOf } from '@fhir-ops/sql'
-import { checkLaidOut, checkVersion, type IndexEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import {
+  checkLaidOut,
+  checkVersion,
+  containedPuts,
+  type IndexEntry,
+  type PutEntry,
+  type WriteEntry,
+  type WriteResult,
+} from 'fhir-ops/storage'
 
 /** Where a resource is stored. */
 export interface Address {
@@ -18,6 +26,8 @@ export interface Version extends Address {
 export interface Change extends Version {
   readonly text: string | null
   readonly entries: readonly IndexEntry[]
+  /** What is within it. */
+  readonly contained: readonly PutEntry[]
   /** Whether the id has had a version before. */
   readonly known: boolean
 }
@@ -84,6 +94,7 @@ function versionAfter({ type, id, op }: WriteEntry, last: VersionBefore | undefi
   return { type, id, version: (last?.version ?? 0) + 1, updated: Math.max(now, last?.updated ?? now), current: op === 'put' }
 }
 
-function contentOf(entry: WriteEntry): Pick<Change, 'text' | 'entries'> {
-  return entry.op === 'put' ? { text: entry.text, entries: entry.entries } : { text: null, entries: [] }
+function contentOf(entry: WriteEntry): Pick<Change, 'text' | 'entries' | 'contained'> {
+  if (entry.op === 'delete') return { text: null, entries: [], contained: [] }
+  return { text: entry.text, entries: entry.entries, contained: containedPuts(entry) }
 }

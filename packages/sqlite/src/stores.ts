@@ -8,7 +8,7 @@ import { addSession, changeSession, endOthers, purgeSessions, readSession, sessi
 import { changeUser, putUser, readUser } from './commands/user-commands.js'
 import { writeEntries } from './commands/write-entries.js'
 
-const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
+const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
 /** Options of `sqliteStorage`. */
 export interface SqliteStorageOptions {

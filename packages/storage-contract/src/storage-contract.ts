@@ -1,6 +1,7 @@
 import type { Storage } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { conditionPromises } from './conditions.js'
+import { containmentPromises } from './containment.js'
 import { historyPromises } from './history.js'
 import { lifePromises } from './life.js'
 import { pagingPromises } from './paging.js'
@@ -33,6 +34,7 @@ const PROMISES: readonly StoragePromise[] = [
   ...sortingPromises,
   ...conditionPromises,
   ...referencePromises,
+  ...containmentPromises,
   ...lifePromises,
 ]
 

@@ -196,6 +196,12 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Encounter?_content=liver finished', 'visit'],
   ['Encounter?_content=finished bone', 'stay'],
   // 3.1.1.5.6, contained resources
+  ['MedicationRequest?medication.ingredient-code=http://example.org/medications|abc', 'custom'],
+  ['MedicationRequest?medication.manufacturer.name=meds', 'custom'],
+  ['MedicationRequest?medication.code:missing=true', 'custom'],
+  ['MedicationRequest?medication:Medication.ingredient-code=other', ''],
+  ['Medication?ingredient-code=http://example.org/medications|abc', ''],
+  ['Organization?name=meds', ''],
   ['Patient?_contained=false&gender=male', 'bob'],
   ['Patient?_contained=true', 'search-unsupported'],
   ['Patient?_contained=maybe', 'search-invalid'],

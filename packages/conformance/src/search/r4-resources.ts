@@ -133,6 +133,23 @@ export const RESOURCES: readonly Resource[] = [
     result: [{ reference: 'Observation/w100' }, { reference: 'Observation/pressure' }],
   },
   {
+    resourceType: 'MedicationRequest',
+    id: 'custom',
+    contained: [
+      { resourceType: 'Organization', id: 'maker', name: 'Meds' },
+      {
+        resourceType: 'Medication',
+        id: 'mix',
+        manufacturer: { reference: '#maker' },
+        ingredient: [{ itemCodeableConcept: { coding: [{ system: 'http://example.org/medications', code: 'abc' }] } }],
+      },
+    ],
+    status: 'active',
+    intent: 'order',
+    medicationReference: { reference: '#mix' },
+    subject,
+  },
+  {
     resourceType: 'Provenance',
     id: 'prov',
     recorded: '2013-01-14T10:00:00Z',

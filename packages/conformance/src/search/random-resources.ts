@@ -81,6 +81,25 @@ const subject = fc.oneof(
     arbitrary: fc.record({ identifier, type: one(['Patient', 'Group']) }, { requiredKeys: ['identifier'] }),
   },
 )
+/** Resources within another, which refer to each other. */
+const contained = fc.tuple(
+  fc.record({ resourceType: fc.constant('Organization'), id: fc.constant('d'), name: one(NAMES) }),
+  fc.record(
+    {
+      resourceType: fc.constant('Patient'),
+      id: fc.constant('c'),
+      gender: one(['male', 'female']),
+      identifier: few(identifier),
+      managingOrganization: fc.oneof(reference('Organization'), fc.constant({ reference: '#d' })),
+    },
+    { requiredKeys: ['resourceType', 'id'] },
+  ),
+)
+const within = fc.oneof(
+  contained,
+  contained.map((all) => all.slice(1)),
+)
+
 const text = fc
   .tuple(one(NAMES), one([...NAMES, 'http']))
   .map(([first, second]) => ({ status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml"><b>${first}</b> of ${second}</div>` }))
@@ -115,7 +134,8 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<object>>> = {
         text,
         code: concept,
         status: one(['final', 'amended']),
-        subject,
+        contained: within,
+        subject: fc.oneof(subject, subject, fc.constant({ reference: '#c' })),
         encounter: reference('Encounter'),
         derivedFrom: few(reference('Observation')),
         component: few(maybe({ code: concept, valueQuantity: quantity })),

@@ -1,4 +1,4 @@
-import type { Condition, EntryTest, SearchQuery } from '../storage/index.js'
+import { placesOf, type Condition, type EntryTest, type SearchQuery } from '../storage/index.js'
 import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
 import { satisfies } from './entry-test.js'
 import type { ResourceTable } from './resource-table.js'
@@ -104,13 +104,17 @@ function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { re
   return rows
 }
 
-function rowsReferringTo(scope: Scope, param: string, query: SearchQuery): Bits {
-  const operands = idsOf(scope.tables, query)
-  const all = [
-    { field: 'value', op: 'in', operands },
-    { field: 'system', op: 'eq', operand: query.type },
-  ] as const
-  return intersection(scope.table.live(), entryRows(scope, { kind: 'entry', param, all }))
+function rowsReferringTo(scope: Scope, param: string, { type, where }: SearchQuery): Bits {
+  const live = scope.table.live()
+  const found = placesOf(type).map((place) => {
+    const operands = idsOf(scope.tables, { type: place, where })
+    const all = [
+      { field: 'value', op: 'in', operands },
+      { field: 'system', op: 'eq', operand: place },
+    ] as const
+    return entryRows(scope, { kind: 'entry', param, all })
+  })
+  return intersection(live, unionOf(live.length, found))
 }
 
 function idsOf(tables: Tables, query: SearchQuery): readonly string[] {

@@ -27,7 +27,7 @@ export interface MemoryStorageOptions {
   readonly history?: boolean
 }
 
-const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true }
+const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
 /**
  * A storage that lives and ends with the process: for tests, and for content that is loaded at start. Nothing in it waits, so every

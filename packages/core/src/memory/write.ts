@@ -1,6 +1,8 @@
 import {
   checkLaidOut,
   checkVersion,
+  CONTAINED_PARAM,
+  containedPuts,
   storedResource,
   type HistoryPosition,
   type PutEntry,
@@ -82,13 +84,28 @@ function apply({ tables, versions, log }: MemoryState, { entry, before, after }:
   if (after === undefined || after === before) return
   versions.set(`${entry.type}/${entry.id}`, after)
   log?.add(after)
-  const table = tables.get(entry.type) ?? createResourceTable()
-  tables.set(entry.type, table)
-  if (entry.op === 'delete' || after.stored === undefined) table.delete(entry.id)
-  else table.put({ stored: after.stored, entries: entry.entries, updated: after.updated })
+  const table = tableOf(tables, entry.type)
+  for (const { type, id } of containedIn(table, entry.id)) tables.get(type)?.delete(id)
+  if (entry.op === 'delete' || after.stored === undefined) return table.delete(entry.id)
+  table.put({ stored: after.stored, entries: entry.entries, updated: after.updated })
+  for (const put of containedPuts(entry)) {
+    tableOf(tables, put.type).put({ stored: storedAs(put, after), entries: put.entries, updated: after.updated })
+  }
 }
 
-function storedAs({ type, id, text }: PutEntry, { version, updated }: HistoryPosition): StoredResource {
+function tableOf(tables: MemoryState['tables'], type: string): ResourceTable {
+  const table = tables.get(type) ?? createResourceTable()
+  tables.set(type, table)
+  return table
+}
+
+/** The resources within the current version of one. */
+function containedIn(table: ResourceTable, id: string): readonly { readonly type: string; readonly id: string }[] {
+  const entries = table.row(table.find(id) ?? -1)?.entries ?? []
+  return entries.flatMap(({ param, system: type = '', value = '' }) => (param === CONTAINED_PARAM ? [{ type, id: value }] : []))
+}
+
+function storedAs({ type, id, text }: PutEntry, { version, updated }: Pick<HistoryPosition, 'version' | 'updated'>): StoredResource {
   return storedResource({ type, id, text, versionId: String(version), lastUpdated: instant(updated) })
 }
 

@@ -1,7 +1,18 @@
-export type { Capabilities, DeleteEntry, PutEntry, SearchPage, Storage, StoredResource, WriteEntry, WriteResult } from './storage.js'
+export type {
+  Capabilities,
+  ContainedEntry,
+  DeleteEntry,
+  PutEntry,
+  SearchPage,
+  Storage,
+  StoredResource,
+  WriteEntry,
+  WriteResult,
+} from './storage.js'
 export type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceHistory, ResourceVersion } from './history.js'
 export { allMatches } from './all-matches.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './definition-param.js'
+export { CONTAINED_PARAM, containedPuts, containedType, isContainedType, placesOf } from './contained.js'
 export { cursorParts } from './cursor-parts.js'
 export { historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './history-cursor.js'
 export { jsonItems, jsonMembers, type JsonMember } from './json-members.js'

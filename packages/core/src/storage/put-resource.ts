@@ -2,7 +2,7 @@ import { checkGiven } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import { finished, type Work } from '../work/index.js'
 import type { IndexEntry } from './query.js'
-import type { PutEntry } from './storage.js'
+import type { ContainedEntry, PutEntry } from './storage.js'
 import { writableResource } from './writable-text.js'
 
 /** What searches find a resource by. `createIndexer` of `fhir-ops/search` makes one from search parameters. */
@@ -10,6 +10,8 @@ export interface Indexer {
   (resource: JsonObject): readonly IndexEntry[]
   /** The same, for those who let others run in between. */
   readonly work?: (resource: JsonObject) => Work<readonly IndexEntry[]>
+  /** What the resources within it are found by; absent where they are not found. */
+  readonly contained?: (resource: JsonObject) => Work<readonly ContainedEntry[]>
 }
 
 /** A resource that is to be stored. */
@@ -36,5 +38,6 @@ export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut,
   checkGiven('indexer', indexer)
   yield
   const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
-  return { op: 'put', type, id, text, entries, ...(ifVersion !== undefined && { ifVersion }) }
+  const contained = indexer.contained === undefined ? [] : yield* indexer.contained(resource)
+  return { op: 'put', type, id, text, entries, ...(contained.length > 0 && { contained }), ...(ifVersion !== undefined && { ifVersion }) }
 }

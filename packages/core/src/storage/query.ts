@@ -54,7 +54,8 @@ export type Condition =
   /** Bounds are inclusive milliseconds since 1970. */
   | { readonly kind: 'lastUpdated'; readonly from?: number; readonly to?: number }
   /**
-   * An entry of this parameter whose `system` and `value` are type and id of a resource that the inner query matches (chaining).
+   * An entry of this parameter whose `system` and `value` are type and id of a resource that the inner query matches, by itself or, in a storage that
+   * keeps `contained` of puts, within another (chaining).
    * Only `type` and `where` of an inner query mean anything.
    */
   | { readonly kind: 'refersTo'; readonly param: string; readonly query: SearchQuery }

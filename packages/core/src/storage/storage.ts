@@ -19,6 +19,16 @@ export interface StoredResource {
   readonly parsing?: (() => Work<JsonObject>) | undefined
 }
 
+/** A resource within the one that is put, to be found for itself. */
+export interface ContainedEntry {
+  /** `containedType` of its type. */
+  readonly type: string
+  /** Address of the container and its own id: `MedicationRequest/1#m`. */
+  readonly id: string
+  /** Everything that searches can find it by. */
+  readonly entries: readonly IndexEntry[]
+}
+
 /** Stores a resource, new or as the next version. */
 export interface PutEntry {
   readonly op: 'put'
@@ -31,6 +41,11 @@ export interface PutEntry {
   readonly text: string
   /** Everything that searches can find it by; replaces the entries of the version before. */
   readonly entries: readonly IndexEntry[]
+  /**
+   * Resources within this one. Queries of their `type` find each of them by its entries, under its `id`, with the version and time of this one and no
+   * content, until this one is put again or deleted. `entries` has a reference to each under `CONTAINED_PARAM`. They have no history.
+   */
+  readonly contained?: readonly ContainedEntry[] | undefined
   /** The version that must be current: a versionId, or `null` when the id must not exist. Not checked when absent. */
   readonly ifVersion?: string | null
 }
@@ -74,6 +89,8 @@ export interface Capabilities {
   readonly preconditions: boolean
   /** `sort` of a query is honoured. */
   readonly sorts: boolean
+  /** `contained` of a put is kept. Default false: then what is within a resource is not found. */
+  readonly contained?: boolean
 }
 
 /**

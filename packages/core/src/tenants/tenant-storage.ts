@@ -1,4 +1,6 @@
 import {
+  containedType,
+  isContainedType,
   isResourceType,
   storedResource,
   type Condition,
@@ -56,13 +58,26 @@ interface Names {
 
 function namesOf(tenant: string): Names {
   const prefix = `${tenant}.`
-  return { inner: (type) => prefix + type, outer: (type) => type.slice(prefix.length) }
+  const inner = (type: string): string => prefix + type
+  const outer = (type: string): string => type.slice(prefix.length)
+  return { inner: mappedType(inner), outer: mappedType(outer) }
+}
+
+function mappedType(map: (type: string) => string): (type: string) => string {
+  return (type) => (isContainedType(type) ? containedType(map(type.slice(1))) : map(type))
 }
 
 function innerEntry(entry: WriteEntry, names: Names): WriteEntry {
   const type = names.inner(entry.type)
   if (entry.op === 'delete') return { ...entry, type }
-  return { ...entry, type, text: retyped(entry.text, entry.type, type), entries: entry.entries.map((one) => innerIndexEntry(one, names)) }
+  const innerEntries = (entries: readonly IndexEntry[]): readonly IndexEntry[] => entries.map((one) => innerIndexEntry(one, names))
+  return {
+    ...entry,
+    type,
+    text: retyped(entry.text, entry.type, type),
+    entries: innerEntries(entry.entries),
+    contained: entry.contained?.map((within) => ({ ...within, type: names.inner(within.type), entries: innerEntries(within.entries) })),
+  }
 }
 
 /** The text of a resource under another type; one that does not begin as texts do stays, for the storage to refuse. */
@@ -78,7 +93,7 @@ function innerIndexEntry(entry: IndexEntry, names: Names): IndexEntry {
 
 /** Whatever looks like a type is renamed in entries and in queries alike, so that what was equal stays equal. */
 function innerSystem(system: string, names: Names): string {
-  return isResourceType(system) ? names.inner(system) : system
+  return isResourceType(system) || isContainedType(system) ? names.inner(system) : system
 }
 
 /** `parameters` speaks of types as they are called outside; only storages that have them so look at it. */

@@ -1,9 +1,19 @@
 import { instantOf } from '@fhir-ops/sql'
-import { checkLaidOut, checkVersion, type DeleteEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import {
+  checkLaidOut,
+  checkVersion,
+  CONTAINED_PARAM,
+  containedPuts,
+  type DeleteEntry,
+  type PutEntry,
+  type WriteEntry,
+  type WriteResult,
+} from 'fhir-ops/storage'
 import type { Command } from './command.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 import { entryAdder, type AddEntries } from './entry-adder.js'
+import { entriesOf, paramKey } from '../search/entry-sql.js'
 
 /** What a write call brings: `now` in milliseconds since 1970, by the caller's clock. */
 export interface WriteArgs {
@@ -63,22 +73,35 @@ function put(db: SqliteDriver, entry: PutEntry, { before, updated, addEntries }:
   const version = (before?.version ?? 0) + 1
   const key = before?.key ?? addRow(db, entry, { version, updated })
   if (before?.key !== undefined) {
+    removeContained(db, type, before.key)
     db.run(sql`UPDATE resource SET version = ${version}, updated = ${updated}, text = ${text} WHERE key = ${key}`)
     db.run(sql`DELETE FROM entry WHERE resource = ${key}`)
   } else if (before !== undefined) {
     db.run(sql`DELETE FROM deleted WHERE type = ${type} AND id = ${id}`)
   }
   addEntries(key, entry)
+  for (const contained of containedPuts(entry)) addEntries(addRow(db, contained, { version, updated }), contained)
   return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: before?.key === undefined }
 }
 
 function remove(db: SqliteDriver, { type, id }: DeleteEntry, { before, updated }: Change): WriteResult {
   if (before?.key === undefined) return { type, id, lastUpdated: instantOf(updated), created: false }
   const version = before.version + 1
+  removeContained(db, type, before.key)
   db.run(sql`DELETE FROM entry WHERE resource = ${before.key}`)
   db.run(sql`DELETE FROM resource WHERE key = ${before.key}`)
   db.run(sql`INSERT INTO deleted (type, id, version, updated) VALUES (${type}, ${id}, ${version}, ${updated})`)
   return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: false }
+}
+
+/** What is within a resource goes with its version. */
+function removeContained(db: SqliteDriver, type: string, container: number): void {
+  const references = entriesOf(sql`${container}`, paramKey(type, CONTAINED_PARAM))
+  const contained = sql`SELECT r.key FROM (${references}) AS e CROSS JOIN resource AS r INDEXED BY resource_id WHERE r.type = e.system AND r.id = e.value`
+  for (const [key] of db.all(contained)) {
+    db.run(sql`DELETE FROM entry WHERE resource = ${numberOf(key)}`)
+    db.run(sql`DELETE FROM resource WHERE key = ${numberOf(key)}`)
+  }
 }
 
 const LAST_VERSION = `SELECT version, updated, key FROM resource WHERE type = ? AND id = ?

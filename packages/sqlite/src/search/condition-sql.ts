@@ -1,5 +1,5 @@
 import { joined } from '@fhir-ops/sql'
-import type { Condition, SearchQuery } from 'fhir-ops/storage'
+import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import { alternatives } from './alternatives.js'
 import { entriesOf, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
 import { balanced, sql, type Sql } from '../database/sql.js'
@@ -119,16 +119,22 @@ function keysUpdated(type: string, { from = -Number.MAX_VALUE, to = Number.MAX_V
 }
 
 function keysReferringTo(type: string, { param, query }: RefersTo): Sql {
-  const targets = sql`SELECT id FROM resource WHERE key IN (${matchingKeys(query)})`
-  return sql`SELECT resource AS key FROM entry INDEXED BY entry_value
-    WHERE param = ${paramKey(type, param)} AND system = ${query.type} AND value IN (${targets})`
+  const keys = placesOf(query.type).map((place) => {
+    const targets = sql`SELECT id FROM resource WHERE key IN (${matchingKeys({ ...query, type: place })})`
+    return sql`SELECT resource AS key FROM entry INDEXED BY entry_value
+      WHERE param = ${paramKey(type, param)} AND system = ${place} AND value IN (${targets})`
+  })
+  return joined(keys, ' UNION ALL ')
 }
 
 /** Follows the references of one resource; the alias of a source is not seen within the next. */
 function keyRefersTo(type: string, { param, query }: RefersTo, key: Sql): Sql {
   const references = entriesOf(key, paramKey(type, param))
-  return sql`EXISTS (SELECT 1 FROM (${references}) AS e CROSS JOIN resource AS t INDEXED BY resource_id WHERE e.system = ${query.type}
-    AND t.type = ${query.type} AND t.id = e.value AND ${meets(query.type, query.where, { key: sql`t.key`, each: true })})`
+  const isMatch = placesOf(query.type).map(
+    (place) => sql`e.system = ${place} AND ${meets(place, query.where, { key: sql`t.key`, each: true })}`,
+  )
+  return sql`EXISTS (SELECT 1 FROM (${references}) AS e CROSS JOIN resource AS t INDEXED BY resource_id
+    WHERE t.type = e.system AND t.id = e.value AND (${joined(isMatch, ' OR ')}))`
 }
 
 function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'referredBy' }>): Sql {

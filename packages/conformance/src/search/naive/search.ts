@@ -1,4 +1,4 @@
-import { PARAMETERS, TARGETS, TUPLES, type Resource, type Values } from './values.js'
+import { at, PARAMETERS, TARGETS, TUPLES, type Resource, type Values } from './values.js'
 import { hideEscaped, matches, plain } from './matches.js'
 
 /** A resource that is stored, and when it was written, in milliseconds since 1970. */
@@ -7,23 +7,51 @@ export interface Stored {
   readonly updated: number
 }
 
+/** A resource that is looked at. */
+interface Seen extends Stored {
+  /** Stands within another: chains look into it, but it is no match. */
+  readonly isWithin?: true
+}
+
 /** A search parameter as sent. */
 export type Pair = readonly [name: string, value: string]
 
 /** `Type/id` of the matches in the order that the search asks for: by looking at every resource with every parameter. */
 export function naiveSearch(all: readonly Stored[], types: readonly string[], pairs: readonly Pair[]): readonly string[] {
-  const found = all.filter(
-    (stored) => types.includes(stored.resource.resourceType) && pairs.every((pair) => isControl(pair) || holds(all, stored, pair)),
+  const seen = all.flatMap(takenApart)
+  const found = seen.filter(
+    (stored) =>
+      stored.isWithin === undefined &&
+      types.includes(stored.resource.resourceType) &&
+      pairs.every((pair) => isControl(pair) || holds(seen, stored, pair)),
   )
   const keys = (pairs.find(([name]) => name === '_sort')?.[1] ?? '').split(',').filter((key) => key !== '')
   return found.toSorted((a, b) => inOrder(a, b, keys)).map(addressOf)
+}
+
+/** A resource and those within it, each with an id of its own that the references to it have. */
+function takenApart({ resource, updated }: Stored): readonly Seen[] {
+  const within = at(resource, 'contained').filter(isResource)
+  const idOf = ({ id }: Resource): string => `${resource.resourceType}.${resource.id}#${id}`
+  const addressed = (text: string): string => {
+    const member = within.find(({ id }) => `#${id}` === text)
+    return member === undefined ? '' : `${member.resourceType}/${idOf(member)}`
+  }
+  const readdressed = (value: Resource): Resource =>
+    JSON.parse(JSON.stringify(value), (_, part: unknown) => (typeof part === 'string' && part.startsWith('#') ? addressed(part) : part))
+  const members = within.map((member): Seen => ({ resource: { ...readdressed(member), id: idOf(member) }, updated, isWithin: true }))
+  return [{ resource: readdressed(resource), updated }, ...members]
+}
+
+function isResource(value: unknown): value is Resource {
+  return typeof value === 'object' && value !== null && 'resourceType' in value
 }
 
 function isControl([name]: Pair): boolean {
   return name === '_sort' || name === '_count'
 }
 
-function holds(all: readonly Stored[], stored: Stored, [name, value]: Pair): boolean {
+function holds(all: readonly Seen[], stored: Stored, [name, value]: Pair): boolean {
   if (name.startsWith('_has:')) return isReferred(all, stored, [name, value])
   const dot = name.indexOf('.')
   if (dot >= 0) return isFollowed(all, stored, { head: name.slice(0, dot), rest: [name.slice(dot + 1), value] })
@@ -40,7 +68,7 @@ interface Asked {
   readonly value: string
 }
 
-function isMeant(all: readonly Stored[], stored: Stored, { code, modifier, value }: Asked): boolean {
+function isMeant(all: readonly Seen[], stored: Stored, { code, modifier, value }: Asked): boolean {
   const { resource } = stored
   if (code === '_id') return value === resource.id
   if (code === '_lastUpdated') return matches({ kind: 'date', values: [instantOf(stored)] }, { modifier, value })
@@ -52,7 +80,7 @@ function isMeant(all: readonly Stored[], stored: Stored, { code, modifier, value
   return modifier === 'missing' ? (values.values.length === 0) === (value === 'true') : matches(values, { modifier, value })
 }
 
-function isListed(all: readonly Stored[], stored: Stored, id: string): boolean {
+function isListed(all: readonly Seen[], stored: Stored, id: string): boolean {
   const lists = all.filter(({ resource }) => resource.resourceType === 'List' && resource.id === id)
   return lists.some(({ resource }) => valuesOf(resource, 'item').values.some((one) => one === addressOf(stored)))
 }
@@ -82,7 +110,7 @@ interface Chain {
   readonly rest: Pair
 }
 
-function isFollowed(all: readonly Stored[], { resource }: Stored, { head, rest }: Chain): boolean {
+function isFollowed(all: readonly Seen[], { resource }: Stored, { head, rest }: Chain): boolean {
   const [code = '', type] = head.split(':')
   const references = valuesOf(resource, code).values
   const types = type === undefined ? (TARGETS[code] ?? []) : [type]
@@ -92,10 +120,11 @@ function isFollowed(all: readonly Stored[], { resource }: Stored, { head, rest }
   )
 }
 
-function isReferred(all: readonly Stored[], stored: Stored, [name, value]: Pair): boolean {
+function isReferred(all: readonly Seen[], stored: Stored, [name, value]: Pair): boolean {
   const [, type = '', code = '', ...rest] = name.split(':')
   return all.some(
     (source) =>
+      source.isWithin === undefined &&
       source.resource.resourceType === type &&
       valuesOf(source.resource, code).values.some((one) => one === addressOf(stored)) &&
       holds(all, source, [rest.join(':'), value]),
@@ -142,7 +171,7 @@ function sortValues(values: Values, descending: boolean): readonly (string | num
     case 'reference':
       return values.values
         .filter((reference) => reference !== '')
-        .map((reference) => (/^[A-Z][A-Za-z]+\/[\w.-]+$/.test(reference) ? (reference.split('/')[1] ?? '') : reference))
+        .map((reference) => (/^[A-Z][A-Za-z]+\/[\w.#-]+$/.test(reference) ? (reference.split('/')[1] ?? '') : reference))
     default:
       return values.values.map(({ low, high }) => (descending ? high : low))
   }

@@ -7,7 +7,7 @@ export interface FilterScope {
   readonly options: SearchOptions
   /** References followed so far. */
   readonly depth: number
-  /** Ways through the types of the references so far, where the chain names none. */
+  /** Ways of the references so far. */
   readonly branches: number
   /** The whole name as it was sent. */
   readonly sent: string

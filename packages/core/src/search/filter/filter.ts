@@ -8,8 +8,9 @@ import { parseTerm } from './term.js'
 
 const MAX_CHAIN = 8
 
-/** Most ways through the types along a chain that names none. */
-const MAX_BRANCHES = 64
+/** Most ways along a chain: through the types that it does not name, and through what stands by itself or within a resource. */
+const MAX_BRANCHES = 256
+const PLACES = 2
 
 /** Parses a parameter that selects resources: `code:modifier`, a chain `subject:Patient.name`, or `_has:Observation:subject:code`. */
 export async function parseFilter(scope: FilterScope, name: string, value: string): Promise<Condition> {
@@ -40,7 +41,7 @@ async function parseChain(scope: FilterScope, { head, rest }: ChainName, value: 
   if (more.length > 0 || rest === '') throw invalidName(scope, 'is not a chain of parameters')
   const parameter = referenceParameter(scope, code)
   const types = type === undefined ? chainTypes(scope, parameter, rest) : [chainType(scope, parameter, type)]
-  const branches = scope.branches * types.length
+  const branches = scope.branches * types.length * PLACES
   if (branches > MAX_BRANCHES) throw invalidName(scope, `may lead over more than ${MAX_BRANCHES} ways: name the types`)
   const conditions: Condition[] = []
   for (const target of types) {

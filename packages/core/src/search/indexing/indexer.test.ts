@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { published, publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
 import type { JsonObject } from '../../json/index.js'
-import type { IndexEntry, Indexer } from '../../storage/index.js'
+import { putResource, type IndexEntry, type Indexer } from '../../storage/index.js'
 import { createIndexer, searchParameters } from '../index.js'
 
 let index: Indexer
@@ -350,6 +350,52 @@ describe('createIndexer', () => {
   it('evaluates every parameter of every type', () => {
     const types = new Set(publishedSearchParameters().flatMap(({ base }) => base))
     for (const type of types) if (type !== 'Resource' && type !== 'DomainResource') index({ resourceType: type, id: 'x' })
+  })
+})
+
+describe('a resource with others in it', () => {
+  const resource = {
+    resourceType: 'Observation',
+    id: 'o',
+    subject: { reference: '#p' },
+    performer: [{ reference: '#nobody' }],
+    contained: [
+      {
+        resourceType: 'Patient',
+        id: 'p',
+        gender: 'male',
+        managingOrganization: { reference: '#' },
+        generalPractitioner: [{ reference: '#d' }],
+      },
+      { resourceType: 'Practitioner', id: 'd', active: true },
+      { resourceType: 'Practitioner', id: 'd', active: false },
+      { resourceType: 'Practitioner' },
+      { resourceType: 'constructor', id: 'c' },
+    ],
+  }
+
+  it('refers to each of them that has an id', () => {
+    const member = { system: '#Patient', value: 'Observation/o#p' }
+    expect(entries(resource, '#')).toEqual([member, { system: '#Practitioner', value: 'Observation/o#d' }])
+    expect(entries(resource, 'subject')).toEqual([member])
+    expect(entries(resource, 'patient')).toEqual([member])
+    expect(entries(resource, 'performer')).toEqual([{}])
+  })
+
+  it('is stored with what each of them is found by', () => {
+    const { contained = [] } = putResource({ type: 'Observation', id: 'o', source: resource }, index)
+    expect(contained.map(({ type, id }) => `${type} ${id}`)).toEqual(['#Patient Observation/o#p', '#Practitioner Observation/o#d'])
+    const [patient, practitioner] = contained
+    expect(patient?.entries).toEqual(
+      expect.arrayContaining([
+        { param: '_id', value: 'p' },
+        { param: 'gender', value: 'male' },
+        { param: 'organization', system: 'Observation', value: 'o' },
+        { param: 'general-practitioner', system: '#Practitioner', value: 'Observation/o#d' },
+      ]),
+    )
+    expect(practitioner?.entries).toContainEqual({ param: 'active', value: 'true' })
+    expect(putResource({ type: 'Patient', id: 'p', source: { resourceType: 'Patient' } }, index)).not.toHaveProperty('contained')
   })
 })
 

@@ -1,12 +1,13 @@
 import { definitionEntries } from '../../content/index.js'
 import { rootNode } from '../../fhirpath/index.js'
 import { isObject, objectAt, stringAt, type JsonObject } from '../../json/index.js'
-import type { IndexEntry, Indexer } from '../../storage/index.js'
+import { CONTAINED_PARAM, type ContainedEntry, type IndexEntry, type Indexer } from '../../storage/index.js'
 import { finished, type Work } from '../../work/index.js'
 import { tupleFields } from '../kinds/composite.js'
 import type { EntryFields } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
 import { typedIdentifierFields } from '../kinds/typed-identifier.js'
+import { containerOf, type Container, type Member } from './container.js'
 import { createSelector, type Selector, type Value } from './selector.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameters.js'
 
@@ -19,24 +20,48 @@ export interface IndexerOptions {
 /**
  * Makes the function that turns a resource into index entries: those of its type's search parameters, those by which definitions are
  * resolved, for references by identifier entries under
- * `<code>:identifier`, and for identifiers with a type entries under `<code>:of-type`. Expressions are compiled at their first use.
+ * `<code>:identifier`, and for identifiers with a type entries under `<code>:of-type`; and those of the resources within it. Expressions are
+ * compiled at their first use.
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
-  const scope: IndexScope = { selector: createSelector(parameters.model, options.base), base: options.base }
-  function* work(resource: JsonObject): Work<readonly IndexEntry[]> {
-    const valuesOf = scope.selector.ofResource(rootNode(parameters.model, resource))
+  const selector = createSelector(parameters.model, options.base)
+  function* entriesIn(container: Container, resource: JsonObject): Work<readonly IndexEntry[]> {
+    const scope: IndexScope = { selector, base: options.base, placeOf: container.placeOf }
+    const valuesOf = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)
     const found: IndexEntry[] = []
     for (const parameter of parameters.of(stringAt(resource, 'resourceType') ?? '')) {
       const values = valuesOf(parameter.expression)
       if (values.length === 0) continue
       for (const entry of yield* entriesOfAll(scope, parameter, values)) found.push(entry)
     }
-    return [...found, ...distinct(definitionEntries(resource))]
+    return found
   }
-  return Object.assign((resource: JsonObject) => finished(work(resource)), { work })
+  function* work(resource: JsonObject): Work<readonly IndexEntry[]> {
+    const container = containerOf(resource)
+    const found = yield* entriesIn(container, resource)
+    return [...found, ...container.members.map(referenceTo), ...distinct(definitionEntries(resource))]
+  }
+  function* contained(resource: JsonObject): Work<readonly ContainedEntry[]> {
+    const container = containerOf(resource)
+    const made: ContainedEntry[] = []
+    for (const { type, id, resource: member } of container.members) {
+      made.push({ type, id, entries: [idEntry(member), ...(yield* entriesIn(container, member))] })
+    }
+    return made
+  }
+  return Object.assign((resource: JsonObject) => finished(work(resource)), { work, contained })
 }
 
-interface IndexScope {
+function referenceTo({ type, id }: Member): IndexEntry {
+  return { param: CONTAINED_PARAM, system: type, value: id }
+}
+
+/** The id that a resource has within its container; storage has it under another. */
+function idEntry(member: JsonObject): IndexEntry {
+  return { param: '_id', value: stringAt(member, 'id') ?? '' }
+}
+
+interface IndexScope extends Pick<Container, 'placeOf'> {
   readonly selector: Selector
   readonly base: string | undefined
 }
@@ -71,8 +96,12 @@ function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readon
     : [...entries, ...withCode(`${parameter.code}:${modified.modifier}`, values.flatMap(modified.fields))]
 }
 
-function fieldsOf({ base }: IndexScope, { kind, system }: Pick<SearchParameter, 'kind' | 'system'>, value: Value): readonly EntryFields[] {
-  return kindOf(kind)?.fields(value.json, { base, system }) ?? []
+function fieldsOf(
+  { base, placeOf }: IndexScope,
+  { kind, system }: Pick<SearchParameter, 'kind' | 'system'>,
+  value: Value,
+): readonly EntryFields[] {
+  return kindOf(kind)?.fields(value.json, { base, system, placeOf }) ?? []
 }
 
 /** What modifiers look at that the parameter itself does not. */

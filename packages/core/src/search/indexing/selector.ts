@@ -24,8 +24,8 @@ export interface Value {
 
 /** Evaluates the expressions of search parameters, each compiled once. What two branches of a union find is found twice. */
 export interface Selector {
-  /** What expressions find in a resource. */
-  ofResource(root: FhirNode): (expression: string) => readonly Value[]
+  /** What expressions find in a resource. @param typeOf The type that a fragment (`#m`) leads to. */
+  ofResource(root: FhirNode, typeOf: (fragment: string) => string | undefined): (expression: string) => readonly Value[]
   /** From a value that was found before; for components of composites. */
   ofValue(value: Value, expression: string): readonly Value[]
 }
@@ -36,7 +36,9 @@ const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
 /** @param base Address of this server; absolute references on it have a type. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
   const compiled = new Map<string, Compiled>()
-  const host: FhirPathHost = { resolve: (address, from) => typedStub(model, targetType(address, from?.value, base)) }
+  const hostOf = (typeOf: (fragment: string) => string | undefined): FhirPathHost => ({
+    resolve: (address = '', from) => typedStub(model, typeOf(address) ?? targetType(address, from?.value, base)),
+  })
   const compiledOf = (expression: string): Compiled => {
     const known = compiled.get(expression)
     if (known !== undefined) return known
@@ -44,21 +46,28 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
     compiled.set(expression, made)
     return made
   }
-  const select = (resource: FhirNode, { branches }: Compiled, focus: Item): readonly Value[] =>
+  const elsewhere = hostOf(() => undefined)
+  const select = ({ branches }: Compiled, focus: Item, { resource, host = elsewhere }: Surroundings): readonly Value[] =>
     branches.flatMap((branch) => {
       const items = branch.evaluate({ resource, host, budget: INDEXING }, focus)
       return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
     })
   return {
-    ofResource(root) {
+    ofResource(root, typeOf) {
       const names = childNames(root)
+      const surroundings = { resource: root, host: hostOf(typeOf) }
       return (expression) => {
         const known = compiledOf(expression)
-        return known.needs?.some((name) => names.has(name)) === false ? [] : select(root, known, root)
+        return known.needs?.some((name) => names.has(name)) === false ? [] : select(known, root, surroundings)
       }
     },
-    ofValue: ({ resource, item }, expression) => select(resource, compiledOf(expression), item),
+    ofValue: ({ resource, item }, expression) => select(compiledOf(expression), item, { resource }),
   }
+}
+
+interface Surroundings {
+  readonly resource: FhirNode
+  readonly host?: FhirPathHost
 }
 
 interface Compiled {

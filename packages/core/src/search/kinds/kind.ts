@@ -1,4 +1,5 @@
 import { OperationError, quoted } from '../../errors/index.js'
+import type { Container } from '../indexing/container.js'
 import type { Comparison, Condition, IndexEntry, SortKey } from '../../storage/index.js'
 
 /** What an entry holds beside the parameter's code. */
@@ -25,6 +26,8 @@ export interface IndexHints {
   readonly base?: string | undefined
   /** Code system of `code` elements. */
   readonly system?: string | undefined
+  /** Where a fragment (`#m`) leads. */
+  readonly placeOf?: Container['placeOf'] | undefined
 }
 
 /** Alternatives, each of which lists what must hold for one entry. */

@@ -1,6 +1,7 @@
 import { canonicalOf } from '../../content/index.js'
 import { isObject, isString, stringAt } from '../../json/index.js'
 import { isResourceId, isResourceType, type Comparison } from '../../storage/index.js'
+import type { Place } from '../indexing/container.js'
 import { unescaped } from '../values/escapes.js'
 import { invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
 
@@ -27,13 +28,17 @@ export function localReference(reference: string, base: string | undefined): Loc
 }
 
 /** Entries of a Reference, a canonical, a uri, or a resource that stands in its place. A reference that leads nowhere is only there. */
-function referenceFields(value: unknown, { base }: IndexHints): readonly EntryFields[] {
+function referenceFields(value: unknown, { base, placeOf }: IndexHints): readonly EntryFields[] {
   const text = isObject(value) ? stringAt(value, 'reference') : value
-  if (isString(text)) return text.startsWith('#') ? [{}] : addressFields(text, base)
+  if (isString(text)) return text.startsWith('#') ? [placeFields(placeOf?.(text))] : addressFields(text, base)
   if (!isObject(value)) return []
   const type = stringAt(value, 'resourceType')
   const id = stringAt(value, 'id')
   return [type === undefined || id === undefined ? {} : { system: type, value: id }]
+}
+
+function placeFields(place: Place | undefined): EntryFields {
+  return place === undefined ? {} : { system: place.type, value: place.id }
 }
 
 function addressFields(text: string, base: string | undefined): readonly EntryFields[] {

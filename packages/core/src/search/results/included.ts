@@ -1,5 +1,5 @@
 import { OperationError } from '../../errors/index.js'
-import { allMatches, type Indexer, type SearchQuery, type Storage, type StoredResource } from '../../storage/index.js'
+import { allMatches, isResourceType, type Indexer, type SearchQuery, type Storage, type StoredResource } from '../../storage/index.js'
 import type { Include } from './includes.js'
 
 /** Where included resources come from. */
@@ -71,7 +71,7 @@ function queriesForward(
   const entries = from.filter(({ type }) => type === source).flatMap(({ resource }) => indexer(resource))
   const references = entries.flatMap(({ param, system, value }) => {
     const isAsked = params.includes(param) && (target === undefined || system === target)
-    return isAsked && system !== undefined && value !== undefined ? [{ type: system, id: value }] : []
+    return isAsked && system !== undefined && isResourceType(system) && value !== undefined ? [{ type: system, id: value }] : []
   })
   return idsByType(references).map(([type, ids]) => ({ type, where: { kind: 'id', ids }, parameters: [['_id', ids.join(',')]] }))
 }

@@ -1,0 +1,44 @@
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { containedType, isResourceId, isResourceType } from '../../storage/index.js'
+
+/** Type and id as storage has them. */
+export interface Place {
+  readonly type: string
+  readonly id: string
+}
+
+/** A resource, and those within it. */
+export interface Container {
+  /** Those within it that a fragment (`#m`) can name, each once. */
+  readonly members: readonly Member[]
+  /** Where a fragment leads from anywhere within; `#` alone to the container. */
+  readonly placeOf: (fragment: string) => Place | undefined
+  /** The type of FHIR that is there. */
+  readonly typeOf: (fragment: string) => string | undefined
+}
+
+/** A resource within another. */
+export interface Member extends Place {
+  readonly resource: JsonObject
+}
+
+/** @see https://hl7.org/fhir/R4/references.html#contained */
+export function containerOf(resource: JsonObject): Container {
+  const type = typeIn(resource)
+  const id = stringAt(resource, 'id') ?? ''
+  const places = new Map<string, Member>([['#', { type, id, resource }]])
+  for (const member of objectsAt(resource, 'contained')) {
+    const fragment = `#${stringAt(member, 'id') ?? ''}`
+    if (!isResourceType(typeIn(member)) || !isResourceId(fragment.slice(1)) || places.has(fragment)) continue
+    places.set(fragment, { type: containedType(typeIn(member)), id: `${type}/${id}${fragment}`, resource: member })
+  }
+  return {
+    members: [...places.values()].slice(1),
+    placeOf: (fragment) => places.get(fragment),
+    typeOf: (fragment) => stringAt(places.get(fragment)?.resource, 'resourceType'),
+  }
+}
+
+function typeIn(resource: JsonObject): string {
+  return stringAt(resource, 'resourceType') ?? ''
+}
