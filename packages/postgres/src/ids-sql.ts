@@ -84,11 +84,10 @@ function idsUpdated(type: string, condition: Updated): Sql {
 
 /** Each target is looked up in the index by value: OFFSET keeps the planner from going through all references for each target. */
 function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
-  const ids = placesOf(query.type).map((place) => {
-    const references = sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND value = target AND system = ${place} OFFSET 0`
-    return sql`SELECT e.id FROM unnest(ARRAY(${idsWhere({ ...query, type: place })})) AS target, LATERAL (${references}) AS e`
-  })
-  return joined(ids, ' UNION ALL ')
+  const places = placesOf(query.type)
+  const targets = places.map((place) => sql`(${idsWhere({ ...query, type: place })})`)
+  const references = sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND value = target AND system = ANY (${places}) OFFSET 0`
+  return sql`SELECT e.id FROM unnest(ARRAY(${joined(targets, ' UNION ALL ')})) AS target, LATERAL (${references}) AS e`
 }
 
 /** So many sources are rather looked up one by one. */

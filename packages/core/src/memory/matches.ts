@@ -105,16 +105,12 @@ function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { re
 }
 
 function rowsReferringTo(scope: Scope, param: string, { type, where }: SearchQuery): Bits {
-  const live = scope.table.live()
-  const found = placesOf(type).map((place) => {
-    const operands = idsOf(scope.tables, { type: place, where })
-    const all = [
-      { field: 'value', op: 'in', operands },
-      { field: 'system', op: 'eq', operand: place },
-    ] as const
-    return entryRows(scope, { kind: 'entry', param, all })
-  })
-  return intersection(live, unionOf(live.length, found))
+  const places = placesOf(type)
+  const all = [
+    { field: 'value', op: 'in', operands: places.flatMap((place) => idsOf(scope.tables, { type: place, where })) },
+    { field: 'system', op: 'in', operands: places },
+  ] as const
+  return intersection(scope.table.live(), entryRows(scope, { kind: 'entry', param, all }))
 }
 
 function idsOf(tables: Tables, query: SearchQuery): readonly string[] {

@@ -9,7 +9,7 @@ export function containedType(type: string): string {
   return `#${type}`
 }
 
-/** Where `refersTo` looks for resources of a type: by themselves, and within others. */
+/** Where `refersTo` looks for resources of a type: by themselves, and within others. No id is one in both places. */
 export function placesOf(type: string): readonly string[] {
   return isContainedType(type) ? [type] : [type, containedType(type)]
 }

@@ -119,12 +119,13 @@ function keysUpdated(type: string, { from = -Number.MAX_VALUE, to = Number.MAX_V
 }
 
 function keysReferringTo(type: string, { param, query }: RefersTo): Sql {
-  const keys = placesOf(query.type).map((place) => {
-    const targets = sql`SELECT id FROM resource WHERE key IN (${matchingKeys({ ...query, type: place })})`
-    return sql`SELECT resource AS key FROM entry INDEXED BY entry_value
-      WHERE param = ${paramKey(type, param)} AND system = ${place} AND value IN (${targets})`
-  })
-  return joined(keys, ' UNION ALL ')
+  const places = placesOf(query.type)
+  const targets = places.map((place) => sql`SELECT id FROM resource WHERE key IN (${matchingKeys({ ...query, type: place })})`)
+  return sql`SELECT resource AS key FROM entry INDEXED BY entry_value
+    WHERE param = ${paramKey(type, param)} AND system IN (${joined(
+      places.map((place) => sql`${place}`),
+      ', ',
+    )}) AND value IN (${joined(targets, ' UNION ALL ')})`
 }
 
 /** Follows the references of one resource; the alias of a source is not seen within the next. */
