@@ -28,7 +28,7 @@ export function historyIn(db: Executor): ResourceHistory {
       if (version === undefined) return undefined
       const which = sql`type = ${type} AND id = ${id} AND version = ${version}`
       const [row] = await db.rows(
-        prepared('version', sql`SELECT v.*, ${CREATED} FROM (${eachTable((table) => versionsIn(table, which))}) AS v`),
+        prepared('version', sql`SELECT v.*, ${CREATED} FROM (${eachOf(PARTS, (part) => versionsIn(part, which))}) AS v`),
       )
       return row && versionOf(row)
     },
@@ -65,12 +65,12 @@ function pageSql({ types, id, since, at, after }: HistoryQuery, limit: number): 
       sql`type = t.type`,
       ...(id === undefined ? [] : [sql`id = ${id}`]),
       ...(since === undefined ? [] : [sql`updated >= ${since}`]),
-      ...(at === undefined ? [] : [isCurrentIn(at)]),
       ...(after === undefined ? [] : [isBehind(readHistoryCursor(after))]),
     ],
     ' AND ',
   )
-  const newest = eachTable((part) => sql`(${versionsIn(part, which)} ${ORDER} LIMIT ${limit})`)
+  const parts = at === undefined ? PARTS : partsCurrentIn(at)
+  const newest = eachOf(parts, (part) => sql`(${versionsIn(part, which)} ${ORDER} LIMIT ${limit})`)
   const found = sql`SELECT n.* FROM unnest(${[...new Set(types)]}::text[]) AS t (type) CROSS JOIN LATERAL (${newest}) AS n ${ORDER} LIMIT ${limit}`
   const sized = sql`SELECT *, sum(coalesce(octet_length(text), 0)) OVER (${ORDER} ROWS UNBOUNDED PRECEDING) - coalesce(octet_length(text), 0) AS bytes_before
     FROM (${found}) AS found`
@@ -81,21 +81,24 @@ function pageSql({ types, id, since, at, after }: HistoryQuery, limit: number): 
 
 type Part = (typeof PARTS)[number]
 
-function eachTable(selectFrom: (part: Part) => Sql): Sql {
-  return joined(PARTS.map(selectFrom), ' UNION ALL ')
+function eachOf(parts: readonly Part[], selectFrom: (part: Part) => Sql): Sql {
+  return joined(parts.map(selectFrom), ' UNION ALL ')
 }
 
 function versionsIn([table, part]: Part, which: Sql): Sql {
   return sql`SELECT type, id, version, updated, text FROM ${table} AS v WHERE ${part} AND ${which}`
 }
 
-/** Of the version in the row `v`. */
-function isCurrentIn({ from, to }: HistoryPeriod): Sql {
-  const isNotReplaced = [sql`fhir_resource`, sql`fhir_version`].map(
-    (table) => sql`NOT EXISTS (SELECT 1 FROM ${table} n
-      WHERE n.type = v.type AND n.id = v.id AND n.version = v.version + 1 AND n.updated <= ${from})`,
-  )
-  return sql`v.updated <= ${to} AND v.text IS NOT NULL AND ${joined(isNotReplaced, ' AND ')}`
+/** The last version of an id was not replaced; of one before it, the time of the next is looked up. */
+function partsCurrentIn({ from, to }: HistoryPeriod): readonly Part[] {
+  const isThere = sql`text IS NOT NULL AND updated <= ${to}`
+  const ofThis = sql`n.type = v.type AND n.id = v.id`
+  const next = sql`SELECT updated FROM fhir_version n WHERE ${ofThis} AND n.version > v.version ORDER BY n.version LIMIT 1`
+  const replaced = sql`coalesce((${next}), (SELECT updated FROM fhir_resource n WHERE ${ofThis}))`
+  return [
+    [sql`fhir_resource`, isThere],
+    [sql`fhir_version`, sql`${isThere} AND ${replaced} > ${from}`],
+  ]
 }
 
 function isBehind({ updated, type, id, version }: HistoryPosition): Sql {
