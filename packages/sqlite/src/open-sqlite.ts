@@ -11,6 +11,7 @@ import { migrate } from './database/migrations.js'
 import { identityOf, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
 import { revisionOf } from './commands/revision.js'
 import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
+import { readerLanes } from './threads/reader-lanes.js'
 import { workerLane } from './threads/worker-lane.js'
 
 /** Options of `openSqlite`. */
@@ -22,6 +23,8 @@ export interface OpenSqliteOptions extends SqliteStorageOptions {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** How long a call waits for another process that writes, then it fails with `storage-locked`. Default 5,000. */
   readonly busyTimeoutMs?: number
+  /** How long a search or count may take, then it fails with `storage-timeout`. Default 5,000. */
+  readonly searchTimeoutMs?: number
 }
 
 /** A database file with everything that is kept in it. */
@@ -37,14 +40,14 @@ export interface SqliteFile {
 
 /**
  * Opens a database file, which is made when there is none. Reads of one resource or session stay in the calling thread and take
- * microseconds; searches go to one worker thread, writes with their flushes to another, where those that wait share a transaction. A
+ * microseconds; searches go to worker threads, writes with their flushes to another, where those that wait share a transaction. A
  * write is acknowledged after its commit. Other processes may use the file at the same time and see each other's writes at once.
  *
  * @throws {OperationError} `storage-damaged` when the file is damaged, no database or another application's; nothing in it is changed.
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
-  return opened(fileExecutor(preparedFile(task), task), task, options)
+  return opened(fileExecutor(preparedFile(task), task, options), task, options)
 }
 
 /** The pages that batches change at once, so that none is written twice. */
@@ -60,8 +63,8 @@ const FILLING_CACHE_KIB = 65_536
 export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
   const points = preparedWithoutIndexes(task)
-  const executor = points === undefined ? fileExecutor(preparedFile(task), task) : indexedByClose(fileExecutor(points, task))
-  return opened(executor, task, options)
+  const executor = fileExecutor(points ?? preparedFile(task), task, options)
+  return opened(points === undefined ? executor : indexedByClose(executor), task, options)
 }
 
 function fileOptions(file: string, { synchronous = 'FULL', busyTimeoutMs = 5_000 }: OpenSqliteOptions): FileOptions {
@@ -95,10 +98,10 @@ function indexedByClose(executor: Executor): Executor {
 }
 
 /** @param points The connection of the calling thread. */
-function fileExecutor(points: SqliteDriver, options: FileOptions): Executor {
+function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): Executor {
   const task = { ...options, identity: identityOf(options.file) }
   const writer = workerLane({ ...task, role: 'writer' })
-  const reader = workerLane({ ...task, role: 'reader' })
+  const reader = readerLanes(task, { timeoutMs: searchTimeoutMs })
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
     await reader.close()

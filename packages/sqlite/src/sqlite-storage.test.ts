@@ -18,6 +18,7 @@ function objectRows(file: string): SqliteConnection {
       const statement = db.prepare(sql)
       return { run: (...values) => statement.run(...values), all: (...values) => statement.all(...values) }
     },
+    function: (called, implementation) => db.function(called, implementation),
     close: () => db.close(),
     get isTransaction() {
       return db.isTransaction

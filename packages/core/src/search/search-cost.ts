@@ -9,7 +9,7 @@ const MAX_COMPARISONS = 256
 const MAX_SYSTEMS = 256
 
 /**
- * Sees to it that a storage can answer a search in bounded work, as it cannot be interrupted in it.
+ * Sees to it that a storage can answer a search in bounded work: what ends it there looks at the time now and then only.
  *
  * @throws {OperationError} `too-costly` for more than 10,000 exact values, or 256 comparisons with texts, dates, numbers and whole code
  *   systems, or values of more than 256 different code systems, all parameters together.

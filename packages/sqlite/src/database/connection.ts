@@ -17,6 +17,8 @@ export interface SqliteStatement {
 export interface SqliteConnection {
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
+  /** Makes a function that SQL may call. It need not give the same each time. */
+  function(name: string, implementation: () => SqliteValue): unknown
   close(): unknown
   /** node:sqlite: whether a transaction is open. */
   readonly isTransaction?: boolean

@@ -1,3 +1,4 @@
+import { OperationError } from 'fhir-ops/errors'
 import { LRUCache } from 'lru-cache'
 import type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
 import { storageFailure } from './failure.js'
@@ -19,8 +20,14 @@ export interface SqliteDriver {
   get(statement: Sql): Row | undefined
   /** The same for fixed SQL, without building it anew for every row that is written. */
   fixed(sql: string): FixedStatement
-  /** Whether a transaction is open. */
-  inTransaction(): boolean
+  /**
+   * Does reads that may take so many milliseconds: statements that look at much ask `in_time()` on the way.
+   *
+   * @throws {OperationError} `storage-timeout` when they take longer, and what `read` throws.
+   */
+  limited<T>(ms: number, read: () => T): T
+  /** Ends a transaction after an error, unless SQLite has ended it already, as it does when the disk is full. */
+  rollBack(): void
   /**
    * Whether the connection is better opened anew: it has prepared so many statements that most are no longer kept, and the garbage
    * collector, which does not know how large they are, lets them lie about for long. The end of the connection frees them.
@@ -75,9 +82,37 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
         get: (...values) => wrapped(() => firstRow(statement, values)),
       }
     },
+    limited: timeLimit(connection),
     isWorn: () => preparedCharacters > WORN_CHARACTERS,
-    inTransaction: () => connection.isTransaction ?? connection.inTransaction ?? false,
+    rollBack: () => rollBack(connection),
     close: () => wrapped(() => void connection.close()),
+  }
+}
+
+function timeLimit(connection: SqliteConnection): SqliteDriver['limited'] {
+  let end = Number.POSITIVE_INFINITY
+  connection.function('in_time', () => {
+    if (performance.now() >= end) throw new OperationError('storage-timeout', 'The database took too long.')
+    return 1
+  })
+  return (ms, read) => {
+    end = performance.now() + ms
+    try {
+      return read()
+    } finally {
+      end = Number.POSITIVE_INFINITY
+    }
+  }
+}
+
+function rollBack(connection: SqliteConnection): void {
+  const isOpen = connection.isTransaction ?? connection.inTransaction
+  if (isOpen === false) return
+  try {
+    connection.exec('ROLLBACK')
+  } catch (error) {
+    // A driver that cannot tell (node:sqlite before 22.16): there was none.
+    if (isOpen === true) throw storageFailure(error)
   }
 }
 
@@ -97,9 +132,9 @@ function within<T>(db: SqliteDriver, begin: string, work: () => T): T {
     const result = work()
     db.exec('COMMIT')
     return result
-  } finally {
-    // After an error of its own (a full disk), SQLite may have rolled back already.
-    if (db.inTransaction()) db.exec('ROLLBACK')
+  } catch (error) {
+    db.rollBack()
+    throw error
   }
 }
 

@@ -12,13 +12,13 @@ type RefersTo = Extract<Leaf, { kind: 'refersTo' }>
 export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const keys = keysWhere(type, where)
   return keys === undefined
-    ? sql`${keysOfType(type)} AND ${meets(type, where, { key: sql`resource.key` })}`
+    ? sql`${keysOfType(type)} AND in_time() AND ${meets(type, where, { key: sql`resource.key` })}`
     : sql`SELECT DISTINCT key FROM (${keys})`
 }
 
 /** Those of a few keys that meet a condition, each once: each is asked. */
 export function keysAmong(type: string, keys: Sql, condition: Condition): Sql {
-  return sql`SELECT DISTINCT k.key FROM (${keys}) AS k WHERE ${meets(type, condition, { key: sql`k.key`, each: true })}`
+  return sql`SELECT DISTINCT k.key FROM (${keys}) AS k WHERE in_time() AND ${meets(type, condition, { key: sql`k.key`, each: true })}`
 }
 
 /** The keys that meet a condition, from indexes; a key may come several times. `undefined` where no index gives them, as for a negation. */
@@ -72,7 +72,7 @@ function keysOfAll(type: string, conditions: readonly Condition[]): Sql | undefi
   const keys = first && keysWhere(type, first)
   if (keys === undefined) return undefined
   const others = conditions.filter((condition) => condition !== first)
-  return sql`SELECT k.key FROM (${keys}) AS k WHERE ${meets(type, { kind: 'and', conditions: others }, { key: sql`k.key` })}`
+  return sql`SELECT k.key FROM (${keys}) AS k WHERE in_time() AND ${meets(type, { kind: 'and', conditions: others }, { key: sql`k.key` })}`
 }
 
 /** Not the constant 0: SQLite gives up a query whose named index a constant makes useless. */
@@ -125,7 +125,7 @@ function keysReferringTo(type: string, { param, query }: RefersTo): Sql {
     WHERE param = ${paramKey(type, param)} AND system IN (${joined(
       places.map((place) => sql`${place}`),
       ', ',
-    )}) AND value IN (${joined(targets, ' UNION ALL ')})`
+    )}) AND in_time() AND value IN (${joined(targets, ' UNION ALL ')})`
 }
 
 /** Follows the references of one resource; the alias of a source is not seen within the next. */
@@ -140,7 +140,10 @@ function keyRefersTo(type: string, { param, query }: RefersTo, key: Sql): Sql {
 
 function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'referredBy' }>): Sql {
   const key = paramKey(query.type, param)
-  return keysOfIds(type, sql`SELECT value FROM entry WHERE param = ${key} AND system = ${type} AND resource IN (${matchingKeys(query)})`)
+  return keysOfIds(
+    type,
+    sql`SELECT value FROM entry WHERE param = ${key} AND system = ${type} AND in_time() AND resource IN (${matchingKeys(query)})`,
+  )
 }
 
 /** The lower, the fewer keys a condition is likely to leave. */

@@ -21,22 +21,25 @@ export function entriesOf(key: Sql, param: Sql): Sql {
   return sql`SELECT * FROM entry WHERE resource = ${key} AND param = ${param} LIMIT -1`
 }
 
-/** The number of a search parameter; null for one that no resource has an entry of. */
+/** The number of a search parameter; null for one that no resource has an entry of. Asks the time, as its entries are gone through next. */
 export function paramKey(type: string, name: string): Sql {
-  return sql`(SELECT key FROM param WHERE type = ${type} AND name = ${name})`
+  return sql`(SELECT key FROM param WHERE type = ${type} AND name = ${name} AND in_time())`
 }
 
-/** The index that answers the comparisons, and the condition of that index in its own words, as SQLite wants it. */
+/**
+ * The index that answers the comparisons, and the condition of that index in its own words, as SQLite wants it. Where it is gone through in
+ * another order than that of the keys, which is slow, it asks the time at each entry.
+ */
 function accessFor(all: readonly Comparison[]): { readonly from: Sql; readonly where: Sql } {
   const present = all.filter(({ op }) => op !== 'absent')
   const exact = present.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
   if (!exact && present.some(({ field }) => field === 'text'))
-    return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL` }
+    return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL AND in_time()` }
   if (all.length > 0 && present.length === all.length && all.every(({ field }) => field === 'high')) {
-    return { from: sql`entry INDEXED BY entry_high`, where: sql`high IS NOT NULL` }
+    return { from: sql`entry INDEXED BY entry_high`, where: sql`high IS NOT NULL AND in_time()` }
   }
   if (present.some(({ field }) => field === 'low' || field === 'high')) {
-    return { from: sql`entry INDEXED BY entry_range`, where: sql`coalesce(low, high) IS NOT NULL` }
+    return { from: sql`entry INDEXED BY entry_range`, where: sql`coalesce(low, high) IS NOT NULL AND in_time()` }
   }
   return { from: sql`entry INDEXED BY entry_value`, where: sql`1` }
 }

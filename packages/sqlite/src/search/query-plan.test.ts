@@ -46,6 +46,7 @@ async function watched() {
       statements.push(sql)
       return db.prepare(sql)
     },
+    function: (name, implementation) => db.function(name, implementation),
     close: () => db.close(),
   })
   await storage.write([basic('one')])

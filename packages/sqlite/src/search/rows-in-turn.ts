@@ -40,7 +40,7 @@ export function positionOf([, id, ...keys]: Row): Position {
 function byIdSql({ type, where }: Matching, { after, limit }: Part): Sql {
   const behind = after === undefined ? sql`1` : sql`r.id > ${after.id}`
   return sql`SELECT r.key AS key, r.id AS id FROM resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${behind}
-    AND ${meets(type, where, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
+    AND in_time() AND ${meets(type, where, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
 }
 
 function inOrderSql(query: Matching, first: SortKey, { after, limit }: Part): Sql {
@@ -49,7 +49,7 @@ function inOrderSql(query: Matching, first: SortKey, { after, limit }: Part): Sq
   // The bound on the key is what the index begins with; the rest decides among equal ones.
   const behind = after === undefined ? sql`1` : sql`${key} ${first.descending ? sql`<=` : sql`>=`} ${value} AND ${isAfter(query, after)}`
   return sql`SELECT r.key AS key, r.id AS id, ${key} AS s0${sortColumns(query, 1)} FROM ${from} WHERE ${where} AND ${behind}
-    AND ${meets(query.type, query.where, { key: sql`r.key`, each: true })} ORDER BY ${orderTerms(query, 1)} LIMIT ${limit}`
+    AND in_time() AND ${meets(query.type, query.where, { key: sql`r.key`, each: true })} ORDER BY ${orderTerms(query, 1)} LIMIT ${limit}`
 }
 
 /** Holds for what an entry has a value of the key. */

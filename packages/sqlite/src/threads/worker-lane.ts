@@ -2,11 +2,12 @@ import { Worker } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
 import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask } from './worker-task.js'
-import type { Answer } from './write-group.js'
+import type { Answer, TimeLimit } from './write-group.js'
 
 /** A thread that commands are sent to. It is started by the first call, and anew by the first call after it died. */
 export interface WorkerLane {
-  call<Args, Result>(command: Command<Args, Result>, args: Args): Promise<Result>
+  /** @param limit Of a read. */
+  call<Args, Result>(command: Command<Args, Result>, args: Args, limit?: TimeLimit): Promise<Result>
   /** Resolves when everything called before is answered and the thread has ended. */
   close(): Promise<void>
 }
@@ -36,11 +37,11 @@ export function workerLane(task: WorkerTask): WorkerLane {
     return started
   }
   return {
-    call<Args, Result>(command: Command<Args, Result>, args: Args) {
+    call<Args, Result>(command: Command<Args, Result>, args: Args, limit?: TimeLimit) {
       const { worker, waiting } = running()
       const id = calls++
       return new Promise<Result>((resolve, reject) => {
-        send(worker, { id, command: command.name, args })
+        send(worker, { id, command: command.name, args, limit })
         worker.ref()
         waiting.set(id, { resolve: (result: Result) => resolve(result), reject })
       })

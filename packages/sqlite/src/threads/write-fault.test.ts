@@ -26,6 +26,7 @@ function faulty(db: DatabaseSync, fault: Fault): SqliteConnection {
       const statement = guarded(() => db.prepare(sql))
       return { run: (...values) => guarded(() => statement.run(...values)), all: (...values) => guarded(() => statement.all(...values)) }
     },
+    function: (name, implementation) => db.function(name, implementation),
     close: () => db.close(),
     get isTransaction() {
       return db.isTransaction

@@ -9,6 +9,21 @@ export interface Call {
   readonly id: number
   readonly command: string
   readonly args: unknown
+  /** Of a read; none when absent. */
+  readonly limit?: TimeLimit | undefined
+}
+
+/** How long a read may take. */
+export interface TimeLimit {
+  /** From its beginning. */
+  readonly ms: number
+  /** On the clock of `monotonicMs`, which threads share: it may have waited for others. */
+  readonly until: number
+}
+
+/** Milliseconds that pass at the same pace in all threads, whatever becomes of the time of day. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
 /** What became of a call. Errors cross threads as their parts. */
@@ -28,18 +43,21 @@ export function runGroup(db: SqliteDriver, calls: readonly Call[]): readonly Ans
   }
   const answers = answersWithin(db, calls)
   if (answers !== undefined) return committed(db, calls, answers)
-  rollBack(db)
+  db.rollBack()
   return calls.map((call) => runAlone(db, call))
 }
 
-/** Runs one call by itself, reads too. */
-export function runCall(db: SqliteDriver, call: Call): Answer {
+/** Runs a read within its time. */
+export function runRead(db: SqliteDriver, call: Call): Answer {
+  const { ms, until } = call.limit ?? UNLIMITED
   try {
-    return { id: call.id, result: resultOf(db, call) }
+    return { id: call.id, result: db.limited(Math.min(ms, until - monotonicMs()), () => resultOf(db, call)) }
   } catch (error) {
     return failed(call, error)
   }
 }
+
+const UNLIMITED: TimeLimit = { ms: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 
 function runAlone(db: SqliteDriver, call: Call): Answer {
   try {
@@ -91,13 +109,9 @@ function committed(db: SqliteDriver, calls: readonly Call[], answers: readonly A
     db.exec('COMMIT')
     return answers
   } catch (error) {
-    rollBack(db)
+    db.rollBack()
     return calls.map((call) => failed(call, error))
   }
-}
-
-function rollBack(db: SqliteDriver): void {
-  if (db.inTransaction()) db.exec('ROLLBACK')
 }
 
 function resultOf(db: SqliteDriver, { command, args }: Call): unknown {
