@@ -17,10 +17,15 @@ export interface Part {
   readonly call: Call
 }
 
-/** Answers an entry of a batch by the route table; it never rejects. */
+/** Answers an entry of a batch by the route table, a HEAD without a body; it never rejects. */
 export async function respondToPart(service: Service, router: Router, part: Part): Promise<Answer> {
+  const answer = await answerPart(service, router, part)
+  return part.request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+}
+
+async function answerPart(service: Service, router: Router, part: Part): Promise<Answer> {
   try {
-    return await answerPart(service, router, part)
+    return await dispatch(service, arrivalOf(service, router, part))
   } catch (thrown) {
     const error = foreseen(thrown, part.call.requestId)
     return failureAnswer(error, { family: 'fhir', realm: service.realm, newId: service.ctx.newId })
@@ -32,27 +37,25 @@ export async function planPart(service: Service, router: Router, part: Part): Pr
   return planWrite(service, arrivalOf(service, router, part))
 }
 
-async function answerPart(service: Service, router: Router, part: Part): Promise<Answer> {
-  return dispatch(service, arrivalOf(service, router, part))
-}
-
 function arrivalOf(service: Service, router: Router, { request, call }: Part): Arrival {
   const target = parseTarget(pathOf(service, request), service.limits)
   const match = isBelowFhir(service, target) ? router(target.segments) : undefined
   const { caller, connection, remoteHost, requestId, ctx } = call
-  refuseBatch(match)
+  if (request.method === 'POST') refuseBatch(match)
   const exchange = { request, connection, remoteHost, requestId, target, family: 'fhir', isFhir: true } as const
   return { exchange, match, caller, partOf: ctx }
 }
 
 /** @throws {OperationError} `body-structure` for a url that is not relative to the FHIR base. */
 function pathOf({ mount }: Service, { target, method }: HttpRequest): string {
-  const isRelative = /^[A-Za-z$_][^:]*$/.test(target.split('?', 1)[0] ?? '')
-  if (method === '' || !isRelative) {
+  if (method === '' || !RELATIVE.test(target)) {
     throw new OperationError('body-structure', `The entry has no request with a method and a relative url: ${quoted(target)}.`)
   }
   return ['', ...mount].join('/') + `${FHIR_PATH}/${target}`
 }
+
+/** A path that has neither a scheme nor a host, a query, or both; a parser of URLs would pass over control characters. */
+const RELATIVE = /^(?=.)(?:[A-Za-z$_][^:?\p{Cc}]*)?(?:\?\P{Cc}*)?$/u
 
 function refuseBatch(match: Match | undefined): void {
   if (match?.routes.get('POST')?.interaction === 'batch')

@@ -222,6 +222,41 @@ describe('batch', () => {
     expect(at(reply.json, 'entry', 5, 'resource', 'total')).toBe(1)
   })
 
+  it('searches all types, answers HEAD without the resource, and holds no other Bundle', async () => {
+    const reply = await batch(
+      request('GET', '?_type=Patient&_summary=count'),
+      request('HEAD', 'Patient/a'),
+      request('HEAD', 'Patient/nobody'),
+      request('POST', 'x/..', { resourceType: 'Bundle', type: 'batch' }),
+    )
+    expect(at(reply.json, 'entry', 0, 'resource', 'total')).toBeGreaterThan(0)
+    expect(at(reply.json, 'entry', 1)).toEqual({ response: expect.objectContaining({ status: '200', etag: 'W/"1"' }) })
+    expect(at(reply.json, 'entry', 2)).toEqual({ response: { status: '404' } })
+    expect(at(reply.json, 'entry', 3, 'response', 'status')).toBe('422')
+  })
+
+  it('gives what changed only, where an entry asks so', async () => {
+    const since = (ifModifiedSince: string): unknown => ({ request: { method: 'GET', url: 'Patient/a', ifModifiedSince } })
+    const reply = await batch(since('2001-01-01T00:00:00Z'), since('2999-01-01T00:00:00Z'))
+    expect([0, 1].map((index) => at(reply.json, 'entry', index, 'response', 'status'))).toEqual(['200', '304'])
+  })
+
+  it.each([
+    ['PUT', 'Patient/unwritten', { ifMatch: 1 }],
+    ['PUT', 'Patient/unwritten', { ifNoneMatch: ['*'] }],
+    ['POST', 'Patient', { ifNoneExist: null }],
+    ['POST', 'Patient', { ifNoneExist: {} }],
+  ])('%s %s does not pass over the condition %j', async (method, url, condition) => {
+    const entry = {
+      request: { method, url, ...condition },
+      resource: { resourceType: 'Patient', id: 'unwritten', name: [{ text: 'unwritten' }] },
+    }
+    expect(at((await batch(entry)).json, 'entry', 0, 'response', 'outcome', 'issue', 0, 'code')).toBe('structure')
+    const whole = await post('', { resourceType: 'Bundle', type: 'transaction', entry: [entry] })
+    expect([whole.status, at(whole.json, 'issue', 0, 'expression', 0)]).toEqual([400, expect.stringContaining('Bundle.entry[0]')])
+    expect(idsOf(await get('/Patient?name=unwritten'))).toBeUndefined()
+  })
+
   it('keeps the digits of numbers', async () => {
     const body =
       '{"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"PUT","url":"Basic/n"},"resource":{"resourceType":"Basic","id":"n","x":1.10}}]}'
@@ -239,17 +274,24 @@ describe('batch', () => {
     expect((at(reply.json, 'entry') as unknown[]).map((entry) => at(entry, 'response', 'status'))).toEqual(['200', '403'])
   })
 
-  it.each(['../../auth/me', '/auth/me', 'http://evil.example/x', '//evil.example', '', 'x/../..', 'Patient/%ff', 'x/..'])(
-    'cannot leave the FHIR base: %s',
-    async (url) => {
-      const reply = await batch({ request: { method: 'GET', url } }, request('POST', url, { resourceType: 'Bundle', type: 'batch' }))
-      const statuses = (at(reply.json, 'entry') as unknown[]).map((entry) => Number(at(entry, 'response', 'status')))
-      expect(
-        statuses.every((status) => [400, 404, 405, 422].includes(status)),
-        String(statuses),
-      ).toBe(true)
-    },
-  )
+  it.each([
+    '../../auth/me',
+    '/auth/me',
+    'http://evil.example/x',
+    '//evil.example',
+    '',
+    'x/../..',
+    'Patient/%ff',
+    'Patient/a\n',
+    '\t?_type=Patient',
+  ])('cannot leave the FHIR base: %s', async (url) => {
+    const reply = await batch({ request: { method: 'GET', url } }, request('POST', url, { resourceType: 'Bundle', type: 'batch' }))
+    const statuses = (at(reply.json, 'entry') as unknown[]).map((entry) => Number(at(entry, 'response', 'status')))
+    expect(
+      statuses.every((status) => [400, 404, 405, 422].includes(status)),
+      String(statuses),
+    ).toBe(true)
+  })
 
   it.each([
     [{ resourceType: 'Bundle', type: 'collection' }, 400, 'structure'],

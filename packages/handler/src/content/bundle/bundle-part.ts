@@ -24,6 +24,7 @@ export function bundleParts({ body, request }: Call): readonly BundlePart[] {
 /** The headers that an entry can have, by the member that holds them. */
 const HEADERS: ReadonlyMap<string, string> = new Map([
   ['if-match', 'ifMatch'],
+  ['if-modified-since', 'ifModifiedSince'],
   ['if-none-match', 'ifNoneMatch'],
   ['if-none-exist', 'ifNoneExist'],
 ])
@@ -32,11 +33,14 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
 const INHERITED: ReadonlySet<string> = new Set(['accept-language', 'prefer', 'x-too-costly-threshold'])
 
 function partOf(entry: ReadonlyMap<string, string>, { index, whole }: { readonly index: number; readonly whole: HttpRequest }): BundlePart {
-  return { index, request: requestOf(entry, whole), fullUrl: textIn(entry, 'fullUrl') }
+  return { index, request: requestOf(entry, { index, whole }), fullUrl: textIn(entry, 'fullUrl') }
 }
 
-/** The request that an entry describes. */
-function requestOf(entry: ReadonlyMap<string, string>, whole: HttpRequest): HttpRequest {
+/** The request that an entry describes. Its `header` throws `body-structure` for a condition that is no text, lest it is passed over. */
+function requestOf(
+  entry: ReadonlyMap<string, string>,
+  { index, whole }: { readonly index: number; readonly whole: HttpRequest },
+): HttpRequest {
   const request = membersOf(entry.get('request') ?? '')
   const resource = entry.get('resource')
   const bytes = new TextEncoder().encode(resource ?? '')
@@ -47,7 +51,7 @@ function requestOf(entry: ReadonlyMap<string, string>, whole: HttpRequest): Http
     header(name) {
       if (name === 'content-type') return resource === undefined ? undefined : 'application/fhir+json'
       const member = HEADERS.get(name)
-      if (member !== undefined) return textIn(request, member)
+      if (member !== undefined) return conditionIn(request, member, index)
       return INHERITED.has(name) ? whole.header(name) : undefined
     },
     async *body() {
@@ -59,6 +63,14 @@ function requestOf(entry: ReadonlyMap<string, string>, whole: HttpRequest): Http
 
 function membersOf(text: string): ReadonlyMap<string, string> {
   return new Map(text.startsWith('{') ? jsonMembers(text).map(({ name, value }) => [name, value]) : [])
+}
+
+function conditionIn(request: ReadonlyMap<string, string>, member: string, index: number): string | undefined {
+  const text = textIn(request, member)
+  if (text !== undefined || !request.has(member)) return text
+  throw new OperationError('body-structure', `The member ${member} of the request must be a text.`, {
+    expression: [`Bundle.entry[${index}].request.${member}`],
+  })
 }
 
 function textIn(members: ReadonlyMap<string, string>, name: string): string | undefined {
