@@ -3,12 +3,20 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 
 /** Checks that the search parameters of a CapabilityStatement have the types that their definitions give them. */
-export function checkCapabilities(run: Run, node: FhirNode): void {
+export function* checkCapabilities(run: Run, node: FhirNode): Work<void> {
   for (const rest of childrenOf(run, node, 'rest')) {
-    const ofResources = childrenOf(run, rest, 'resource').flatMap((resource) => childrenOf(run, resource, 'searchParam'))
-    for (const parameter of [...ofResources, ...childrenOf(run, rest, 'searchParam')]) checkCapability(run, parameter)
+    for (const resource of childrenOf(run, rest, 'resource')) yield* checkParameters(run, resource)
+    yield* checkParameters(run, rest)
+  }
+}
+
+function* checkParameters(run: Run, holder: FhirNode): Work<void> {
+  for (const parameter of childrenOf(run, holder, 'searchParam')) {
+    checkCapability(run, parameter)
+    yield
   }
 }
 

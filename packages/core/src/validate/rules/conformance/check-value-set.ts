@@ -3,20 +3,22 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { Finding } from '../../finding.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import { resourceOf, type Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { EXTERNAL, isExampleUrl } from '../coding/check-coding.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { checkFilter } from './value-set-filter.js'
 import { checkParameters } from './value-set-parameters.js'
 
 /** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied. */
-export function checkValueSet(run: Run, node: FhirNode): void {
+export function* checkValueSet(run: Run, node: FhirNode): Work<void> {
   checkParameters(run, node)
   for (const compose of childrenOf(run, node, 'compose')) {
-    for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) checkPart(run, part)
+    for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) yield* checkPart(run, part)
   }
 }
 
-function checkPart(run: Run, part: FhirNode): void {
+function* checkPart(run: Run, part: FhirNode): Work<void> {
+  yield
   checkImports(run, part)
   const system = textOf(part, 'system')
   if (system === undefined) return
@@ -27,7 +29,7 @@ function checkPart(run: Run, part: FhirNode): void {
     return
   }
   checkSystem(run, part, system)
-  checkConcepts(run, part, system)
+  yield* checkConcepts(run, part, system)
   for (const filter of childrenOf(run, part, 'filter')) checkFilter(run, filter, system)
 }
 
@@ -72,13 +74,14 @@ function checkUnknown(run: Run, part: FhirNode, system: string): void {
     })
 }
 
-function checkConcepts(run: Run, part: FhirNode, system: string): void {
+function* checkConcepts(run: Run, part: FhirNode, system: string): Work<void> {
   const concepts = childrenOf(run, part, 'concept')
   const family = concepts.length === 0 || EXTERNAL.has(system) ? PENDING : run.facts.codeSystem(system)
   const provider = family === PENDING ? undefined : family.provider(textOf(part, 'version'))
   if (provider === undefined || !provider.header.complete) return
   for (const concept of concepts) {
     run.step()
+    yield
     const code = textOf(concept, 'code')
     if (code === undefined || provider.find(code) !== undefined) continue
     run.sink.report('value-set-code', concept, { text: `The code system ${quoted(system)} has no code ${quoted(code)}.` })

@@ -3,6 +3,7 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { containedOf } from '../reference/resolve-locally.js'
 import { matchByCode } from './match-by-code.js'
 import { checkScore } from './score.js'
@@ -21,7 +22,7 @@ export interface ReportCheck {
 }
 
 /** Checks a MeasureReport against its Measure, where that is known. */
-export function checkReport(run: Run, node: FhirNode): void {
+export function* checkReport(run: Run, node: FhirNode): Work<void> {
   const canonical = textOf(node, 'measure')
   if (canonical === undefined) return
   const measure = canonical.startsWith('#') ? containedMeasure(run, node, canonical.slice(1)) : run.facts.definition('Measure', canonical)
@@ -38,7 +39,7 @@ export function checkReport(run: Run, node: FhirNode): void {
       text: 'The measure does not tell its scoring, so scores are not checked.',
       at: 'measure',
     })
-  checkGroups(check, node)
+  yield* checkGroups(check, node)
 }
 
 function containedMeasure(run: Run, node: FhirNode, id: string): JsonObject | undefined {
@@ -52,20 +53,20 @@ function scoringOf(measure: JsonObject): string | undefined {
   return code !== undefined && SCORINGS.has(code) ? code : undefined
 }
 
-function checkGroups(check: ReportCheck, node: FhirNode): void {
+function* checkGroups(check: ReportCheck, node: FhirNode): Work<void> {
   const groups = childrenOf(check.run, node, 'group')
-  const matches = matchByCode(check.run, node, { nodes: groups, definitions: objectsAt(check.measure, 'group'), what: 'group' })
+  const matches = yield* matchByCode(check.run, node, { nodes: groups, definitions: objectsAt(check.measure, 'group'), what: 'group' })
   for (const { node: group, definition } of matches) {
-    checkPopulations(check, group, definition)
+    yield* checkPopulations(check, group, definition)
     checkScore(check, group)
     const stratifiers = childrenOf(check.run, group, 'stratifier')
-    matchByCode(check.run, group, { nodes: stratifiers, definitions: objectsAt(definition, 'stratifier'), what: 'stratifier' })
+    yield* matchByCode(check.run, group, { nodes: stratifiers, definitions: objectsAt(definition, 'stratifier'), what: 'stratifier' })
   }
 }
 
-function checkPopulations(check: ReportCheck, group: FhirNode, definition: JsonObject): void {
+function* checkPopulations(check: ReportCheck, group: FhirNode, definition: JsonObject): Work<void> {
   const populations = childrenOf(check.run, group, 'population')
-  const matches = matchByCode(check.run, group, {
+  const matches = yield* matchByCode(check.run, group, {
     nodes: populations,
     definitions: objectsAt(definition, 'population'),
     what: 'population',

@@ -2,6 +2,7 @@ import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 
 /** The parts of a report, and the parts of the measure that they are about. */
 export interface Parts {
@@ -21,30 +22,25 @@ export interface PartMatch {
  * Finds for each part of a report the part of the measure with the same code. Where there is only one on each side a code may be absent.
  * Reports at the part what has no match, and at the parent what has no part.
  */
-export function matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: Parts): readonly PartMatch[] {
+export function* matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: Parts): Work<readonly PartMatch[]> {
   const [node, definition] = [nodes[0], definitions[0]]
   if (nodes.length === 1 && definitions.length === 1 && node !== undefined && definition !== undefined && !areCoded(node, definition))
     return [{ node, definition }]
   const say = (at: FhirNode, text: string): void => run.sink.report('measure-part', at, { text })
   const done = new Set<JsonObject>()
-  const isMatch = (codes: readonly JsonObject[], candidate: JsonObject): boolean => {
-    run.step()
-    return sameCode(codes, candidate)
-  }
-  const matches = nodes.flatMap((one) => {
-    const match = codesOf(one).length === 0 ? undefined : definitions.find((candidate) => isMatch(codesOf(one), candidate))
-    if (match === undefined)
-      say(
-        one,
-        codesOf(one).length === 0
-          ? `The ${what} needs the code of a ${what} in the measure.`
-          : `The measure has no ${what} with this code.`,
-      )
+  const places = placesByCode(definitions)
+  const matches: PartMatch[] = []
+  for (const one of nodes) {
+    yield
+    const codes = codesOf(one)
+    const match = definitions[Math.min(...codes.flatMap(keysOf).map((key) => places.get(key) ?? definitions.length))]
+    if (codes.length === 0) say(one, `The ${what} needs the code of a ${what} in the measure.`)
+    else if (match === undefined) say(one, `The measure has no ${what} with this code.`)
     else if (done.has(match)) say(one, `There is already a ${what} with this code.`)
-    if (match === undefined || done.has(match)) return []
+    if (match === undefined || done.has(match)) continue
     done.add(match)
-    return [{ node: one, definition: match }]
-  })
+    matches.push({ node: one, definition: match })
+  }
   for (const missing of definitions)
     if (!done.has(missing) && !isObservation(missing))
       say(parent, `The report has no ${what} for the one ${quoted(nameOf(missing))} of the measure.`)
@@ -70,15 +66,28 @@ function codesOf({ value }: FhirNode): readonly JsonObject[] {
   return one === undefined ? (isObject(value) ? objectsAt(value, 'code') : []) : [one]
 }
 
-function sameCode(codes: readonly JsonObject[], definition: JsonObject): boolean {
-  const expected = objectAt(definition, 'code')
-  return expected !== undefined && codes.some((code) => sameConcept(code, expected))
+/** The place of the first definition with each coding; with a text where it has no coding. */
+function placesByCode(definitions: readonly JsonObject[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>()
+  for (const [place, definition] of definitions.entries()) {
+    const code = objectAt(definition, 'code')
+    const keys = objectsAt(code, 'coding').length > 0 ? codingKeys(code) : textKeys(code)
+    for (const key of keys) if (!places.has(key)) places.set(key, place)
+  }
+  return places
 }
 
-function sameConcept(a: JsonObject, b: JsonObject): boolean {
-  const codings = objectsAt(b, 'coding')
-  if (codings.length === 0) return stringAt(a, 'text') !== undefined && stringAt(a, 'text') === stringAt(b, 'text')
-  return objectsAt(a, 'coding').some((one) => codings.some((other) => one['system'] === other['system'] && one['code'] === other['code']))
+function keysOf(code: JsonObject): readonly string[] {
+  return [...codingKeys(code), ...textKeys(code)]
+}
+
+function codingKeys(code: JsonObject | undefined): readonly string[] {
+  return objectsAt(code, 'coding').map((coding) => JSON.stringify([coding['system'], coding['code']]))
+}
+
+function textKeys(code: JsonObject | undefined): readonly string[] {
+  const text = stringAt(code, 'text')
+  return text === undefined ? [] : [JSON.stringify(text)]
 }
 
 function nameOf(definition: JsonObject): string {

@@ -1,5 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { textOf } from '../../walk/children.js'
+import type { Work } from '../../../work/index.js'
 import type { Finding } from '../../finding.js'
 import type { FindingKind } from '../../finding-kinds.js'
 import { checkAnswer } from './check-answer.js'
@@ -14,20 +15,20 @@ const MIN_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-minOcc
 const MAX_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-maxOccurs'
 
 /** Checks the items that stand together in a response against the items that the questionnaire has there. */
-export function checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): void {
-  const found = inPlace(check, holder, items)
-  for (const item of items) checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
+export function* checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<void> {
+  const found = yield* inPlace(check, holder, items)
+  for (const item of items) yield* checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
 }
 
 /** The response's items by the item that they answer; reports those that belong elsewhere, or nowhere, or stand in another order. */
-function inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): ReadonlyMap<FormItem, readonly ResponseItem[]> {
+function* inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<ReadonlyMap<FormItem, readonly ResponseItem[]>> {
   const positions = new Map(items.map((item, position) => [item.linkId, { item, position }]))
   const found = new Map<FormItem, ResponseItem[]>()
   let last = 0
   for (const one of holder.items) {
     const place = positions.get(one.linkId)
     if (place === undefined) {
-      checkStray(check, holder, one)
+      yield* checkStray(check, holder, one)
       continue
     }
     if (place.position < last) reportOrder(check, holder, one)
@@ -39,7 +40,7 @@ function inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem[
   return found
 }
 
-function checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): void {
+function* checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): Work<void> {
   if (one.linkId === '') return
   const item = check.form.byLinkId.get(one.linkId)
   if (item === undefined) {
@@ -48,7 +49,7 @@ function checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): vo
   }
   const place = item.parent === undefined ? 'the questionnaire itself' : `the item ${quoted(item.parent.linkId)}`
   report(check, 'link-id-place', { at: holder, text: `The item ${quoted(one.linkId)} does not belong here, but in ${place}.` })
-  checkItem(check, one, item)
+  yield* checkItem(check, one, item)
 }
 
 function reportOrder(check: ResponseCheck, holder: Holder, { linkId }: ResponseItem): void {
@@ -63,9 +64,10 @@ interface Occurrences {
   readonly found: readonly ResponseItem[]
 }
 
-function checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }: Occurrences): void {
+function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }: Occurrences): Work<void> {
   const { run, form } = check
   run.step()
+  yield
   if (!isEnabled(run, { form, item }, holder)) {
     reportDisabled(check, found.filter(hasAnswers))
     return
@@ -75,7 +77,7 @@ function checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }:
     report(check, 'item-repeated', { at: holder, text: `The item ${quoted(item.linkId)} may occur only once.` })
   }
   if (item.type === 'group' && found.length > 0) checkCount(check, holder, { item, count: found.length })
-  for (const one of found) checkItem(check, one, item)
+  for (const one of found) yield* checkItem(check, one, item)
 }
 
 function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): void {
@@ -88,10 +90,10 @@ function hasAnswers({ answers, items }: Holder): boolean {
   return answers.length > 0 || items.some(hasAnswers)
 }
 
-function checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
+function* checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
   checkText(check, one, item)
-  if (item.type === 'group' || item.type === 'display') checkUnasked(check, one, item)
-  else checkQuestion(check, one, item)
+  if (item.type === 'group' || item.type === 'display') yield* checkUnasked(check, one, item)
+  else yield* checkQuestion(check, one, item)
 }
 
 function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: FormItem): void {
@@ -101,7 +103,7 @@ function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: Fo
 }
 
 /** A group or a display, which have no answers. */
-function checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
+function* checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
   const { type, linkId } = item
   if (one.answers.length > 0)
     report(check, 'item-structure', { at: one, text: `The item ${quoted(linkId)} is a ${type}, which has no answers.` })
@@ -112,20 +114,20 @@ function checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): 
   }
   if (item.required && one.items.length === 0)
     report(check, 'answer-missing', { at: one, text: `The group ${quoted(linkId)} must have items.`, code: 'invariant' })
-  checkItems(check, one, item.items)
+  yield* checkItems(check, one, item.items)
 }
 
-function checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
+function* checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
   if (one.items.length > 0) {
     report(check, 'item-structure', {
       at: one,
       text: `The item ${quoted(item.linkId)} is a question; the items in it belong into its answer.`,
     })
   }
-  checkAnswers(check, one, item)
+  yield* checkAnswers(check, one, item)
 }
 
-function checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem): void {
+function* checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
   const count = one.answers.length
   if (count === 0 && item.required) reportMissing(check, one, item)
   else if (count > 1 && !item.repeats)
@@ -134,7 +136,8 @@ function checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem): 
   checkExclusiveOptions(check, one, item)
   for (const answer of one.answers) {
     checkAnswer(check, answer, item)
-    checkItems(check, answer, item.items)
+    yield
+    yield* checkItems(check, answer, item.items)
   }
 }
 

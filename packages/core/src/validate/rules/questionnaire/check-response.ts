@@ -3,6 +3,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { objectAt, stringAt } from '../../../json/index.js'
 import { textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 import { compareValues } from '../value/check-limits.js'
 import { checkItems } from './check-items.js'
 import { formOf, type Form } from './form.js'
@@ -17,12 +18,13 @@ export interface ResponseCheck {
 }
 
 /** Checks a QuestionnaireResponse against its questionnaire, where that is known. */
-export function checkResponse(run: Run, node: FhirNode): void {
+export function* checkResponse(run: Run, node: FhirNode): Work<void> {
   const form = formOf(run, node)
   if (form === undefined) return
   checkPeriod(run, node, form)
   const status = textOf(node, 'status')
-  checkItems({ run, form, isUnfinished: status !== 'completed' && status !== 'amended' }, readResponse(run, node), form.items)
+  const check = { run, form, isUnfinished: status !== 'completed' && status !== 'amended' }
+  yield* checkItems(check, yield* readResponse(run, node), form.items)
 }
 
 /** A questionnaire may say when it is in use. */

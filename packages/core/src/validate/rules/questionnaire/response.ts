@@ -1,6 +1,7 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
 
 /** What items of a response stand in: the response itself, an item, or an answer. */
 export interface Holder {
@@ -28,10 +29,10 @@ export interface Answer extends Holder {
 }
 
 /** Reads a QuestionnaireResponse. */
-export function readResponse(run: Run, node: FhirNode): Holder {
+export function* readResponse(run: Run, node: FhirNode): Work<Holder> {
   const parts = emptyParts()
   const response: Holder = { node, linkId: undefined, answers: [], above: undefined, ...parts }
-  readItems(run, response, parts)
+  yield* readItems(run, response, parts)
   return response
 }
 
@@ -45,14 +46,15 @@ function emptyParts(): Parts {
   return { items: [], byLinkId: new Map() }
 }
 
-function readItems(run: Run, above: Holder, into: Parts): void {
+function* readItems(run: Run, above: Holder, into: Parts): Work<void> {
   for (const node of childrenOf(run, above.node, 'item')) {
     run.step()
+    yield
     const parts = emptyParts()
     const answers: Answer[] = []
     const item: ResponseItem = { node, linkId: textOf(node, 'linkId') ?? '', answers, above, ...parts }
-    readItems(run, item, parts)
-    for (const answer of childrenOf(run, node, 'answer')) answers.push(readAnswer(run, item, answer))
+    yield* readItems(run, item, parts)
+    for (const answer of childrenOf(run, node, 'answer')) answers.push(yield* readAnswer(run, item, answer))
     into.items.push(item)
     const same = into.byLinkId.get(item.linkId)
     if (same === undefined) into.byLinkId.set(item.linkId, [item])
@@ -60,10 +62,10 @@ function readItems(run: Run, above: Holder, into: Parts): void {
   }
 }
 
-function readAnswer(run: Run, item: ResponseItem, node: FhirNode): Answer {
+function* readAnswer(run: Run, item: ResponseItem, node: FhirNode): Work<Answer> {
   const parts = emptyParts()
   const [value] = childrenOf(run, node, 'value')
   const answer: Answer = { node, linkId: item.linkId, answers: [], above: item, value, ...parts }
-  readItems(run, answer, parts)
+  yield* readItems(run, answer, parts)
   return answer
 }
