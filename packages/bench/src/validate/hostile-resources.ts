@@ -14,6 +14,8 @@ const withNarrative = (inside: string): JsonObject => ({
   text: { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${inside}</div>` },
 })
 
+const NAME = 'http://hl7.org/fhir/SearchParameter/individual-family'
+
 const RESOURCES: readonly (readonly [string, () => JsonObject])[] = [
   [
     '30,000 unknown extensions',
@@ -89,6 +91,30 @@ const RESOURCES: readonly (readonly [string, () => JsonObject])[] = [
         type: 'boolean',
         ...(i > 0 && { enableWhen: [{ question: `q${i - 1}`, operator: 'exists', answerBoolean: true }] }),
       })),
+    }),
+  ],
+  [
+    'response to a questionnaire of 10,000 items',
+    () => ({
+      resourceType: 'QuestionnaireResponse',
+      contained: [
+        { resourceType: 'Questionnaire', id: 'q', status: 'active', item: many(10_000, (i) => ({ linkId: `q${i}`, type: 'string' })) },
+      ],
+      questionnaire: '#q',
+      status: 'completed',
+      item: many(10_000, (i) => ({ linkId: `q${i}`, answer: [{ valueString: 'a' }] })),
+    }),
+  ],
+  [
+    'capabilities of 30,000 search parameters',
+    () => ({
+      resourceType: 'CapabilityStatement',
+      status: 'active',
+      date: '2026',
+      kind: 'capability',
+      fhirVersion: '4.0.1',
+      format: ['json'],
+      rest: [{ mode: 'server', searchParam: many(30_000, (i) => ({ name: `p${i}`, type: 'string', definition: NAME })) }],
     }),
   ],
   ['narrative of 100,000 links', () => withNarrative(many(100_000, (i) => `<a href="#x${i}">a</a>`).join(''))],

@@ -10,44 +10,62 @@ const PIECE = 1_000
  * @param piece How many values are written in one go, those in them counted; default 1,000. A single string is written as a whole.
  */
 export function* writeInPieces(data: JsonObject | readonly unknown[], piece: number = PIECE): Work<string> {
-  if (valuesOf(data, piece) <= piece) return JSON.stringify(data)
-  return isList(data) ? `[${(yield* itemTexts(data, piece)).join(',')}]` : `{${(yield* memberTexts(data, piece)).join(',')}}`
+  const texts: string[] = []
+  yield* write(data, piece, texts)
+  // Once for all: in each list and object by itself it would copy what is in them again.
+  return texts.join('')
 }
 
-/** Texts of one item that is long, or of several that are not, with commas between them. */
-function* itemTexts(list: readonly unknown[], piece: number): Work<readonly string[]> {
-  const texts: string[] = []
+function* write(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
+  if (valuesOf(data, piece) <= piece) into.push(JSON.stringify(data))
+  else yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, piece, into)
+}
+
+/** Writes items that are long one by one, others several at a time. */
+function* writeItems(list: readonly unknown[], piece: number, into: string[]): Work<void> {
+  let between = ''
   let run: unknown[] = []
   let values = 0
+  const put = (...texts: readonly string[]): void => {
+    into.push(between, ...texts)
+    between = ','
+  }
   const endRun = (): void => {
-    if (run.length > 0) texts.push(JSON.stringify(run).slice(1, -1))
+    if (run.length > 0) put(JSON.stringify(run).slice(1, -1))
     run = []
     values = 0
   }
+  into.push('[')
   for (const item of list) {
     const more = isContainer(item) ? valuesOf(item, piece) : 1
     if (values + more > piece) {
       endRun()
       yield
     }
-    if (isContainer(item) && more > piece) texts.push(yield* writeInPieces(item, piece))
-    else {
+    if (isContainer(item) && more > piece) {
+      put()
+      yield* write(item, piece, into)
+    } else {
       run.push(item)
       values += more
     }
   }
   endRun()
-  return texts
+  into.push(']')
 }
 
-function* memberTexts(object: JsonObject, piece: number): Work<readonly string[]> {
-  const texts: string[] = []
+function* writeMembers(object: JsonObject, piece: number, into: string[]): Work<void> {
+  let between = ''
+  into.push('{')
   for (const [name, value] of Object.entries(object)) {
     yield
-    const text: string | undefined = isContainer(value) ? yield* writeInPieces(value, piece) : JSON.stringify(value)
-    if (text !== undefined) texts.push(`${JSON.stringify(name)}:${text}`)
+    const text: string | undefined = isContainer(value) ? '' : JSON.stringify(value)
+    if (text === undefined) continue
+    into.push(`${between}${JSON.stringify(name)}:${text}`)
+    between = ','
+    if (isContainer(value)) yield* write(value, piece, into)
   }
-  return texts
+  into.push('}')
 }
 
 /** How many values the data has, itself included; when they are more than `most`, some number above it. */

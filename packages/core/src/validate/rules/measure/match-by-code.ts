@@ -23,28 +23,46 @@ export interface PartMatch {
  * Reports at the part what has no match, and at the parent what has no part.
  */
 export function* matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: Parts): Work<readonly PartMatch[]> {
-  const [node, definition] = [nodes[0], definitions[0]]
-  if (nodes.length === 1 && definitions.length === 1 && node !== undefined && definition !== undefined && !areCoded(node, definition))
-    return [{ node, definition }]
+  const pair = onlyPair(nodes, definitions)
+  if (pair !== undefined) return [pair]
   const say = (at: FhirNode, text: string): void => run.sink.report('measure-part', at, { text })
-  const done = new Set<JsonObject>()
+  const matches = new Map<JsonObject, PartMatch>()
   const places = placesByCode(definitions)
-  const matches: PartMatch[] = []
   for (const one of nodes) {
     yield
-    const codes = codesOf(one)
-    const match = definitions[Math.min(...codes.flatMap(keysOf).map((key) => places.get(key) ?? definitions.length))]
-    if (codes.length === 0) say(one, `The ${what} needs the code of a ${what} in the measure.`)
-    else if (match === undefined) say(one, `The measure has no ${what} with this code.`)
-    else if (done.has(match)) say(one, `There is already a ${what} with this code.`)
-    if (match === undefined || done.has(match)) continue
-    done.add(match)
-    matches.push({ node: one, definition: match })
+    const match = definitions[placeOf(one, places)]
+    const text = matchProblem(one, what, { match, isTaken: match !== undefined && matches.has(match) })
+    if (text !== undefined) say(one, text)
+    else if (match !== undefined) matches.set(match, { node: one, definition: match })
   }
   for (const missing of definitions)
-    if (!done.has(missing) && !isObservation(missing))
+    if (!matches.has(missing) && !isObservation(missing))
       say(parent, `The report has no ${what} for the one ${quoted(nameOf(missing))} of the measure.`)
-  return matches
+  return [...matches.values()]
+}
+
+/** Where there is one on each side, and not both have a code. */
+function onlyPair([node, ...others]: readonly FhirNode[], [definition, ...more]: readonly JsonObject[]): PartMatch | undefined {
+  if (node === undefined || definition === undefined || others.length > 0 || more.length > 0) return undefined
+  return areCoded(node, definition) ? undefined : { node, definition }
+}
+
+/** Where the first definition with one of the part's codes stands; nowhere is -1. */
+function placeOf(part: FhirNode, places: ReadonlyMap<string, number>): number {
+  const found = codesOf(part).flatMap((code) => [...codingKeys(code), ...textKeys(code)].flatMap((key) => places.get(key) ?? []))
+  return found.length === 0 ? -1 : Math.min(...found)
+}
+
+interface Found {
+  readonly match: JsonObject | undefined
+  /** By a part before it. */
+  readonly isTaken: boolean
+}
+
+function matchProblem(part: FhirNode, what: string, { match, isTaken }: Found): string | undefined {
+  if (codesOf(part).length === 0) return `The ${what} needs the code of a ${what} in the measure.`
+  if (match === undefined) return `The measure has no ${what} with this code.`
+  return isTaken ? `There is already a ${what} with this code.` : undefined
 }
 
 /** What is observed of the members of a population is not a population to report. */
@@ -75,10 +93,6 @@ function placesByCode(definitions: readonly JsonObject[]): ReadonlyMap<string, n
     for (const key of keys) if (!places.has(key)) places.set(key, place)
   }
   return places
-}
-
-function keysOf(code: JsonObject): readonly string[] {
-  return [...codingKeys(code), ...textKeys(code)]
 }
 
 function codingKeys(code: JsonObject | undefined): readonly string[] {
