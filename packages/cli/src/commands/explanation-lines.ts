@@ -1,10 +1,10 @@
 import { EXPLANATION } from 'fhir-ops/explain'
-import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 
 /** The sentences of the explanation in an answer, and the codes that may be meant; empty when it has none. */
 export function explanationLines(answer: JsonObject): readonly string[] {
   const parameter = objectsAt(answer, 'parameter').find((one) => stringAt(one, 'name') === 'explanation')
-  const extension = objectsAt(objectAt(answer, 'expansion'), 'extension').find((one) => stringAt(one, 'url') === EXPLANATION)
+  const extension = extensionAt(objectAt(answer, 'expansion'), EXPLANATION)
   return itemsIn(parameter ?? extension).flatMap(lineOf)
 }
 

@@ -1,6 +1,6 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { extensionAt, isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { putResource, type StoredResource } from '../storage/index.js'
 
 /** A code of a closure table. */
@@ -66,7 +66,7 @@ export async function writeClosure(ctx: OperationContext, state: ClosureState, b
 }
 
 function stateIn(stored: StoredResource, name: string): ClosureState {
-  const extension = objectsAt(stored.resource, 'extension').find((item) => stringAt(item, 'url') === STATE)
+  const extension = extensionAt(stored.resource, STATE)
   const value: unknown = JSON.parse(stringAt(extension, 'valueString') ?? 'null')
   if (!isObject(value)) throw new OperationError('storage-damaged', 'A closure table cannot be read.')
   return {

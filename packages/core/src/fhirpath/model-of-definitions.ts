@@ -1,4 +1,4 @@
-import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { typeDefinition, type SlotParts, type SystemType, type TypeDefinition, type TypeModel } from './model.js'
 
 const SYSTEM_PREFIX = 'http://hl7.org/fhirpath/System.'
@@ -89,7 +89,7 @@ function typeName(type: JsonObject, path: string, basePath: string | undefined):
   const code = stringAt(type, 'code') ?? ''
   if (basePath === 'Resource.id') return 'id'
   if (code.startsWith(SYSTEM_PREFIX)) {
-    const fhirType = objectsAt(type, 'extension').find((extension) => stringAt(extension, 'url') === FHIR_TYPE)
+    const fhirType = extensionAt(type, FHIR_TYPE)
     return stringAt(fhirType, 'valueUrl') ?? stringAt(fhirType, 'valueUri') ?? 'string'
   }
   return code === 'BackboneElement' || code === 'Element' ? path : code.replace(TYPE_URL, '')

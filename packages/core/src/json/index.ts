@@ -1,4 +1,4 @@
-export { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
+export { extensionAt, isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
 export { parseJsonSource, readJsonSource, type JsonSource, type JsonSourceOptions } from './json-source.js'
 export { parseInPieces } from './json-pieces.js'
 export { stringEnd } from './string-end.js'

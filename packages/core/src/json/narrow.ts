@@ -28,3 +28,8 @@ export function objectsAt(object: JsonObject | undefined, name: string): readonl
   const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
   return Array.isArray(value) ? value.filter(isObject) : []
 }
+
+/** The first extension of an element with this url. */
+export function extensionAt(element: JsonObject | undefined, url: string): JsonObject | undefined {
+  return objectsAt(element, 'extension').find((extension) => extension['url'] === url)
+}

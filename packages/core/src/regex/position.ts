@@ -7,7 +7,7 @@ export type Side = typeof EDGE | typeof WORD | typeof OTHER
 /** Nothing: the beginning or the end of the text. */
 export const EDGE = 0
 /** A character of `[A-Za-z0-9_]`. */
-export const WORD = 1
+const WORD = 1
 /** Any other character. */
 export const OTHER = 2
 

@@ -1,4 +1,4 @@
-import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { extensionAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 
 /** Where the meaning of a property is told by its uri. */
 export const CONCEPT_PROPERTIES = 'http://hl7.org/fhir/concept-properties'
@@ -52,8 +52,7 @@ export function propertyCodes(resource: JsonObject, name: string): readonly stri
 /** The extension structuredefinition-standards-status of an element. */
 export function standardsStatusOf(element: JsonObject): string | undefined {
   if (element['extension'] === undefined) return undefined
-  const extension = objectsAt(element, 'extension').find((item) => stringAt(item, 'url') === STANDARDS_STATUS)
-  return stringAt(extension, 'valueCode')
+  return stringAt(extensionAt(element, STANDARDS_STATUS), 'valueCode')
 }
 
 function valuesOf(properties: readonly JsonObject[], codes: readonly string[]): readonly unknown[] {

@@ -1,5 +1,5 @@
 import { formatCanonical } from '../../content/index.js'
-import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { malformedPlace } from './malformed-place.js'
 
 /** A code that an include lists, with what the value set says about it beside the code system. */
@@ -87,7 +87,7 @@ function listedCode(concept: JsonObject): readonly ListedCode[] {
 
 /** An operator that R4 lacks comes in an extension on `op`. */
 function readFilter(element: JsonObject): StatedFilter {
-  const later = objectsAt(objectAt(element, '_op'), 'extension').find((item) => stringAt(item, 'url') === FILTER_OP)
+  const later = extensionAt(objectAt(element, '_op'), FILTER_OP)
   return {
     property: stringAt(element, 'property') ?? '',
     op: stringAt(later, 'valueCode') ?? stringAt(element, 'op') ?? '',

@@ -1,6 +1,6 @@
 import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
-import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import type { ExtensionContext, ExtensionRule, Profile } from './element-rule.js'
 import { emptyRule, ruleOf, type RuleDraft } from './compile-element.js'
@@ -73,10 +73,10 @@ const STANDARDS_STATUS = `${TYPE_URL}structuredefinition-standards-status`
 
 /** `deprecated`, `withdrawn` or `retired`, and why. */
 function outdatedOf(definition: JsonObject): string | undefined {
-  const standing = objectsAt(definition, 'extension').find(({ url }) => url === STANDARDS_STATUS)
+  const standing = extensionAt(definition, STANDARDS_STATUS)
   const status = [stringAt(standing, 'valueCode'), stringAt(definition, 'status')].find((one) => one !== undefined && OUTDATED.has(one))
   if (status === undefined) return undefined
-  const reason = objectsAt(objectAt(standing, '_valueCode'), 'extension').find(({ url }) => url === `${STANDARDS_STATUS}-reason`)
+  const reason = extensionAt(objectAt(standing, '_valueCode'), `${STANDARDS_STATUS}-reason`)
   const text = stringAt(reason, 'valueMarkdown')
   return text === undefined ? status : `${status}: ${text}`
 }

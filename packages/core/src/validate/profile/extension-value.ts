@@ -13,7 +13,7 @@ export function extensionValue(element: JsonObject, name: string): unknown {
 /** The values of all extensions with a url. */
 export function extensionValues(element: JsonObject, url: string): readonly unknown[] {
   const extensions = objectsAt(element, 'extension').filter((candidate) => candidate['url'] === url)
-  return extensions.map(valueIn)
+  return extensions.map(valueIn).filter((value) => value !== undefined)
 }
 
 /** The value of an extension, of whatever type. */

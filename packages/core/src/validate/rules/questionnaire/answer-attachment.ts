@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
-import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, isString, stringAt, type JsonObject } from '../../../json/index.js'
 import { base64Length } from '../primitive/base64.js'
-import { extensionValue, extensionValues } from './answer-value.js'
+import { extensionValues } from '../../profile/extension-value.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
 
@@ -17,7 +17,7 @@ export function checkAttachmentLimits(check: ResponseCheck, { answer, value, ite
 }
 
 function typeProblem(attachment: JsonObject, item: JsonObject): string | undefined {
-  const allowed = extensionValues(item, MIME_TYPE).flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
+  const allowed = extensionValues(item, MIME_TYPE).filter(isString)
   const contentType = stringAt(attachment, 'contentType')
   if (allowed.length === 0 || allowed.some((type) => contentType?.startsWith(type) === true)) return undefined
   const fault = contentType === undefined ? 'The attachment needs a content type' : `The content type ${quoted(contentType)} is not allowed`
@@ -25,7 +25,7 @@ function typeProblem(attachment: JsonObject, item: JsonObject): string | undefin
 }
 
 function sizeProblem(attachment: JsonObject, item: JsonObject): string | undefined {
-  const max = extensionValue(item, MAX_SIZE)?.value
+  const max = extensionValues(item, MAX_SIZE)[0]
   const data = stringAt(attachment, 'data')
   const size = data === undefined ? attachment['size'] : base64Length(data)
   if (typeof max !== 'number' || typeof size !== 'number' || size <= max) return undefined

@@ -3,16 +3,16 @@ import { isObject } from '../../../json/index.js'
 import { numberTextOf } from '../../walk/number-text.js'
 import { compareValues, decimalPlaces } from '../value/check-limits.js'
 import { hasForm } from '../value/has-form.js'
-import { extensionValue } from './answer-value.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
 import { childrenOf } from '../../walk/children.js'
+import { extensionValues } from '../../profile/extension-value.js'
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** Checks the length, form, size and precision that an item demands of its answers. */
 export function checkAnswerLimits(check: ResponseCheck, { value, item }: ValuedAnswer): void {
-  const limit = (name: string): unknown => extensionValue(item.json, BASE + name)?.value
+  const limit = (name: string): unknown => extensionValues(item.json, BASE + name)[0]
   const say = (text: string | undefined): void => {
     if (text !== undefined) check.run.sink.report('answer-limit', value, { text, profile: check.form.canonical })
   }

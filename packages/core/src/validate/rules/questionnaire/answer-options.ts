@@ -5,7 +5,8 @@ import { conceptTexts, fold } from '../../../terminology/index.js'
 import type { CodeList } from '../../facts/codes.js'
 import type { Finding } from '../../finding.js'
 import type { FindingKind } from '../../finding-kinds.js'
-import { extensionValue, sameAnswer, typedMember } from './answer-value.js'
+import { extensionValues } from '../../profile/extension-value.js'
+import { sameAnswer, typedMember } from './answer-value.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
 import type { FormItem } from './form.js'
@@ -35,7 +36,7 @@ function isFreeText({ item, value }: ValuedAnswer): boolean {
 /** Checks that an option that excludes all others stands alone. */
 export function checkExclusiveOptions({ run, form }: ResponseCheck, { node, answers }: ResponseItem, item: FormItem): void {
   if (answers.length < 2) return
-  const exclusive = objectsAt(item.json, 'answerOption').filter((option) => extensionValue(option, EXCLUSIVE)?.value === true)
+  const exclusive = objectsAt(item.json, 'answerOption').filter((option) => extensionValues(option, EXCLUSIVE)[0] === true)
   const hit = exclusive.find((option) => answers.some(({ value }) => value !== undefined && isOption(value, option)))
   if (hit === undefined) return
   run.sink.report('answer-option', node, {

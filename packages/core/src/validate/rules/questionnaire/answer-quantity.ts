@@ -2,8 +2,8 @@ import { quoted } from '../../../errors/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import type { FindingKind } from '../../finding-kinds.js'
+import { extensionValues } from '../../profile/extension-value.js'
 import { compareQuantity } from './compare-quantity.js'
-import { extensionValue, extensionValues } from './answer-value.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
 
@@ -20,7 +20,7 @@ export function checkQuantity(check: ResponseCheck, { value, item }: ValuedAnswe
   for (const text of [unitProblem(quantity, item.json), unitSetProblem(check, quantity, item.json)])
     if (text !== undefined) say('answer-unit', text)
   for (const bound of BOUNDS) {
-    const text = boundProblem(quantity, extensionValue(item.json, bound.url)?.value, bound)
+    const text = boundProblem(quantity, extensionValues(item.json, bound.url)[0], bound)
     if (text !== undefined) say('answer-limit', text)
   }
 }
@@ -45,7 +45,7 @@ function boundProblem(quantity: JsonObject, limit: unknown, { words, isBroken }:
 }
 
 function unitProblem(quantity: JsonObject, item: JsonObject): string | undefined {
-  const options = extensionValues(item, UNIT_OPTION).flatMap(({ value }) => (isObject(value) ? [value] : []))
+  const options = extensionValues(item, UNIT_OPTION).filter(isObject)
   if (options.length === 0 || options.some((option) => isUnit(quantity, option))) return undefined
   const names = options.map((option) => quoted(stringAt(option, 'display') ?? stringAt(option, 'code') ?? ''))
   return `The unit of ${shown(quantity)} is not allowed; allowed: ${names.join(', ')}.`
@@ -59,7 +59,7 @@ function isUnit(quantity: JsonObject, option: JsonObject): boolean {
 
 /** A unit without code is in no value set. */
 function unitSetProblem({ run }: ResponseCheck, quantity: JsonObject, item: JsonObject): string | undefined {
-  const canonical = extensionValue(item, UNIT_VALUE_SET)?.value
+  const canonical = extensionValues(item, UNIT_VALUE_SET)[0]
   if (typeof canonical !== 'string') return undefined
   const list = run.facts.valueSet(canonical)
   if (list === undefined || list === PENDING) return undefined

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { referenceOf } from '../reference/resolve-locally.js'
 import { isConcrete } from '../structure/check-resource-type.js'
-import { extensionValues } from './answer-value.js'
+import { extensionValues } from '../../profile/extension-value.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
 
@@ -11,7 +11,7 @@ const TYPED = /(?:^|\/)([A-Z][A-Za-z]{1,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\
 /** Checks that a reference leads to a type of resource, and to one that the item allows, where its form tells the type. */
 export function checkTarget({ run, form }: ResponseCheck, { value, item }: ValuedAnswer): void {
   if (value.type.name !== 'Reference') return
-  const allowed = extensionValues(item.json, RESOURCE_TYPE).map((one) => one.value)
+  const allowed = extensionValues(item.json, RESOURCE_TYPE)
   const type = TYPED.exec(referenceOf(value) ?? '')?.[1]
   if (type === undefined) return
   const text = isConcrete(run.model, type)

@@ -14,19 +14,6 @@ export function typedMember(object: JsonObject, prefix: string): TypedValue | un
   return name === undefined ? undefined : { type: name.slice(prefix.length), value: object[name] }
 }
 
-/** The value of an extension on an object, by the extension's url. */
-export function extensionValue(object: JsonObject, url: string): TypedValue | undefined {
-  const [first] = extensionValues(object, url)
-  return first
-}
-
-/** The values of all extensions with a url on an object. */
-export function extensionValues(object: JsonObject, url: string): readonly TypedValue[] {
-  const list = object['extension']
-  if (!Array.isArray(list)) return []
-  return list.filter(isObject).flatMap((extension) => (extension['url'] === url ? (typedMember(extension, 'value') ?? []) : []))
-}
-
 /** Whether a value is the expected one. Codings are the same when system and code are, References when they point at the same. */
 export function sameAnswer({ value, type }: FhirNode, expected: TypedValue): boolean {
   if (type.name.toLowerCase() !== expected.type.toLowerCase()) return false

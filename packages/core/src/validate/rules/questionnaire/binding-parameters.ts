@@ -3,7 +3,7 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { objectsAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
-import { extensionValue } from './answer-value.js'
+import { extensionValues } from '../../profile/extension-value.js'
 
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
 
@@ -34,7 +34,7 @@ export function checkBindingParameters(run: Run, item: FhirNode): void {
 function namesOn(holder: JsonObject | undefined, name: string): readonly string[] {
   const extensions = objectsAt(holder, 'extension').filter(({ url }) => url === TOOLS + name)
   return extensions.flatMap((extension) => {
-    const value = extensionValue(extension, 'name')?.value
+    const value = extensionValues(extension, 'name')[0]
     return typeof value === 'string' ? [value] : []
   })
 }

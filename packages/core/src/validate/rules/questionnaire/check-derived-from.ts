@@ -3,7 +3,7 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf } from '../../walk/children.js'
 import type { Run } from '../../walk/run.js'
-import { extensionValue } from './answer-value.js'
+import { extensionValues } from '../../profile/extension-value.js'
 import { checkDerivedItems } from './derivation.js'
 import { readForm } from './form.js'
 
@@ -31,7 +31,7 @@ const FAULTS: ReadonlyMap<string, string> = new Map([
 ])
 
 function modeOf({ extra }: FhirNode): string {
-  const coding = extensionValue(extra ?? {}, DERIVATION_TYPE)?.value
+  const coding = extensionValues(extra ?? {}, DERIVATION_TYPE)[0]
   return isObject(coding) ? knownMode(coding) : ''
 }
 

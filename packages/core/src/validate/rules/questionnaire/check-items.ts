@@ -3,8 +3,8 @@ import { textOf } from '../../walk/children.js'
 import type { Work } from '../../../work/index.js'
 import type { Finding } from '../../finding.js'
 import type { FindingKind } from '../../finding-kinds.js'
+import { extensionValues } from '../../profile/extension-value.js'
 import { checkAnswer } from './check-answer.js'
-import { extensionValue } from './answer-value.js'
 import type { ResponseCheck } from './check-response.js'
 import { checkExclusiveOptions } from './answer-options.js'
 import { isEnabled } from './enablement.js'
@@ -142,8 +142,8 @@ function* checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem):
 }
 
 function checkCount(check: ResponseCheck, at: Holder, { item, count }: { item: FormItem; count: number }): void {
-  const min = extensionValue(item.json, MIN_OCCURS)?.value
-  const max = extensionValue(item.json, MAX_OCCURS)?.value
+  const min = extensionValues(item.json, MIN_OCCURS)[0]
+  const max = extensionValues(item.json, MAX_OCCURS)[0]
   if (typeof min === 'number' && count < min) {
     report(check, 'answer-count', {
       at,

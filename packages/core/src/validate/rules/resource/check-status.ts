@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { extensionAt, isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Run } from '../../walk/run.js'
 
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
@@ -26,7 +26,7 @@ export function checkStatus(run: Run, node: FhirNode): void {
 
 function standingProblem(definition: JsonObject): string | undefined {
   const status = stringAt(definition, 'status')
-  const standing = objectsAt(definition, 'extension').find(({ url }) => url === STANDARDS_STATUS)?.['valueCode']
+  const standing = extensionAt(definition, STANDARDS_STATUS)?.['valueCode']
   const fitting = STATUSES.get(standing)
   if (status === undefined || fitting === undefined || fitting.includes(status)) return undefined
   return `The status ${quoted(status)} does not go with the standards status ${quoted(String(standing))}.`
