@@ -63,6 +63,7 @@ const version: Call = async (calls) => calls.history?.version('Patient', 'a', '3
 const history: Call = async (calls) => calls.history?.page({ types: ['Patient'], id: 'a', since: 0, limit: 1 })
 const put: Call = async (calls) =>
   calls.write([{ op: 'put', type: 'Patient', id: 'a', text: '{"resourceType":"Patient","id":"a","meta":{}}', entries: [] }])
+const remove: Call = async (calls) => calls.write([{ op: 'delete', type: 'Patient', id: 'a' }])
 
 const UNAVAILABLE = 'storage-unavailable'
 const TIMEOUT = 'storage-timeout'
@@ -96,6 +97,10 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['sends JSON that it calls HTML', read, bytes(JSON.stringify(PATIENT), { 'content-type': 'text/html' }), UNAVAILABLE],
   ['sends bytes that are no UTF-8', read, bytes(new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])), UNAVAILABLE],
   ['sends a member twice', read, bytes('{"resourceType":"Patient","id":"b","id":"a"}'), UNAVAILABLE],
+  ['sends a member named as objects have', read, bytes('{"resourceType":"Patient","id":"a","__proto__":{}}'), UNAVAILABLE],
+  ['sends half a character', read, bytes('{"resourceType":"Patient","id":"a","x":"\\ud800"}'), UNAVAILABLE],
+  ['sends a NUL', read, bytes('{"resourceType":"Patient","id":"a","x":["\\u0000"]}'), UNAVAILABLE],
+  ['sends a number beyond all', read, bytes('{"resourceType":"Patient","id":"a","x":1e999}'), UNAVAILABLE],
   ['sends JSON a thousand levels deep', read, bytes(`${'['.repeat(1_000)}${']'.repeat(1_000)}`), UNAVAILABLE],
   [
     'announces more than the limit',
@@ -105,6 +110,11 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ],
   ['sends without end', read, endless, UNAVAILABLE],
   ['compresses a lot into little', read, bytes(gzipSync(' '.repeat(10_000_000)), { 'content-encoding': 'gzip' }), UNAVAILABLE],
+  ['compresses and stops', read, bytes(gzipSync(JSON.stringify(PATIENT)).subarray(0, 20), { 'content-encoding': 'gzip' }), UNAVAILABLE],
+  ['says that it compresses, and does not', read, bytes(JSON.stringify(PATIENT), { 'content-encoding': 'gzip' }), UNAVAILABLE],
+  ['sends headers without end', read, json(PATIENT, 200, { 'x-long': 'x'.repeat(200_000) }), UNAVAILABLE],
+  ['sends a part (206)', read, json(PATIENT, 206), UNAVAILABLE],
+  ['has no content (204)', read, (_, response) => void response.writeHead(204).end(), UNAVAILABLE],
   ['redirects', read, (_, response) => void response.writeHead(302, { location: `${elsewhere.baseUrl}/Patient/a` }).end(), UNAVAILABLE],
   [
     'redirects a write',
@@ -123,6 +133,9 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['sends no searchset', search, json({ ...searchset({}), type: 'batch-response' }), UNAVAILABLE],
   ['finds another type', search, json(searchset({ entry: [{ resource: { ...PATIENT, resourceType: 'Group' } }] })), UNAVAILABLE],
   ['finds a resource without id', search, json(searchset({ entry: [{ resource: { resourceType: 'Patient' } }] })), UNAVAILABLE],
+  ['finds a resource twice', search, json(searchset({ entry: [{ resource: PATIENT }, { resource: PATIENT }] })), UNAVAILABLE],
+  ['finds something that is no list', search, json(searchset({ entry: { resource: PATIENT } })), UNAVAILABLE],
+  ['finds nothing in an entry', search, json(searchset({ entry: [null] })), UNAVAILABLE],
   ['finds an id that is none', search, json(searchset({ entry: [{ resource: { ...PATIENT, id: '../b' } }] })), UNAVAILABLE],
   ['drops a parameter of a search', search, json(searchset({ link: [{ relation: 'self', url: 'Patient?gender=male' }] })), UNAVAILABLE],
   [
@@ -145,6 +158,8 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ],
   ['links to another port by its credentials', search, (...all) => linking(server.baseUrl.replace('//', '//me:x@'))(...all), UNAVAILABLE],
   ['links above its base', search, linking('../admin?page=2'), UNAVAILABLE],
+  ['links above its base in disguise', search, linking('%2e%2e/admin'), UNAVAILABLE],
+  ['links to another server by backslashes', search, linking(String.raw`\\evil.example\fhir`), UNAVAILABLE],
   ['links to a file', search, linking('file:///etc/passwd'), UNAVAILABLE],
   [
     'sends a longer page than was asked for',
@@ -205,6 +220,12 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
     UNAVAILABLE,
   ],
   ['writes without telling the version', put, json({ ...PATIENT, meta: {} }), UNAVAILABLE],
+  ['writes another resource', put, json({ ...PATIENT, id: 'b' }, 201, { etag: 'W/"1"' }), UNAVAILABLE],
+  ['writes another type', put, json({ ...PATIENT, resourceType: 'Group' }, 200, { etag: 'W/"1"' }), UNAVAILABLE],
+  ['will write some time (202)', put, json({}, 202), UNAVAILABLE],
+  ['writes and does not say what (204)', put, (_, response) => void response.writeHead(204).end(), UNAVAILABLE],
+  ['will delete some time (202)', remove, json({}, 202), UNAVAILABLE],
+  ['has no place for a resource (404)', put, json({ secret: SECRET }, 404), 'not-supported'],
   ['refuses a resource (422)', put, json({ secret: SECRET }, 422), 'resource-invalid'],
   ['sees a conflict (409)', put, json({ secret: SECRET }, 409), 'conflict'],
   ['takes no writes (405)', put, json({ secret: SECRET }, 405), 'not-supported'],
@@ -223,7 +244,7 @@ describe('FT-08: an upstream that', () => {
       const shown = `${error} ${JSON.stringify(error)} ${String((error as Error).stack)} ${String((error as Error).cause)}`
       for (const hidden of [SECRET, 'our-secret', server.origin, server.origin.slice(7)]) expect(shown).not.toContain(hidden)
       expect(elsewhere.requests).toEqual([])
-      expect(server.requests.length).toBeLessThanOrEqual(call === put ? 1 : 3)
+      expect(server.requests.length).toBeLessThanOrEqual(call === put || call === remove ? 1 : 3)
     })
   }
 

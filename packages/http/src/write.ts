@@ -1,5 +1,5 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import { objectAt, stringAt } from 'fhir-ops/json'
+import { objectAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import {
   checkAddress,
   checkLaidOut,
@@ -33,9 +33,9 @@ export function checkEntry(entry: WriteEntry): void {
 async function put(upstream: Upstream, entry: PutEntry): Promise<WriteResult> {
   const { type, id, text, ifVersion } = entry
   const answer = await upstream.update(`${type}/${id}`, text, ifVersion)
-  if (isGone(answer)) throw conflict(entry)
+  if (isGone(answer) && typeof ifVersion === 'string') throw conflict(entry)
   if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, quoted(`${type}/${id}`))
-  const meta = answer.text === '' ? undefined : objectAt(jsonOf(answer), 'meta')
+  const meta = objectAt(writtenOf(entry, answer), 'meta')
   const versionId = versionOf(answer.headers) ?? stringAt(meta, 'versionId')
   if (versionId === undefined) throw unavailable('does not tell the version that it wrote')
   const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? answer.headers.get('last-modified') ?? undefined)
@@ -46,14 +46,25 @@ async function remove(upstream: Upstream, entry: DeleteEntry): Promise<WriteResu
   const { type, id, ifVersion } = entry
   const answer = await upstream.remove(`${type}/${id}`, ifVersion)
   if (isGone(answer) && ifVersion !== undefined) throw conflict(entry)
-  if (!isGone(answer) && answer.status >= 300) throw refusal(answer, quoted(`${type}/${id}`))
+  if (!isGone(answer) && answer.status !== 200 && answer.status !== 204) throw refusal(answer, quoted(`${type}/${id}`))
   const versionId = isGone(answer) ? undefined : versionOf(answer.headers)
   const lastUpdated = instantOf(answer.headers.get('last-modified') ?? answer.headers.get('date') ?? undefined)
   return { type, id, lastUpdated, created: false, ...(versionId !== undefined && { versionId }) }
 }
 
-/** The error for what the upstream did not take. @param what In the words of a sentence. */
+/** The resource as it was written, where the answer has it: it may have an outcome instead, or nothing. */
+function writtenOf({ type, id }: PutEntry, answer: Answer): JsonObject | undefined {
+  if (answer.text === '') return undefined
+  const written = jsonOf(answer)
+  const writtenType = stringAt(written, 'resourceType')
+  if (writtenType === 'OperationOutcome' && type !== writtenType) return undefined
+  if (writtenType !== type || stringAt(written, 'id') !== id) throw unavailable('wrote another resource')
+  return written
+}
+
+/** The error for what the upstream did not take, or left open. @param what In the words of a sentence. */
 export function refusal({ status }: Answer, what: string): OperationError {
+  if (status < 400) return unavailable('does not tell whether it did what it was asked')
   if (status === 412) return new OperationError('version-conflict', `The current version of ${what} is not the expected one.`)
   if (status === 409) return new OperationError('conflict', `The upstream FHIR server sees a conflict in ${what}.`)
   if (status === 404 || status === 405) return new OperationError('not-supported', `The upstream FHIR server does not take ${what}.`)
