@@ -4,17 +4,34 @@ import { conceptStoreContract, sessionStoreContract, storageContract } from '@fh
 import { describe, expect, it } from 'vitest'
 import { basic } from '../test/entries.js'
 import { temporaryFolder } from '../test/temporary-folder.js'
-import { sqliteConceptStore, sqliteSessionStore, sqliteStorage, type SqliteConnection } from './index.js'
+import { sqliteConceptStore, sqliteSessionStore, sqliteStorage, type SqliteConnection, type SqliteStatement } from './index.js'
 
-/** It comes without types. */
-const BetterSqlite: new (file: string) => SqliteConnection = createRequire(import.meta.url)('better-sqlite3')
+/** As `@types/better-sqlite3` has it: the values of a statement are a parameter of its type. */
+interface TypedStatement<Values extends unknown[]> {
+  readonly reader: boolean
+  run(...values: Values): unknown
+  all(...values: Values): unknown[]
+  raw(enabled?: boolean): this
+}
+
+interface TypedDatabase {
+  readonly inTransaction: boolean
+  exec(sql: string): this
+  prepare<Values extends unknown[] | object = unknown[]>(
+    sql: string,
+  ): Values extends unknown[] ? TypedStatement<Values> : TypedStatement<[Values]>
+  function(name: string, implementation: () => unknown): this
+  close(): this
+}
+
+const BetterSqlite: new (file: string) => TypedDatabase = createRequire(import.meta.url)('better-sqlite3')
 
 /** A driver that knows no array rows. */
 function objectRows(file: string): SqliteConnection {
   const db = new DatabaseSync(file)
   return {
     exec: (sql) => db.exec(sql),
-    prepare(sql) {
+    prepare(sql): SqliteStatement {
       const statement = db.prepare(sql)
       return { run: (...values) => statement.run(...values), all: (...values) => statement.all(...values) }
     },

@@ -2,7 +2,7 @@ import { contentView, requestLayer, storageLayer, type ComputedSystem, type Cont
 import { checkGiven, checkHas } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
-import type { JsonObject } from '../json/index.js'
+import { isObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
@@ -117,7 +117,7 @@ function checkOptions(options: ContextOptions): void {
 export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Resources that came with the request; they hide stored ones of the same url and version. */
-  readonly resources?: readonly JsonObject[]
+  readonly resources?: readonly object[]
   readonly limits?: Partial<Limits>
   readonly authorize?: OperationContext['authorize']
 }
@@ -125,7 +125,7 @@ export interface RequestOptions {
 /** The context of one request: its signal, its time limit, its own definitions on top. */
 export function forRequest(ctx: OperationContext, options: RequestOptions): OperationContext {
   const limits = { ...ctx.limits, ...options.limits }
-  const resources = options.resources ?? []
+  const resources = (options.resources ?? []).filter(isObject)
   return {
     ...ctx,
     limits,

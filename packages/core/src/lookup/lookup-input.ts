@@ -1,6 +1,5 @@
 import type { ExplainOption } from '../context/index.js'
 import { FLAG, inputShape, listOf, needed, OBJECT, TEXT, type InputShape } from '../input/index.js'
-import type { JsonObject } from '../json/index.js'
 import type { AskedLanguages, VersionRules } from '../terminology/index.js'
 
 /** Which concept to look up, and what to tell about it. */
@@ -15,7 +14,7 @@ export interface LookupInput extends AskedLanguages, ExplainOption {
   readonly useSupplement?: readonly string[] | undefined
   readonly rules?: VersionRules | undefined
   /** The CodeSystem itself, used in place of a stored one of the same url and version. */
-  readonly codeSystem?: JsonObject | undefined
+  readonly codeSystem?: object | undefined
 }
 
 /** What `lookup` takes. */

@@ -19,7 +19,7 @@ export interface ResourceToPut {
   readonly type: string
   readonly id: string
   /** The resource, or its JSON text; numbers of a text keep their digits. */
-  readonly source: string | JsonObject
+  readonly source: string | object
   readonly ifVersion?: string | null | undefined
 }
 

@@ -13,7 +13,7 @@ import { metaPrefix } from './stored-resource.js'
  * @throws {OperationError} `resource-invalid` when the source is not a resource of the type, or when type or id cannot be stored;
  *   `parameter-required` without type or id; `body-invalid` when a text is not JSON.
  */
-export function writableText(type: string, id: string, source: string | JsonObject): string {
+export function writableText(type: string, id: string, source: string | object): string {
   return writableResource(type, id, source).text
 }
 
@@ -21,7 +21,7 @@ export function writableText(type: string, id: string, source: string | JsonObje
 export function writableResource(
   type: string,
   id: string,
-  source: string | JsonObject,
+  source: string | object,
 ): { readonly text: string; readonly resource: JsonObject } {
   checkAddress(type, id)
   const json = typeof source === 'string' ? source : JSON.stringify(source)

@@ -79,7 +79,8 @@ function inlineMap(conceptMap: object): Definition {
 }
 
 async function searchedMaps(ctx: OperationContext, input: TranslateInput): Promise<readonly MapIndex[]> {
-  const definitions = input.source === undefined ? requestMaps(input.resources ?? []) : await mapsFrom(ctx, input, input.source)
+  const definitions =
+    input.source === undefined ? requestMaps((input.resources ?? []).filter(isObject)) : await mapsFrom(ctx, input, input.source)
   const current = await indexesOf(ctx, currentVersions(definitions, input.mapVersion))
   const found = current.filter((index) => contradiction(index, input) === undefined)
   if (found.length > 0) return found

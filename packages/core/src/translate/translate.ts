@@ -1,7 +1,6 @@
 import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
-import { isObject } from '../json/index.js'
 import type { MapIndex } from './map-index.js'
 import { mapsFor } from './maps.js'
 import { sourceCodes, type SourceCode } from './source-codes.js'
@@ -28,7 +27,7 @@ async function translated(ctx: OperationContext, input: TranslateInput): Promise
   checkInput(ctx, input, TRANSLATE_INPUT)
   ctx.authorize?.('read', 'ConceptMap', input.mapId)
   const codes = sourceCodes(input)
-  const resources = [...(isObject(input.conceptMap) ? [input.conceptMap] : []), ...(input.resources ?? [])]
+  const resources = [...(input.conceptMap === undefined ? [] : [input.conceptMap]), ...(input.resources ?? [])]
   const own = resources.length === 0 ? ctx : forRequest(ctx, { resources })
   const maps = await mapsFor(own, input)
   for (const map of maps) ctx.explain?.step(mapStep(map, input))

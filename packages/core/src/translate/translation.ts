@@ -1,7 +1,6 @@
-import type { CodeableConcept, Coding, ConceptMap } from 'fhir/r4.js'
+import type { CodeableConcept, Coding } from 'fhir/r4.js'
 import type { Explained, ExplainOption } from '../context/index.js'
 import { CODING, FLAG, inputShape, listOf, OBJECT, TEXT, type InputShape } from '../input/index.js'
-import type { JsonObject } from '../json/index.js'
 
 /** Context of a coding: what is known about another element, tested against `dependsOn` of the map. */
 export interface TranslateDependency {
@@ -27,9 +26,9 @@ export interface TranslateInput extends ExplainOption {
   /** Canonical of the value set to translate into; only maps into it are used. */
   readonly target?: string | undefined
   /** A map that is used for this call only. */
-  readonly conceptMap?: ConceptMap | JsonObject | undefined
+  readonly conceptMap?: object | undefined
   /** Resources that exist for this call only and hide stored ones. Their maps are searched when nothing else identifies one. */
-  readonly resources?: readonly JsonObject[] | undefined
+  readonly resources?: readonly object[] | undefined
   /** Keep only translations into this code system. */
   readonly targetSystem?: string | undefined
   /** Used by mappings with `dependsOn`: such a mapping applies when every one of its conditions is met here. */

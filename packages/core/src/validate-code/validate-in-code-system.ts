@@ -2,7 +2,7 @@ import { canonicalOf, formatCanonical } from '../content/index.js'
 import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
-import { stringAt } from '../json/index.js'
+import { isObject, stringAt } from '../json/index.js'
 import {
   explainUnknownCode,
   languagesFor,
@@ -69,6 +69,7 @@ function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCodi
 
 /** A code system that is given itself is meant in its own version, also where it is named by its url alone. */
 function statedSystem({ url, codeSystem }: ValidateInCodeSystemInput): string | undefined {
+  if (!isObject(codeSystem)) return url
   const own = stringAt(codeSystem, 'url')
   return own === undefined || (url !== undefined && url !== own) ? url : formatCanonical(own, stringAt(codeSystem, 'version'))
 }

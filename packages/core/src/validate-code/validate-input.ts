@@ -47,7 +47,7 @@ export interface ValidateInCodeSystemInput extends ValidateOptions {
   /** Canonical of the code system; that of the coding when absent. */
   readonly url?: string | undefined
   readonly version?: string | undefined
-  readonly codeSystem?: JsonObject | undefined
+  readonly codeSystem?: object | undefined
 }
 
 // Written out, not made of kinds: a validation takes two microseconds (bench `in-process`).

@@ -1,6 +1,6 @@
 import { createPace, type FindingLevel, type OperationContext, type ValidationPolicy } from '../context/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
-import { isObject, isString, readJsonSource, type JsonObject, type JsonSource } from '../json/index.js'
+import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
 import { paced } from '../work/index.js'
 import type { Finding } from './finding.js'
 import { placeFinder } from './finding-places.js'
@@ -15,7 +15,7 @@ export interface ValidateInput extends ValidationPolicy {
    * The resource as JSON text, as what `parseJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
    * duplicate names and places.
    */
-  readonly resource: string | JsonSource | JsonObject
+  readonly resource: string | object
   /** Canonicals of profiles that the resource must conform to, beside those that it names itself. */
   readonly profiles?: readonly string[] | undefined
   /** Tell line and column of each finding; with a text, or a source that was read with `positions`. Default false. */
@@ -105,6 +105,6 @@ async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInp
   return { text: '', start: 0, value: resource, slips: [], numberText: () => undefined, positions: new Map() }
 }
 
-function isSource(resource: JsonSource | JsonObject): resource is JsonSource {
-  return typeof resource['numberText'] === 'function'
+function isSource(resource: object): resource is JsonSource {
+  return 'numberText' in resource && typeof resource.numberText === 'function'
 }

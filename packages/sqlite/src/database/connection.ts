@@ -16,7 +16,8 @@ export interface SqliteStatement {
 /** The part of a SQLite connection that this adapter calls; `node:sqlite` and better-sqlite3 both fit. */
 export interface SqliteConnection {
   exec(sql: string): unknown
-  prepare(sql: string): SqliteStatement
+  /** Gives a `SqliteStatement`; drivers type its values in ways of their own. */
+  prepare(sql: string): object
   /** Makes a function that SQL may call. It need not give the same each time. */
   function(name: string, implementation: () => SqliteValue): unknown
   close(): unknown

@@ -158,10 +158,15 @@ function wrapped<T>(work: () => T): T {
   }
 }
 
-function arrayRows(statement: SqliteStatement): SqliteStatement {
+function arrayRows(statement: object): SqliteStatement {
+  if (!isStatement(statement)) throw new TypeError('The connection is none of node:sqlite or better-sqlite3.')
   if (statement.setReturnArrays !== undefined) statement.setReturnArrays(true)
   else if (statement.reader === true) statement.raw?.(true)
   return statement
+}
+
+function isStatement(statement: object): statement is SqliteStatement {
+  return 'run' in statement && 'all' in statement
 }
 
 function firstRow(statement: SqliteStatement, values: readonly SqliteValue[]): Row | undefined {

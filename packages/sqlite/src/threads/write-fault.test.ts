@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../test/entries.js'
 import { sqliteDriver, type SqliteDriver } from '../database/driver.js'
 import { migrate } from '../database/migrations.js'
-import { sqliteStorage, type SqliteConnection } from '../index.js'
+import { sqliteStorage, type SqliteConnection, type SqliteStatement } from '../index.js'
 import { runGroup, type Call } from './write-group.js'
 
 interface Fault {
@@ -22,7 +22,7 @@ function faulty(db: DatabaseSync, fault: Fault): SqliteConnection {
   }
   return {
     exec: (sql) => guarded(() => db.exec(sql)),
-    prepare(sql) {
+    prepare(sql): SqliteStatement {
       const statement = guarded(() => db.prepare(sql))
       return { run: (...values) => guarded(() => statement.run(...values)), all: (...values) => guarded(() => statement.all(...values)) }
     },

@@ -1,7 +1,7 @@
 import { formatCanonical } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
-import type { JsonObject } from '../../json/index.js'
+import { isObject } from '../../json/index.js'
 import { valueSetStep } from '../explain/value-set-step.js'
 import { refusal } from '../refusal.js'
 import { definedValueSet } from './defined-value-set.js'
@@ -11,7 +11,7 @@ import { readValueSet, type ValueSetDefinition } from './value-set.js'
 /** How a request names a value set. */
 export interface ValueSetName {
   /** The value set itself; goes before the url. */
-  readonly valueSet?: JsonObject | undefined
+  readonly valueSet?: object | undefined
   /** Canonical, with or without version. */
   readonly url?: string | undefined
   /** Used when the url has none. */
@@ -30,7 +30,7 @@ export async function namedValueSet(ctx: OperationContext, name: ValueSetName): 
 }
 
 async function foundValueSet(ctx: OperationContext, { valueSet, url, valueSetVersion }: ValueSetName): Promise<ValueSetDefinition> {
-  if (valueSet !== undefined) return readValueSet(valueSet)
+  if (isObject(valueSet)) return readValueSet(valueSet)
   if (url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
   const found = await findValueSet(ctx, url, valueSetVersion)
   if (found !== undefined) return definedValueSet(ctx.cache, found)
