@@ -99,10 +99,32 @@ describe('hostile resources', () => {
     expect(await pausesDuring({ resourceType: 'Parameters', parameter: [part(3)] })).toBeGreaterThan(20)
   })
 
-  test('VA-10 others run in between while the codes of a long map are looked up', async () => {
-    const system = 'http://hl7.org/fhir/administrative-gender'
-    const group = [{ source: system, target: system, element: many(() => ({ code: 'male' })) }]
-    expect(await pausesDuring({ resourceType: 'ConceptMap', status: 'draft', group })).toBeGreaterThan(200)
+  const genders = 'http://hl7.org/fhir/administrative-gender'
+  const form = { resourceType: 'Questionnaire', id: 'q', status: 'active', item: [{ linkId: '1', type: 'string', repeats: true }] }
+  const measure = { resourceType: 'Measure', id: 'm', status: 'active', group: many((i) => ({ code: { text: `${i}` } })) }
+  test.each<[string, JsonObject]>([
+    [
+      'the codes of a long map are looked up',
+      { resourceType: 'ConceptMap', group: [{ source: genders, target: genders, element: many(() => ({ code: 'male' })) }] },
+    ],
+    [
+      'the codes of a long value set are looked up',
+      { resourceType: 'ValueSet', compose: { include: [{ system: genders, concept: many(() => ({ code: 'male' })) }] } },
+    ],
+    [
+      'the search parameters of long capabilities are compared with their definitions',
+      { resourceType: 'CapabilityStatement', rest: [{ searchParam: many(() => ({ definition: 'http://example.org/p', type: 'uri' })) }] },
+    ],
+    [
+      'a long response is compared with its questionnaire',
+      { resourceType: 'QuestionnaireResponse', contained: [form], questionnaire: '#q', item: many(() => ({ linkId: '1' })) },
+    ],
+    [
+      'a long report is compared with its measure',
+      { resourceType: 'MeasureReport', contained: [measure], measure: '#m', group: many((i) => ({ code: { text: `${i}` } })) },
+    ],
+  ])('VA-10 others run in between while %s', async (_, resource) => {
+    expect(await pausesDuring(resource)).toBeGreaterThan(200)
   })
 
   async function pausesDuring(resource: string | JsonObject): Promise<number> {
