@@ -42,14 +42,19 @@ export function compileFhirPath(expression: string, options: FhirPathOptions = {
   return compiledPath(parseFhirPath(expression), expression, options)
 }
 
+/** A branch of a union. */
+export interface CompiledBranch extends CompiledPath {
+  readonly ast: Ast
+}
+
 /**
  * Compiles each branch of a union (`a | b`) for itself; an expression that is none has one. For those to whom it is the same how often
  * something is found: a union compares what its branches find.
  *
  * @throws {OperationError} as `compileFhirPath`.
  */
-export function compileBranches(expression: string, options: FhirPathOptions = {}): readonly CompiledPath[] {
-  return branchesOf(parseFhirPath(expression)).map((branch) => compiledPath(branch, expression, options))
+export function compileBranches(expression: string, options: FhirPathOptions = {}): readonly CompiledBranch[] {
+  return branchesOf(parseFhirPath(expression)).map((ast) => ({ ...compiledPath(ast, expression, options), ast }))
 }
 
 function branchesOf(ast: Ast): readonly Ast[] {

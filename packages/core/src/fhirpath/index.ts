@@ -1,5 +1,5 @@
 export type { Ast, BinaryOperator, Literal, TypeSpecifier } from './ast.js'
-export { compileBranches, compileFhirPath, type CompiledPath, type FhirPathOptions } from './compiled-path.js'
+export { compileBranches, compileFhirPath, type CompiledBranch, type CompiledPath, type FhirPathOptions } from './compiled-path.js'
 export { decimalOf, type Decimal } from './decimal.js'
 export { PENDING, type FhirPathBudget, type FhirPathContext, type FhirPathHost, type Pending } from './host.js'
 export { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
@@ -17,7 +17,7 @@ export {
   type TypeModel,
   type TypeParts,
 } from './model.js'
-export { childNames, pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
+export { childSlots, pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
 export { parseFhirPath } from './parser.js'
 export type { Quantity, UnitConversion } from './quantity.js'
 export { addDuration } from './temporal-arithmetic.js'

@@ -66,9 +66,9 @@ export function countAllChildren(node: FhirNode): number {
   return count
 }
 
-/** FHIRPath names of the children of `node`. */
-export function childNames(node: FhirNode): ReadonlySet<string> {
-  return new Set(presentSlots(node).map(({ name }) => name))
+/** The slots in which `node` has children, by their name in FHIRPath. */
+export function childSlots(node: FhirNode): ReadonlyMap<string, readonly ElementSlot[]> {
+  return Map.groupBy(presentSlots(node), ({ name }) => name)
 }
 
 /** FHIRPath of a node from its root, with an index on what repeats and `ofType()` on choices: `Patient.name[0].given[1]`. */

@@ -8,7 +8,7 @@ import type { EntryFields } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
 import { typedIdentifierFields } from '../kinds/typed-identifier.js'
 import { containerOf, type Container, type Member } from './container.js'
-import { createSelector, type Selector, type Value } from './selector.js'
+import { createSelector, type Value, type ValuesOf } from './selector.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameters.js'
 
 /** Options of `createIndexer`. */
@@ -26,8 +26,8 @@ export interface IndexerOptions {
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
   const selector = createSelector(parameters.model, options.base)
   function* entriesIn(container: Container, resource: JsonObject): Work<readonly IndexEntry[]> {
-    const scope: IndexScope = { selector, base: options.base, placeOf: container.placeOf }
     const valuesOf = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)
+    const scope: IndexScope = { valuesOf, base: options.base, placeOf: container.placeOf }
     const found: IndexEntry[] = []
     for (const parameter of parameters.of(stringAt(resource, 'resourceType') ?? '')) {
       const values = valuesOf(parameter.expression)
@@ -62,7 +62,7 @@ function idEntry(member: JsonObject): IndexEntry {
 }
 
 interface IndexScope extends Pick<Container, 'placeOf'> {
-  readonly selector: Selector
+  readonly valuesOf: ValuesOf
   readonly base: string | undefined
 }
 
@@ -115,11 +115,13 @@ function identifierOf({ json }: Value): readonly EntryFields[] {
   return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : (kindOf('token')?.fields(identifier, {}) ?? [])
 }
 
-function tuplesOf(scope: IndexScope, { components }: SearchParameter, value: Value): readonly EntryFields[] {
-  const values = components.map(({ type, expression }) =>
-    scope.selector.ofValue(value, expression).flatMap((part) => fieldsOf(scope, { kind: type, system: undefined }, part)),
+function tuplesOf(scope: IndexScope, { components }: SearchParameter, { item }: Value): readonly EntryFields[] {
+  const parts = components.map(({ type, expression }) => ({ type, values: scope.valuesOf(expression, item) }))
+  if (parts.some(({ values }) => values.length === 0)) return []
+  return tupleFields(
+    components,
+    parts.map(({ type, values }) => values.flatMap((value) => fieldsOf(scope, { kind: type, system: undefined }, value))),
   )
-  return tupleFields(components, values)
 }
 
 function withCode(param: string, fields: readonly EntryFields[]): readonly IndexEntry[] {

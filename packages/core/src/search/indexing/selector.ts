@@ -1,17 +1,19 @@
 import {
-  childNames,
+  childSlots,
   compileBranches,
   isNode,
   PENDING,
   rootNode,
   type CompiledPath,
+  type ElementSlot,
   type FhirNode,
   type FhirPathBudget,
+  type FhirPathContext,
   type FhirPathHost,
   type Item,
   type TypeModel,
 } from '../../fhirpath/index.js'
-import { neededNames } from './needed-names.js'
+import { isAnyMet, needsOf, type Need } from './needs.js'
 import { targetType } from './target-type.js'
 
 /** Something that an expression found in a resource. */
@@ -19,61 +21,81 @@ export interface Value {
   /** As it stands in the resource's JSON. */
   readonly json: unknown
   readonly item: Item
-  readonly resource: FhirNode
 }
 
-/** Evaluates the expressions of search parameters, each compiled once. What two branches of a union find is found twice. */
+/** What an expression finds from the root of a resource, or from what was found in it before. */
+export type ValuesOf = (expression: string, from?: Item) => readonly Value[]
+
+/**
+ * Evaluates the expressions of search parameters: each is compiled once, and evaluated once from one place of a resource. What two branches
+ * of a union find is found twice.
+ */
 export interface Selector {
-  /** What expressions find in a resource. @param typeOf The type that a fragment (`#m`) leads to. */
-  ofResource(root: FhirNode, typeOf: (fragment: string) => string | undefined): (expression: string) => readonly Value[]
-  /** From a value that was found before; for components of composites. */
-  ofValue(value: Value, expression: string): readonly Value[]
+  /** @param typeOf The type that a fragment (`#m`) leads to. */
+  ofResource(root: FhirNode, typeOf: TypeOf): ValuesOf
 }
+
+type TypeOf = (fragment: string) => string | undefined
 
 /** Published expressions step over each element a few times; how many elements there are, the limit on bodies says. */
 const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
 
 /** @param base Address of this server; absolute references on it have a type. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
-  const compiled = new Map<string, Compiled>()
-  const hostOf = (typeOf: (fragment: string) => string | undefined): FhirPathHost => ({
+  const compiled = new Map<string, readonly Branch[]>()
+  const hostOf = (typeOf: TypeOf): FhirPathHost => ({
     resolve: (address = '', from) => typedStub(model, typeOf(address) ?? targetType(address, from?.value, base)),
   })
-  const compiledOf = (expression: string): Compiled => {
+  const branchesOf = (expression: string): readonly Branch[] => {
     const known = compiled.get(expression)
     if (known !== undefined) return known
-    const made = { branches: compileBranches(expression, { model }), needs: neededNames(expression) }
+    const made = compileBranches(expression, { model }).map(({ ast, ...path }) => ({ path, needs: needsOf(ast) }))
     compiled.set(expression, made)
     return made
   }
-  const elsewhere = hostOf(() => undefined)
-  const select = ({ branches }: Compiled, focus: Item, { resource, host = elsewhere }: Surroundings): readonly Value[] =>
-    branches.flatMap((branch) => {
-      const items = branch.evaluate({ resource, host, budget: INDEXING }, focus)
-      return items === PENDING ? [] : items.flatMap((item) => valueOf(item, resource))
-    })
+  const find = (expression: string, { item, children }: Place, context: FhirPathContext): readonly Value[] => {
+    const found: Value[] = []
+    for (const { path, needs } of branchesOf(expression))
+      if (needs === undefined || children === undefined || isAnyMet(model, needs, children)) pushValues(found, path.evaluate(context, item))
+    return found
+  }
   return {
-    ofResource(root, typeOf) {
-      const names = childNames(root)
-      const surroundings = { resource: root, host: hostOf(typeOf) }
-      return (expression) => {
-        const known = compiledOf(expression)
-        return known.needs?.some((name) => names.has(name)) === false ? [] : select(known, root, surroundings)
+    ofResource(resource, typeOf) {
+      const context: FhirPathContext = { resource, host: hostOf(typeOf), budget: INDEXING }
+      const root = placeAt(resource)
+      const places = new Map<Item, FoundBefore>()
+      return (expression, from) => {
+        if (from === undefined) return find(expression, root, context)
+        const place = places.get(from) ?? { ...placeAt(from), found: new Map() }
+        places.set(from, place)
+        const found = place.found.get(expression) ?? find(expression, place, context)
+        place.found.set(expression, found)
+        return found
       }
     },
-    ofValue: ({ resource, item }, expression) => select(compiledOf(expression), item, { resource }),
   }
 }
 
-interface Surroundings {
-  readonly resource: FhirNode
-  readonly host?: FhirPathHost
+interface Branch {
+  readonly path: CompiledPath
+  /** Most parameters of a type find nothing in most resources: what children they need says so sooner than their evaluation. */
+  readonly needs: readonly Need[] | undefined
 }
 
-interface Compiled {
-  readonly branches: readonly CompiledPath[]
-  /** Most parameters of a type find nothing in most resources: what names they need says so sooner than their evaluation. */
-  readonly needs: readonly string[] | undefined
+/** Where expressions start. */
+interface Place {
+  readonly item: Item
+  /** Absent for a value without children. */
+  readonly children: ReadonlyMap<string, readonly ElementSlot[]> | undefined
+}
+
+/** Composites ask for the same components of the same values. */
+interface FoundBefore extends Place {
+  readonly found: Map<string, readonly Value[]>
+}
+
+function placeAt(item: Item): Place {
+  return { item, children: isNode(item) ? childSlots(item) : undefined }
 }
 
 /** Expressions resolve references only to ask for the target's type, which the reference itself tells. */
@@ -81,7 +103,10 @@ function typedStub(model: TypeModel, type: string | undefined): FhirNode | undef
   return type === undefined ? undefined : rootNode(model, { resourceType: type })
 }
 
-function valueOf(item: Item, resource: FhirNode): readonly Value[] {
-  const json = isNode(item) ? item.value : item
-  return json === undefined ? [] : [{ json, item, resource }]
+function pushValues(found: Value[], items: ReturnType<CompiledPath['evaluate']>): void {
+  if (items === PENDING) return
+  for (const item of items) {
+    const json = isNode(item) ? item.value : item
+    if (json !== undefined) found.push({ json, item })
+  }
 }
