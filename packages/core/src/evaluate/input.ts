@@ -51,7 +51,7 @@ function measureOf(reader: ParameterReader, id: string | undefined): string {
 /** R4 has these as texts; a Reference is taken, too. */
 function referenceAt(reader: ParameterReader, name: string): string | undefined {
   const isReference = reader.all(name)[0]?.type === 'Reference'
-  return isReference ? (stringAt(reader.object(name), 'reference') ?? '') : reader.text(name)
+  return isReference ? (stringAt(reader.object('Reference', name), 'reference') ?? '') : reader.text(name)
 }
 
 function reportTypeOf(reader: ParameterReader): EvaluateInput['reportType'] {

@@ -24,7 +24,7 @@ export const lookupOperation: Operation = {
 /** @throws {OperationError} `parameter-required` without code and system; `source-ambiguous` for code and coding together. */
 function readInput(_: OperationContext, request: OperationRequest, reader: ParameterReader): LookupInput {
   reader.refuse('date')
-  const coding = reader.object('coding')
+  const coding = reader.object('Coding', 'coding')
   const plain = reader.text('code')
   if (coding !== undefined && plain !== undefined) throw new OperationError('source-ambiguous', 'Only one of code and coding may be given.')
   const code = plain ?? stringAt(coding, 'code')

@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
+import { checkValueShape } from './value-shape.js'
 
 /** One input of an operation, whether it came in a Parameters resource or in a query. */
 export interface Parameter {
@@ -54,22 +55,10 @@ function parameterAt(item: unknown, expression: string): Parameter {
   }
 }
 
-/** Types whose values are not JSON strings. What the others hold is looked at where it is read. */
-const JSON_TYPES: ReadonlyMap<string, string> = new Map([
-  ['Boolean', 'boolean'],
-  ['Decimal', 'number'],
-  ['Integer', 'number'],
-  ['PositiveInt', 'number'],
-  ['UnsignedInt', 'number'],
-])
-
 function valueOf(item: JsonObject, key: string | undefined, expression: string): Pick<Parameter, 'value' | 'type'> {
   if (key === undefined) return { value: undefined }
   const type = key.slice('value'.length)
-  const jsonType = JSON_TYPES.get(type)
-  if (jsonType !== undefined && typeof item[key] !== jsonType) {
-    throw new OperationError('body-structure', `${expression}.${key} must be a ${jsonType}.`, { expression: [`${expression}.${key}`] })
-  }
+  checkValueShape(type, item[key], `${expression}.${key}`)
   return { value: item[key], type }
 }
 

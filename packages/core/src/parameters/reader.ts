@@ -18,8 +18,8 @@ export interface ParameterReader {
   boolean(...names: readonly string[]): boolean | undefined
   /** A whole number of at most nine digits, not negative, also as text. */
   count(...names: readonly string[]): number | undefined
-  /** A complex value such as a Coding. */
-  object(...names: readonly string[]): JsonObject | undefined
+  /** A complex value of this type, such as `Coding`. */
+  object(type: string, ...names: readonly string[]): JsonObject | undefined
   resource(...names: readonly string[]): JsonObject | undefined
   resources(...names: readonly string[]): readonly JsonObject[]
   /** The parameters themselves, for those with parts. */
@@ -52,7 +52,7 @@ export function parameterReader(parameters: readonly Parameter[]): ParameterRead
     freeText: read(asFreeText),
     boolean: read(asBoolean),
     count: read(asCount),
-    object: read(asObject),
+    object: (type, ...names) => read((parameter) => asObject(parameter, type))(...names),
     resource: read(asResource),
     resources: (...names) => all(...names).map(asResource),
     all,
@@ -102,8 +102,8 @@ function asCount(parameter: Parameter): number {
   return Number(text)
 }
 
-function asObject(parameter: Parameter): JsonObject {
-  if (!isObject(parameter.value)) throw wrongValue(parameter, 'a complex value')
+function asObject(parameter: Parameter, type: string): JsonObject {
+  if (parameter.type !== type || !isObject(parameter.value)) throw wrongValue(parameter, `a ${type}`)
   return parameter.value
 }
 

@@ -56,7 +56,7 @@ interface GivenCode {
 }
 
 function readCode(reader: ParameterReader, codeName: string, codingName: string): GivenCode {
-  const [code, coding] = [reader.text(codeName), reader.object(codingName)]
+  const [code, coding] = [reader.text(codeName), reader.object('Coding', codingName)]
   if (code === undefined || coding === undefined) return { code: code ?? stringAt(coding, 'code'), coding }
   throw new OperationError('source-ambiguous', `Only one of ${codeName} and ${codingName} may be given.`, {
     expression: [codeName, codingName],

@@ -1,6 +1,6 @@
 import type { CodeableConcept, Coding } from 'fhir/r4.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { isObject, type JsonObject } from '../json/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, type Parameter, type ParameterReader } from '../parameters/index.js'
 import { ambiguousSource } from './source-codes.js'
@@ -59,8 +59,8 @@ function conceptOf(reader: ParameterReader): ConceptInput {
   const version = reader.text('version')
   if (code !== undefined) return { coding: codeOf(code, system, version), targetSystem, reverse }
   refuseWithoutCode({ system, version })
-  const coding = optional(reader.object('coding', 'sourceCoding'), (value) => readCoding(value, 'coding'))
-  const codeableConcept = optional(reader.object('codeableConcept', 'sourceCodeableConcept'), readConcept)
+  const coding = optional(reader.object('Coding', 'coding', 'sourceCoding'), readCoding)
+  const codeableConcept = optional(reader.object('CodeableConcept', 'codeableConcept', 'sourceCodeableConcept'), readConcept)
   return { coding, codeableConcept, targetSystem, reverse }
 }
 
@@ -70,8 +70,8 @@ function fromTarget(reader: ParameterReader): ConceptInput {
   const code = reader.text('targetCode')
   if (code !== undefined && system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
   return {
-    coding: code === undefined ? optional(reader.object('targetCoding'), (value) => readCoding(value, 'targetCoding')) : { system, code },
-    codeableConcept: optional(reader.object('targetCodeableConcept'), readConcept),
+    coding: code === undefined ? optional(reader.object('Coding', 'targetCoding'), readCoding) : { system, code },
+    codeableConcept: optional(reader.object('CodeableConcept', 'targetCodeableConcept'), readConcept),
     targetSystem: reader.text('system', 'sourceSystem'),
     reverse: true,
   }
@@ -89,19 +89,12 @@ function refuseWithoutCode(companions: Readonly<Record<string, string | undefine
 }
 
 function readConcept(value: JsonObject): CodeableConcept {
-  const { coding = [], text } = value
-  if (!Array.isArray(coding)) throw wrongShape('codeableConcept')
-  return {
-    coding: coding.map((item) => {
-      if (!isObject(item)) throw wrongShape('codeableConcept')
-      return readCoding(item, 'codeableConcept')
-    }),
-    ...(typeof text === 'string' && { text }),
-  }
+  const text = stringAt(value, 'text')
+  return { coding: objectsAt(value, 'coding').map(readCoding), ...(text !== undefined && { text }) }
 }
 
-function readCoding(value: JsonObject, name: string): Coding {
-  const [system, version, code] = ['system', 'version', 'code'].map((member) => textMember(value, member, name))
+function readCoding(value: JsonObject): Coding {
+  const [system, version, code] = ['system', 'version', 'code'].map((member) => stringAt(value, member))
   return {
     ...(system !== undefined && { system }),
     ...(version !== undefined && { version }),
@@ -109,16 +102,10 @@ function readCoding(value: JsonObject, name: string): Coding {
   }
 }
 
-function textMember(value: JsonObject, member: string, name: string): string | undefined {
-  const text = Object.hasOwn(value, member) ? value[member] : undefined
-  if (text !== undefined && typeof text !== 'string') throw wrongShape(name)
-  return text
-}
-
 function dependencyOf(parameter: Parameter): TranslateDependency {
   const reader = parameterReader(parameter.parts)
   const element = reader.text('element')
-  const concept = reader.object('concept')
+  const concept = reader.object('CodeableConcept', 'concept')
   if (element === undefined || concept === undefined) {
     throw required("A 'dependency' needs its parts 'element' and 'concept'.", parameter.expression)
   }
@@ -132,8 +119,4 @@ function optional<A, B>(value: A | undefined, convert: (value: A) => B): B | und
 
 function required(message: string, name: string): OperationError {
   return new OperationError('parameter-required', message, { expression: [name] })
-}
-
-function wrongShape(name: string): OperationError {
-  return new OperationError('parameter-value', `Parameter ${quoted(name)} does not have the shape of its type.`, { expression: [name] })
 }

@@ -94,14 +94,14 @@ function nothingToValidate(): OperationError {
 }
 
 function readConcept(reader: ParameterReader): GivenValue | undefined {
-  const concept = reader.object('codeableConcept')
+  const concept = reader.object('CodeableConcept', 'codeableConcept')
   if (concept === undefined) return undefined
   const codings = objectsAt(concept, 'coding').flatMap((coding, i) => givenCoding(coding, `CodeableConcept.coding[${i}]`))
   return { kind: 'codeableConcept', codings, concept }
 }
 
 function readCoding(reader: ParameterReader): GivenValue | undefined {
-  const coding = reader.object('coding')
+  const coding = reader.object('Coding', 'coding')
   return coding === undefined ? undefined : { kind: 'coding', codings: givenCoding(coding, 'Coding') }
 }
 
