@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from 'fhir-ops/storage'
-import type { Database, Executor } from './database.js'
-import { revise } from './revision.js'
-import { numberAt, textAt, type Row } from './row.js'
-import { prepared, sql } from './sql.js'
+import type { Database, Executor } from './database/database.js'
+import { revise } from './resources/revision.js'
+import { numberAt, textAt, type Row } from './database/row.js'
+import { prepared, sql } from './database/sql.js'
 
 const COLUMNS = sql`key, url, version, format, concepts, header`
 

@@ -1,2 +1,2 @@
 export { openPostgres, type OpenPostgresOptions, type PostgresDatabase } from './open-postgres.js'
-export type { PostgresClient, PostgresPool, PostgresQuery, PostgresValue } from './pool.js'
+export type { PostgresClient, PostgresPool, PostgresQuery, PostgresValue } from './database/pool.js'

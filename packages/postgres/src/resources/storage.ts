@@ -1,11 +1,11 @@
 import { createResourceCache } from '@fhir-ops/sql'
 import type { Capabilities, Storage } from 'fhir-ops/storage'
-import type { Database } from './database.js'
+import type { Database } from '../database/database.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'
 import { resourceRow } from './resource-row.js'
-import { countMatches, searchPage } from './search-page.js'
-import { prepared, sql } from './sql.js'
+import { countMatches, searchPage } from '../search/search-page.js'
+import { prepared, sql } from '../database/sql.js'
 import { writeEntries } from './write-entries.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }

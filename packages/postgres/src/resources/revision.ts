@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Executor } from './database.js'
-import { textAt } from './row.js'
-import { prepared, sql } from './sql.js'
+import type { Executor } from '../database/database.js'
+import { textAt } from '../database/row.js'
+import { prepared, sql } from '../database/sql.js'
 
 /**
  * Makes every process look up again what it has kept. It is the last statement of a transaction, as transactions wait here for each other.

@@ -3,7 +3,7 @@ import type { Condition } from 'fhir-ops/storage'
 import { bounds, entryTests, type Updated } from './condition.js'
 import { passes, type EntryTests } from './entry-sql.js'
 import { idsWhere } from './ids-sql.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** Whether the resource in the row `r` of `fhir_resource` meets a condition, looked up in its own entries, one resource at a time. */
 export function meets(type: string, condition: Condition): Sql {

@@ -1,9 +1,9 @@
 import type { ResourceCache } from '@fhir-ops/sql'
 import type { StoredResource } from 'fhir-ops/storage'
-import type { Executor } from './database.js'
+import type { Executor } from '../database/database.js'
 import { resourceRow } from './resource-row.js'
-import type { Row } from './row.js'
-import { sql } from './sql.js'
+import type { Row } from '../database/row.js'
+import { sql } from '../database/sql.js'
 
 /** Bytes of a text from which on it is worth a question whether it is at hand. */
 export const LARGE = 64 * 1024

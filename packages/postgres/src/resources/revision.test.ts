@@ -4,10 +4,10 @@ import { translate } from 'fhir-ops/translate'
 import { putResource, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest'
-import { testDatabase, type TestSchema } from '../test/test-database.js'
+import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { revisionOf } from './revision.js'
-import type { Row } from './row.js'
-import { openPostgres, type PostgresClient, type PostgresDatabase, type PostgresPool } from './index.js'
+import type { Row } from '../database/row.js'
+import { openPostgres, type PostgresClient, type PostgresDatabase, type PostgresPool } from '../index.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

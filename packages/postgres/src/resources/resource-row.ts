@@ -1,5 +1,5 @@
 import type { ResourceRow } from '@fhir-ops/sql'
-import { numberAt, textAt, type Row } from './row.js'
+import { numberAt, textAt, type Row } from '../database/row.js'
 
 /** Reads `id`, `version`, `updated` and `text`. */
 export function resourceRow(row: Row): ResourceRow {

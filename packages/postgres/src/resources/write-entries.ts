@@ -1,9 +1,9 @@
 import { CONTAINED_PARAM, DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
-import type { Database, Executor } from './database.js'
+import type { Database, Executor } from '../database/database.js'
 import { addEntriesSql } from './entry-rows.js'
 import { revise } from './revision.js'
-import { numberAt, textAt, type Row } from './row.js'
-import { prepared, sql, type Sql } from './sql.js'
+import { numberAt, textAt, type Row } from '../database/row.js'
+import { prepared, sql, type Sql } from '../database/sql.js'
 import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore, type WritePlan } from './write-plan.js'
 
 /** How entries are written. */

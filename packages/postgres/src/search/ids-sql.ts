@@ -2,7 +2,7 @@ import { joined } from '@fhir-ops/sql'
 import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import { bounds, entryTests, type ReferredBy, type RefersTo, type Updated } from './condition.js'
 import { passes, type EntryTests } from './entry-sql.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /**
  * The ids of the current resources that match, as sets out of indexes. There is no join in it, so that its cost is that of the sets

@@ -10,10 +10,10 @@ import {
   type HistoryQuery,
   type ResourceHistory,
 } from 'fhir-ops/storage'
-import type { Executor } from './database.js'
+import type { Executor } from '../database/database.js'
 import { resourceRow } from './resource-row.js'
-import { numberAt, textAt, type Row } from './row.js'
-import { prepared, sql, type Sql } from './sql.js'
+import { numberAt, textAt, type Row } from '../database/row.js'
+import { prepared, sql, type Sql } from '../database/sql.js'
 
 const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000

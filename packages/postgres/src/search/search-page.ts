@@ -1,15 +1,15 @@
 import { createResourceCache, cursorOf, isAfter, readCursor, type KeyValue, type ResourceCache } from '@fhir-ops/sql'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
-import type { Executor } from './database.js'
+import type { Executor } from '../database/database.js'
 import { idsWhere, repeatsIds } from './ids-sql.js'
 import { meets } from './meets-sql.js'
 import { FEW, narrowest } from './narrowest.js'
-import { LARGE, withLargeTexts } from './large-texts.js'
+import { LARGE, withLargeTexts } from '../resources/large-texts.js'
 import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
-import { numberAt, textAt, type Row } from './row.js'
+import { numberAt, textAt, type Row } from '../database/row.js'
 import { rowsAlongIds, rowsInTurn, type InTurn } from './rows-in-turn.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000

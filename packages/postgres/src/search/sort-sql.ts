@@ -1,7 +1,7 @@
 import { joined, sortColumn } from '@fhir-ops/sql'
 import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { wholeText } from './entry-sql.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /**
  * The expressions that a query sorts by, for the resource `r`, named as sort columns.

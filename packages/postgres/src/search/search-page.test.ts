@@ -1,9 +1,9 @@
 import { writableText, type SearchQuery } from 'fhir-ops/storage'
 import { afterAll, expect, it } from 'vitest'
-import { testDatabase } from '../test/test-database.js'
-import { connectionsOf } from './connections.js'
-import { databaseOver } from './database.js'
-import { openPostgres } from './index.js'
+import { testDatabase } from '../../test/test-database.js'
+import { connectionsOf } from '../database/connections.js'
+import { databaseOver } from '../database/database.js'
+import { openPostgres } from '../index.js'
 import { searchPage } from './search-page.js'
 
 const database = await testDatabase({ fsync: 'off' })

@@ -1,13 +1,13 @@
 import type { Position } from '@fhir-ops/sql'
 import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
-import type { Executor } from './database.js'
+import type { Executor } from '../database/database.js'
 import { idsWhere } from './ids-sql.js'
 import { meets } from './meets-sql.js'
 import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
-import { numberAt, type Row } from './row.js'
+import { numberAt, type Row } from '../database/row.js'
 import { longTexts, rowsInOrder, sortColumns, type OrderedRows, type Others } from './sort-sql.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** A page that is looked for along an index. */
 export interface InTurn extends Page {

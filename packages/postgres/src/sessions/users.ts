@@ -1,8 +1,8 @@
 import { isObject } from 'fhir-ops/json'
 import type { SessionStore, UserRecord } from 'fhir-ops/storage'
-import type { Database } from './database.js'
-import { numberAt, textAt, type Row } from './row.js'
-import { prepared, sql, type Sql } from './sql.js'
+import type { Database } from '../database/database.js'
+import { numberAt, textAt, type Row } from '../database/row.js'
+import { prepared, sql, type Sql } from '../database/sql.js'
 
 const COLUMNS = sql`sub, claims, state, epoch, epoch_raised_at`
 

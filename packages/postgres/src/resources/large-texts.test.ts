@@ -1,11 +1,11 @@
 import { createResourceCache } from '@fhir-ops/sql'
 import { writableText, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testDatabase, type TestSchema } from '../test/test-database.js'
-import { connectionsOf } from './connections.js'
-import { databaseOver } from './database.js'
-import { openPostgres } from './index.js'
-import { searchPage } from './search-page.js'
+import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { connectionsOf } from '../database/connections.js'
+import { databaseOver } from '../database/database.js'
+import { openPostgres } from '../index.js'
+import { searchPage } from '../search/search-page.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

@@ -1,7 +1,7 @@
 import { joined, textAfter } from '@fhir-ops/sql'
 import type { Comparison, EntryTest } from 'fhir-ops/storage'
-import { beginning, isAnsweredByIndex } from './indexed-text.js'
-import { sql, type Sql } from './sql.js'
+import { beginning, isAnsweredByIndex } from '../resources/indexed-text.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** Holds for an entry of `param` that satisfies every comparison of one of the alternatives. */
 export interface EntryTests {

@@ -1,7 +1,7 @@
 import { joined, orderTerms, sortColumn } from '@fhir-ops/sql'
 import type { SearchQuery } from 'fhir-ops/storage'
 import { sortColumns } from './sort-sql.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** Bytes of text after which a page ends. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024

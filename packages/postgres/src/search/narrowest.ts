@@ -1,10 +1,10 @@
 import { joined } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
-import type { Executor } from './database.js'
+import type { Executor } from '../database/database.js'
 import { idsWhere } from './ids-sql.js'
-import { numberAt } from './row.js'
-import { sql } from './sql.js'
+import { numberAt } from '../database/row.js'
+import { sql } from '../database/sql.js'
 
 /** So many resources are rather looked at one by one than through sets. */
 export const FEW = 1_000

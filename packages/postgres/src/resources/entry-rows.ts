@@ -1,7 +1,7 @@
 import { joined } from '@fhir-ops/sql'
 import type { IndexEntry } from 'fhir-ops/storage'
 import { indexedText, type IndexedText } from './indexed-text.js'
-import { sql, type Sql } from './sql.js'
+import { sql, type Sql } from '../database/sql.js'
 import type { Change } from './write-plan.js'
 
 interface EntryRow {

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { SessionNews } from 'fhir-ops/storage'
-import type { Connection, Connections } from './connections.js'
-import { sql, type Sql } from './sql.js'
+import type { Connection, Connections } from '../database/connections.js'
+import { sql, type Sql } from '../database/sql.js'
 
 /** News of sessions over the notifications of the database. */
 export interface ListeningNews extends SessionNews {

@@ -1,9 +1,9 @@
 import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
 import type { SessionChange, SessionRecord, SessionStore } from 'fhir-ops/storage'
-import type { Database } from './database.js'
-import { numberAt, textAt, type Row } from './row.js'
-import { prepared, sql, type Sql } from './sql.js'
+import type { Database } from '../database/database.js'
+import { numberAt, textAt, type Row } from '../database/row.js'
+import { prepared, sql, type Sql } from '../database/sql.js'
 
 type SessionMethods = Omit<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch' | 'news'>
 
