@@ -4,7 +4,16 @@ import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { sqliteStorage } from '@fhir-ops/sqlite'
 import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
-import { createIndexer, hierarchyOf, parseSearch, searchParameters, type SearchPair } from 'fhir-ops/search'
+import {
+  containedQueries,
+  createIndexer,
+  hierarchyOf,
+  parseSearch,
+  searchParameters,
+  severalPage,
+  showingContained,
+  type SearchPair,
+} from 'fhir-ops/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../postgres/test/test-database.js'
@@ -14,6 +23,8 @@ const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words
 const indexer = createIndexer(parameters)
 const NOW = new Date('2013-06-30T00:00:00Z')
 const BASE = 'http://here.org/fhir'
+
+const TYPES = [...new Set(RESOURCES.map(({ resourceType }) => resourceType))].sort()
 
 /** Searches as R4's page on search has them or means them, and the ids that it promises; what is refused has its error code. */
 const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
@@ -203,9 +214,25 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Medication?ingredient-code=http://example.org/medications|abc', ''],
   ['Organization?name=meds', ''],
   ['Patient?_contained=false&gender=male', 'bob'],
-  ['Patient?_contained=true', 'search-unsupported'],
+  ['Medication?ingredient-code=abc&_contained=false&_containedType=contained', ''],
+  ['Medication?ingredient-code=abc&_contained=true', 'custom'],
+  ['Medication?ingredient-code=abc&_contained=both', 'custom'],
+  ['Medication?ingredient-code=abc&_contained=true&_containedType=container', 'custom'],
+  ['Medication?ingredient-code=abc&_contained=true&_containedType=contained', 'MedicationRequest/custom#mix'],
+  ['Medication?manufacturer.name=meds&_contained=true', 'custom'],
+  ['Organization?name=meds,clinic&_contained=true&_containedType=contained', 'MedicationRequest/custom#maker'],
+  ['Organization?name=meds,clinic\\, n&_contained=both&_containedType=contained', 'clinic MedicationRequest/custom#maker'],
+  ['Organization?name=meds,clinic\\, n&_contained=both&_containedType=contained&_sort=-name', 'MedicationRequest/custom#maker clinic'],
+  ['Organization?_contained=both', 'custom clinic'],
+  ['Organization?_contained=both&_sort=name', 'search-unsupported'],
+  ['Organization?_contained=both&_containedType=contained&_sort=partof', 'search-unsupported'],
+  ['Organization?_contained=both&_sort=-_id', 'custom clinic'],
+  ['Organization?_id=maker&_contained=true', 'custom'],
+  ['Organization?_id:not=maker&_contained=true', ''],
+  ['Medication?_has:MedicationRequest:medication:status=active&_contained=true', 'custom'],
+  ['Medication?ingredient-code=other&_contained=true', ''],
   ['Patient?_contained=maybe', 'search-invalid'],
-  ['Patient?_contained=false&_containedType=contained', 'search-unsupported'],
+  ['Patient?_containedType=both', 'search-invalid'],
   // what is not FHIR, and what is not offered
   ['Patient?nothing=x', 'search-invalid'],
   ['Patient?constructor=x', 'search-invalid'],
@@ -241,14 +268,17 @@ async function answerOf(storage: Storage, search: string): Promise<unknown> {
   const mark = search.indexOf('?')
   const type = search.slice(0, mark)
   try {
-    const { query } = await parseSearch(type, pairsOf(search.slice(mark + 1)), {
+    const { query, contained } = await parseSearch(type, pairsOf(search.slice(mark + 1)), {
       parameters,
       base: BASE,
       now,
+      contained: true,
       hierarchyOf: (question) => hierarchyOf(storage, question),
     })
-    const { items } = await storage.search(query)
-    expect(await storage.count(query)).toBe(items.length)
+    const queries = contained === undefined ? [query] : containedQueries(query, contained, TYPES)
+    const { items } = await severalPage({ storage: showingContained(storage), indexer }, queries, { limit: 100 })
+    const counts = await Promise.all(queries.map((one) => storage.count(one)))
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(items.length)
     return items.map(({ id }) => id).join(' ')
   } catch (error) {
     if (error instanceof OperationError) return error.code

@@ -222,7 +222,29 @@ const MAX_DEPTH = 3
 function searchOf(type: string): fc.Arbitrary<Search> {
   const sortable = Object.keys(PLAIN[type] ?? {}).filter((code) => !UNSORTED.has(code) && !code.includes('code-value-'))
   const filters = fc.array(pairOf(type, MAX_DEPTH), { maxLength: 3 })
-  return fc.tuple(filters, sortBy(sortable), count).map((parts) => ({ types: [type], pairs: parts.flat() }))
+  const plain = fc.tuple(filters, sortBy(sortable), count)
+  if (!CONTAINED.has(type)) return plain.map((parts) => ({ types: [type], pairs: parts.flat() }))
+  const byItself = Object.entries(PLAIN[type] ?? {}).filter(([code, kind]) => sortable.includes(code) && !isReference(kind))
+  const shown = fc.oneof(
+    fc.tuple(amongContained('contained'), sortBy(byItself.map(([code]) => code))),
+    fc.tuple(amongContained('container'), sortBy([])),
+  )
+  const contained = fc.tuple(filters, shown, count).map(([pairs, parts, limit]) => [pairs, ...parts, limit])
+  return fc.oneof(plain, contained).map((parts) => ({ types: [type], pairs: parts.flat() }))
+}
+
+/** Types that random resources contain. */
+const CONTAINED: ReadonlySet<string> = new Set(['Organization', 'Patient'])
+
+function amongContained(shown: string): fc.Arbitrary<readonly Pair[]> {
+  return one(['true', 'both']).map((among): readonly Pair[] => [
+    ['_contained', among],
+    ['_containedType', shown],
+  ])
+}
+
+function isReference(kind: Kind): boolean {
+  return kind.some(([modifier]) => modifier === ':Organization')
 }
 
 const count = fc.integer({ min: 1, max: 4 }).map((value): readonly Pair[] => [['_count', String(value)]])

@@ -15,9 +15,18 @@ export type SearchControls = Omit<ParsedSearch, 'query'> & {
   readonly after?: string
 }
 
-const SUPPORTED: ReadonlySet<string> = new Set(['_contained', '_count', '_cursor', '_elements', '_sort', '_summary', '_total'])
+const SUPPORTED: ReadonlySet<string> = new Set([
+  '_contained',
+  '_containedType',
+  '_count',
+  '_cursor',
+  '_elements',
+  '_sort',
+  '_summary',
+  '_total',
+])
 
-const UNSUPPORTED: ReadonlySet<string> = new Set(['_containedType', '_score'])
+const UNSUPPORTED: ReadonlySet<string> = new Set(['_score'])
 
 /** Whether a parameter shapes the result instead of selecting resources. */
 export function isControl(name: string): boolean {
@@ -38,16 +47,19 @@ export function readControls(types: readonly string[], all: readonly SearchPair[
   if (refused !== undefined) throw unsupported(refused[0], 'is not supported')
   const values = new Map(pairs)
   if (values.size < pairs.length) throw new OperationError('search-invalid', 'A search parameter that shapes the result is given twice.')
-  checkContained(values.get('_contained'))
   const includes = readIncludes(types, asked, parameters)
   const count = readCount(values.get('_count'))
   const after = values.get('_cursor')
+  const sort = readSort(types, values.get('_sort'), parameters)
+  const contained = readContained(values, options)
+  checkContainedSort(types, { ...contained, sort }, parameters)
   return {
-    sort: readSort(types, values.get('_sort'), parameters),
+    sort,
     countOnly: values.get('_summary') === 'count' || count === 0,
     ...readSummary(values, includes),
     ...(count !== undefined && count > 0 && { limit: count }),
     ...(after !== undefined && { after }),
+    ...contained,
     ...readTotal(values.get('_total')),
     ...readElements(values.get('_elements')),
     ...(includes.length > 0 && { includes }),
@@ -63,10 +75,27 @@ function unsupported(name: string, problem: string): OperationError {
   return new OperationError('search-unsupported', `Search parameter ${quoted(name)} ${problem}.`, { expression: [name] })
 }
 
-/** Contained resources are not searched: `false`, the default of R4, is all that may be asked. */
-function checkContained(value = 'false'): void {
-  if (value === 'true' || value === 'both') throw unsupported('_contained', `with the value '${value}' is not supported`)
-  if (value !== 'false') throw invalid('_contained', value, 'true, false or both')
+/** @see https://hl7.org/fhir/R4/search.html#contained */
+function readContained(values: ReadonlyMap<string, string>, { contained: offered }: SearchOptions): Pick<ParsedSearch, 'contained'> {
+  const [among, shown] = [values.get('_contained') ?? 'false', values.get('_containedType') ?? 'container']
+  if (shown !== 'container' && shown !== 'contained') throw invalid('_containedType', shown, 'container or contained')
+  if (among === 'false') return {}
+  if (among !== 'true' && among !== 'both') throw invalid('_contained', among, 'true, false or both')
+  if (offered !== true) throw unsupported('_contained', `with the value '${among}' is not supported here`)
+  return { contained: { among, shown } }
+}
+
+/** A container has no values of what is in it, and what refers to others in it has no place among those that do not. */
+function checkContainedSort(
+  types: readonly string[],
+  { contained, sort }: Pick<SearchControls, 'contained' | 'sort'>,
+  parameters: SearchParameters,
+): void {
+  const params = sort.map(({ param }) => param).filter((param) => param !== '')
+  if (contained?.shown === 'container' && params.length > 0) throw unsupported('_sort', 'sorts containers by _id and _lastUpdated only')
+  const isReference = (param: string): boolean => types.some((type) => parameters.find(type, param)?.type === 'reference')
+  if (contained?.among === 'both' && params.some(isReference))
+    throw unsupported('_sort', "cannot sort by references together with _contained 'both'")
 }
 
 function readCount(value: string | undefined): number | undefined {

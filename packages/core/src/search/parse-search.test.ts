@@ -224,6 +224,7 @@ const UNSUPPORTED: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_include:iterate=Patient:organization', '_include:iterate'],
   ['Patient?_revinclude=Observation:subject', '_revinclude'],
   ['Patient?_contained=true', '_contained'],
+  ['Patient?_contained=both&_containedType=contained', '_contained'],
   ['Patient?_text=x', '_text'],
   ['Patient?_filter=x', '_filter'],
   ['Patient?_content=x', '_content'],

@@ -1,6 +1,14 @@
 import type { SearchQuery } from '../storage/index.js'
 import type { Include } from './results/includes.js'
 
+/** A search for contained resources. */
+export interface ContainedSearch {
+  /** `true`: for these only; `both`: beside those that stand by themselves. */
+  readonly among: 'true' | 'both'
+  /** What is given of a match. */
+  readonly shown: 'container' | 'contained'
+}
+
 /** A search as it was asked: what to find, and how to show it. */
 export interface ParsedSearch {
   /** With `sort`, `limit` (`_count`) and `after` (`_cursor`). */
@@ -13,6 +21,8 @@ export interface ParsedSearch {
   readonly summary?: 'true' | 'text' | 'data'
   /** Top-level elements of `_elements`; absent when all are wanted. */
   readonly elements?: readonly string[]
+  /** `_contained` and `_containedType`; absent when only resources that stand by themselves are searched, which is all that `query` does. */
+  readonly contained?: ContainedSearch
   /** `_include` and `_revinclude`; absent when there are none. */
   readonly includes?: readonly Include[]
 }

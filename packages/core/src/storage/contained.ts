@@ -19,6 +19,12 @@ export function isContainedType(type: string): boolean {
   return type.startsWith('#')
 }
 
+/** Type and id of the container of a contained resource with this id in storage; `undefined` for ids of resources that stand by themselves. */
+export function containerOfPlace(id: string): { readonly type: string; readonly id: string } | undefined {
+  const [, type, container] = /^([A-Za-z]+)\/([^#]+)#/.exec(id) ?? []
+  return type === undefined || container === undefined ? undefined : { type, id: container }
+}
+
 /** The resources within one that is put, as puts of their own; their text has nothing but type and id. */
 export function containedPuts({ contained = [] }: PutEntry): readonly PutEntry[] {
   return contained.map(({ type, id, entries }) => ({ op: 'put', type, id, text: `${metaPrefix(type, id)}}}`, entries }))

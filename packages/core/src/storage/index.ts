@@ -12,7 +12,7 @@ export type {
 export type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceHistory, ResourceVersion } from './history.js'
 export { allMatches } from './all-matches.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './definition-param.js'
-export { CONTAINED_PARAM, containedPuts, containedType, isContainedType, placesOf } from './contained.js'
+export { CONTAINED_PARAM, containedPuts, containedType, containerOfPlace, isContainedType, placesOf } from './contained.js'
 export { cursorParts } from './cursor-parts.js'
 export { historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './history-cursor.js'
 export { jsonItems, jsonMembers, type JsonMember } from './json-members.js'

@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
 import { searchTypesOf } from 'fhir-ops/search'
 import {
+  isContainedType,
   type Condition,
   type DeleteEntry,
   type Indexer,
@@ -69,6 +70,8 @@ async function isSeen(
 }
 
 function narrowedQuery(caller: Caller, query: SearchQuery): SearchQuery {
+  // What is contained is reached by way of its container only.
+  if (isContainedType(query.type)) return narrowed(query, { kind: 'or', conditions: [] })
   const isWhole = [...searchTypesOf(query)].every((type) => caller.within('search', type) === undefined)
   if (isWhole) return query
   const within = caller.within('search', query.type)
@@ -84,11 +87,17 @@ function narrowedCondition(caller: Caller, condition: Condition): Condition {
     case 'not':
       return { ...condition, condition: narrowedCondition(caller, condition.condition) }
     case 'refersTo':
-    case 'referredBy':
-      return { ...condition, query: narrowedQuery(caller, condition.query) }
+    case 'referredBy': {
+      const { query } = condition
+      return { ...condition, query: isContainedType(query.type) ? narrowedContained(caller, query) : narrowedQuery(caller, query) }
+    }
     default:
       return condition
   }
+}
+
+function narrowedContained(caller: Caller, query: SearchQuery): SearchQuery {
+  return { ...query, where: narrowedCondition(caller, query.where) }
 }
 
 /** @throws {OperationError} `not-found` for a replacement of what is not seen; `forbidden` for content out of the caller's rights. */

@@ -6,7 +6,8 @@ import { carryOut } from '../content/carry-out.js'
 import { COMPARTMENT_TYPES } from '../content/search/compartment.js'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
 import { readResource, readVersion } from '../content/read.js'
-import { searchCompartment, searchResources } from '../content/search/search.js'
+import { searchType } from '../content/search/search-contained.js'
+import { searchCompartment } from '../content/search/search.js'
 import { searchEverything, searchWholeCompartment } from '../content/search/search-several.js'
 import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
 import type { WritePlan } from '../content/write-plan.js'
@@ -70,7 +71,7 @@ function searchRoutes(service: Service): readonly Route[] {
   const typed = {
     ...row,
     summary: 'Resources that match all parameters',
-    run: (call: Call) => searchResources(service, call),
+    run: (call: Call) => searchType(service, call),
   } as const
   const compartment = {
     ...row,

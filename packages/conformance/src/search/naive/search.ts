@@ -9,8 +9,8 @@ export interface Stored {
 
 /** A resource that is looked at. */
 interface Seen extends Stored {
-  /** Stands within another: chains look into it, but it is no match. */
-  readonly isWithin?: true
+  /** What it stands in: chains look into it, but only some searches find it. */
+  readonly container?: Seen
 }
 
 /** A search parameter as sent. */
@@ -19,13 +19,16 @@ export type Pair = readonly [name: string, value: string]
 /** `Type/id` of the matches in the order that the search asks for: by looking at every resource with every parameter. */
 export function naiveSearch(all: readonly Stored[], types: readonly string[], pairs: readonly Pair[]): readonly string[] {
   const seen = all.flatMap(takenApart)
-  const found = seen.filter(
+  const valueOf = (name: string): string | undefined => pairs.find(([each]) => each === name)?.[1]
+  const among = valueOf('_contained') ?? 'false'
+  const matched = seen.filter(
     (stored) =>
-      stored.isWithin === undefined &&
+      (among === 'both' || (among === 'true') === (stored.container !== undefined)) &&
       types.includes(stored.resource.resourceType) &&
       pairs.every((pair) => isControl(pair) || holds(seen, stored, pair)),
   )
-  const keys = (pairs.find(([name]) => name === '_sort')?.[1] ?? '').split(',').filter((key) => key !== '')
+  const found = valueOf('_containedType') === 'contained' ? matched : [...new Set(matched.map((stored) => stored.container ?? stored))]
+  const keys = (valueOf('_sort') ?? '').split(',').filter((key) => key !== '')
   return found.toSorted((a, b) => inOrder(a, b, keys)).map(addressOf)
 }
 
@@ -39,16 +42,18 @@ function takenApart({ resource, updated }: Stored): readonly Seen[] {
   }
   const readdressed = (value: Resource): Resource =>
     JSON.parse(JSON.stringify(value), (_, part: unknown) => (typeof part === 'string' && part.startsWith('#') ? addressed(part) : part))
-  const members = within.map((member): Seen => ({ resource: { ...readdressed(member), id: idOf(member) }, updated, isWithin: true }))
-  return [{ resource: readdressed(resource), updated }, ...members]
+  const container: Seen = { resource: readdressed(resource), updated }
+  return [container, ...within.map((member): Seen => ({ resource: { ...readdressed(member), id: idOf(member) }, updated, container }))]
 }
 
 function isResource(value: unknown): value is Resource {
   return typeof value === 'object' && value !== null && 'resourceType' in value
 }
 
+const CONTROLS: ReadonlySet<string> = new Set(['_contained', '_containedType', '_count', '_sort'])
+
 function isControl([name]: Pair): boolean {
-  return name === '_sort' || name === '_count'
+  return CONTROLS.has(name)
 }
 
 function holds(all: readonly Seen[], stored: Stored, [name, value]: Pair): boolean {
@@ -124,7 +129,7 @@ function isReferred(all: readonly Seen[], stored: Stored, [name, value]: Pair): 
   const [, type = '', code = '', ...rest] = name.split(':')
   return all.some(
     (source) =>
-      source.isWithin === undefined &&
+      source.container === undefined &&
       source.resource.resourceType === type &&
       valuesOf(source.resource, code).values.some((one) => one === addressOf(stored)) &&
       holds(all, source, [rest.join(':'), value]),
@@ -135,8 +140,8 @@ function addressOf({ resource }: Stored): string {
   return `${resource.resourceType}/${resource.id}`
 }
 
-/** The smallest value counts, in descending order the largest; who has none comes last; then by type and id. */
-function inOrder(a: Stored, b: Stored, keys: readonly string[]): number {
+/** The smallest value counts, in descending order the largest; who has none comes last; then what stands by itself, and by type and id. */
+function inOrder(a: Seen, b: Seen, keys: readonly string[]): number {
   for (const key of keys) {
     const descending = key.startsWith('-')
     const [left, right] = [a, b].map((stored) => sortValue(stored, descending ? key.slice(1) : key, descending))
@@ -144,6 +149,7 @@ function inOrder(a: Stored, b: Stored, keys: readonly string[]): number {
     if (left === undefined || right === undefined) return left === undefined ? 1 : -1
     return isBefore(left, right) === descending ? 1 : -1
   }
+  if ((a.container === undefined) !== (b.container === undefined)) return a.container === undefined ? -1 : 1
   return addressOf(a) < addressOf(b) ? -1 : 1
 }
 

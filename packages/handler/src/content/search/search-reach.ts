@@ -1,4 +1,4 @@
-import type { Condition, SearchQuery, StoredResource } from 'fhir-ops/storage'
+import { containerOfPlace, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../../auth/caller.js'
 
 /** Callers with a project find the bots of that project only. */
@@ -13,8 +13,9 @@ export function narrowed({ parameters: _ofAll, ...query }: SearchQuery, conditio
   return { ...query, where: { kind: 'and', conditions: [query.where, condition] } }
 }
 
-/** False for what a rule of the host hides from this caller. */
-export function isShown(caller: Caller, { type, id }: StoredResource): boolean {
+/** False for what a rule of the host hides from this caller; what is contained is hidden with its container. */
+export function isShown(caller: Caller, stored: StoredResource): boolean {
+  const { type, id } = containerOfPlace(stored.id) ?? stored
   return !caller.hides || caller.decide('search', type, id) === 'allow'
 }
 

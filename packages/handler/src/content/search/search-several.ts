@@ -1,5 +1,5 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import { isKnownParameter, parseSeveral, severalPage, type ParsedSeveral, type SearchPair } from 'fhir-ops/search'
+import { isKnownParameter, parseSeveral, severalPage, showingContained, type ParsedSeveral, type SearchPair } from 'fhir-ops/search'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { fhirText, type Answer } from '../../http/answer.js'
 import { param, type Call } from '../../routes/route.js'
@@ -11,7 +11,7 @@ import { shownPage, type Part } from '../shown-page.js'
 import { authorizeSearch, countOf, DEFAULT_PAGE, includedIn, MAX_PAGE, searchPairs, takenPairs } from './search.js'
 import { searchOptions } from './search-options.js'
 import { inReach, narrowed, showsTo } from './search-reach.js'
-import { searchsetText, type Searchset } from './searchset.js'
+import { searchsetText, type SearchLinks, type Searchset } from './searchset.js'
 import type { Subset } from './subset.js'
 import { subsetFor } from './summary.js'
 
@@ -57,13 +57,24 @@ async function searchSeveral(service: Service, call: Call, place: SeveralPlace):
   )
   authorizeSearch(call, { queries: asked, ...parsed })
   const queries = asked.map((query) => queryAt(call, place, query))
+  return severalAnswer(service, call, { parsed: { ...parsed, queries }, path: place.path, pairs })
+}
+
+/** A search that takes several queries, and what its links have. */
+interface SeveralSearch extends Pick<SearchLinks, 'path' | 'pairs'> {
+  readonly parsed: ParsedSeveral
+}
+
+/** The page of the matches of several queries. */
+export async function severalAnswer(service: Service, call: Call, { parsed, path, pairs }: SeveralSearch): Promise<Answer> {
   const isCounted = parsed.countOnly || (parsed.total !== 'none' && !call.caller.hides)
-  const total = isCounted ? await countOfAll(call, queries) : undefined
-  const page = parsed.countOnly ? { items: [] } : await pageOf(service, call, { queries, ...parsed })
+  const total = isCounted ? await countOfAll(call, parsed.queries) : undefined
+  const page = parsed.countOnly ? { items: [] } : await pageOf(service, call, parsed)
   const subsets = new Map<string, Subset | undefined>()
-  for (const type of types) subsets.set(type, await subsetFor(call, options, { type, parsed }))
+  for (const type of new Set(page.items.map((item) => item.type)))
+    subsets.set(type, await subsetFor(call, searchOptions(service, call), { type, parsed }))
   const searchset: Searchset = { ...page, total, subset: (type) => subsets.get(type) }
-  return fhirText(200, bounded(searchsetText(searchset, { path: place.path, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call.ctx))
+  return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call.ctx))
 }
 
 /** The types of `_type`, which may come several times, each time as a list. */
@@ -90,7 +101,8 @@ async function countOfAll(call: Call, queries: readonly SearchQuery[]): Promise<
 async function pageOf(service: Service, call: Call, { queries, after, includes }: ParsedSeveral): Promise<Searchset> {
   const limit = Math.min(queries[0]?.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const { ctx, caller } = call
-  const found = (part: Part): Promise<SearchPage> => severalPage({ storage: ctx.storage, indexer: service.indexer }, queries, part)
+  const found = (part: Part): Promise<SearchPage> =>
+    severalPage({ storage: showingContained(ctx.storage), indexer: service.indexer }, queries, part)
   const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller) }, { limit, ...(after !== undefined && { after }) })
   return { items, included: await includedIn(service, call, { items, includes }), next }
 }

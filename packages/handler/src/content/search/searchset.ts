@@ -1,4 +1,4 @@
-import type { StoredResource } from 'fhir-ops/storage'
+import { containerOfPlace, type StoredResource } from 'fhir-ops/storage'
 import type { Subset } from './subset.js'
 
 /** One page of results. */
@@ -51,5 +51,6 @@ interface EntryOptions {
 }
 
 function entryText({ type, id }: StoredResource, text: string, { base, mode }: EntryOptions): string {
-  return `{"fullUrl":${JSON.stringify(`${base}/${type}/${id}`)},"resource":${text},"search":{"mode":"${mode}"}}`
+  const address = containerOfPlace(id) === undefined ? `${type}/${id}` : id
+  return `{"fullUrl":${JSON.stringify(`${base}/${address}`)},"resource":${text},"search":{"mode":"${mode}"}}`
 }
