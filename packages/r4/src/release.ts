@@ -1,10 +1,8 @@
-import type { ContentLayer } from 'fhir-ops/content'
+import { packLayer, type ContentLayer, type PackReader } from 'fhir-ops/content'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { createIndexer, searchParameters, type SearchOptions } from 'fhir-ops/search'
 import type { Indexer } from 'fhir-ops/storage'
-import { r4Definitions } from './definitions.js'
-import { r4SearchParameters } from './search-parameters.js'
-import { r4TypeModel } from './type-model.js'
+import { searchParametersIn, typesIn } from './file-content.js'
 
 /** What a context needs to know of a FHIR release: spread it into `createContext`. */
 export interface Release {
@@ -15,7 +13,7 @@ export interface Release {
   readonly indexer: Indexer
 }
 
-/** Options of `r4`. */
+/** Options of `r4` and `releaseOf`. */
 export interface ReleaseOptions {
   /** Address of this server's FHIR base, without a slash at its end: absolute references on it are local ones. */
   readonly base?: string | undefined
@@ -23,12 +21,26 @@ export interface ReleaseOptions {
   readonly words?: boolean | undefined
 }
 
-/** All of FHIR R4: definitions, search parameters, types, and the indexer made of them. */
-export function r4({ base, words }: ReleaseOptions = {}): Release {
-  const types = r4TypeModel()
-  const parameters = searchParameters(r4SearchParameters(), types, { words })
+/** What the files of this package hold. */
+export interface ReleaseFiles {
+  /** The bytes of `definitions.pack`, or what reads parts of them. */
+  readonly definitions: Uint8Array | PackReader
+  /** `types.json`, parsed. */
+  readonly types: unknown
+  /** `search-parameters.json`, parsed. */
+  readonly searchParameters: unknown
+}
+
+/**
+ * All of FHIR R4, as `r4` gives it, of files that the host has brought: for browsers and others that have no file system.
+ *
+ * @throws {TypeError} for something else than these files.
+ */
+export function releaseOf(files: ReleaseFiles, { base, words }: ReleaseOptions = {}): Release {
+  const types = typesIn(files.types)
+  const parameters = searchParameters(searchParametersIn(files.searchParameters), types, { words })
   return {
-    definitions: [r4Definitions()],
+    definitions: [packLayer(files.definitions, 'r4')],
     search: { parameters, base },
     types,
     indexer: createIndexer(parameters, { base }),

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { expect, test } from 'vitest'
+import { releaseOf } from './release.js'
+
+const file = (name: string): Uint8Array => readFileSync(new URL(`../dist/${name}`, import.meta.url))
+const json = (name: string): unknown => JSON.parse(new TextDecoder().decode(file(name)))
+
+test('the files that a host has brought make the release', async () => {
+  const release = releaseOf({
+    definitions: file('definitions.pack'),
+    types: json('types.json'),
+    searchParameters: json('search-parameters.json'),
+  })
+  const ctx = createContext({ storage: memoryStorage(), ...release })
+  const { findings } = await validate(ctx, { resource: { resourceType: 'Patient', gender: 'x' } })
+  expect(findings.map(({ expression }) => expression)).toContain('Patient.gender')
+})
+
+test('other files are refused', () => {
+  expect(() => releaseOf({ definitions: new Uint8Array(9), types: {}, searchParameters: [] })).toThrow(TypeError)
+  expect(() => releaseOf({ definitions: file('definitions.pack'), types: [], searchParameters: [] })).toThrow('types.json')
+})
+
+test('what browsers load reaches nothing of Node', () => {
+  const read = new Set<string>()
+  const follow = (name: string): void => {
+    if (read.has(name)) return
+    read.add(name)
+    const code = new TextDecoder().decode(file(name))
+    expect(code).not.toContain('node:')
+    for (const [, other = ''] of code.matchAll(/from "\.\/([^"]+)"/g)) follow(other)
+  }
+  follow('release.js')
+  expect(read.size).toBeGreaterThan(1)
+})
