@@ -140,6 +140,21 @@ const PROMISES: readonly SessionStorePromise[] = [
     },
   },
   {
+    promise: 'knownByDigest, where there is one, gives the session with its user',
+    check: async (store) => {
+      await store.addSession(session('a'))
+      await store.addSession(session('b', { sub: 'nobody' }))
+      await store.putUser('ann', { name: 'Ann' })
+      await store.setUserState('ann', 'disabled', 7)
+      const found = await Promise.all(['digest-a', 'digest-b', 'digest-c'].map(async (digest) => store.knownByDigest?.(digest)))
+      const expected = [
+        { session: session('a'), user: await store.user('ann') },
+        { session: session('b', { sub: 'nobody' }), user: undefined },
+      ]
+      expect(found).toEqual(store.knownByDigest === undefined ? [undefined, undefined, undefined] : [...expected, undefined])
+    },
+  },
+  {
     promise: 'addSession refuses a login id or digest that exists',
     check: async (store) => {
       await store.addSession(session('a'))

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { OperationError } from '../errors/index.js'
-import type { SessionNews, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
+import type { KnownSession, SessionNews, SessionRecord, SessionStore } from '../storage/index.js'
 import type { AuditEntry } from './audit.js'
 
 /** What the parts of the session service share. */
@@ -16,12 +16,6 @@ export interface SessionServices {
   readonly noted: LRUCache<string, number>
   /** Runs a write that nobody waits for. */
   readonly background: (work: () => Promise<unknown>) => void
-}
-
-/** A session with its user, as read from the store. */
-export interface KnownSession {
-  readonly session: SessionRecord
-  readonly user: UserRecord | undefined
 }
 
 /** Sessions read a moment ago, where the operator allows a delay. */

@@ -1,7 +1,7 @@
 import { isString } from '../json/index.js'
-import type { SessionRecord, UserRecord } from '../storage/index.js'
+import type { KnownSession, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
-import { rejected, type KnownSession, type RejectionReason, type SessionServices } from './state.js'
+import { rejected, type RejectionReason, type SessionServices } from './state.js'
 import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
 
 const MAX_TOKEN_LENGTH = 8_192
@@ -18,10 +18,15 @@ export async function verifyToken(services: SessionServices, token: string): Pro
 /** The session of a digest with its user, whatever their state. */
 export async function knownSession(services: SessionServices, digest: string): Promise<KnownSession | undefined> {
   return services.known.get(digest, async () => {
-    const session = await services.store.sessionByDigest(digest)
-    if (session === undefined || !sameDigest(session.digest, digest)) return undefined
-    return { session, user: await services.store.user(session.sub) }
+    const known = await readSession(services.store, digest)
+    return known !== undefined && sameDigest(known.session.digest, digest) ? known : undefined
   })
+}
+
+async function readSession(store: SessionStore, digest: string): Promise<KnownSession | undefined> {
+  if (store.knownByDigest !== undefined) return store.knownByDigest(digest)
+  const session = await store.sessionByDigest(digest)
+  return session && { session, user: await store.user(session.sub) }
 }
 
 /** The principal of a session that may be used, noting that it was. @throws {OperationError} `token-invalid` */

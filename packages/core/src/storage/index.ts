@@ -24,4 +24,4 @@ export { comparePositions, compareSortKeys, positionOf, type IndexedResource, ty
 export { checkAddress, writableText } from './writable-text.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, SearchQuery, SortKey } from './query.js'
 export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
-export type { SessionChange, SessionNews, SessionRecord, SessionState, SessionStore, UserRecord } from './session-store.js'
+export type { KnownSession, SessionChange, SessionNews, SessionRecord, SessionState, SessionStore, UserRecord } from './session-store.js'

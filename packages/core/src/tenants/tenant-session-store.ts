@@ -1,4 +1,4 @@
-import type { SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
+import type { KnownSession, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
 import { checkTenant } from './tenant-name.js'
 
 /**
@@ -15,9 +15,16 @@ export function tenantSessionStore(store: SessionStore, tenant: string): Session
     session?.sub.startsWith(prefix) === true
       ? { ...session, sub: session.sub.slice(prefix.length), digest: session.digest.slice(prefix.length) }
       : undefined
+  const outerKnown = (known: KnownSession | undefined): KnownSession | undefined => {
+    const session = outer(known?.session)
+    return session && { session, user: outerUser(known?.user) }
+  }
   const ofTenant = async (loginId: string): Promise<SessionRecord | undefined> => outer(await store.session(loginId))
   return {
     ...(store.news !== undefined && { news: store.news }),
+    ...(store.knownByDigest !== undefined && {
+      knownByDigest: async (digest) => outerKnown(await store.knownByDigest?.(prefix + digest)),
+    }),
     user: async (sub) => outerUser(await store.user(prefix + sub)),
     putUser: async (sub, claims) => ({ ...(await store.putUser(prefix + sub, claims)), sub }),
     setUserState: async (sub, state, at) => outerUser(await store.setUserState(prefix + sub, state, at)),

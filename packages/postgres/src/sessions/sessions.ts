@@ -4,6 +4,7 @@ import type { SessionChange, SessionRecord, SessionStore } from 'fhir-ops/storag
 import type { Database } from '../database/database.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
 import { prepared, sql, type Sql } from '../database/sql.js'
+import { userOf } from './users.js'
 
 type SessionMethods = Omit<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch' | 'news'>
 
@@ -21,6 +22,13 @@ export function sessionsIn(db: Database, told: (change: Sql) => Sql): SessionMet
     addSession: async (session) => addSession(db, session),
     session: async (loginId) => first('session', sql`SELECT ${COLUMNS} FROM fhir_session WHERE login_id = ${loginId}`),
     sessionByDigest: async (digest) => first('digest', sql`SELECT ${COLUMNS} FROM fhir_session WHERE digest = ${digest}`),
+    async knownByDigest(digest) {
+      const read = sql`SELECT s.*, u.claims, u.state AS user_state, u.epoch, u.epoch_raised_at
+        FROM fhir_session s LEFT JOIN fhir_user u ON u.sub = s.sub WHERE s.digest = ${digest}`
+      const [row] = await db.rows(prepared('known', read))
+      if (row === undefined) return undefined
+      return { session: sessionIn(row), user: row['claims'] === null ? undefined : userOf({ ...row, state: row['user_state'] }) }
+    },
     async sessionsOf(sub, limit, state) {
       const wanted = state === undefined ? sql`sub = ${sub}` : sql`sub = ${sub} AND state = ${state}`
       const rows = await db.rows(sql`SELECT ${COLUMNS} FROM fhir_session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`)

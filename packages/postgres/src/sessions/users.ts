@@ -36,7 +36,8 @@ function raised(at: number): Sql {
 
 const STATES: ReadonlySet<string> = new Set(['active', 'disabled', 'deleted'])
 
-function userOf(row: Row): UserRecord {
+/** Reads the columns of a user. */
+export function userOf(row: Row): UserRecord {
   const claims: unknown = JSON.parse(textAt(row, 'claims'))
   const state = textAt(row, 'state')
   if (!isObject(claims) || !isState(state)) throw new TypeError('A user row cannot be read.')
