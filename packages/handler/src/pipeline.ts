@@ -1,4 +1,4 @@
-import { ERRORS, outcomeOf, type OperationError } from 'fhir-ops/errors'
+import { outcomeOf } from 'fhir-ops/errors'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { DPOP_CHALLENGE } from './auth/dpop.js'
 import { remoteHostOf } from './auth/remote-host.js'
@@ -12,17 +12,10 @@ import { withCors } from './http/cors.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { parseTarget, type Target } from './http/target.js'
 import type { LogEntry } from './log-entry.js'
+import { logRequest, type Trace } from './log-request.js'
 import { allowOf, routeFor, type Match, type Router } from './routes/router.js'
 import type { Family, Route } from './routes/route.js'
 import type { Service } from './service.js'
-
-/** What the log line of a request says beside its answer. */
-interface Trace {
-  family: Family
-  route: string
-  sub?: string | undefined
-  error?: OperationError
-}
 
 /** Answers a request; it never rejects. */
 export function respond(service: Service, router: Router, incoming: Arriving): Promise<Answer> {
@@ -44,7 +37,7 @@ async function answered(service: Service, router: Router, incoming: Arriving): P
   const trace: Trace = { family: familyOf(service, request), route: 'none' }
   const answer = await answerOrFailure(service, router, { ...incoming, requestId, trace })
   const logged = (note?: Arriving['note']): void =>
-    log(service, { request, requestId, trace, note, status: answer.status, durationMs: performance.now() - started })
+    logRequest(service, { request, requestId, trace, note, status: answer.status, durationMs: performance.now() - started })
   logged(incoming.note)
   const complete = withHeaders(withCors(answer, request, service.cors), [['X-Request-Id', requestId]])
   if (complete.stream === undefined) return finished(complete, request.method)
@@ -125,33 +118,4 @@ function familyOf({ mount }: Service, { target }: HttpRequest): Family {
 function requestIdOf({ ctx }: Service, request: HttpRequest): string {
   const given = request.header('x-request-id')
   return given !== undefined && /^[\w.-]{1,64}$/.test(given) ? given : ctx.newId()
-}
-
-interface Finished {
-  readonly request: HttpRequest
-  readonly requestId: string
-  readonly trace: Trace
-  readonly note: Arriving['note']
-  readonly status: number
-  readonly durationMs: number
-}
-
-function log(service: Service, { request, requestId, trace, note, status, durationMs }: Finished): void {
-  if (service.log === undefined && note === undefined) return
-  const { error, sub, route } = trace
-  const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
-  const entry: LogEntry = {
-    time: service.ctx.now().toISOString(),
-    level: isUnforeseen ? 'error' : 'info',
-    requestId,
-    method: request.method,
-    route,
-    status,
-    durationMs,
-    sub,
-    error: error?.code,
-    stack: isUnforeseen && error.cause instanceof Error ? error.cause.stack : undefined,
-  }
-  service.log?.(entry)
-  note?.(entry)
 }
