@@ -1,4 +1,5 @@
 import { stringEnd } from '../json/index.js'
+import { finished, type Work } from '../work/index.js'
 
 /** A member of a JSON object in its own text. */
 export interface JsonMember {
@@ -13,6 +14,14 @@ export interface JsonMember {
  * @param text A JSON object, known to be well-formed.
  */
 export function jsonMembers(text: string): readonly JsonMember[] {
+  return finished(readingMembers(text))
+}
+
+/** Members that are read in one go. */
+const STEPS = 1_000
+
+/** The same, while other work runs in between. */
+export function* readingMembers(text: string): Work<readonly JsonMember[]> {
   const json = withoutBlanks(text)
   const members: JsonMember[] = []
   let at = 1
@@ -21,6 +30,7 @@ export function jsonMembers(text: string): readonly JsonMember[] {
     const end = valueEnd(json, colon + 1)
     members.push({ name: nameIn(json.slice(at, colon)), value: json.slice(colon + 1, end) })
     at = end + 1
+    if (members.length % STEPS === 0) yield
   }
   return members
 }

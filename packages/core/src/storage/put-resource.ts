@@ -34,7 +34,7 @@ export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
 
 /** As `putResource`, for those who let others run in between. */
 export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
-  const { text, resource } = writableResource(type, id, source)
+  const { text, resource } = yield* writableResource(type, id, source)
   checkGiven('indexer', indexer)
   yield
   const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)

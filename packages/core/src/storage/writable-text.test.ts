@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isObject } from '../json/index.js'
 import { putResource, storedResource, writableText } from './index.js'
+import { writableResource } from './writable-text.js'
 
 const LAID_OUT: readonly (readonly [title: string, source: string | { [name: string]: unknown }, text: string])[] = [
   ['an object', { resourceType: 'Patient', active: true }, '{"resourceType":"Patient","id":"a","meta":{},"active":true}'],
@@ -121,4 +122,14 @@ describe('putResource', () => {
     })
     expect(putResource({ type: 'Patient', id: 'a', source: { resourceType: 'Patient' } }, indexer)).not.toHaveProperty('ifVersion')
   })
+})
+
+it('is laid out in pieces where it has very many members', () => {
+  const source = JSON.stringify({ resourceType: 'Basic', ...Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`m${i}`, i])) })
+  const work = writableResource('Basic', 'a', source)
+  let pieces = 1
+  let step = work.next()
+  for (; step.done !== true; step = work.next()) pieces++
+  expect(step.value).toEqual({ text: writableText('Basic', 'a', source), resource: { ...JSON.parse(source), id: 'a', meta: {} } })
+  expect(pieces).toBeGreaterThan(50)
 })

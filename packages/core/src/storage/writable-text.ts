@@ -1,6 +1,7 @@
 import { checkGiven, OperationError, quoted } from '../errors/index.js'
-import { isObject, type JsonObject } from '../json/index.js'
-import { jsonMembers, type JsonMember } from './json-members.js'
+import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
+import { finished, type Work } from '../work/index.js'
+import { readingMembers } from './json-members.js'
 import { isResourceId, isResourceType } from './resource-types.js'
 import { metaPrefix } from './stored-resource.js'
 
@@ -14,24 +15,33 @@ import { metaPrefix } from './stored-resource.js'
  *   `parameter-required` without type or id; `body-invalid` when a text is not JSON.
  */
 export function writableText(type: string, id: string, source: string | object): string {
-  return writableResource(type, id, source).text
+  return finished(writableResource(type, id, source)).text
 }
 
-/** `writableText` with what it says, so that nobody parses it again. Throws as that does. */
-export function writableResource(
-  type: string,
-  id: string,
-  source: string | object,
-): { readonly text: string; readonly resource: JsonObject } {
+/** A resource as it is stored. */
+export interface WritableResource {
+  readonly text: string
+  readonly resource: JsonObject
+}
+
+/** Members that are laid out in one go. */
+const STEPS = 1_000
+
+/** `writableText` with what it says, so that nobody parses it again; a long one while other work runs in between. Throws as that does. */
+export function* writableResource(type: string, id: string, source: string | object): Work<WritableResource> {
   checkAddress(type, id)
   const json = typeof source === 'string' ? source : JSON.stringify(source)
-  const resource = parsed(json)
-  const members = distinct(jsonMembers(json))
+  const resource = yield* parsed(json)
+  const members = yield* distinct(json)
   if (resource['resourceType'] !== type) throw new OperationError('resource-invalid', `The resource's resourceType is not ${quoted(type)}.`)
-  const meta = metaMembers(members.get('meta'))
-  const others = [...members].filter(([name]) => !LAID_OUT.has(name))
-  const tail = others.map(([name, value]) => `,${JSON.stringify(name)}:${value}`).join('')
-  return { text: `${metaPrefix(type, id)}${meta}}${tail}}`, resource: { ...resource, id, meta: parsed(`{${meta}}`) } }
+  const meta = yield* metaMembers(members.get('meta'))
+  let text = `${metaPrefix(type, id)}${meta}}`
+  let steps = 0
+  for (const [name, value] of members) {
+    if (!LAID_OUT.has(name)) text += `,${JSON.stringify(name)}:${value}`
+    if (++steps % STEPS === 0) yield
+  }
+  return { text: `${text}}`, resource: Object.assign(resource, { id, meta: yield* parsed(`{${meta}}`) }) }
 }
 
 const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
@@ -47,31 +57,37 @@ export function checkAddress(type: string, id: string): void {
   }
 }
 
-function metaMembers(meta: string | undefined): string {
+function* metaMembers(meta: string | undefined): Work<string> {
   if (meta === undefined) return ''
   if (!meta.startsWith('{')) throw new OperationError('resource-invalid', 'The member meta must be an object.')
-  return [...distinct(jsonMembers(meta))]
+  return [...(yield* distinct(meta))]
     .filter(([name]) => !STAMPED.has(name))
     .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
     .join(',')
 }
 
-function parsed(text: string): JsonObject {
-  const value = jsonIn(text)
+function* parsed(text: string): Work<JsonObject> {
+  const value = yield* jsonIn(text)
   if (!isObject(value)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
   return value
 }
 
-function jsonIn(text: string): unknown {
+function* jsonIn(text: string): Work<unknown> {
   try {
-    return JSON.parse(text)
+    return yield* parseInPieces(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', 'The resource is not JSON.', { cause })
+    throw cause instanceof SyntaxError ? new OperationError('body-invalid', 'The resource is not JSON.', { cause }) : cause
   }
 }
 
-function distinct(members: readonly JsonMember[]): ReadonlyMap<string, string> {
-  const found = new Map(members.map(({ name, value }) => [name, value]))
+/** The members of an object that is well-formed JSON, by name. */
+function* distinct(json: string): Work<ReadonlyMap<string, string>> {
+  const members = yield* readingMembers(json)
+  const found = new Map<string, string>()
+  for (const { name, value } of members) {
+    found.set(name, value)
+    if (found.size % STEPS === 0) yield
+  }
   if (found.size < members.length) throw new OperationError('resource-invalid', 'The resource has a member twice.')
   return found
 }

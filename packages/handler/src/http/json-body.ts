@@ -1,5 +1,5 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import { isObject, type JsonObject } from 'fhir-ops/json'
+import { isObject, parseInPieces, type JsonObject } from 'fhir-ops/json'
 import type { Work } from 'fhir-ops/work'
 import { scanJson } from './json-scan.js'
 
@@ -29,7 +29,7 @@ export function* readingJsonBody(text: string, limits: JsonLimits): Work<JsonObj
   if (depth > limits.jsonDepth) throw new OperationError('body-invalid', `The body is nested deeper than ${limits.jsonDepth} levels.`)
   if (colons > limits.jsonMembers) throw new OperationError('parameter-too-long', `The body has more than ${limits.jsonMembers} members.`)
   yield
-  const value = parsed(text)
+  const value = yield* parsed(text)
   yield
   if ((yield* checkedMembers(value, limits)) !== colons)
     throw new OperationError('body-invalid', 'The body has a member twice in one object.')
@@ -38,15 +38,15 @@ export function* readingJsonBody(text: string, limits: JsonLimits): Work<JsonObj
 }
 
 /** V8's message quotes the body, so it goes no further than `cause`. */
-function parsed(text: string): unknown {
+function* parsed(text: string): Work<unknown> {
   try {
-    return JSON.parse(text)
+    return yield* parseInPieces(text)
   } catch (cause) {
     throw new OperationError('body-invalid', 'The body is not well-formed JSON.', { cause })
   }
 }
 
-/** Arrays and objects that are looked into before others may run. */
+/** Arrays and objects that are looked into, and names of one object, before others may run. */
 const PORTION = 5_000
 
 /** Checks every name and value; the number of members. */
@@ -58,15 +58,16 @@ function* checkedMembers(root: unknown, limits: JsonLimits): Work<number> {
     if (looked % PORTION === 0) yield
     const value = open.pop()
     if (Array.isArray(value)) for (const item of value) checkValue(item, limits.stringLength, open)
-    else if (isObject(value)) members += checkObject(value, limits, open)
+    else if (isObject(value)) members += yield* checkObject(value, limits, open)
   }
   return members
 }
 
 /** The number of the object's own members. */
-function checkObject(object: JsonObject, { stringLength }: JsonLimits, open: object[]): number {
+function* checkObject(object: JsonObject, { stringLength }: JsonLimits, open: object[]): Work<number> {
   const names = Object.keys(object)
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
+    if (index % PORTION === PORTION - 1) yield
     checkName(name)
     checkValue(object[name], BASE64.has(name) ? Infinity : stringLength, open)
   }

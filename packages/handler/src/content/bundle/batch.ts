@@ -14,7 +14,7 @@ import type { ServePart } from './part-runner.js'
 export async function runBatch(call: Call, serve: ServePart): Promise<Answer> {
   const answers: Answer[] = []
   const pace = createPace(call.ctx)
-  for (const { request } of bundleParts(call)) {
+  for (const { request } of await bundleParts(call)) {
     pace.check()
     if (pace.due()) await pace.pause()
     answers.push(await serve(request, call))

@@ -1,5 +1,7 @@
+import { createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+import { paced, type Work } from 'fhir-ops/work'
 import type { HttpRequest } from '../../http/http-request.js'
 import type { Call } from '../../routes/route.js'
 
@@ -14,11 +16,21 @@ export interface BundlePart {
 }
 
 /** The entries of the Bundle in a call's body, as requests of their own. @throws {OperationError} `body-structure` */
-export function bundleParts({ body, request }: Call): readonly BundlePart[] {
+export function bundleParts(call: Call): Promise<readonly BundlePart[]> {
+  return paced(readingParts(call), createPace(call.ctx))
+}
+
+function* readingParts({ body, request }: Call): Work<readonly BundlePart[]> {
   const entry = membersOf(body?.text ?? '').get('entry')
   if (entry === undefined) return []
+  yield
   if (!entry.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
-  return jsonItems(entry).map((item, index) => partOf(membersOf(item), { index, whole: request }))
+  const parts: BundlePart[] = []
+  for (const [index, item] of jsonItems(entry).entries()) {
+    yield
+    parts.push(partOf(membersOf(item), { index, whole: request }))
+  }
+  return parts
 }
 
 /** The headers that an entry can have, by the member that holds them. */

@@ -1,5 +1,6 @@
 import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
 import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+import type { Work } from 'fhir-ops/work'
 
 /** A link in a resource: a literal reference, an element of the types uri, url, oid and uuid, or an address in a narrative. */
 export interface Link {
@@ -16,7 +17,7 @@ export type Relink = (link: Link) => string | undefined
  * @param text A resource, known to be well-formed JSON.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */
-export function relinked(text: string, model: TypeModel, relink: Relink): string {
+export function relinked(text: string, model: TypeModel, relink: Relink): Work<string> {
   return rewritten({ model, relink }, text, { type: undefined, isReference: false })
 }
 
@@ -32,24 +33,31 @@ interface Place {
   readonly isReference: boolean
 }
 
-function rewritten(scope: Scope, text: string, place: Place): string {
-  if (text.startsWith('{')) return objectText(scope, text, place.type)
-  if (text.startsWith('['))
-    return `[${jsonItems(text)
-      .map((item) => rewritten(scope, item, place))
-      .join(',')}]`
-  return text.startsWith('"') ? stringText(scope, text, place) : text
+/** Lists and objects are written while other work runs in between. */
+function* rewritten(scope: Scope, text: string, place: Place): Work<string> {
+  yield
+  if (text.startsWith('{')) return yield* objectText(scope, text, place.type)
+  const items: string[] = []
+  for (const item of jsonItems(text)) items.push(isContainer(item) ? yield* rewritten(scope, item, place) : scalarText(scope, item, place))
+  return `[${items.join(',')}]`
 }
 
-function objectText(scope: Scope, text: string, given: TypeDefinition | undefined): string {
+function* objectText(scope: Scope, text: string, given: TypeDefinition | undefined): Work<string> {
   const members = jsonMembers(text)
   const type = resourceType(scope, members.find(({ name }) => name === 'resourceType')?.value) ?? given
-  const written = members.map(({ name, value }) => {
+  const written: string[] = []
+  for (const { name, value } of members) {
     const slot = type?.members.get(name)
     const isReference = type?.name === 'Reference' && name === 'reference'
-    return `${JSON.stringify(name)}:${rewritten(scope, value, { type: slot && scope.model.type(slot.type), isReference })}`
-  })
+    const place = { type: slot && scope.model.type(slot.type), isReference }
+    const valueText = isContainer(value) ? yield* rewritten(scope, value, place) : scalarText(scope, value, place)
+    written.push(`${JSON.stringify(name)}:${valueText}`)
+  }
   return `{${written.join(',')}}`
+}
+
+function isContainer(text: string): boolean {
+  return text.startsWith('{') || text.startsWith('[')
 }
 
 function resourceType({ model }: Scope, name: string | undefined): TypeDefinition | undefined {
@@ -59,9 +67,9 @@ function resourceType({ model }: Scope, name: string | undefined): TypeDefinitio
 
 const LINK_TYPES: ReadonlySet<string> = new Set(['uri', 'url', 'oid', 'uuid'])
 
-function stringText({ relink }: Scope, text: string, { type, isReference }: Place): string {
+function scalarText({ relink }: Scope, text: string, { type, isReference }: Place): string {
   const name = type?.name ?? ''
-  if (!isReference && name !== 'xhtml' && !LINK_TYPES.has(name)) return text
+  if (!text.startsWith('"') || (!isReference && name !== 'xhtml' && !LINK_TYPES.has(name))) return text
   const target = String(JSON.parse(text))
   const replaced = name === 'xhtml' ? narrative(target, relink) : relink({ target, isReference })
   return replaced === undefined || replaced === target ? text : JSON.stringify(replaced)

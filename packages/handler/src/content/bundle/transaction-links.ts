@@ -1,6 +1,8 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { Pace } from 'fhir-ops/context'
 import { isResourceType } from 'fhir-ops/storage'
+import { paced } from 'fhir-ops/work'
 import { parseQuery } from '../../http/target.js'
 import type { Service } from '../../service.js'
 import { onlyMatch } from '../criteria.js'
@@ -8,26 +10,30 @@ import { entryError } from './entry-error.js'
 import { relinked, type Link } from './links.js'
 import type { PlannedEntry } from './write-together.js'
 
+/** What links are looked for and resolved with. */
+export interface LinkScope {
+  readonly service: Service
+  readonly model: TypeModel
+  readonly pace: Pace
+}
+
 /**
  * The resources that a transaction stores, by the place of their entries, with their links resolved: those to a `fullUrl` of the Bundle,
  * and conditional references (`Patient?identifier=x`), which must find one resource that was there before.
  *
  * @throws {OperationError} `unprocessable` for a conditional reference that finds nothing; as `onlyMatch`; naming the entry.
  */
-export async function textsWithLinks(
-  service: Service,
-  planned: readonly PlannedEntry[],
-  model: TypeModel,
-): Promise<ReadonlyMap<number, string>> {
+export async function textsWithLinks(scope: LinkScope, planned: readonly PlannedEntry[]): Promise<ReadonlyMap<number, string>> {
+  const { model, pace } = scope
   const addresses = addressesOf(planned)
   const texts = new Map<number, string>()
   for (const entry of planned) {
     if (entry.plan.kind !== 'put') continue
     const own = rootOf(entry.part.fullUrl ?? '')
-    const found = await conditionalReferences(service, entry, model)
+    const found = await conditionalReferences(scope, entry)
     const relink = ({ target, isReference }: Link): string | undefined =>
       addresses.get(target) ?? (isReference ? (found.get(target) ?? addresses.get(`${own}${target}`)) : undefined)
-    texts.set(entry.part.index, relinked(entry.plan.text, model, relink))
+    texts.set(entry.part.index, await paced(relinked(entry.plan.text, model, relink), pace))
   }
   return texts
 }
@@ -49,17 +55,19 @@ function rootOf(fullUrl: string): string {
   return id !== undefined && type !== undefined && isResourceType(type) ? `${root.toReversed().join('/')}/` : ''
 }
 
+/** A question mark in JSON. */
+const MARK = /\?|\\u003f/i
+
 async function conditionalReferences(
-  service: Service,
+  { service, model, pace }: LinkScope,
   { part, call, plan }: PlannedEntry,
-  model: TypeModel,
 ): Promise<ReadonlyMap<string, string>> {
   const asked = new Set<string>()
-  if (plan.kind !== 'put') return new Map()
-  relinked(plan.text, model, ({ target, isReference }) => {
+  if (plan.kind !== 'put' || !MARK.test(plan.text)) return new Map()
+  const note = ({ target, isReference }: Link): undefined => {
     if (isReference && /^[A-Za-z]+\?/.test(target)) asked.add(target)
-    return undefined
-  })
+  }
+  await paced(relinked(plan.text, model, note), pace)
   const found = new Map<string, string>()
   for (const target of asked) {
     try {

@@ -22,7 +22,7 @@ import { writeTogether, type PlannedEntry } from './write-together.js'
  */
 export async function runTransaction(service: Service, call: Call, { serve, plan }: PartRunner): Promise<Answer> {
   const { model } = checkCapable(call)
-  const parts = bundleParts(call)
+  const parts = await bundleParts(call)
   const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
   checkCriteria(writes)
   const answers = await service.writeTurns(criteriaTypes(writes), async () =>

@@ -32,11 +32,12 @@ const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT']
 
 /** Writes all planned entries in one go, their links resolved; the answers by the place of their entries. */
 export async function writeTogether(service: Service, call: Call, { planned, model }: Transaction): Promise<Map<number, Answer>> {
-  const texts = await textsWithLinks(service, planned, model)
+  const pace = createPace(call.ctx)
+  const texts = await textsWithLinks({ service, model, pace }, planned)
   const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
   const steps = await paced(
     mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))),
-    createPace(call.ctx),
+    pace,
   )
   checkpoint(call.ctx)
   const results = await writeSteps(call, steps)
