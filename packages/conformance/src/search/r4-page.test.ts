@@ -39,6 +39,9 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Patient?_security=R', 'ann'],
   ['Patient?_profile=http://acme.org/p', 'ann'],
   ['Patient?_profile=http://acme.org/p|1.0', 'ann'],
+  ['Patient?_profile:below=http://acme.org/', 'ann'],
+  ['Patient?_profile:below=http://acme', ''],
+  ['Patient?_profile:above=http://acme.org/p/q', 'ann'],
   ['Patient?_list=42', 'bob'],
   // 3.1.1.4.4, modifiers
   ['Patient?gender:missing=true', ''],

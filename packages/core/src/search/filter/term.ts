@@ -11,6 +11,7 @@ import { invalidValue, type Ask } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
 import { tokenTest } from '../kinds/token.js'
 import { typedIdentifierTests } from '../kinds/typed-identifier.js'
+import { uriKind } from '../kinds/uri.js'
 import { parseId, parseLastUpdated, parseList } from './resource-terms.js'
 import type { SearchParameter } from '../parameters/search-parameters.js'
 
@@ -38,6 +39,8 @@ async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: r
   if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: code, modifier }, asks)
   const isSteps = modifier === 'above' || modifier === 'below'
   if (!isSteps || parameter.type !== 'reference') return parseValues(scope, parameter, asks)
+  // Its entries are those of a canonical, but R4 calls it a uri.
+  if (code === '_profile') return entryCondition(code, asks.flatMap(uriKind.alternatives))
   return parameter.canonical ? parseCanonicalVersions(code, modifier, asks) : parseHierarchy(scope, parameter, { asks, modifier })
 }
 
