@@ -161,6 +161,10 @@ describe('EX-07 and EX-08: definitions that cannot be used', () => {
     ['no definition at all', undefined, 'definition-invalid'],
     ['a list of codes that is null', { include: [{ system: cs('living'), concept: null }] }, 'definition-invalid'],
     ['a listed code that is not a text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
+    ['a version that is a number', { include: [{ system: cs('living'), version: 1 }] }, 'definition-invalid'],
+    ['a system that is a list', { include: [{ system: [cs('living')] }] }, 'definition-invalid'],
+    ['an import that is no list', { include: [{ valueSet: vs('gone') }] }, 'definition-invalid'],
+    ['inactive that is text', { inactive: 'false', include: [{ system: cs('living') }] }, 'definition-invalid'],
     ['a filter that is null', { include: [{ system: cs('living'), filter: [null] }] }, 'definition-invalid'],
     ['an exclude that is null', { include: [{ system: cs('living') }], exclude: [null] }, 'definition-invalid'],
   ])('%s is refused', async (_, compose, code) => {
