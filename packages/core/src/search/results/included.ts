@@ -11,6 +11,8 @@ export interface IncludeScope {
   readonly shows: (resource: StoredResource) => boolean
   /** Most resources beside the matches. */
   readonly limit: number
+  /** Called before each question to the storage; what it throws ends the work. */
+  readonly check?: (() => void) | undefined
 }
 
 /**
@@ -57,7 +59,10 @@ async function* reached(
 ): AsyncGenerator<StoredResource, void, undefined> {
   for (const include of includes) {
     const queries = include.direction === 'include' ? queriesForward(scope, include, from) : queriesBackward(include, from)
-    for (const query of queries) yield* allMatches(scope.storage, { ...query, limit: PAGE })
+    for (const query of queries) {
+      scope.check?.()
+      yield* allMatches(scope.storage, { ...query, limit: PAGE })
+    }
   }
 }
 

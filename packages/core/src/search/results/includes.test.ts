@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
+import { OperationError } from '../../errors/index.js'
 import { memoryStorage } from '../../memory/index.js'
 import { createIndexer, includedResources, parseSearch, searchParameters, type SearchPair } from '../index.js'
 
@@ -74,6 +75,18 @@ describe('included resources', () => {
 
   it('are refused when they are too many', async () => {
     await expect(found('Patient', '_include=*', 1)).rejects.toMatchObject({ code: 'too-costly' })
+  })
+
+  it('end between two questions to the storage when the caller has gone', async () => {
+    const query = '_id=a&_include=Patient:organization&_include:iterate=Organization:partof'
+    const { query: parsed, includes = [] } = await parseSearch('Patient', pairsOf(query), { parameters, includes: true })
+    const { items } = await storage.search(parsed)
+    let questions = 0
+    const check = (): void => {
+      if (++questions > 2) throw new OperationError('aborted', 'The request was cancelled.')
+    }
+    const work = includedResources({ storage, indexer, shows: () => true, limit: 100, check }, items, includes)
+    await expect(work).rejects.toMatchObject({ code: 'aborted' })
   })
 
   it('come once, however many lead to them', async () => {

@@ -1,4 +1,4 @@
-import { createPace } from 'fhir-ops/context'
+import { checkpoint, createPace } from 'fhir-ops/context'
 import {
   includedResources,
   isKnownParameter,
@@ -134,5 +134,5 @@ export function includedIn(
   { items, includes = [] }: Including,
 ): Promise<readonly StoredResource[]> {
   const shows = (found: StoredResource): boolean => caller.decide('read', found.type, found.id) === 'allow' && isReached(caller, found)
-  return includedResources({ storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED }, items, includes)
+  return includedResources({ storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED, check: () => checkpoint(ctx) }, items, includes)
 }
