@@ -25,7 +25,7 @@ export async function writeUpstream(upstream: Upstream, entries: readonly WriteE
 /** @throws {OperationError} for an entry that must not be sent. */
 export function checkEntry(entry: WriteEntry): void {
   checkAddress(entry.type, entry.id)
-  if (entry.op === 'put') checkLaidOut(entry)
+  checkLaidOut(entry)
   // Versions have the form of ids; what has not cannot be current, and does not go into a header.
   if (typeof entry.ifVersion === 'string' && !isResourceId(entry.ifVersion)) throw conflict(entry)
 }

@@ -142,6 +142,15 @@ export const writingPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'a resource in place of an entry is refused and nothing is written or deleted',
+    check: async ({ storage }) => {
+      await storage.write([patient('a')])
+      const bare = JSON.parse('{"resourceType":"Patient","type":"Patient","id":"a"}')
+      await expect(storage.write([bare])).rejects.toMatchObject({ code: 'parameter-value' })
+      expect(await storage.count(ALL_PATIENTS)).toBe(1)
+    },
+  },
+  {
     promise: 'the same id of two types is two resources',
     check: async ({ storage }) => {
       const text = writableText('Group', 'a', { resourceType: 'Group' })

@@ -54,7 +54,7 @@ function plan({ versions, log, now }: MemoryState, entries: readonly WriteEntry[
 }
 
 function check(entry: WriteEntry, before: MemoryVersion | undefined): void {
-  if (entry.op === 'put') checkLaidOut(entry)
+  checkLaidOut(entry)
   checkVersion(entry, isCurrent(before) ? String(before.version) : null)
 }
 

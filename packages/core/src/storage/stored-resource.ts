@@ -1,7 +1,7 @@
 import { OperationError } from '../errors/index.js'
 import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
 import { sharedWork, type Work } from '../work/index.js'
-import type { StoredResource } from './storage.js'
+import type { StoredResource, WriteEntry } from './storage.js'
 
 /** What an adapter has at hand for one stored version. */
 export interface StoredRow {
@@ -56,8 +56,17 @@ export function metaPrefix(type: string, id: string): string {
   return `{"resourceType":"${type}","id":"${id}","meta":{`
 }
 
-/** @throws {OperationError} `resource-invalid` when the text of a put does not begin as every stored text does. */
-export function checkLaidOut({ type, id, text }: { readonly type: string; readonly id: string; readonly text: string }): void {
+/**
+ * Checks that an entry can be written.
+ *
+ * @throws {OperationError} `resource-invalid` when the text of a put does not begin as every stored text does; `parameter-value` for what is
+ *   neither a put nor a deletion, such as a bare resource.
+ */
+export function checkLaidOut(entry: WriteEntry): void {
+  if (entry.op === 'delete') return
+  if (entry.op !== 'put')
+    throw new OperationError('parameter-value', "What is written are entries: of putResource, or { op: 'delete', type, id }.")
+  const { type, id, text } = entry
   if (text.startsWith(metaPrefix(type, id))) return
   throw new OperationError('resource-invalid', `The text of ${type}/${id} is not laid out for storage.`)
 }

@@ -69,7 +69,7 @@ function mappedType(map: (type: string) => string): (type: string) => string {
 
 function innerEntry(entry: WriteEntry, names: Names): WriteEntry {
   const type = names.inner(entry.type)
-  if (entry.op === 'delete') return { ...entry, type }
+  if (entry.op !== 'put') return { ...entry, type }
   const innerEntries = (entries: readonly IndexEntry[]): readonly IndexEntry[] => entries.map((one) => innerIndexEntry(one, names))
   return {
     ...entry,

@@ -76,7 +76,7 @@ export function writePlan(entries: readonly WriteEntry[], before: readonly Versi
 
 /** @throws {OperationError} `resource-invalid` when a text is not laid out for storage. */
 export function checkTexts(entries: readonly WriteEntry[]): void {
-  for (const entry of entries) if (entry.op === 'put') checkLaidOut(entry)
+  for (const entry of entries) checkLaidOut(entry)
 }
 
 /** The ids of the entries, each once, in an order that every writer has in common, so that none waits for another in a circle. */

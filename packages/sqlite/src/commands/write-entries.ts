@@ -38,7 +38,7 @@ export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
   run(db, { entries, now, history }) {
     const addEntries = entryAdder(db)
     return entries.map((entry) => {
-      if (entry.op === 'put') checkLaidOut(entry)
+      checkLaidOut(entry)
       const before = versionBefore(db, entry)
       checkVersion(entry, before?.key === undefined ? null : String(before.version))
       // A clock that was set back must not make a resource older than it was.
