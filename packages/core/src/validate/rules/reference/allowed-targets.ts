@@ -1,4 +1,6 @@
+import { canonicalOf } from '../../../content/index.js'
 import { isSubtype, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { TYPE_URL } from '../../facts/specification.js'
 import type { ElementRule } from '../../profile/element-rule.js'
 import { rootsOf } from '../../walk/profile-roots.js'
 import type { Run } from '../../walk/run.js'
@@ -17,6 +19,8 @@ export function targetProfilesOf({ types }: ElementRule): readonly string[] {
 
 /** A profile that is not known, or not there yet, allows what it is asked. */
 export function isAllowed(run: Run, { type, resource }: Target, canonical: string): boolean {
+  const own = ownType(run, canonical)
+  if (own !== undefined) return isSubtype(run.model, type, own)
   const profile = run.facts.profile(canonical)
   if (profile === undefined || profile === PENDING) return true
   if (!isSubtype(run.model, type, profile.type)) return false
@@ -26,4 +30,11 @@ export function isAllowed(run: Run, { type, resource }: Target, canonical: strin
 /** Canonicals as people read them. */
 export function namesOf(canonicals: readonly string[]): string {
   return canonicals.map((canonical) => canonical.replace('http://hl7.org/fhir/StructureDefinition/', '')).join(', ')
+}
+
+/** The type of FHIR's own that a canonical means. It tells by itself, and each definition that is asked for would take another walk. */
+function ownType({ model }: Run, canonical: string): string | undefined {
+  const { url } = canonicalOf(canonical)
+  const name = url.startsWith(TYPE_URL) ? url.slice(TYPE_URL.length) : ''
+  return model.type(name) === undefined ? undefined : name
 }

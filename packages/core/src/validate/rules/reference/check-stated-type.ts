@@ -19,7 +19,8 @@ export function checkStatedType(run: Run, node: FhirNode, { rules, resource }: S
   if (stated === undefined || stated.includes(':') || !run.isStructural) return
   const say = (text: string): void => run.sink.report('reference', node, { text })
   const type = resource?.type.name ?? typeIn(run, referenceOf(node) ?? '')
-  if (type !== undefined && stated !== type) say(`The reference leads to a ${type}, but its type is stated as ${quoted(stated)}.`)
+  if (type !== undefined && stated !== type)
+    say(`The reference leads to a resource of the type ${type}, but its type is stated as ${quoted(stated)}.`)
   const forbidding = rules.map(targetProfilesOf).find((canonicals) => canonicals.length > 0 && !allows(run, canonicals, stated))
   if (forbidding !== undefined) say(`The type is stated as ${quoted(stated)}, but must be one of ${namesOf(forbidding)}.`)
 }

@@ -24,7 +24,7 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
     const canonicals = targetProfilesOf(rule)
     if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
     run.sink.report('reference', node, {
-      text: `The reference ${quoted(reference)} leads to a ${target.type.name} that is none of ${namesOf(canonicals)}.`,
+      text: `The reference ${quoted(reference)} leads to a resource of the type ${target.type.name} that is none of ${namesOf(canonicals)}.`,
       ...(!rule.isBase && { profile: rule.profile }),
     })
     return
