@@ -13,7 +13,7 @@ export interface ReaderLimits {
 
 /**
  * The threads that search: one for what is quick, so that nobody waits long for it, and one for what is not. What does not end there in
- * its turn begins anew behind those that wait, with a turn that is three times as long. Calls reject with `storage-timeout`, too.
+ * its turn begins anew behind those that wait, with a turn that is ten times as long. Calls reject with `storage-timeout`, too.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })
@@ -21,7 +21,7 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
   const underWay = new Set<Promise<unknown>>()
   const inTurns: WorkerLane['call'] = async (command, args) => {
     const until = monotonicMs() + timeoutMs
-    for (let lane = quick, ms = quickMs; ; lane = long, ms = 3 * ms + 100) {
+    for (let lane = quick, ms = quickMs; ; lane = long, ms = 10 * ms + 100) {
       try {
         return await lane.call(command, args, { ms, until })
       } catch (error) {
