@@ -1,7 +1,7 @@
 import { joined } from '@fhir-ops/sql'
 import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import { alternatives } from './alternatives.js'
-import { entriesOf, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
+import { entriesOf, inTime, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
 import { balanced, sql, type Sql } from '../database/sql.js'
 
 /** A condition that is not made of others. */
@@ -12,7 +12,7 @@ type RefersTo = Extract<Leaf, { kind: 'refersTo' }>
 export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const keys = keysWhere(type, where)
   return keys === undefined
-    ? sql`${keysOfType(type)} AND in_time() AND ${meets(type, where, { key: sql`resource.key` })}`
+    ? sql`${keysOfType(type)} AND ${inTime(sql`key`)} AND ${meets(type, where, { key: sql`resource.key` })}`
     : sql`SELECT DISTINCT key FROM (${keys})`
 }
 
@@ -72,7 +72,7 @@ function keysOfAll(type: string, conditions: readonly Condition[]): Sql | undefi
   const keys = first && keysWhere(type, first)
   if (keys === undefined) return undefined
   const others = conditions.filter((condition) => condition !== first)
-  return sql`SELECT k.key FROM (${keys}) AS k WHERE in_time() AND ${meets(type, { kind: 'and', conditions: others }, { key: sql`k.key` })}`
+  return sql`SELECT k.key FROM (${keys}) AS k WHERE ${inTime(sql`k.key`)} AND ${meets(type, { kind: 'and', conditions: others }, { key: sql`k.key` })}`
 }
 
 /** Not the constant 0: SQLite gives up a query whose named index a constant makes useless. */
@@ -125,7 +125,7 @@ function keysReferringTo(type: string, { param, query }: RefersTo): Sql {
     WHERE param = ${paramKey(type, param)} AND system IN (${joined(
       places.map((place) => sql`${place}`),
       ', ',
-    )}) AND in_time() AND value IN (${joined(targets, ' UNION ALL ')})`
+    )}) AND ${inTime(sql`resource`)} AND value IN (${joined(targets, ' UNION ALL ')})`
 }
 
 /** Follows the references of one resource; the alias of a source is not seen within the next. */
@@ -142,7 +142,7 @@ function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'r
   const key = paramKey(query.type, param)
   return keysOfIds(
     type,
-    sql`SELECT value FROM entry WHERE param = ${key} AND system = ${type} AND in_time() AND resource IN (${matchingKeys(query)})`,
+    sql`SELECT value FROM entry WHERE param = ${key} AND system = ${type} AND ${inTime(sql`resource`)} AND resource IN (${matchingKeys(query)})`,
   )
 }
 

@@ -27,19 +27,29 @@ export function paramKey(type: string, name: string): Sql {
 }
 
 /**
+ * True, and looks at the time at one row in 64: to call a function of JavaScript takes longer than to go on to the next entry of an index
+ * (bench `storage`, counts).
+ *
+ * @param key Number of the row's resource.
+ */
+export function inTime(key: Sql): Sql {
+  return sql`(${key} & 63 OR in_time())`
+}
+
+/**
  * The index that answers the comparisons, and the condition of that index in its own words, as SQLite wants it. Where it is gone through in
- * another order than that of the keys, which is slow, it asks the time at each entry.
+ * another order than that of the keys, which is slow, it asks the time on the way.
  */
 function accessFor(all: readonly Comparison[]): { readonly from: Sql; readonly where: Sql } {
   const present = all.filter(({ op }) => op !== 'absent')
   const exact = present.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
   if (!exact && present.some(({ field }) => field === 'text'))
-    return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL AND in_time()` }
+    return { from: sql`entry INDEXED BY entry_text`, where: sql`text IS NOT NULL AND ${inTime(sql`resource`)}` }
   if (all.length > 0 && present.length === all.length && all.every(({ field }) => field === 'high')) {
-    return { from: sql`entry INDEXED BY entry_high`, where: sql`high IS NOT NULL AND in_time()` }
+    return { from: sql`entry INDEXED BY entry_high`, where: sql`high IS NOT NULL AND ${inTime(sql`resource`)}` }
   }
   if (present.some(({ field }) => field === 'low' || field === 'high')) {
-    return { from: sql`entry INDEXED BY entry_range`, where: sql`coalesce(low, high) IS NOT NULL AND in_time()` }
+    return { from: sql`entry INDEXED BY entry_range`, where: sql`coalesce(low, high) IS NOT NULL AND ${inTime(sql`resource`)}` }
   }
   return { from: sql`entry INDEXED BY entry_value`, where: sql`1` }
 }
