@@ -58,30 +58,41 @@ export function showingContained(storage: Pick<Storage, 'read' | 'search'>): Pic
     async search(query): Promise<SearchPage> {
       const page = await storage.search(query)
       if (!isContainedType(query.type)) return page
-      const shown = await Promise.all(page.items.map(async (item) => contentOf(storage, item)))
-      return { ...page, items: shown.filter((item) => item !== undefined) }
+      const texts = await containedTexts(storage, page.items)
+      return { ...page, items: page.items.flatMap((item) => shownAs(item, texts.get(`${item.type} ${item.id}`))) }
     },
   }
 }
 
-/** `undefined` when its container was changed meanwhile, and has it no more. */
-async function contentOf(storage: Pick<Storage, 'read'>, place: StoredResource): Promise<StoredResource | undefined> {
-  const container = containerOfPlace(place.id)
-  const stored = container && (await storage.read(container.type, container.id))
-  const text = textsWithin(stored?.text ?? '{}').find((one) => isAt(place, JSON.parse(one)))
-  if (text === undefined) return undefined
+/** The texts of what is in the containers of a page, by type and id in storage. Each container is read once, however many matches are in it. */
+async function containedTexts(storage: Pick<Storage, 'read'>, matches: readonly StoredResource[]): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>()
+  for (const address of new Set(matches.map(({ id }) => id.split('#', 1)[0] ?? ''))) {
+    const container = containerOfPlace(`${address}#`)
+    const stored = container && (await storage.read(container.type, container.id))
+    for (const text of textsWithin(stored?.text ?? '{}')) {
+      const place = placeIn(address, JSON.parse(text))
+      if (!texts.has(place)) texts.set(place, text)
+    }
+  }
+  return texts
+}
+
+/** Type and id that storage has for a contained resource. */
+function placeIn(address: string, contained: unknown): string {
+  const own = isObject(contained) ? contained : {}
+  return `${containedType(stringAt(own, 'resourceType') ?? '')} ${address}#${stringAt(own, 'id') ?? ''}`
+}
+
+/** Nothing when its container was changed meanwhile, and has it no more. */
+function shownAs({ id, versionId, lastUpdated }: StoredResource, text: string | undefined): readonly StoredResource[] {
+  if (text === undefined) return []
   const resource: JsonObject = JSON.parse(text)
-  const { id, versionId, lastUpdated } = place
-  return { type: stringAt(resource, 'resourceType') ?? '', id, versionId, lastUpdated, text, resource }
+  return [{ type: stringAt(resource, 'resourceType') ?? '', id, versionId, lastUpdated, text, resource }]
 }
 
 /** The texts of contained resources. */
 function textsWithin(container: string): readonly string[] {
   const contained = jsonMembers(container).find(({ name }) => name === 'contained')
   return jsonItems(contained?.value ?? '[]')
-}
-
-function isAt({ type, id }: StoredResource, resource: unknown): boolean {
-  const own = isObject(resource) ? resource : {}
-  return containedType(stringAt(own, 'resourceType') ?? '') === type && id.endsWith(`#${stringAt(own, 'id')}`)
 }
