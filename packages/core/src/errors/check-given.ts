@@ -13,8 +13,10 @@ export function checkGiven(name: string, value: unknown): void {
 export function checkHas(name: string, value: unknown, members: readonly PropertyKey[]): void {
   checkGiven(name, value)
   const given: object = Object(value)
-  const lacking = members.find((member) => !(member in given))
-  if (lacking === undefined) return
+  for (const member of members) if (!(member in given)) throw notIt(name, given, member)
+}
+
+function notIt(name: string, given: object, lacking: PropertyKey): OperationError {
   const reason = 'then' in given ? 'is a promise that was not awaited' : `has no ${String(lacking)}`
-  throw new OperationError('parameter-value', `${name} ${reason}.`, { expression: [name] })
+  return new OperationError('parameter-value', `${name} ${reason}.`, { expression: [name] })
 }

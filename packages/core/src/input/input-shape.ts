@@ -54,6 +54,8 @@ export function inputShape<T>(members: { readonly [K in keyof T]-?: MemberKind }
   return { kinds, needed: [...kinds].flatMap(([name, { isNeeded = false }]) => (isNeeded ? [name] : [])) }
 }
 
+const CONTEXT_MEMBERS: readonly string[] = ['storage', 'content', 'limits']
+
 /**
  * Checks that a call has a context, and an input that is what its type says.
  *
@@ -61,7 +63,7 @@ export function inputShape<T>(members: { readonly [K in keyof T]-?: MemberKind }
  *   kind or unknown.
  */
 export function checkInput<T>(ctx: object, input: T, { kinds, needed: names }: InputShape): asserts input is NonNullable<T> {
-  checkHas('The context', ctx, ['storage', 'content', 'limits'])
+  checkHas('The context', ctx, CONTEXT_MEMBERS)
   if (!isObject(input)) throw new OperationError('parameter-required', 'The input must be an object.')
   for (const name of names) checkGiven(name, input[name])
   for (const name in input) {
