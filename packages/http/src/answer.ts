@@ -1,4 +1,4 @@
-import { parseJsonSource, isObject, type JsonObject } from 'fhir-ops/json'
+import { BANNED_NAMES, parseJsonSource, isObject, type JsonObject } from 'fhir-ops/json'
 import { unavailable } from './failure.js'
 
 /** What the upstream answered, read to its end within the bounds. */
@@ -50,8 +50,6 @@ function isJsonType(contentType: string): boolean {
   return type === 'application/fhir+json' || type === 'application/json'
 }
 
-const BANNED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
-
 function isHarmless(root: JsonObject): boolean {
   const open: unknown[] = [root]
   while (open.length > 0) {
@@ -66,5 +64,5 @@ function isHarmless(root: JsonObject): boolean {
 function isHarmlessAlone(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
   if (typeof value === 'number') return Number.isFinite(value)
-  return !isObject(value) || !Object.keys(value).some((name) => BANNED.has(name))
+  return !isObject(value) || !Object.keys(value).some((name) => BANNED_NAMES.has(name))
 }

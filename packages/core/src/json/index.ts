@@ -1,3 +1,4 @@
+export { BANNED_NAMES } from './banned-names.js'
 export { extensionAt, isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
 export { parseJsonSource, readJsonSource, type JsonSource, type JsonSourceOptions } from './json-source.js'
 export { parseInPieces } from './json-pieces.js'

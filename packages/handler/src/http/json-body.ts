@@ -1,5 +1,5 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import { isObject, parseInPieces, type JsonObject } from 'fhir-ops/json'
+import { BANNED_NAMES, isObject, parseInPieces, type JsonObject } from 'fhir-ops/json'
 import type { Work } from 'fhir-ops/work'
 import { scanJson } from './json-scan.js'
 
@@ -12,7 +12,6 @@ export interface JsonLimits {
   readonly stringLength: number
 }
 
-const BANNED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 /** Members that hold base64 content. */
 const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
 
@@ -82,7 +81,7 @@ function checkValue(value: unknown, maxLength: number, open: object[]): void {
 }
 
 function checkName(name: string): void {
-  if (BANNED.has(name)) throw new OperationError('body-structure', `The member name ${quoted(name)} is not allowed.`)
+  if (BANNED_NAMES.has(name)) throw new OperationError('body-structure', `The member name ${quoted(name)} is not allowed.`)
   checkText(name)
 }
 
