@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { outcomeOfResult } from 'fhir-ops/validate'
+import { toOperationOutcome } from 'fhir-ops/validate'
 import type { Io } from '../io.js'
 import type { Report } from './report.js'
 
@@ -9,7 +9,7 @@ const FILE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-file'
 export function jsonReport(io: Io): Report {
   return {
     add: ({ source, result }) => {
-      const { resourceType, ...outcome } = outcomeOfResult(result, randomUUID)
+      const { resourceType, ...outcome } = toOperationOutcome(result, { id: randomUUID() })
       io.out(JSON.stringify({ resourceType, extension: [{ url: FILE, valueString: source.file }], ...outcome }))
     },
     end: () => {},

@@ -225,12 +225,12 @@ export interface MessageKind {
   readonly severity: IssueSeverity
   readonly code: OperationOutcomeIssue['code']
   readonly type: string | undefined
-  /** True when it is told in the `message` of an answer though it is not an error. */
-  readonly told: boolean
+  /** True when the `message` of an answer includes it; errors always are included. */
+  readonly inMessage: boolean
 }
 
-/** Told in `message`, whatever their severity. */
-const TOLD: ReadonlySet<MessageId> = new Set<MessageId>([
+/** In `message`, whatever their severity. */
+const IN_MESSAGE: ReadonlySet<MessageId> = new Set<MessageId>([
   'Coding_has_no_system__cannot_validate',
   'INACTIVE_CONCEPT_FOUND',
   'DEPRECATED_CONCEPT_FOUND',
@@ -247,7 +247,7 @@ const LISTS: ReadonlySet<string> = new Set(['choices', 'coding', 'languages', 'p
 export function messageKind(id: MessageId): MessageKind {
   const row: MessageRow = MESSAGES[id]
   const [severity, code, type] = row
-  return { severity, code, type, told: severity === 'error' || TOLD.has(id) }
+  return { severity, code, type, inMessage: severity === 'error' || IN_MESSAGE.has(id) }
 }
 
 /** The text of a message. Values are escaped and cut as all caller text. */

@@ -27,7 +27,7 @@ export function writeValidation(validation: Validation): JsonObject {
 
 /** The texts of what decided, joined; `undefined` when nothing did. */
 export function messageOf({ issues }: Validation): string | undefined {
-  const texts = new Set(issues.filter(({ told }) => told).map(({ text }) => text))
+  const texts = new Set(issues.filter(({ inMessage }) => inMessage).map(({ text }) => text))
   return texts.size === 0 ? undefined : [...texts].join('; ')
 }
 

@@ -3,8 +3,8 @@ import { messageKind, messageText, type MessageId, type MessageValues } from '..
 
 /** One finding about a code. */
 export interface ValidationIssue extends OutcomeIssue {
-  /** True when the answer's `message` tells it too. */
-  readonly told: boolean
+  /** True when the `message` of the answer includes it. */
+  readonly inMessage: boolean
 }
 
 /** How an issue differs from its row in the table of messages. */
@@ -15,7 +15,7 @@ export interface IssueOptions {
   readonly type?: string
 }
 
-/** Makes an issue from the table of messages. An issue that was made a warning is still told; one made an information is not. */
+/** Makes an issue from the table of messages. An issue that was made a warning stays in the message; one made an information does not. */
 export function issueOf(id: MessageId, values: MessageValues, options: IssueOptions = {}): ValidationIssue {
   const kind = messageKind(id)
   const type = options.type ?? kind.type
@@ -25,7 +25,7 @@ export function issueOf(id: MessageId, values: MessageValues, options: IssueOpti
     code: kind.code,
     text: messageText(id, values),
     messageId: id,
-    told: kind.told && (severity !== 'information' || kind.severity === 'information'),
+    inMessage: kind.inMessage && (severity !== 'information' || kind.severity === 'information'),
     ...(type !== undefined && { txIssue: type }),
     ...(options.at !== undefined && { expression: [options.at] }),
   }
@@ -33,7 +33,7 @@ export function issueOf(id: MessageId, values: MessageValues, options: IssueOpti
 
 /** An information that is not in the table of messages. */
 export function noteOf(text: string, at: string, kind: Pick<OutcomeIssue, 'code' | 'txIssue'>): ValidationIssue {
-  return { severity: 'information', text, expression: [at], told: false, ...kind }
+  return { severity: 'information', text, expression: [at], inMessage: false, ...kind }
 }
 
 /** The FHIRPath of a member of a coding; the coding itself when `member` is empty. */

@@ -5,7 +5,7 @@ import { readRequest } from './input.js'
 import { checkMode } from './modes.js'
 import { OPTIONS_HEADER } from './options-header.js'
 import { paced } from '../work/index.js'
-import { outcomeOfResult } from './output.js'
+import { toOperationOutcome } from './output.js'
 import { validate, type ValidateResult } from './validate.js'
 
 /** `$validate` on types and instances. The answer is 200 whether the resource is valid or not, and 400 when the body is not JSON. */
@@ -33,7 +33,7 @@ async function run(ctx: OperationContext, request: OperationRequest): Promise<Op
 
 function answer(ctx: OperationContext, result: ValidateResult): OperationResponse {
   const isUnreadable = result.findings.some(({ severity }) => severity === 'fatal')
-  return { status: isUnreadable ? 400 : 200, resource: outcomeOfResult(result, ctx.newId) }
+  return { status: isUnreadable ? 400 : 200, resource: { ...toOperationOutcome(result, { id: ctx.newId() }) } }
 }
 
 /** The text of the stored resource, where none came with the call. */

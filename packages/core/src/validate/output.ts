@@ -1,6 +1,5 @@
-import type { Extension } from 'fhir/r4.js'
+import type { Extension, OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
 import { outcomeOk, writeIssue, type OutcomeIssue } from '../errors/index.js'
-import type { JsonObject } from '../json/index.js'
 import type { Finding } from './finding.js'
 import type { ValidateResult } from './validate.js'
 
@@ -8,13 +7,20 @@ const LINE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-lin
 const COLUMN = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-col'
 const FIX = 'https://fhir-ops.dev/StructureDefinition/issue-fix'
 
-/** The OperationOutcome of a validation: id `ok` when no finding is an error, and `All OK` when there is none at all. */
-export function outcomeOfResult({ valid, findings }: ValidateResult, newId: () => string): JsonObject {
-  if (findings.length === 0) return { ...outcomeOk() }
-  return { resourceType: 'OperationOutcome', id: valid ? 'ok' : newId(), issue: findings.map(issueOf) }
+/** What the result of a validation does not say about its OperationOutcome. */
+export interface OutcomeOptions {
+  /** Id of an outcome with errors; it has none when absent. */
+  readonly id?: string | undefined
 }
 
-/** A finding as an issue, without its place in the text and its mend. */
+/** The OperationOutcome of a validation, as `$validate` answers it: id `ok` when no finding is an error, and one issue `All OK` when there are no findings. */
+export function toOperationOutcome({ valid, findings }: ValidateResult, { id }: OutcomeOptions = {}): OperationOutcome {
+  if (findings.length === 0) return outcomeOk()
+  const ownId = valid ? 'ok' : id
+  return { resourceType: 'OperationOutcome', ...(ownId !== undefined && { id: ownId }), issue: findings.map(issueOf) }
+}
+
+/** A finding as an issue, without its line, column and fix. */
 export function issueOfFinding({ kind, severity, code, text, expression, hint }: Finding): OutcomeIssue {
   return {
     severity,
@@ -26,7 +32,7 @@ export function issueOfFinding({ kind, severity, code, text, expression, hint }:
   }
 }
 
-function issueOf(finding: Finding): JsonObject {
+function issueOf(finding: Finding): OperationOutcomeIssue {
   const { extension = [], ...issue } = writeIssue(issueOfFinding(finding))
   return { extension: [...extension, ...extensionsOf(finding)], ...issue }
 }
