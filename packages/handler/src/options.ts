@@ -13,6 +13,9 @@ import type { CorsOptions } from './http/cors.js'
 import type { HandlerLimits } from './limits.js'
 import type { LogEntry } from './log-entry.js'
 
+/** Members of a SMART configuration, by their names there. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
+export type SmartConfiguration = Readonly<Record<string, string | boolean | readonly string[]>>
+
 /** What `createHandler` is made of. */
 export interface HandlerOptions extends AccessPolicy {
   readonly context: OperationContext
@@ -29,6 +32,11 @@ export interface HandlerOptions extends AccessPolicy {
   readonly logoutTokens?: readonly LogoutTokenVerifier[]
   /** Takes tokens that are bound to a key, with a proof of it (the scheme DPoP). Default off. */
   readonly dpop?: DpopOptions
+  /**
+   * Endpoints of the authorization server for `/.well-known/smart-configuration`, by their names in SMART (`issuer`, `token_endpoint`,
+   * `authorization_endpoint`, `jwks_uri` ...), or a function that looks them up for each request. Default: none are stated.
+   */
+  readonly smartConfiguration?: SmartConfiguration | (() => Promise<SmartConfiguration>)
   /** Default: every operation of the library. */
   readonly operations?: readonly Operation[]
   /** What stored resources are found by. Default: the search parameters of the context; without them, definitions by their url. */

@@ -40,6 +40,7 @@ export interface Service {
   readonly logoutTokens: readonly LogoutTokenVerifier[]
   /** Absent where tokens are taken by the scheme Bearer only. */
   readonly dpop: DpopCheck | undefined
+  readonly smartConfiguration: HandlerOptions['smartConfiguration']
   readonly operations: readonly Operation[]
   readonly indexer: Indexer
   readonly bots: Bots | undefined
@@ -80,6 +81,7 @@ export function createService(options: HandlerOptions): Service {
     access: { defaultPolicy, policy },
     scopeReading: { parse: scopeParser(), ctx: context, base: `${baseUrl}${FHIR_PATH}`, maxParameters: limits.queryParameters },
     ...foreignTokensOf(options),
+    smartConfiguration: options.smartConfiguration,
     operations: options.operations ?? OPERATIONS,
     indexer: options.indexer ?? indexerOf(context, baseUrl),
     bots: options.bots,

@@ -122,6 +122,8 @@ describe('accepted credentials', () => {
     ['HEAD', '/fhir/R4/metadata', 200],
     ['OPTIONS', '/fhir/R4/Patient/1', 204],
     ['OPTIONS', '/auth/me', 204],
+    ['GET', '/.well-known/smart-configuration', 200],
+    ['GET', '/fhir/R4/.well-known/smart-configuration', 200],
     ['GET', '/healthz', 200],
     ['GET', '/readyz', 200],
   ])('are not needed for %s %s', async (method, path, status) => {

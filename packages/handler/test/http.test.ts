@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { HandlerOptions } from '../src/index.js'
 import { askFhir, at, send, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
 
 let running: RunningServer
@@ -243,6 +244,32 @@ describe('metadata', () => {
     ])
     expect(at((await send(`${running.base}/fhir/R4/metadata?mode=terminology`)).json, 'resourceType')).toBe('TerminologyCapabilities')
     expect((await send(`${running.base}/fhir/R4/metadata?mode=nonsense`)).status).toBe(400)
+  })
+})
+
+describe('the SMART configuration', () => {
+  const path = '/fhir/R4/.well-known/smart-configuration'
+  const asked = async (options: Partial<HandlerOptions>): Promise<Reply> => {
+    const other = await startServer(options)
+    const reply = await send(`${other.base}${path}`)
+    await other.stop()
+    return reply
+  }
+
+  it('states what scopes can say, and the endpoints that the host names', async () => {
+    const plain = await send(`${running.base}${path}`)
+    expect([plain.headers['content-type'], at(plain.json, 'capabilities')]).toEqual([
+      'application/json;charset=UTF-8',
+      ['permission-patient', 'permission-user', 'permission-v1', 'permission-v2'],
+    ])
+    const endpoints = { token_endpoint: 'https://issuer.example/token' }
+    expect((await asked({ smartConfiguration: endpoints })).json).toMatchObject(endpoints)
+    expect((await asked({ smartConfiguration: async () => endpoints })).json).toMatchObject(endpoints)
+  })
+
+  it('is 503 while the host cannot look its part up', async () => {
+    const reply = await asked({ smartConfiguration: () => Promise.reject(new Error('down')) })
+    expect([reply.status, reply.text.includes('down')]).toEqual([503, false])
   })
 })
 

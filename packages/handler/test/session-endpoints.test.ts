@@ -98,9 +98,17 @@ describe('userinfo', () => {
 })
 
 describe('logout', () => {
-  it.each(['', '{}', '{"extra":1}'])('LO-01 LO-02 with the body %j ends the session, and a second one is 401', async (body) => {
+  it.each([
+    ['no body', undefined, undefined],
+    ['an empty body', '', 'application/json'],
+    ['an empty body of no type', '', undefined],
+    ['an empty object', '{}', 'application/json'],
+    ['an empty object as FHIR', '{}', 'application/fhir+json'],
+    ['unknown members', '{"extra":1}', 'application/fhir+json; charset=utf-8'],
+  ])('LO-01 LO-02 with %s it ends the session, and a second one is 401', async (_, body, type) => {
     const { token } = await signIn()
-    const reply = body === '' ? await ask('/oauth2/logout', token, { method: 'POST' }) : await postJson('/oauth2/logout', token, body)
+    const headers = type === undefined ? {} : { 'content-type': type }
+    const reply = await ask('/oauth2/logout', token, { method: 'POST', headers, ...(body !== undefined && { body }) })
     expect([reply.status, reply.headers['content-type'], reply.json]).toEqual([200, JSON_TYPE, OK])
     const again = await Promise.all(['/oauth2/userinfo', '/auth/me', '/fhir/R4/Patient/1'].map((path) => ask(path, token)))
     expect([...again, await postJson('/oauth2/logout', token, '{}')].map(({ status }) => status)).toEqual([401, 401, 401, 401])
@@ -118,10 +126,14 @@ describe('logout', () => {
     expect((await ask('/auth/me', token)).status).toBe(200)
   })
 
-  it('LO-02 another type of body: 415', async () => {
-    const { token } = await signIn()
-    expect((await postJson('/oauth2/logout', token, 'a=b', 'application/x-www-form-urlencoded')).status).toBe(415)
-  })
+  it.each(['application/x-www-form-urlencoded', 'text/plain', '', 'application/fhir+json; charset=latin1'])(
+    'LO-02 a body of the type %j: 415, and the session lives on',
+    async (type) => {
+      const { token } = await signIn()
+      expect((await postJson('/oauth2/logout', token, '{}', type)).status).toBe(415)
+      expect((await ask('/auth/me', token)).status).toBe(200)
+    },
+  )
 
   it('LO-04 fifty at once: each 200 or 401, at least one 200, then 401', async () => {
     const { token } = await signIn()
@@ -231,7 +243,20 @@ describe('revoke', () => {
     expect(at((await postJson('/auth/revoke', token, '{}')).json, 'issue', 0, 'code')).toBe('required')
   })
 
-  it.each(['text/plain', 'application/fhir+json', 'application/x-www-form-urlencoded', '', 'application/json; charset=latin1'])(
+  it('RV-01 as application/fhir+json, too', async () => {
+    const [mine, other] = [await signIn(), await signIn()]
+    const body = JSON.stringify({ loginId: other.loginId })
+    expect((await postJson('/auth/revoke', mine.token, body, 'application/fhir+json')).json).toEqual(OK)
+    expect((await ask('/auth/me', other.token)).status).toBe(401)
+  })
+
+  it('without a body: 400, as for a missing loginId', async () => {
+    const { token } = await signIn()
+    const reply = await ask('/auth/revoke', token, { method: 'POST' })
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([400, 'required'])
+  })
+
+  it.each(['text/plain', 'application/fhir+xml', 'application/x-www-form-urlencoded', '', 'application/json; charset=latin1'])(
     'RV-04 the type %j: 415',
     async (type) => {
       const { token } = await signIn()

@@ -15,6 +15,7 @@ describe('the content types of INTERFACE.md 4.6', () => {
     ['text/plain', '\ufeffx', 'x'],
     ['application/json', '{"a":[1,null]}', { a: [1, null] }],
     ['application/fhir+json', '{"resourceType":"Patient","id":"1"}', { resourceType: 'Patient', id: '1' }],
+    ['application/fhir+json', '{"weightKg":61.5}', { weightKg: 61.5 }],
     ['application/x-www-form-urlencoded', 'a=1&b=x+y%26&c&=d&&e==', { a: '1', b: 'x y&', c: '', '': 'd', e: '=' }],
     ['application/x-www-form-urlencoded', '', {}],
   ])('%s %s', (contentType, body, expected) => {
@@ -48,7 +49,9 @@ describe('refused', () => {
     ['HT-05', 'text/plain; charset=latin1', 'x', 'media-type-unsupported'],
     ['BO-10', 'application/json', '[1]', 'body-structure'],
     ['BO-10', 'application/json', 'null', 'body-structure'],
-    ['BO-10', 'application/fhir+json', '{"a":1}', 'body-structure'],
+    ['BO-10', 'application/fhir+json', '[1]', 'body-structure'],
+    ['a resourceType that is no text', 'application/fhir+json', '{"resourceType":1}', 'body-structure'],
+    ['a resourceType that names no type', 'application/fhir+json', '{"resourceType":""}', 'body-structure'],
     ['BO-08', 'application/x-www-form-urlencoded', 'a=1&a=2', 'body-invalid'],
     ['BO-08', 'application/x-www-form-urlencoded', '%61=1&a=2', 'body-invalid'],
     ['BO-08', 'application/x-www-form-urlencoded', 'a=%', 'body-invalid'],

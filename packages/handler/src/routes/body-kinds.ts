@@ -22,13 +22,12 @@ const FORM = 'application/x-www-form-urlencoded'
  * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads;
  * `none` leaves it unread.
  */
-export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'json' | 'optional-json' | 'form' | 'optional-form' | 'bot'
+export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'optional-json' | 'form' | 'optional-form' | 'bot'
 
 const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   fhir: { mediaTypes: FHIR_TYPES, json: true },
   'fhir-text': { mediaTypes: FHIR_TYPES },
-  json: { mediaTypes: ['application/json'], json: true },
-  'optional-json': { mediaTypes: ['application/json'], json: true, optional: true },
+  'optional-json': { mediaTypes: FHIR_TYPES, json: true, optional: true },
   form: { mediaTypes: [FORM] },
   'optional-form': { mediaTypes: [FORM], optional: true },
   bot: { mediaTypes: BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType) },
@@ -72,7 +71,7 @@ function readingOf(kind: BodyKind): BodyReading | undefined {
 }
 
 function isAbsent(request: HttpRequest, reading: BodyReading): boolean {
-  return reading.optional === true && !request.hasBody
+  return reading.optional === true && (!request.hasBody || request.header('content-length') === '0')
 }
 
 /** Servers of web-standard requests give a stream also where nothing was sent. An empty body has no type that could be wrong. */

@@ -16,6 +16,12 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
   const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing' } as const
   return [
     { ...open, path: `${FHIR_PATH}/metadata`, summary: 'The CapabilityStatement', run: async (call) => metadata(statements, call) },
+    ...['', FHIR_PATH].map((base) => ({
+      ...open,
+      path: `${base}/.well-known/smart-configuration`,
+      summary: 'What clients of SMART need to know of the authorization',
+      run: async () => jsonAnswer(200, await smartConfiguration(service)),
+    })),
     { ...open, path: '/healthz', summary: 'Whether the process answers', run: async () => jsonAnswer(200, { status: 'ok' }) },
     { ...open, path: '/readyz', summary: 'Whether requests can be served', run: () => ready(service) },
   ]
@@ -33,6 +39,21 @@ function metadata(statements: Statements, { target }: Call): Answer {
   if (mode !== 'full' && mode !== 'normative')
     throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
   return fhirText(200, statements.full())
+}
+
+/** What scopes can say here; endpoints are the authorization server's, which is the host's matter. */
+const SMART = {
+  capabilities: ['permission-patient', 'permission-user', 'permission-v1', 'permission-v2'],
+  scopes_supported: ['openid', 'profile', 'email', 'phone', 'address', 'patient/*.rs', 'user/*.cruds', 'system/*.cruds'],
+} as const
+
+/** @throws {OperationError} `unavailable` when the host cannot state its part now. */
+async function smartConfiguration({ smartConfiguration: stated }: Service): Promise<object> {
+  try {
+    return { ...SMART, ...(typeof stated === 'function' ? await stated() : stated) }
+  } catch (cause) {
+    throw new OperationError('unavailable', 'The authorization server is not known at present.', { cause })
+  }
 }
 
 /** @throws {OperationError} `unavailable` while the service is closing, and when its readiness check fails or is late. */

@@ -25,7 +25,7 @@ export function sessionRoutes(service: Service): readonly Route[] {
       ...token,
       method: 'POST',
       path: '/auth/revoke',
-      body: 'json',
+      body: 'optional-json',
       needs: 'a token',
       summary: 'Ends another session of the user, or all others',
       run: (call) => revoke(service.sessions, call),
