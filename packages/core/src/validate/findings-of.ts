@@ -4,24 +4,22 @@ import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
 import { paced, type Breaks, type Work } from '../work/index.js'
-import { createFacts, type Facts } from './facts/facts.js'
-import { baseTypesOf } from './facts/specification.js'
-import type { Finding } from './finding.js'
-import type { PlaceFinder } from './finding-places.js'
-import { createSink, type FindingSection } from './finding-sink.js'
+import { createDefinitions, type Definitions } from './definitions/definitions.js'
+import { baseTypesOf } from './definitions/kept-answers.js'
 import { noResource, noSuchType, reportSlips } from './json-findings.js'
-import { requestedRules, visitFirstEntry } from './rules/profile/requested-profiles.js'
-import { isConcrete } from './rules/structure/check-resource-type.js'
-import { flawlessCheck, isFlawless, type FlawlessCheck } from './structure/flawless.js'
-import { shapesOf } from './structure/shape.js'
+import { requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
+import { isConcrete } from './rules/structure/resource-type.js'
+import { createSink, type FindingSection, type Positions } from './run/finding-sink.js'
+import type { Finding } from './run/finding.js'
+import type { Checks, Run } from './run/run.js'
 import type { Suppressor } from './suppressor.js'
-import type { Checks, Run } from './walk/run.js'
+import { flawlessCheck, isFlawless, shapesOf, type FlawlessCheck } from './walk/flawless.js'
 import { visitNode } from './walk/visit-node.js'
 
 /** An input with all that it leaves open. */
 export interface Asked {
   readonly profiles: readonly string[]
-  readonly places: PlaceFinder | undefined
+  readonly places: Positions | undefined
   readonly checks: Checks
   readonly bestPractice: BestPractice
   readonly refuses: ReadonlySet<Refusal>
@@ -51,7 +49,7 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
     now: ctx.now(),
   })
   if (asked.checks === 'structure' && source.slips.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
-  const facts = await createFacts(ctx, model)
+  const facts = await createDefinitions(ctx, model)
   return walks(ctx, source, { ...asked, model, facts, flawless })
 }
 
@@ -66,7 +64,7 @@ async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts
 
 interface WalkParts extends Asked {
   readonly model: TypeModel
-  readonly facts: Facts
+  readonly facts: Definitions
   readonly flawless: FlawlessCheck
 }
 
@@ -80,7 +78,7 @@ async function walk(ctx: OperationContext, source: JsonSource, { profiles, ...pa
   visitNode(run, run.root, requestedRules(run, profiles))
   visitFirstEntry(run, profiles)
   for (const list of [tasks, lastTasks]) for (const task of list) await paced(task(), breaksOf(pace, stretch))
-  return run.sink.findings()
+  return run.findings.findings()
 }
 
 /** What was done since others could last have a turn. */
@@ -127,8 +125,8 @@ function runOf(
   const sink = createSink(ctx.limits.maxIssues, sinkOptions)
   return {
     model,
-    facts,
-    sink,
+    definitions: facts,
+    findings: sink,
     root: rootNode(model, source.value),
     now: flawless.now,
     convertUnit: ctx.convertUnit ?? convertUnit,

@@ -1,12 +1,11 @@
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, type JsonSlip, type JsonSource, type SlipKind } from '../json/index.js'
-import type { FindingKind } from './finding-kinds.js'
-import { FINDING_KINDS } from './finding-kinds.js'
-import type { Finding } from './finding.js'
-import type { PlaceFinder } from './finding-places.js'
-import { unknownType } from './rules/structure/check-resource-type.js'
-import { nodeAlong, type JsonPath } from './walk/node-at.js'
-import type { Run } from './walk/run.js'
+import { FINDING_KINDS, type FindingKind } from './finding-kinds.js'
+import { unknownType } from './rules/structure/resource-type.js'
+import type { Positions } from './run/finding-sink.js'
+import type { Finding } from './run/finding.js'
+import { nodeAlong, type JsonPath } from './run/nodes.js'
+import type { Run } from './run/run.js'
 
 interface SlipRow {
   readonly kind: FindingKind
@@ -38,12 +37,12 @@ const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
 const MAX_TOKEN = 100
 
 /** What a text says that cannot be read. */
-export function faultFinding(fault: JsonSlip, places: PlaceFinder | undefined): Finding {
+export function faultFinding(fault: JsonSlip, places: Positions | undefined): Finding {
   return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: textOf(fault), ...places?.ofOffset(fault.offset) }
 }
 
 /** What JSON says that is not a resource. */
-export function noResource({ text: source, start }: JsonSource, places: PlaceFinder | undefined): Finding {
+export function noResource({ text: source, start }: JsonSource, places: Positions | undefined): Finding {
   const isMarkup = source.charAt(start) === '<'
   const text = isMarkup
     ? 'The content is XML or HTML, not JSON.'
@@ -55,7 +54,7 @@ export function noResource({ text: source, start }: JsonSource, places: PlaceFin
 export function noSuchType(
   model: TypeModel,
   { value, start }: JsonSource,
-  { type, places }: { type: string; places: PlaceFinder | undefined },
+  { type, places }: { type: string; places: Positions | undefined },
 ): Finding {
   const { text, hint, fix } = unknownType(model, rootNode(model, value))
   return {
@@ -73,7 +72,11 @@ export function noSuchType(
 export function reportSlips(run: Run, slips: readonly JsonSlip[]): void {
   for (const slip of slips) {
     const { node, rest } = nodeAlong(run, run.root, placeOf(slip, run.root.value))
-    run.sink.report(SLIPS[slip.kind].kind, node, { text: textOf(slip), offset: slip.offset, ...(rest.length > 0 && { at: steps(rest) }) })
+    run.findings.report(SLIPS[slip.kind].kind, node, {
+      text: textOf(slip),
+      offset: slip.offset,
+      ...(rest.length > 0 && { at: steps(rest) }),
+    })
   }
 }
 

@@ -4,8 +4,8 @@ import { isObject, objectAt, stringAt } from '../json/index.js'
 import { storedInstance, type OperationRequest } from '../operation/index.js'
 import type { StoredResource } from '../storage/index.js'
 import { FINDING_KINDS } from './finding-kinds.js'
-import type { Finding } from './finding.js'
 import type { ValidateMode, ValidateRequest } from './input.js'
+import type { Finding } from './run/finding.js'
 
 /**
  * Refuses what a mode cannot be asked for, and tells what speaks against an update. What is stored shows in the answers for updates and deletions,

@@ -1,6 +1,6 @@
 import type { Extension, OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
 import { outcomeOk, writeIssue, type OutcomeIssue } from '../errors/index.js'
-import type { Finding } from './finding.js'
+import type { Finding } from './run/finding.js'
 import type { ValidateResult } from './validate.js'
 
 const LINE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-line'

@@ -1,7 +1,7 @@
 import { checkReasonAndDay, type Suppression } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { FINDING_KINDS } from './finding-kinds.js'
-import type { Finding } from './finding.js'
+import type { Finding } from './run/finding.js'
 
 /** Decides which findings are told. */
 export interface Suppressor {

@@ -2,12 +2,12 @@ import { createPace, type FindingLevel, type OperationContext, type ValidationPo
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
 import { paced } from '../work/index.js'
-import type { Finding } from './finding.js'
-import { placeFinder } from './finding-places.js'
 import { findingsOf, type Asked } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
+import { positionsIn } from './run/finding-sink.js'
+import type { Finding } from './run/finding.js'
+import type { Checks } from './run/run.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
-import type { Checks } from './walk/run.js'
 
 /** What `validate` is asked. Suppressions and refusals add to those of the context; `bestPractice` and `level` take the place of its own. */
 export interface ValidateInput extends ValidationPolicy {
@@ -70,7 +70,7 @@ function askedBy(ctx: OperationContext, input: ValidateInput, source: JsonSource
   const { checks = 'all', profiles = [] } = input
   return {
     profiles: checks === 'all' ? profiles : [],
-    places: input.places === true && source.text !== '' ? placeFinder(source) : undefined,
+    places: input.places === true && source.text !== '' ? positionsIn(source) : undefined,
     checks,
     ...policyOf(input, ctx.validation ?? {}),
     suppressor: suppressorOf(ctx, input),

@@ -1,10 +1,9 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { corrected, correctedStrength } from '../rules/constraint/corrections.js'
+import type { BindingRule, ConstraintRule, Discriminator, ElementRule, SlicingRule, TypeRule } from '../run/element-rule.js'
 import type { ProfileSource } from './compile-profile.js'
+import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
-import type { BindingRule, ConstraintRule, Discriminator, ElementRule, SlicingRule, TypeRule } from './element-rule.js'
-import { EXTENSION, extensionValue, R5_ELEMENT, valueIn } from './extension-value.js'
-import { ALLOWED_UNITS, hasLimits, valueRuleOf } from './value-rule.js'
+import { ALLOWED_UNITS, EXTENSION, extensionValue, hasLimits, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
 
 const ADDITIONAL_BINDING = [
   `${EXTENSION}additional-binding`,

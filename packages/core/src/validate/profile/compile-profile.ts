@@ -1,10 +1,9 @@
 import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
-import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
-import type { ExtensionContext, ExtensionRule, Profile } from './element-rule.js'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { rulesWithin, type ExtensionContext, type ExtensionRule, type Profile } from '../run/element-rule.js'
 import { emptyRule, ruleOf, type RuleDraft } from './compile-element.js'
-import { rulesWithin } from './rules-within.js'
 
 const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 

@@ -1,11 +1,10 @@
-import type { ElementSlot } from '../../fhirpath/index.js'
-import type { FhirNode } from '../../fhirpath/index.js'
-import type { ElementRule } from '../profile/element-rule.js'
-import { checkCount } from '../rules/cardinality/count.js'
-import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
-import { reportNullItem } from '../rules/structure/check-shape.js'
+import type { ElementSlot, FhirNode } from '../../fhirpath/index.js'
 import { finished, type Work } from '../../work/index.js'
-import type { Run } from './run.js'
+import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
+import { checkCount } from '../rules/structure/cardinality.js'
+import { reportNullItem } from '../rules/structure/check-shape.js'
+import type { ElementRule } from '../run/element-rule.js'
+import type { Run } from '../run/run.js'
 
 /** All nodes of one element in one parent. */
 export interface ElementNodes {
@@ -89,7 +88,7 @@ function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[
 /** Whether a rule allows the type of a choice; when it does not, it has nothing else to say about the value. */
 function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
   if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
-  run.sink.report('type-not-allowed', placeOf(first), {
+  run.findings.report('type-not-allowed', placeOf(first), {
     text: `The type ${slot.type} is not allowed here; allowed: ${rule.types.map(({ code }) => code).join(', ')}.`,
     profile: rule.profile,
   })

@@ -1,14 +1,13 @@
-import { pushSlot, type FhirNode } from '../../fhirpath/index.js'
-import type { ElementSlot } from '../../fhirpath/index.js'
+import { PENDING, pushSlot, type ElementSlot, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
-import type { ElementRule } from '../profile/element-rule.js'
-import { checkMissing } from '../rules/cardinality/check-missing.js'
-import { checkShape, nullItems, type Member } from '../rules/structure/check-shape.js'
-import { reportUnknownProperty } from '../rules/structure/unknown-property.js'
-import { isFlawlessMember } from '../structure/flawless.js'
-import type { Shape } from '../structure/shape.js'
-import { isPlainPrimitive } from './plain-primitive.js'
-import type { Run } from './run.js'
+import { boundList } from '../rules/codes/bound-codes.js'
+import { primitiveCheck } from '../rules/primitive/check-primitive.js'
+import { isCheckedByType } from '../rules/registry.js'
+import { checkMissing } from '../rules/structure/cardinality.js'
+import { checkShape, nullItems, reportUnknownProperty, type Member } from '../rules/structure/check-shape.js'
+import type { ElementRule } from '../run/element-rule.js'
+import type { Run } from '../run/run.js'
+import { isFlawlessMember, type Shape } from './flawless.js'
 import { visitElement } from './visit-element.js'
 
 const UNDERSCORE = 95
@@ -26,7 +25,7 @@ function visitAll(run: Run, node: FhirNode, { holder, rules }: { holder: JsonObj
   const shape = run.checks === 'structure' ? run.flawless.shapes.of(node.type.name, rules[0]) : undefined
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
-    if (run.sink.isFull) return
+    if (run.findings.isFull) return
     const slot = slotOf(run, node, { holder, key })
     if (slot?.isChoice === true) checkOnlyChoice(run, node, { slot, choices: (choices ??= new Map()) })
     if (slot !== undefined) visitMember(run, node, { slot, holder, shape, rules: rulesFor(slot, rules) })
@@ -83,8 +82,49 @@ function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: El
   const other = choices.get(slot.name)
   choices.set(slot.name, slot)
   if (other === undefined || !run.isStructural) return
-  run.sink.report('several-choices', node, {
+  run.findings.report('several-choices', node, {
     text: `Only one of '${other.jsonName}' and '${slot.jsonName}' may be given.`,
     at: slot.jsonName,
   })
+}
+
+/**
+ * Whether a member is a primitive value about which a visit would have nothing to say, told without making a node for it, which most members do not
+ * need (bench `validate`). False also where only the visit can tell.
+ *
+ * @param rules What the rules of the parent say about the member.
+ */
+function isPlainPrimitive(run: Run, member: Member, rules: readonly ElementRule[]): boolean {
+  const { slot, holder } = member
+  const value = holder[slot.jsonName]
+  if (slot.isCollection || typeof value === 'object' || Object.hasOwn(holder, slot.siblingName)) return false
+  return isOfPlainType(run, slot.type, value) && areFine(run, member, rules) && (!run.isStructural || hasForm(run, member))
+}
+
+function isOfPlainType(run: Run, type: string, value: unknown): boolean {
+  if (run.model.type(type)?.kind !== 'primitive' || isCheckedByType(run, type, value)) return false
+  const base = run.definitions.baseType(type)
+  return base !== undefined && base !== PENDING && base.root.isPlain
+}
+
+function areFine(run: Run, { slot, holder }: Member, rules: readonly ElementRule[]): boolean {
+  for (const rule of rules) {
+    if (!rule.isPlain || rule.min > 1 || rule.max < 1 || (slot.isChoice && !rule.isBase)) return false
+    if (rule.bindings.length > 0 && !isIn(run, rule, holder[slot.jsonName])) return false
+  }
+  return true
+}
+
+function isIn(run: Run, rule: ElementRule, code: unknown): boolean {
+  if (typeof code !== 'string') return false
+  return rule.bindings.every(({ valueSet }) => {
+    const list = boundList(run, rule, valueSet)
+    return list !== undefined && list !== PENDING && list.has({ code }) === 'in'
+  })
+}
+
+function hasForm(run: Run, { slot, holder }: Member): boolean {
+  const value = holder[slot.jsonName]
+  const source = typeof value === 'number' ? (run.numberText(holder, slot.jsonName) ?? String(value)) : ''
+  return primitiveCheck(slot.type)(value, source, run.now) === undefined
 }

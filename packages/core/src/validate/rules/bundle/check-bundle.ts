@@ -1,16 +1,14 @@
+import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { Work } from '../../../work/index.js'
-import { textOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
-import { bundleIndexWork, type BundleEntry, type BundleIndex } from '../reference/bundle-index.js'
-import { checkBundleLinks } from './bundle-links.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { bundleIndexWork, referenceOf, type BundleEntry, type BundleIndex } from '../reference/resolve-locally.js'
 import { linksIn, type EntryLink } from './entry-links.js'
 import { checkEntryReferences } from './entry-references.js'
-import { checkFullUrls } from './full-urls.js'
-import { checkHeader } from './header.js'
+import { checkBundleLinks, checkFullUrls } from './full-urls-and-links.js'
 import { checkReachability } from './reachability.js'
 import { checkSearchSet } from './search-set.js'
-import { checkSigners } from './signer-references.js'
 
 /** What the rules of Bundles work with. */
 export interface BundleCheck {
@@ -59,5 +57,36 @@ function linkCollector(run: Run, index: BundleIndex): BundleCheck['linksOf'] {
     const links = known.get(entry) ?? linksIn(run, entry, index)
     known.set(entry, links)
     return links
+  }
+}
+
+/** The type of the resource that comes first, by type of Bundle. */
+const HEADERS: ReadonlyMap<string, string> = new Map([
+  ['document', 'Composition'],
+  ['message', 'MessageHeader'],
+])
+
+/** Checks that a document or message begins with the resource that says what the others are there for. */
+function checkHeader({ run, bundle, type }: BundleCheck): void {
+  const header = HEADERS.get(type) ?? ''
+  const [entry] = childrenOf(run, bundle, 'entry')
+  const [resource] = entry === undefined ? [] : childrenOf(run, entry, 'resource')
+  if (resource?.type.name === header) return
+  const found = resource === undefined ? '' : `, not with ${quoted(resource.type.name)}`
+  run.findings.report('bundle-header', resource ?? entry ?? bundle, {
+    text: `A Bundle of type ${quoted(type)} must begin with a ${header}${found}.`,
+  })
+}
+
+/** Checks that those who signed a Bundle are in it, where a URN names them. */
+function checkSigners({ run, bundle, index }: BundleCheck): void {
+  for (const signature of childrenOf(run, bundle, 'signature')) {
+    for (const signer of ['who', 'onBehalfOf'].flatMap((name) => childrenOf(run, signature, name))) {
+      const reference = referenceOf(signer)
+      if (reference?.startsWith('urn:') !== true || index.byFullUrl.has(reference)) continue
+      run.findings.report('bundle-reference-open', signer, {
+        text: `There is no entry for ${quoted(reference)}, and a URN cannot be found elsewhere.`,
+      })
+    }
   }
 }

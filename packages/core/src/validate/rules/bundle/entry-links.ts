@@ -1,8 +1,7 @@
 import { isObject } from '../../../json/index.js'
-import type { JsonPath } from '../../walk/node-at.js'
-import type { Run } from '../../walk/run.js'
-import { textOf } from '../../walk/children.js'
-import type { BundleEntry, BundleIndex } from '../reference/bundle-index.js'
+import { textOf, type JsonPath } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import type { BundleEntry, BundleIndex } from '../reference/resolve-locally.js'
 
 /** Something in a resource that may lead to another entry. */
 export interface EntryLink {

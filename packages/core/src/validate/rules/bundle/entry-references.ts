@@ -1,12 +1,11 @@
 import { quoted } from '../../../errors/index.js'
-import type { Finding } from '../../finding.js'
-import { nodeAlong, type JsonPath } from '../../walk/node-at.js'
-import type { BundleEntry } from '../reference/bundle-index.js'
-import { anchorsOf } from '../narrative/element-ids.js'
-import { entriesFor } from '../reference/resolve-locally.js'
+import type { Finding } from '../../run/finding.js'
+import { nodeAlong, type JsonPath } from '../../run/nodes.js'
+import { anchorsOf } from '../narrative/check-narrative.js'
+import { entriesFor, type BundleEntry } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
 import { addressOf, targetsOf, type EntryLink } from './entry-links.js'
-import { MAY_LACK_FULL_URL } from './full-urls.js'
+import { MAY_LACK_FULL_URL } from './full-urls-and-links.js'
 
 /** What must be found: the parts of a document, and what a message is about. By type of the first entry's resource. */
 const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
@@ -37,12 +36,12 @@ function checkAnchor({ run, index }: BundleCheck, entry: BundleEntry, { target, 
   if (places === 1) return
   const { node } = nodeAlong(run, entry.resource, path)
   if (places === 0) {
-    run.sink.report('bundle-reference-missing', node, {
+    run.findings.report('bundle-reference-missing', node, {
       text: `The entry that is meant has nothing with the id ${quoted(id)}.`,
       code: 'not-found',
     })
   } else {
-    run.sink.report('bundle-reference-ambiguous', node, {
+    run.findings.report('bundle-reference-ambiguous', node, {
       text: `The entry that is meant has ${places} places with the id ${quoted(id)}.`,
       code: 'invalid',
     })
@@ -70,18 +69,18 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   if (found.length === 1) return
   const { node } = nodeAlong(run, entry.resource, link.path)
   const fault = formFault(check, entry, target)
-  if (fault !== undefined) return run.sink.report('bundle-reference-missing', node, fault)
+  if (fault !== undefined) return run.findings.report('bundle-reference-missing', node, fault)
   if (found.length > 1) {
     if (check.type !== 'searchset')
-      run.sink.report('bundle-reference-ambiguous', node, {
+      run.findings.report('bundle-reference-ambiguous', node, {
         text: `There are ${found.length} entries that ${quoted(target)} can mean; name the version.`,
       })
     return
   }
   if (isNeeded)
-    run.sink.report('bundle-reference-missing', node, { text: `There is no entry for ${quoted(target)}${hint(check, target)}.` })
+    run.findings.report('bundle-reference-missing', node, { text: `There is no entry for ${quoted(target)}${hint(check, target)}.` })
   const warning = entriesFor(run, node, target).length > 0 ? undefined : warningOn(check, target)
-  if (warning !== undefined) run.sink.report('bundle-reference-open', node, { text: warning })
+  if (warning !== undefined) run.findings.report('bundle-reference-open', node, { text: warning })
 }
 
 /** A relative reference is taken from the entry's fullUrl, so there must be one, and it names type and id. */

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
-import type { Finding } from '../../finding.js'
-import { childrenOf, textOf } from '../../walk/children.js'
-import type { BundleEntry } from '../reference/bundle-index.js'
+import type { Finding } from '../../run/finding.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { BundleEntry } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
 import { targetsOf } from './entry-links.js'
 
@@ -35,12 +35,12 @@ export function checkReachability(check: BundleCheck): void {
   for (const entry of index.entries) {
     const name = quoted(entry.fullUrl ?? entry.address ?? entry.resource.type.name)
     if (!both.has(entry)) {
-      run.sink.report('bundle-entry-unreachable', entry.entry, {
+      run.findings.report('bundle-entry-unreachable', entry.entry, {
         text: `Nothing links ${name} with the ${manner.header}.`,
         severity: manner.orphan,
       })
     } else if (!forward.has(entry) && entry.resource.type.name !== 'Provenance') {
-      run.sink.report('bundle-entry-unreachable', entry.entry, {
+      run.findings.report('bundle-entry-unreachable', entry.entry, {
         text: `The ${manner.header} does not lead to ${name}; only this leads to others.`,
         ...manner.backward,
       })

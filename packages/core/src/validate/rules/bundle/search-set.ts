@@ -1,9 +1,9 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../../../json/index.js'
-import type { Finding } from '../../finding.js'
-import { childrenOf, textOf } from '../../walk/children.js'
-import type { BundleEntry } from '../reference/bundle-index.js'
+import type { Finding } from '../../run/finding.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { BundleEntry } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
 
 /**
@@ -16,7 +16,7 @@ export function checkSearchSet(check: BundleCheck): void {
   if (checkPresence(check) === 0) return
   const self = selfLink(check)
   const types = self === undefined ? [] : typesOf(self, (name) => run.model.type(name)?.kind === 'resource')
-  const say = (severity: Finding['severity'], text: string): void => run.sink.report('bundle-search', bundle, { text, severity })
+  const say = (severity: Finding['severity'], text: string): void => run.findings.report('bundle-search', bundle, { text, severity })
   if (self === undefined) say('warning', 'The answer to a search should have a self link, which says what was searched.')
   else if (types.length === 0) say('information', `The self link ${quoted(self)} does not tell the types that were searched.`)
   if (index.entries.some((entry) => modeOf(entry) !== undefined)) {
@@ -29,7 +29,7 @@ function checkPresence({ run, bundle }: BundleCheck): number {
   const entries = childrenOf(run, bundle, 'entry')
   for (const entry of entries) {
     if (childrenOf(run, entry, 'resource').length === 0)
-      run.sink.report('bundle-search', entry, { text: 'What a search finds must be a resource.' })
+      run.findings.report('bundle-search', entry, { text: 'What a search finds must be a resource.' })
   }
   return entries.length
 }
@@ -55,9 +55,12 @@ function modeOf({ entry }: BundleEntry): string | undefined {
 function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly string[]): void {
   const mode = modeOf(entry)
   const type = entry.resource.type.name
-  const say = (text: string): void => run.sink.report('bundle-search', entry.resource, { text })
+  const say = (text: string): void => run.findings.report('bundle-search', entry.resource, { text })
   if (mode === undefined) {
-    run.sink.report('bundle-search', entry.entry, { text: 'The entry should have a search mode, as others have one.', severity: 'warning' })
+    run.findings.report('bundle-search', entry.entry, {
+      text: 'The entry should have a search mode, as others have one.',
+      severity: 'warning',
+    })
     return
   }
   if (mode === 'outcome') {
@@ -71,7 +74,7 @@ function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly st
 
 /** Without modes, entries of the one type that was searched need none. */
 function checkWithoutModes({ run, bundle, index }: BundleCheck, types: readonly string[]): void {
-  const warn = (node: FhirNode, text: string): void => run.sink.report('bundle-search', node, { text, severity: 'warning' })
+  const warn = (node: FhirNode, text: string): void => run.findings.report('bundle-search', node, { text, severity: 'warning' })
   for (const { entry, resource } of index.entries) {
     const type = resource.type.name
     if (types.length > 0 && !types.includes(type))

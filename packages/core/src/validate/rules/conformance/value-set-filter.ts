@@ -1,8 +1,8 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { textOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
+import { textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
 
 /** Properties that every code system has, with their types. */
 const COMMON: ReadonlyMap<string, string> = new Map([
@@ -30,12 +30,12 @@ const CONCEPTS: ReadonlySet<string> = new Set(['concept', 'code'])
 
 /** Checks that the code system of a filter has its property, and that the value is of the property's type. */
 export function checkFilter(run: Run, filter: FhirNode, canonical: string): void {
-  const system = run.facts.definition('CodeSystem', canonical)
+  const system = run.definitions.definition('CodeSystem', canonical)
   const property = textOf(filter, 'property')
   if (system === undefined || system === PENDING || property === undefined || !hasProperties(system)) return
   const type = typeOf(system, property)
   if (type === undefined) {
-    run.sink.report('value-set-filter', filter, {
+    run.findings.report('value-set-filter', filter, {
       text: `The code system ${quoted(canonical)} has no property ${quoted(property)}, so the filter may not be understood.`,
       severity: 'warning',
     })
@@ -47,7 +47,7 @@ export function checkFilter(run: Run, filter: FhirNode, canonical: string): void
 
 function checkOperator(run: Run, filter: FhirNode, type: string): void {
   const text = operatorProblem(textOf(filter, 'op') ?? '', type, textOf(filter, 'value'))
-  if (text !== undefined) run.sink.report('value-set-filter', filter, { text })
+  if (text !== undefined) run.findings.report('value-set-filter', filter, { text })
 }
 
 /** Only concepts have a hierarchy, and something exists or not. */
@@ -89,7 +89,7 @@ interface FilterValue {
 function checkValue(run: Run, filter: FhirNode, { property, type, value, canonical }: FilterValue): void {
   const text = valueProblem(run, { property, type, value, canonical })
   if (text !== undefined)
-    run.sink.report('value-set-filter', filter, {
+    run.findings.report('value-set-filter', filter, {
       text: `A value of the property ${quoted(property)} must be ${text}, not ${quoted(value)}.`,
     })
 }
@@ -116,7 +116,7 @@ function codingProblem(run: Run, value: string): string | undefined {
 /** Nothing is said of code systems that are not here in full. */
 function codeProblem(run: Run, canonical: string, code: string): string | undefined {
   const [url, version] = canonical.split('|', 2)
-  const family = run.facts.codeSystem(canonical)
+  const family = run.definitions.codeSystem(canonical)
   const provider = family === PENDING ? undefined : family.provider(version)
   if (provider === undefined || !provider.header.complete) return undefined
   return provider.find(code) === undefined ? `a code of ${quoted(url ?? '')}` : undefined

@@ -1,11 +1,11 @@
 import { OperationError } from '../../../errors/index.js'
-import { isObject } from '../../../json/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import type { ConstraintRule, ElementRule } from '../../profile/element-rule.js'
-import type { Run } from '../../walk/run.js'
+import { isObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
-import { NATIVE_CONSTRAINTS } from './native.js'
+import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
+import type { Run } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
+import { NATIVE_CONSTRAINTS } from './native.js'
 
 /** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
 export function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
@@ -64,7 +64,7 @@ interface Invariant {
 function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invariant): void {
   const problem = problemOf(run, node, { constraint, rule })
   if (problem === undefined) return
-  run.sink.report('invariant', node, {
+  run.findings.report('invariant', node, {
     text: `${constraint.key}: ${constraint.human}${problem}`,
     severity: constraint.isBestPractice && run.bestPractice !== 'off' ? run.bestPractice : constraint.severity,
     ...(!rule.isBase && { profile: rule.profile }),
@@ -76,7 +76,7 @@ function problemOf(run: Run, node: FhirNode, { constraint: { expression }, rule 
   const native = NATIVE_CONSTRAINTS.get(expression)?.(run, node)
   if (native !== undefined) return native ? undefined : ''
   try {
-    const result = run.facts.expression(expression).test(expressionContext(run, homeOf(node, rule)), node)
+    const result = run.definitions.expression(expression).test(expressionContext(run, homeOf(node, rule)), node)
     return result === true || result === PENDING ? undefined : ''
   } catch (error) {
     if (!(error instanceof OperationError)) throw error

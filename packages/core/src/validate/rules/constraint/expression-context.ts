@@ -1,12 +1,12 @@
-import { PENDING, isNode, type FhirNode, type FhirPathContext, type Item, type Pending } from '../../../fhirpath/index.js'
-import { profileRoots } from '../../walk/profile-roots.js'
-import { resourceOf, type Run } from '../../walk/run.js'
-import { codesOf } from '../binding/coded-value.js'
-import { readNarrative } from '../narrative/narrative-problems.js'
+import { isNode, PENDING, rootNode, type FhirNode, type FhirPathContext, type Item, type Pending } from '../../../fhirpath/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import { profileRoots } from '../../run/profile-roots.js'
+import { resourceOf, type Run } from '../../run/run.js'
+import { codesOf } from '../codes/bound-codes.js'
+import { readNarrative } from '../narrative/read-narrative.js'
 import { conforms } from '../profile/conforms.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
-import { isInNamedSlice } from '../slicing/named-slice.js'
-import { elementDefinitionOf } from './element-definition.js'
+import { isInNamedSlice } from '../slicing/slice-match.js'
 
 /** What expressions on a node work with: `%resource` is the nearest resource, `%rootResource` the one that contains it. */
 export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
@@ -33,17 +33,29 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
 
 /** Unknown when there is no such profile. */
 function conformsTo(run: Run, node: FhirNode, canonical: string): boolean | undefined | Pending {
-  const profile = run.facts.profile(canonical)
+  const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return profile
   return profile.type === node.type.name && conforms(run, node, { rules: profileRoots(run, canonical), key: canonical })
 }
 
 /** For good pending when the value set is not known, or needs content that is not here: what depends on that cannot be told to fail. */
 function memberOf(run: Run, coded: Item, canonical: string): boolean | Pending {
-  const list = run.facts.valueSet(canonical)
+  const list = run.definitions.valueSet(canonical)
   if (list === undefined || list === PENDING) return PENDING
   const codes = typeof coded === 'string' ? [{ code: coded }] : isNode(coded) ? codesOf(coded) : []
   const verdicts = codes.map((code) => list.has(code))
   if (verdicts.includes('in')) return true
   return verdicts.includes('unknown') ? PENDING : false
+}
+
+const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** The ElementDefinition by which FHIR's own types define a node; that of the type for a resource that is in nothing. */
+function elementDefinitionOf(run: Run, { parent, slot, type }: FhirNode): FhirNode | undefined | Pending {
+  const owner = parent?.type.name ?? type.name
+  const definition = run.definitions.definition('StructureDefinition', TYPE_URL + (owner.split('.', 1)[0] ?? ''))
+  if (definition === undefined || definition === PENDING) return definition
+  const path = slot === undefined ? owner : `${owner}.${slot.name}${slot.isChoice ? '[x]' : ''}`
+  const elements = childrenOf(run, rootNode(run.model, definition), 'snapshot').flatMap((snapshot) => childrenOf(run, snapshot, 'element'))
+  return elements.find((element) => textOf(element, 'path') === path)
 }

@@ -1,6 +1,6 @@
-import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import type { Run } from '../../walk/run.js'
+import { isObject, objectsAt, stringAt } from '../../../json/index.js'
+import type { Run } from '../../run/run.js'
 import { containedOf, referenceOf } from '../reference/resolve-locally.js'
 
 const DOM_3 =

@@ -1,11 +1,10 @@
 import { quoted } from '../../../errors/index.js'
-import type { FhirNode } from '../../../fhirpath/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
-import type { Profile } from '../../profile/element-rule.js'
-import { rootsOf } from '../../walk/profile-roots.js'
-import type { Run } from '../../walk/run.js'
+import type { Profile } from '../../run/element-rule.js'
+import { rootsOf } from '../../run/profile-roots.js'
+import type { Run } from '../../run/run.js'
 import { extensionUrl } from '../slicing/slice-match.js'
-import { extensionProfile } from './extension-profile.js'
 
 /** Urls that need no definition: those for examples, and those of the tools that publish FHIR. */
 const FREE = /^https?:\/\/(?:(?:[a-z0-9.-]+\.)?(?:example\.org|acme\.com|nema\.org)(?:\/|$)|hl7\.org\/fhir\/tools\/)/
@@ -20,15 +19,16 @@ const CROSS_VERSION =
 /** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */
 export function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
-  if (url === undefined) run.sink.report('extension-url-missing', node, { text: 'An extension without url cannot be told from others.' })
+  if (url === undefined)
+    run.findings.report('extension-url-missing', node, { text: 'An extension without url cannot be told from others.' })
   else if (url.includes(':')) checkAbsolute(run, node, url)
   else if (url !== '') checkPart(run, node, url)
 }
 
 function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   if (url.includes('|')) {
-    run.sink.report('extension-url', node, { text: `The url of an extension has no version: ${quoted(url)}.` })
-  } else if (run.facts.profile(url) === undefined && !FREE.test(url) && !CROSS_VERSION.test(url)) {
+    run.findings.report('extension-url', node, { text: `The url of an extension has no version: ${quoted(url)}.` })
+  } else if (run.definitions.profile(url) === undefined && !FREE.test(url) && !CROSS_VERSION.test(url)) {
     reportUnknown(run, node, url)
   }
 }
@@ -40,10 +40,10 @@ function checkPart(run: Run, node: FhirNode, url: string): void {
   if (isInner && outer === undefined) return
   const parts = outer === undefined ? [] : partsOf(run, outer)
   if (outer === undefined || parts.length === 0) {
-    run.sink.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
+    run.findings.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
   } else if (!parts.includes(url)) {
     const text = `The extension ${quoted(outer.url)} has no part ${quoted(url)}; its parts are ${parts.map(quoted).join(', ')}.`
-    run.sink.report('extension-url', node, { text, code: 'invalid' })
+    run.findings.report('extension-url', node, { text, code: 'invalid' })
   }
 }
 
@@ -54,8 +54,16 @@ function partsOf(run: Run, profile: Profile): readonly string[] {
 }
 
 function reportUnknown(run: Run, node: FhirNode, url: string): void {
-  run.sink.report('extension-unknown', node, {
+  run.findings.report('extension-unknown', node, {
     text: `The extension ${quoted(url)} is not known here.`,
     ...(url.startsWith(US_CORE) && { severity: 'warning' }),
   })
+}
+
+/** The definition of an extension, as a list of at most one. The extensions inside a complex one are defined with it, not by themselves. */
+export function extensionProfile(run: Run, node: FhirNode): readonly Profile[] {
+  const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
+  if (url === undefined || url === '' || !url.includes(':')) return []
+  const profile = run.definitions.profile(url.split('|', 1)[0] ?? url)
+  return profile === undefined || profile === PENDING || profile.type !== 'Extension' ? [] : [profile]
 }

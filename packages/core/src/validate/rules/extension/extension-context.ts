@@ -1,14 +1,14 @@
 import { quoted } from '../../../errors/index.js'
-import { isNode, PENDING, pathOf, type FhirNode } from '../../../fhirpath/index.js'
+import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
-import type { ExtensionContext, ExtensionRule, Profile } from '../../profile/element-rule.js'
-import { resourceOf, type Run } from '../../walk/run.js'
+import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element-rule.js'
+import { resourceOf, type Run } from '../../run/run.js'
 import { expressionContext } from '../constraint/expression-context.js'
 
 /** Checks that an extension stands where its definition allows, and is a modifier only where it may be one. */
 export function checkExtensionContext(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
-  const profile = url?.includes(':') === true ? run.facts.profile(url) : undefined
+  const profile = url?.includes(':') === true ? run.definitions.profile(url) : undefined
   if (profile === undefined || profile === PENDING || profile.extension === undefined) return
   noteOutdated(run, node, { profile, rule: profile.extension })
   checkModifier(run, node, { profile, rule: profile.extension })
@@ -26,20 +26,20 @@ function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }:
   if (outdated === undefined || run.noted.has(profile.canonical)) return
   run.noted.add(profile.canonical)
   const text = `The extension ${profile.canonical} should not be used any more: ${quoted(outdated)}.`
-  run.sink.report('extension-outdated', node, { text, profile: profile.canonical })
+  run.findings.report('extension-outdated', node, { text, profile: profile.canonical })
 }
 
 function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition): void {
   const isModifier = node.slot?.name === 'modifierExtension'
   if (rule.isModifier === isModifier) return
   const text = isModifier ? `${quoted(profile.url)} is not a modifier extension.` : `${quoted(profile.url)} must be a modifierExtension.`
-  run.sink.report('extension-modifier', node, { text, profile: profile.canonical })
+  run.findings.report('extension-modifier', node, { text, profile: profile.canonical })
 }
 
 function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
   if (parent === undefined || contexts.length === 0 || contexts.some((context) => isIn(run, parent, context))) return
   if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
-  run.sink.report('extension-context', parent, {
+  run.findings.report('extension-context', parent, {
     text: `The extension ${quoted(profile.url)} is not for this element, but for ${contexts.map(({ expression }) => expression).join(', ')}.`,
     profile: profile.canonical,
   })
@@ -48,9 +48,9 @@ function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { context
 function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { invariants } }: Definition): void {
   if (parent === undefined) return
   for (const expression of invariants) {
-    const holds = run.facts.expression(expression).test(expressionContext(run, parent), parent)
+    const holds = run.definitions.expression(expression).test(expressionContext(run, parent), parent)
     if (holds === true || holds === PENDING) continue
-    run.sink.report('extension-context', parent, {
+    run.findings.report('extension-context', parent, {
       text: `The extension ${quoted(profile.url)} is not for this element, because of: ${expression}`,
       profile: profile.canonical,
     })
@@ -72,7 +72,7 @@ const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
 function isIn(run: Run, parent: FhirNode, { type, expression }: ExtensionContext): boolean {
   if (type === 'element') return isElement(run, parent, expression)
   if (type === 'extension') return isWithin(parent, expression) || (parent.parent !== undefined && isWithin(parent.parent, expression))
-  const found = run.facts.expression(expression).evaluate(expressionContext(run, parent), resourceOf(parent))
+  const found = run.definitions.expression(expression).evaluate(expressionContext(run, parent), resourceOf(parent))
   return found === PENDING || found.some((item) => isNode(item) && pathOf(item) === pathOf(parent))
 }
 

@@ -1,8 +1,8 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { stringAt, type JsonObject } from '../../../json/index.js'
-import { childrenOf, textOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
 
 const CQL: ReadonlySet<string> = new Set(['text/cql', 'text/cql.identifier', 'text/cql-identifier'])
 const QUALIFIED = /^([A-Za-z_][A-Za-z0-9_]{0,254})\.[A-Za-z_"]/
@@ -12,9 +12,9 @@ export function checkMeasure(run: Run, node: FhirNode): void {
   const canonicals = childrenOf(run, node, 'library').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
   const libraries: JsonObject[] = []
   for (const canonical of canonicals) {
-    const library = run.facts.definition('Library', canonical)
+    const library = run.definitions.definition('Library', canonical)
     if (library === undefined) {
-      run.sink.report('measure-library-unknown', node, {
+      run.findings.report('measure-library-unknown', node, {
         text: `The library ${quoted(canonical)} is not known here, so criteria are not checked against it.`,
       })
     } else if (library !== PENDING) libraries.push(library)
@@ -28,7 +28,7 @@ function checkCriteria(run: Run, node: FhirNode, libraries: readonly JsonObject[
     if (!CQL.has(textOf(criteria, 'language') ?? '')) continue
     const name = QUALIFIED.exec(textOf(criteria, 'expression') ?? '')?.[1]
     if (name === undefined || names.has(name)) continue
-    run.sink.report('measure-criteria', criteria, {
+    run.findings.report('measure-criteria', criteria, {
       text: `The criteria refer to the library ${quoted(name)}, which is none of the measure's libraries.`,
     })
   }

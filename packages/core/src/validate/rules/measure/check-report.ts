@@ -1,18 +1,17 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { childrenOf, textOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
 import type { Work } from '../../../work/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
 import { matchByCode } from './match-by-code.js'
-import { checkScore } from './score.js'
 
 const SCORING = 'http://terminology.hl7.org/CodeSystem/measure-scoring'
 const SCORINGS: ReadonlySet<string> = new Set(['proportion', 'ratio', 'continuous-variable', 'cohort'])
 
 /** What the rules of reports work with. */
-export interface ReportCheck {
+interface ReportCheck {
   readonly run: Run
   /** `summary`, `subject-list` ... of the report. */
   readonly type: string | undefined
@@ -25,17 +24,19 @@ export interface ReportCheck {
 export function* checkReport(run: Run, node: FhirNode): Work<void> {
   const canonical = textOf(node, 'measure')
   if (canonical === undefined) return
-  const measure = canonical.startsWith('#') ? containedMeasure(run, node, canonical.slice(1)) : run.facts.definition('Measure', canonical)
+  const measure = canonical.startsWith('#')
+    ? containedMeasure(run, node, canonical.slice(1))
+    : run.definitions.definition('Measure', canonical)
   if (measure === PENDING) return
   if (measure === undefined) {
-    run.sink.report('measure-unknown', node, {
+    run.findings.report('measure-unknown', node, {
       text: `The measure ${quoted(canonical)} is not known here, so the report is not checked against it.`,
     })
     return
   }
   const check = { run, type: textOf(node, 'type'), measure, scoring: scoringOf(measure) }
   if (check.scoring === undefined)
-    run.sink.report('measure-scoring-unknown', node, {
+    run.findings.report('measure-scoring-unknown', node, {
       text: 'The measure does not tell its scoring, so scores are not checked.',
       at: 'measure',
     })
@@ -80,13 +81,16 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   if (type === 'subject-list') {
     const listed = subjects.reduce((sum, result) => sum + (listLength(run, result) ?? 1), 0)
     if (typeof count === 'number' && count !== listed)
-      run.sink.report('measure-count', population, { text: `The count is ${count}, but the subjectResults are ${listed}.` })
+      run.findings.report('measure-count', population, { text: `The count is ${count}, but the subjectResults are ${listed}.` })
     return
   }
   if (subjects.length > 0)
-    run.sink.report('measure-count', population, { text: 'Only reports of the type subject-list have subjectResults.' })
+    run.findings.report('measure-count', population, { text: 'Only reports of the type subject-list have subjectResults.' })
   if (count === undefined) {
-    run.sink.report('measure-count', population, { text: 'A report that is not a subject-list should have a count.', severity: 'warning' })
+    run.findings.report('measure-count', population, {
+      text: 'A report that is not a subject-list should have a count.',
+      severity: 'warning',
+    })
   }
 }
 
@@ -95,4 +99,43 @@ function listLength(run: Run, result: FhirNode): number | undefined {
   const reference = textOf(result, 'reference')
   const list = reference?.startsWith('#') === true ? containedOf(run, result, reference.slice(1)) : undefined
   return list?.type.name === 'List' && isObject(list.value) ? objectsAt(list.value, 'entry').length : undefined
+}
+
+/** Checks that the score of a group fits the scoring of the measure. */
+function checkScore(check: ReportCheck, group: FhirNode): void {
+  const { run, scoring } = check
+  const [score] = childrenOf(run, group, 'measureScore')
+  const reason = whyNone(check)
+  if (reason !== undefined) {
+    if (score !== undefined) run.findings.report('measure-score', score, { text: `${reason} has no scores.` })
+  } else if (score === undefined) {
+    if (scoring !== undefined)
+      run.findings.report('measure-score', group, {
+        text: `A group of a measure with the scoring ${scoring} needs a measureScore.`,
+        code: 'required',
+      })
+  } else if (scoring !== undefined) checkValue(check, score, scoring)
+}
+
+function whyNone({ type, scoring }: ReportCheck): string | undefined {
+  if (type === 'data-collection') return 'A report that collects data'
+  return scoring === 'cohort' ? 'A measure with the scoring cohort' : undefined
+}
+
+/** The score of a proportion is a bare number from 0 to 1, the others have units. */
+function checkValue({ run }: ReportCheck, score: FhirNode, scoring: string): void {
+  const [value] = childrenOf(run, score, 'value')
+  const units = ['unit', 'system', 'code'].flatMap((name) => childrenOf(run, score, name))
+  const demand = (node: FhirNode, text: string): void => run.findings.report('measure-score', node, { text, code: 'required' })
+  if (value === undefined) demand(score, 'A score needs a value.')
+  if (scoring === 'ratio' && units.length === 0)
+    run.findings.report('measure-score', score, {
+      text: 'The score of a ratio should have a unit.',
+      severity: 'warning',
+      code: 'not-found',
+    })
+  if (scoring !== 'proportion') return
+  if (typeof value?.value === 'number' && (value.value < 0 || value.value > 1))
+    demand(value, 'The score of a proportion must be between 0 and 1.')
+  for (const unit of units) run.findings.report('measure-score', unit, { text: 'The score of a proportion has no unit.' })
 }

@@ -1,11 +1,11 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { Run } from '../../walk/run.js'
 import type { Work } from '../../../work/index.js'
+import type { Run } from '../../run/run.js'
 
 /** The parts of a report, and the parts of the measure that they are about. */
-export interface Parts {
+export interface ReportParts {
   readonly nodes: readonly FhirNode[]
   readonly definitions: readonly JsonObject[]
   /** `group`, `population` or `stratifier`. */
@@ -22,10 +22,10 @@ export interface PartMatch {
  * Finds for each part of a report the part of the measure with the same code. Where there is only one on each side a code may be absent.
  * Reports at the part what has no match, and at the parent what has no part.
  */
-export function* matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: Parts): Work<readonly PartMatch[]> {
+export function* matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: ReportParts): Work<readonly PartMatch[]> {
   const pair = onlyPair(nodes, definitions)
   if (pair !== undefined) return [pair]
-  const say = (at: FhirNode, text: string): void => run.sink.report('measure-part', at, { text })
+  const say = (at: FhirNode, text: string): void => run.findings.report('measure-part', at, { text })
   const matches = new Map<JsonObject, PartMatch>()
   const places = placesByCode(definitions)
   for (const one of nodes) {

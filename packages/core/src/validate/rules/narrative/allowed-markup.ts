@@ -34,3 +34,54 @@ export function isAllowedElement(name: string): boolean {
 export function isAllowedAttribute(element: string, name: string): boolean {
   return ANYWHERE.has(name) || BY_ELEMENT.has(`${element}.${name}`)
 }
+
+const PREDEFINED: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['apos', "'"],
+  ['gt', '>'],
+  ['lt', '<'],
+  ['nbsp', '\u00A0'],
+  ['quot', '"'],
+])
+
+const REFERENCE = /&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|\w{1,32});/g
+
+/** The first reference that narrative does not know, or a bare ampersand; `undefined` when all are known. */
+export function unknownEntity(text: string): string | undefined {
+  if (!text.includes('&')) return undefined
+  const rest = text.replace(REFERENCE, (whole) => (resolved(whole) === undefined ? `\u0000${whole}` : ''))
+  const unknown = /\u0000(&\w+;)/.exec(rest)?.[1]
+  return unknown ?? (rest.includes('&') ? '&' : undefined)
+}
+
+/** The text with its references resolved, once. */
+export function unescaped(text: string): string {
+  return text.replace(REFERENCE, (whole) => resolved(whole) ?? whole)
+}
+
+/** What one reference, `&` to `;`, stands for. */
+function resolved(reference: string): string | undefined {
+  const name = reference.slice(1, -1)
+  if (!name.startsWith('#')) return PREDEFINED.get(name)
+  const code = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined
+}
+
+/** Tables that HL7's tools make have images beside them, or in them as data. */
+const LOADING = /expression\(|url\((?!data:)(?:[a-z][a-z0-9+.-]{0,20}:|[/\\]{2})/i
+
+/** True for a style that loads something from elsewhere. */
+export function isLoadingStyle(style: string): boolean {
+  return LOADING.test(withoutEscapes(style).replace(/[\s'"]/g, ''))
+}
+
+/** @see https://www.w3.org/TR/css-syntax-3/#consume-escaped-code-point */
+function withoutEscapes(style: string): string {
+  return style.replace(/\\(?:([0-9a-f]{1,6})\s?|(.))/gi, (_, hex?: string, character?: string) =>
+    hex === undefined ? (character ?? '') : characterOf(Number.parseInt(hex, 16)),
+  )
+}
+
+function characterOf(code: number): string {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD'
+}

@@ -1,11 +1,11 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
-import { resourceOf, type Run } from '../../walk/run.js'
-import type { Work } from '../../../work/index.js'
+import { finished, type Work } from '../../../work/index.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import { resourceOf, type Run } from '../../run/run.js'
 import { containerOf } from '../reference/resolve-locally.js'
-import { anchorsWork } from './element-ids.js'
-import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './narrative-problems.js'
+import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './read-narrative.js'
 
 const TXT_1 = 'txt-1: The narrative may only have the basic elements and attributes of HTML, links, images, and styles that load nothing.'
 
@@ -23,12 +23,12 @@ export function checkNarrative(run: Run, node: FhirNode): void {
 const SHORT = 100_000
 
 function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
-  if (narrative.hasForeignMarkup) run.sink.report('invariant', node, { text: TXT_1 })
-  for (const text of narrative.problems) run.sink.report('narrative', node, { text })
+  if (narrative.hasForeignMarkup) run.findings.report('invariant', node, { text: TXT_1 })
+  for (const text of narrative.problems) run.findings.report('narrative', node, { text })
   if (narrative.hasSpaceAttribute)
-    run.sink.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
+    run.findings.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
   if (!narrative.hasContent)
-    run.sink.report('narrative', node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
+    run.findings.report('narrative', node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
   const outer = narrative.fragments.filter((fragment) => !narrative.ids.has(fragment))
   if (outer.length > 0) run.later(() => checkFragments(run, node, outer))
   if (narrative.sources.length > 0) run.later(() => checkImages(run, node, narrative.sources))
@@ -41,7 +41,7 @@ function* checkFragments(run: Run, node: FhirNode, fragments: readonly string[])
   for (const fragment of fragments) {
     yield
     if (fragment !== '' && !ids.has(fragment))
-      run.sink.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
+      run.findings.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
   }
 }
 
@@ -51,7 +51,7 @@ function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Wor
   for (const source of sources) {
     yield
     if (ids.has(source)) continue
-    run.sink.report('narrative', node, {
+    run.findings.report('narrative', node, {
       text: `The narrative has an image ${quoted(`#${source}`)}, which is not there.`,
       severity: 'warning',
     })
@@ -62,13 +62,13 @@ function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Wor
 function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
   const { sections, hasUnsectioned } = narrative
   if (sections.length > 0 && hasUnsectioned)
-    run.sink.report('narrative-language', node, { text: 'The narrative has content outside of its sections by language.' })
+    run.findings.report('narrative-language', node, { text: 'The narrative has content outside of its sections by language.' })
   const resource = resourceOf(node)
   const own = isObject(resource.value) ? stringAt(resource.value, 'language') : undefined
   const { lang, xmlLang } = languageOf(narrative)
   if (own === undefined || (lang === own && xmlLang === own)) return
   const stated = [lang, xmlLang].map((one) => (one === undefined ? 'none' : quoted(one))).join(' and ')
-  run.sink.report('narrative-language', resource, {
+  run.findings.report('narrative-language', resource, {
     text: `The resource is in ${quoted(own)}, but lang and xml:lang of its narrative are ${stated}.`,
   })
 }
@@ -77,4 +77,65 @@ function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
 function languageOf({ language, sections: [first], hasUnsectioned }: Narrative): NarrativeLanguage {
   const isSilent = language.lang === undefined && language.xmlLang === undefined
   return isSilent && !hasUnsectioned && first !== undefined ? first : language
+}
+
+/**
+ * Checks that a narrative has sections in the languages that a profile demands: none (`_no`), any (`_yes`), the resource's (`_resource`),
+ * or one that is named.
+ */
+export function checkLanguageSections(
+  run: Run,
+  node: FhirNode,
+  { sections, rule }: { sections: readonly string[]; rule: ElementRule },
+): void {
+  const div = isObject(node.value) ? stringAt(node.value, 'div') : undefined
+  if (div === undefined) return
+  const resource = resourceOf(node).value
+  const own = isObject(resource) ? stringAt(resource, 'language') : undefined
+  const languages = readNarrative(div).sections.flatMap(({ lang, xmlLang }) => xmlLang ?? lang ?? [])
+  for (const demand of sections) {
+    const text = problemOf(languages, demand, own)
+    if (text !== undefined) run.findings.report('narrative-sections', node, { text, profile: rule.profile })
+  }
+}
+
+function problemOf(languages: readonly string[], demand: string, own: string | undefined): string | undefined {
+  if (demand === '_no')
+    return languages.length > 0
+      ? `The narrative has sections in ${quoted(languages.join(', '))}, but may have none in languages.`
+      : undefined
+  if (demand === '_yes') return languages.length === 0 ? 'The narrative needs sections in languages.' : undefined
+  const needed = demand === '_resource' ? own : demand
+  return needed === undefined || languages.includes(needed) ? undefined : `The narrative needs a section in the language ${quoted(needed)}.`
+}
+
+/** Every id in a resource that a link can mean, with the number of places that have it, gathered once. */
+export function anchorsOf(run: Run, resource: FhirNode): ReadonlyMap<string, number> {
+  return finished(anchorsWork(run, resource))
+}
+
+/** The same, while other work runs in between. */
+function* anchorsWork(run: Run, { value }: FhirNode): Work<ReadonlyMap<string, number>> {
+  if (!isObject(value)) return new Map()
+  const known = run.targets.anchors.get(value)
+  if (known !== undefined) return known
+  const ids = new Map<string, number>()
+  yield* collect(value, ids)
+  run.targets.anchors.set(value, ids)
+  return ids
+}
+
+/** Every id in a JSON value, also those of contained resources and of anchors in narratives. */
+function* collect(value: object, ids: Map<string, number>): Work<void> {
+  yield
+  for (const [key, member] of Object.entries(value)) {
+    if (typeof member === 'object' && member !== null) yield* collect(member, ids)
+    else if (typeof member !== 'string') continue
+    else if (key === 'id') count(ids, member)
+    else if (key === 'div') for (const id of (yield* narrativeWork(member)).ids) count(ids, id)
+  }
+}
+
+function count(ids: Map<string, number>, id: string): void {
+  ids.set(id, (ids.get(id) ?? 0) + 1)
 }

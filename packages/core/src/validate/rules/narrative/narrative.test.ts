@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { processorTimeOf } from '../../../../test/processor-time.js'
-import { readNarrative } from './narrative-problems.js'
+import { readNarrative } from './read-narrative.js'
 
 const div = (content: string): string => `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>`
 const problemsOf = (xhtml: string): readonly string[] => readNarrative(xhtml).problems

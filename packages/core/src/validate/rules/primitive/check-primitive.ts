@@ -1,13 +1,11 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
-import { itemRemoval, removal, replacement, type JsonPatch } from '../../fix/patch.js'
-import { numberTextOf } from '../../walk/number-text.js'
-import type { Run } from '../../walk/run.js'
-import { base64Problem } from './base64.js'
+import { numberTextOf } from '../../run/nodes.js'
+import { itemRemoval, removal, replacement, type JsonPatch } from '../../run/patch.js'
+import type { Run } from '../../run/run.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
-import { decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number.js'
-import type { PrimitiveProblem } from './primitive-problem.js'
-import { repairsOf } from './repairs.js'
+import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number-and-bytes.js'
+import type { PrimitiveProblem } from './problem.js'
 import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
@@ -50,7 +48,7 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const problem = primitiveCheck(type.name)(value, source, run.now)
   if (problem === undefined) return true
   const severity = MARKUP.has(problem.kind) && run.refuses.has('markup') ? 'error' : problem.severity
-  run.sink.report(problem.kind, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
+  run.findings.report(problem.kind, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
   return problem.severity !== undefined
 }
 
@@ -90,4 +88,48 @@ function fixOf(node: FhirNode, source: string, now: Date): JsonPatch | undefined
 function emptyRemoval({ parent, slot, index, extra }: FhirNode): JsonPatch | undefined {
   if (parent === undefined || slot === undefined || extra !== undefined) return undefined
   return index < 0 ? removal(parent, slot.jsonName) : itemRemoval(parent, [slot.jsonName, slot.siblingName], index)
+}
+
+type Repair = (text: string) => string
+
+const trim: Repair = (text) => text.trim()
+
+/** What a text of a type may have been meant to be, beside itself without white space around it. */
+const TEXT_REPAIRS: ReadonlyMap<string, readonly Repair[]> = new Map<string, readonly Repair[]>(
+  Object.entries({
+    base64Binary: [(text) => text.replace(/\s+/g, '')],
+    canonical: [urn, lowerUrn],
+    oid: [urn],
+    uri: [urn, lowerUrn],
+    url: [urn, lowerUrn],
+    uuid: [urn, lowerUrn],
+  } satisfies Record<string, readonly Repair[]>),
+)
+
+function urn(text: string): string {
+  return /^(oid|uuid):/.test(text) ? `urn:${text}` : text
+}
+
+function lowerUrn(text: string): string {
+  const whole = urn(text)
+  return whole.startsWith('urn:uuid:') ? whole.toLowerCase() : text
+}
+
+/**
+ * Values of the same meaning that may have the form of the type where the value has not; the type's check tells which does.
+ *
+ * @param source The value as it was written, when it is a number.
+ */
+function repairsOf(type: string, value: unknown, source: string): readonly unknown[] {
+  if (typeof value === 'number') return [source, value]
+  if (typeof value !== 'string') return []
+  const text = value.trim()
+  const texts = [trim, ...(TEXT_REPAIRS.get(type) ?? [])].map((repair) => repair(text))
+  return [...texts, ...typed(text)]
+}
+
+/** What the text stands for in JSON, when no digit is lost by that. */
+function typed(text: string): readonly unknown[] {
+  if (text === 'true' || text === 'false') return [text === 'true']
+  return String(Number(text)) === text ? [Number(text)] : []
 }

@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import type { PrimitiveProblem } from './primitive-problem.js'
+import type { PrimitiveProblem } from './problem.js'
 
 const FRACTION = /^\.\d+$/
 const ZONE = /^(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/

@@ -1,7 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import type { PrimitiveProblem } from './primitive-problem.js'
-import { controlProblem } from './controls.js'
-import { isPlainText, isVisible, isVisibleText } from './visible.js'
+import type { PrimitiveProblem } from './problem.js'
 
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
@@ -55,4 +53,56 @@ export function codeProblem(text: string): PrimitiveProblem | undefined {
 export function idProblem(text: string): PrimitiveProblem | undefined {
   if (ID.test(text)) return undefined
   return { kind: 'id-form', text: `${quoted(text)} is not a valid id: 1 to 64 letters, digits, '-' and '.'.` }
+}
+
+/** Control characters but tab and line breaks, which XML cannot carry. */
+const UNSEEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F]/
+const DIRECTIONS = /[\u202A-\u202E\u2066-\u2069]/
+/** What each control of direction is ended by. */
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ...['\u202A', '\u202B', '\u202D', '\u202E'].map((start): [string, string] => [start, '\u202C']),
+  ...['\u2066', '\u2067', '\u2068'].map((start): [string, string] => [start, '\u2069']),
+])
+
+/** Tells of characters that nobody sees: controls, and changes of the direction of writing that do not end, which make a text look like another. */
+function controlProblem(text: string): PrimitiveProblem | undefined {
+  if (UNSEEN.test(text)) return warning('The text has control characters.')
+  return DIRECTIONS.test(text) && !isBalanced(text)
+    ? warning('The text changes the direction of writing and does not change it back.')
+    : undefined
+}
+
+function isBalanced(text: string): boolean {
+  const open: string[] = []
+  for (const character of text) {
+    const end = ENDS.get(character)
+    if (end !== undefined) open.push(end)
+    else if ((character === '\u202C' || character === '\u2069') && open.pop() !== character) return false
+  }
+  return open.length === 0
+}
+
+function warning(text: string): PrimitiveProblem {
+  return { kind: 'string-control', text, severity: 'warning' }
+}
+
+/** True for a character of ASCII that can be seen, and so is not white space of any kind. */
+function isVisible(code: number): boolean {
+  return code > 32 && code < 127
+}
+
+/** True for a text of such characters only. Most codes and URIs are, which spares them an expression: bench `validate`. */
+export function isVisibleText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (!isVisible(text.charCodeAt(i))) return false
+  return true
+}
+
+/** True for a text of which every character is seen, a blank or a break of a line, and none is of the rare ones that come behind U+2000. */
+function isPlainText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (!isPlain(text.charCodeAt(i))) return false
+  return true
+}
+
+function isPlain(code: number): boolean {
+  return (code >= 32 && code < 0x2000) || code === 10 || code === 13 || code === 9
 }

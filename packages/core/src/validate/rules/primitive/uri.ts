@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
-import type { PrimitiveProblem } from './primitive-problem.js'
-import { isVisibleText } from './visible.js'
+import type { PrimitiveProblem } from './problem.js'
+import { isVisibleText } from './text.js'
 
 const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9]\d*))+$/
 const UUID = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

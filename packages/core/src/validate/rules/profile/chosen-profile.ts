@@ -1,8 +1,8 @@
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
-import type { ElementRule, Profile } from '../../profile/element-rule.js'
-import { profileRoots } from '../../walk/profile-roots.js'
-import type { Run } from '../../walk/run.js'
+import type { ElementRule, Profile } from '../../run/element-rule.js'
+import { profileRoots } from '../../run/profile-roots.js'
+import type { Run } from '../../run/run.js'
 import { conforms } from './conforms.js'
 
 /**
@@ -10,7 +10,7 @@ import { conforms } from './conforms.js'
  * the rules of all follow, to say why.
  */
 export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly string[]): readonly ElementRule[] {
-  const profiles = canonicals.map((canonical) => run.facts.profile(canonical))
+  const profiles = canonicals.map((canonical) => run.definitions.profile(canonical))
   if (profiles.includes(PENDING)) return []
   const choices = canonicals.map((canonical) => ({ key: canonical, rules: profileRoots(run, canonical) }))
   const [only] = choices
@@ -18,11 +18,11 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
   const list = canonicals.join(', ')
   if (fitting.length === 0 && !profiles.includes(undefined)) {
-    run.sink.report('profile-choice', node, { text: `This fits none of the profiles ${list}.` })
+    run.findings.report('profile-choice', node, { text: `This fits none of the profiles ${list}.` })
     return choices.flatMap(({ rules }) => rules)
   }
   if (fitting.length > 1) {
-    run.sink.report('profile-choice', node, { text: `This fits several of the profiles ${list}.`, severity: 'warning' })
+    run.findings.report('profile-choice', node, { text: `This fits several of the profiles ${list}.`, severity: 'warning' })
   }
   return fitting[0]?.rules ?? []
 }
@@ -34,7 +34,7 @@ function onlyRoots(
 ): readonly ElementRule[] {
   if (profile === undefined) {
     if (node.type.name === 'Extension') return []
-    run.sink.report('profile-unknown', node, {
+    run.findings.report('profile-unknown', node, {
       text: `The profile ${canonical}, to which this must conform, is not known here.`,
       severity: 'error',
     })
@@ -43,7 +43,7 @@ function onlyRoots(
   if (profile === PENDING) return []
   const isOfType = profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
   if (!isOfType) {
-    run.sink.report('profile-type', node, {
+    run.findings.report('profile-type', node, {
       text: `What stands here must conform to ${quoted(profile.url)}, which is for ${profile.type}, not for ${node.type.name}.`,
       profile: profile.canonical,
       ...(node.slot?.name === 'resource' && { code: 'informational' }),

@@ -1,8 +1,8 @@
 import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import { finished, type Work } from '../../../work/index.js'
-import { createSink } from '../../finding-sink.js'
-import type { ElementRule } from '../../profile/element-rule.js'
-import type { Run } from '../../walk/run.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import { createSink } from '../../run/finding-sink.js'
+import type { Run } from '../../run/run.js'
 
 /** Rules to try, with a name for them that tells them from all others. */
 export interface Trial {
@@ -18,7 +18,7 @@ export function conforms(run: Run, node: FhirNode, { rules, key }: Trial): boole
   run.trials.set(name, true)
   const sink = createSink(1)
   const now = (work: () => Work<void>): void => finished(work())
-  run.visit({ ...run, sink, isStructural: false, bestPractice: 'off', later: now, atEnd: now }, node, rules)
+  run.visit({ ...run, findings: sink, isStructural: false, bestPractice: 'off', later: now, atEnd: now }, node, rules)
   const result = sink.errors === 0
   run.trials.set(name, result)
   return result

@@ -2,15 +2,14 @@ import { quoted } from '../../../errors/index.js'
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { conceptTexts, fold } from '../../../terminology/index.js'
-import type { CodeList } from '../../facts/codes.js'
-import type { Finding } from '../../finding.js'
+import type { CodeList } from '../../definitions/code-lists.js'
 import type { FindingKind } from '../../finding-kinds.js'
-import { extensionValues } from '../../profile/extension-value.js'
-import { sameAnswer, typedMember } from './answer-value.js'
+import { extensionValues } from '../../profile/value-rule.js'
+import type { Finding } from '../../run/finding.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
-import type { FormItem } from './form.js'
-import type { ResponseItem } from './response.js'
+import { sameAnswer, typedMember } from './enablement.js'
+import type { FormItem, ResponseItem } from './form.js'
 
 const EXCLUSIVE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-optionExclusive'
 
@@ -39,7 +38,7 @@ export function checkExclusiveOptions({ run, form }: ResponseCheck, { node, answ
   const exclusive = objectsAt(item.json, 'answerOption').filter((option) => extensionValues(option, EXCLUSIVE)[0] === true)
   const hit = exclusive.find((option) => answers.some(({ value }) => value !== undefined && isOption(value, option)))
   if (hit === undefined) return
-  run.sink.report('answer-option', node, {
+  run.findings.report('answer-option', node, {
     text: `An answer to ${quoted(item.linkId)} excludes all others, but there are ${answers.length}.`,
     profile: form.canonical,
   })
@@ -79,7 +78,7 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
     say(check, valued, { kind: 'value-set-unknown', text: `The value set ${quoted(canonical)} of the item is not known here.` })
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
   else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
-    check.run.sink.report('answer-option', valued.value, {
+    check.run.findings.report('answer-option', valued.value, {
       text: `${quoted(value)} is not a code of the value set ${quoted(canonical)}.`,
       profile: check.form.canonical,
     })
@@ -87,9 +86,9 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
 }
 
 function valueSetOf({ run, form }: ResponseCheck, canonical: string): CodeList | undefined | Pending {
-  if (!canonical.startsWith('#')) return run.facts.valueSet(canonical)
+  if (!canonical.startsWith('#')) return run.definitions.valueSet(canonical)
   const contained = form.contained.find((resource) => resource['resourceType'] === 'ValueSet' && resource['id'] === canonical.slice(1))
-  return contained === undefined ? undefined : run.facts.givenValueSet(contained)
+  return contained === undefined ? undefined : run.definitions.givenValueSet(contained)
 }
 
 function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list }: { coding: JsonObject; list: CodeList }): void {
@@ -116,7 +115,7 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
 
 function hasOtherDisplay({ run }: ResponseCheck, { system, coding, code }: { system: string; coding: JsonObject; code: string }): boolean {
   const display = stringAt(coding, 'display')
-  const family = run.facts.codeSystem(system)
+  const family = run.definitions.codeSystem(system)
   if (display === undefined || family === PENDING) return false
   const provider = family.provider(stringAt(coding, 'version'))
   const concept = provider?.find(code)
@@ -132,7 +131,7 @@ interface OptionReport {
 }
 
 function say({ run, form }: ResponseCheck, { answer }: ValuedAnswer, { kind, ...rest }: OptionReport): void {
-  run.sink.report(kind, answer.node, { ...rest, profile: form.canonical })
+  run.findings.report(kind, answer.node, { ...rest, profile: form.canonical })
 }
 
 function shown({ value: { value } }: ValuedAnswer): string {

@@ -1,9 +1,9 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { measureOf } from '../../../ucum/index.js'
 import type { FindingKind } from '../../finding-kinds.js'
-import { extensionValues } from '../../profile/extension-value.js'
-import { compareQuantity } from './compare-quantity.js'
+import { extensionValues } from '../../profile/value-rule.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
 
@@ -16,7 +16,7 @@ const UNIT_VALUE_SET = 'http://hl7.org/fhir/StructureDefinition/questionnaire-un
 export function checkQuantity(check: ResponseCheck, { value, item }: ValuedAnswer): void {
   const quantity = value.value
   if (value.type.name !== 'Quantity' || !isObject(quantity)) return
-  const say = (kind: FindingKind, text: string): void => check.run.sink.report(kind, value, { text, profile: check.form.canonical })
+  const say = (kind: FindingKind, text: string): void => check.run.findings.report(kind, value, { text, profile: check.form.canonical })
   for (const text of [unitProblem(quantity, item.json), unitSetProblem(check, quantity, item.json)])
     if (text !== undefined) say('answer-unit', text)
   for (const bound of BOUNDS) {
@@ -61,7 +61,7 @@ function isUnit(quantity: JsonObject, option: JsonObject): boolean {
 function unitSetProblem({ run }: ResponseCheck, quantity: JsonObject, item: JsonObject): string | undefined {
   const canonical = extensionValues(item, UNIT_VALUE_SET)[0]
   if (typeof canonical !== 'string') return undefined
-  const list = run.facts.valueSet(canonical)
+  const list = run.definitions.valueSet(canonical)
   if (list === undefined || list === PENDING) return undefined
   const code = stringAt(quantity, 'code')
   const isOut = code === undefined || list.has({ system: stringAt(quantity, 'system') ?? '', code }) === 'out'
@@ -71,4 +71,41 @@ function unitSetProblem({ run }: ResponseCheck, quantity: JsonObject, item: Json
 function shown(quantity: JsonObject): string {
   const unit = stringAt(quantity, 'code') ?? stringAt(quantity, 'unit')
   return quoted(`${String(quantity['value'])}${unit === undefined ? '' : ` ${unit}`}`)
+}
+
+const UCUM = 'http://unitsofmeasure.org'
+
+/** How a Quantity stands to another: `no-units` when one has a unit without code, `other-kind` when the units measure different things. */
+type QuantityOrder = number | 'no-units' | 'other-kind'
+
+/** Compares two Quantities: negative, zero or positive where they compare; `undefined` when it cannot be told. */
+function compareQuantity(a: JsonObject, b: JsonObject): QuantityOrder | undefined {
+  const [left, right] = [a['value'], b['value']]
+  if (typeof left !== 'number' || typeof right !== 'number') return undefined
+  if (!hasUnit(a) && !hasUnit(b)) return left - right
+  const [unit, other] = [unitOf(a), unitOf(b)]
+  if (unit === undefined || other === undefined) return 'no-units'
+  if (unit.system !== other.system) return undefined
+  if (unit.code === other.code) return left - right
+  return unit.system === UCUM ? compareMeasures({ value: left, code: unit.code }, { value: right, code: other.code }) : undefined
+}
+
+interface Amount {
+  readonly value: number
+  readonly code: string
+}
+
+function compareMeasures(a: Amount, b: Amount): QuantityOrder | undefined {
+  const [left, right] = [measureOf(a.code), measureOf(b.code)]
+  if (left === undefined || right === undefined) return undefined
+  return left.kind === right.kind ? a.value * left.factor - b.value * right.factor : 'other-kind'
+}
+
+function unitOf(quantity: JsonObject): { system: string; code: string } | undefined {
+  const [system, code] = [stringAt(quantity, 'system'), stringAt(quantity, 'code')]
+  return system === undefined || code === undefined ? undefined : { system, code }
+}
+
+function hasUnit(quantity: JsonObject): boolean {
+  return quantity['unit'] !== undefined || quantity['code'] !== undefined
 }

@@ -1,12 +1,16 @@
+import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { checkAttachmentLimits } from './answer-attachment.js'
-import { checkAnswerLimits } from './answer-limits.js'
+import { isObject, isString, stringAt, type JsonObject } from '../../../json/index.js'
+import { extensionValues } from '../../profile/value-rule.js'
+import { childrenOf, numberTextOf } from '../../run/nodes.js'
+import { base64Length } from '../primitive/number-and-bytes.js'
+import { referenceOf } from '../reference/resolve-locally.js'
+import { isConcrete } from '../structure/resource-type.js'
+import { compareValues, decimalPlaces, hasForm } from '../value/check-limits.js'
 import { checkOptions } from './answer-options.js'
 import { checkQuantity } from './answer-quantity.js'
-import { checkTarget } from './answer-target.js'
 import type { ResponseCheck } from './check-response.js'
-import type { FormItem } from './form.js'
-import type { Answer } from './response.js'
+import type { Answer, FormItem } from './form.js'
 
 const CHOICES = ['Coding', 'date', 'time', 'integer', 'string', 'Reference']
 
@@ -41,7 +45,7 @@ export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem
   if (value === undefined || value.value === undefined) return
   const text = typeProblem(value, item)
   if (text !== undefined) {
-    check.run.sink.report('answer-type', value, { text, profile: check.form.canonical })
+    check.run.findings.report('answer-type', value, { text, profile: check.form.canonical })
     return
   }
   const valued = { answer, value, item }
@@ -62,3 +66,108 @@ const RULES: readonly ((check: ResponseCheck, valued: ValuedAnswer) => void)[] =
   checkTarget,
   checkOptions,
 ]
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** Checks the length, form, size and precision that an item demands of its answers. */
+function checkAnswerLimits(check: ResponseCheck, { value, item }: ValuedAnswer): void {
+  const limit = (name: string): unknown => extensionValues(item.json, BASE + name)[0]
+  const say = (text: string | undefined): void => {
+    if (text !== undefined) check.run.findings.report('answer-limit', value, { text, profile: check.form.canonical })
+  }
+  if (typeof value.value === 'string') {
+    say(lengthProblem(value.value, { min: limit('minLength'), max: item.json['maxLength'] }))
+    say(formProblem(value.value, limit('regex')))
+  }
+  if (item.type === 'string' && typeof value.value === 'string' && /[\r\n]/.test(value.value))
+    check.run.findings.report('answer-limit', value, {
+      text: 'The answer should be a single line.',
+      severity: 'warning',
+      profile: check.form.canonical,
+    })
+  say(placesProblem(check, value, limit('maxDecimalPlaces')))
+  if (isObject(value.value)) return
+  say(rangeProblem(value.value, { min: limit('minValue'), max: limit('maxValue') }))
+}
+
+interface Range {
+  readonly min: unknown
+  readonly max: unknown
+}
+
+function lengthProblem(text: string, { min, max }: Range): string | undefined {
+  if (typeof max === 'number' && text.length > max) return `The answer has ${text.length} characters, but at most ${max} are allowed.`
+  if (typeof min === 'number' && text.length < min) return `The answer has ${text.length} characters, but at least ${min} are needed.`
+  return undefined
+}
+
+function formProblem(text: string, pattern: unknown): string | undefined {
+  return typeof pattern !== 'string' || hasForm(text, pattern) ? undefined : `The answer does not have the form ${quoted(pattern)}.`
+}
+
+function placesProblem({ run }: ResponseCheck, value: ValuedAnswer['value'], max: unknown): string | undefined {
+  if (typeof max !== 'number') return undefined
+  const node = value.type.name === 'Quantity' ? childrenOf(run, value, 'value')[0] : value
+  if (node === undefined || typeof node.value !== 'number') return undefined
+  const text = numberTextOf(run, node, node.value)
+  return decimalPlaces(text) > max ? `The number ${text} has more than ${max} decimal places.` : undefined
+}
+
+function rangeProblem(value: unknown, { min, max }: Range): string | undefined {
+  if (isScalar(min) && (compareValues(value, min) ?? 0) < 0)
+    return `The answer ${String(value)} is less than ${min}, the least that is allowed.`
+  if (isScalar(max) && (compareValues(value, max) ?? 0) > 0)
+    return `The answer ${String(value)} is more than ${max}, the most that is allowed.`
+  return undefined
+}
+
+function isScalar(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+const MIME_TYPE = 'http://hl7.org/fhir/StructureDefinition/mimeType'
+const MAX_SIZE = 'http://hl7.org/fhir/StructureDefinition/maxSize'
+
+/** Checks the content type and the size of an attachment. */
+function checkAttachmentLimits(check: ResponseCheck, { answer, value, item }: ValuedAnswer): void {
+  if (value.type.name !== 'Attachment' || !isObject(value.value)) return
+  for (const text of [contentTypeProblem(value.value, item.json), sizeProblem(value.value, item.json)]) {
+    if (text !== undefined) check.run.findings.report('answer-attachment', answer.node, { text, profile: check.form.canonical })
+  }
+}
+
+function contentTypeProblem(attachment: JsonObject, item: JsonObject): string | undefined {
+  const allowed = extensionValues(item, MIME_TYPE).filter(isString)
+  const contentType = stringAt(attachment, 'contentType')
+  if (allowed.length === 0 || allowed.some((type) => contentType?.startsWith(type) === true)) return undefined
+  const fault = contentType === undefined ? 'The attachment needs a content type' : `The content type ${quoted(contentType)} is not allowed`
+  return `${fault}; allowed: ${allowed.join(', ')}.`
+}
+
+function sizeProblem(attachment: JsonObject, item: JsonObject): string | undefined {
+  const max = extensionValues(item, MAX_SIZE)[0]
+  const data = stringAt(attachment, 'data')
+  const size = data === undefined ? attachment['size'] : base64Length(data)
+  if (typeof max !== 'number' || typeof size !== 'number' || size <= max) return undefined
+  return `The attachment has ${size} bytes, but at most ${max} are allowed.`
+}
+
+const RESOURCE_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-referenceResource'
+const TYPED = /(?:^|\/)([A-Z][A-Za-z]{1,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
+
+/** Checks that a reference leads to a type of resource, and to one that the item allows, where its form tells the type. */
+function checkTarget({ run, form }: ResponseCheck, { value, item }: ValuedAnswer): void {
+  if (value.type.name !== 'Reference') return
+  const allowed = extensionValues(item.json, RESOURCE_TYPE)
+  const type = TYPED.exec(referenceOf(value) ?? '')?.[1]
+  if (type === undefined) return
+  const text = isConcrete(run.model, type)
+    ? notAllowed(type, allowed)
+    : `The answer refers to ${quoted(type)}, which is not a type of resource.`
+  if (text !== undefined) run.findings.report('answer-target', value, { text, profile: form.canonical })
+}
+
+function notAllowed(type: string, allowed: readonly unknown[]): string | undefined {
+  if (allowed.length === 0 || allowed.includes(type)) return undefined
+  return `The answer refers to ${quoted(type)}; allowed: ${allowed.join(', ')}.`
+}

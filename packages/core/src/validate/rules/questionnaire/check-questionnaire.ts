@@ -1,12 +1,12 @@
 import { quoted } from '../../../errors/index.js'
-import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt } from '../../../json/index.js'
-import { childrenOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
-import { checkBindingParameters } from './binding-parameters.js'
+import { extensionValues } from '../../profile/value-rule.js'
+import { childrenOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
 import { typeProblem } from './check-answer.js'
-import { checkDerivedFrom } from './check-derived-from.js'
+import { checkDerivedFrom } from './check-derivation.js'
 import { readForm, type FormItem } from './form.js'
 
 /**
@@ -27,7 +27,7 @@ export function* checkQuestionnaire(run: Run, node: FhirNode): Work<void> {
 function checkUnique(run: Run, node: FhirNode, items: readonly FormItem[]): void {
   const linkIds = linkIdsIn(items)
   if (new Set(linkIds).size < linkIds.length)
-    run.sink.report('invariant', node, { text: 'que-2: The link ids for groups and questions must be unique within the questionnaire' })
+    run.findings.report('invariant', node, { text: 'que-2: The link ids for groups and questions must be unique within the questionnaire' })
 }
 
 function linkIdsIn(items: readonly FormItem[]): readonly string[] {
@@ -57,10 +57,10 @@ function checkConditions(run: Run, node: FhirNode, { item, byLinkId, order }: Om
   for (const condition of objectsAt(item.json, 'enableWhen')) {
     const linkId = stringAt(condition, 'question')
     const text = conditionProblem(item, linkId, byLinkId)
-    if (text !== undefined) run.sink.report('questionnaire-enable-when', node, { text })
+    if (text !== undefined) run.findings.report('questionnaire-enable-when', node, { text })
     else if (isAfter(byLinkId.get(linkId ?? ''), { item, order })) {
       const late = `The condition refers to the question ${quoted(linkId ?? '')}, which comes after the item.`
-      run.sink.report('questionnaire-enable-when', node, { text: late, severity: 'warning' })
+      run.findings.report('questionnaire-enable-when', node, { text: late, severity: 'warning' })
     }
   }
 }
@@ -73,7 +73,7 @@ function checkInitial(run: Run, node: FhirNode, item: FormItem): void {
   for (const initial of childrenOf(run, node, 'initial')) {
     const [value] = childrenOf(run, initial, 'value')
     const text = value === undefined ? undefined : typeProblem(value, item)
-    if (value !== undefined && text !== undefined) run.sink.report('answer-type', value, { text })
+    if (value !== undefined && text !== undefined) run.findings.report('answer-type', value, { text })
   }
 }
 
@@ -90,4 +90,39 @@ function conditionProblem(item: FormItem, linkId: string | undefined, byLinkId: 
 function isWithin(item: FormItem, outer: FormItem): boolean {
   for (let current = item.parent; current !== undefined; current = current.parent) if (current === outer) return true
   return false
+}
+
+const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
+
+/** Parameters of `$expand` and `$validate-code`, which every value set has. */
+const STANDARD: ReadonlySet<unknown> = new Set(
+  (
+    'abstract activeOnly check-system-version check-valueset-version context contextDirection count date default-valueset-version designation ' +
+    'displayLanguage exclude-system excludeNested excludeNotForUI excludePostCoordinated filter filterProperty force-system-version ' +
+    'force-valueset-version includeDefinition includeDesignations inferSystem lenient-display-validation manifest offset property system-version ' +
+    'useSupplement valueset-membership-only'
+  ).split(' '),
+)
+
+/** Checks that an item gives the parameters that the value set of its answers declares, and no others. */
+function checkBindingParameters(run: Run, item: FhirNode): void {
+  const [valueSet] = childrenOf(run, item, 'answerValueSet')
+  const definition = typeof valueSet?.value === 'string' ? run.definitions.definition('ValueSet', valueSet.value) : undefined
+  if (definition === undefined || definition === PENDING) return
+  const declared = namesOn(definition, 'valueset-parameter')
+  if (declared.length === 0) return
+  const given = namesOn(valueSet?.extra, 'binding-parameter')
+  const say = (text: string, severity: 'error' | 'warning'): void =>
+    run.findings.report('questionnaire-parameter', item, { text, severity })
+  for (const name of declared.filter((one) => !given.includes(one))) say(`The value set needs the parameter ${quoted(name)}.`, 'error')
+  for (const name of given.filter((one) => !declared.includes(one) && !STANDARD.has(one)))
+    say(`${quoted(name)} is neither a parameter of the value set nor one that all have.`, 'warning')
+}
+
+function namesOn(holder: JsonObject | undefined, name: string): readonly string[] {
+  const extensions = objectsAt(holder, 'extension').filter(({ url }) => url === TOOLS + name)
+  return extensions.flatMap((extension) => {
+    const value = extensionValues(extension, 'name')[0]
+    return typeof value === 'string' ? [value] : []
+  })
 }

@@ -1,13 +1,17 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { objectAt, stringAt } from '../../../json/index.js'
-import { textOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
 import type { Work } from '../../../work/index.js'
+import type { FindingKind } from '../../finding-kinds.js'
+import { extensionValues } from '../../profile/value-rule.js'
+import type { Finding } from '../../run/finding.js'
+import { textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
 import { compareValues } from '../value/check-limits.js'
-import { checkItems } from './check-items.js'
-import { formOf, type Form } from './form.js'
-import { readResponse } from './response.js'
+import { checkExclusiveOptions } from './answer-options.js'
+import { checkAnswer } from './check-answer.js'
+import { isEnabled } from './enablement.js'
+import { formOf, readResponse, type Form, type FormItem, type Holder, type ResponseItem } from './form.js'
 
 /** What the rules of questionnaires work with. */
 export interface ResponseCheck {
@@ -34,15 +38,179 @@ function checkPeriod(run: Run, node: FhirNode, { resource }: Form): void {
   if (authored === undefined || period === undefined) return
   const [start, end] = [stringAt(period, 'start'), stringAt(period, 'end')]
   if (start !== undefined && (compareValues(authored, start) ?? 0) < 0) {
-    run.sink.report('questionnaire-period', node, {
+    run.findings.report('questionnaire-period', node, {
       text: `The response is of ${quoted(authored)}, but the questionnaire is in use only from ${start}.`,
       at: 'authored',
     })
   }
   if (end !== undefined && (compareValues(authored, end) ?? 0) > 0) {
-    run.sink.report('questionnaire-period', node, {
+    run.findings.report('questionnaire-period', node, {
       text: `The response is of ${quoted(authored)}, but the questionnaire was in use only until ${end}.`,
       at: 'authored',
     })
   }
+}
+
+const MIN_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-minOccurs'
+const MAX_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-maxOccurs'
+
+/** Checks the items that stand together in a response against the items that the questionnaire has there. */
+function* checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<void> {
+  const found = yield* inPlace(check, holder, items)
+  for (const item of items) yield* checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
+}
+
+/** The response's items by the item that they answer; reports those that belong elsewhere, or nowhere, or stand in another order. */
+function* inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<ReadonlyMap<FormItem, readonly ResponseItem[]>> {
+  const positions = new Map(items.map((item, position) => [item.linkId, { item, position }]))
+  const found = new Map<FormItem, ResponseItem[]>()
+  let last = 0
+  for (const one of holder.items) {
+    const place = positions.get(one.linkId)
+    if (place === undefined) {
+      yield* checkStray(check, holder, one)
+      continue
+    }
+    if (place.position < last) reportOrder(check, holder, one)
+    last = Math.max(last, place.position)
+    const group = found.get(place.item)
+    if (group === undefined) found.set(place.item, [one])
+    else group.push(one)
+  }
+  return found
+}
+
+function* checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): Work<void> {
+  if (one.linkId === '') return
+  const item = check.form.byLinkId.get(one.linkId)
+  if (item === undefined) {
+    report(check, 'link-id-unknown', { at: holder, text: `The questionnaire has no item with linkId ${quoted(one.linkId)}.` })
+    return
+  }
+  const place = item.parent === undefined ? 'the questionnaire itself' : `the item ${quoted(item.parent.linkId)}`
+  report(check, 'link-id-place', { at: holder, text: `The item ${quoted(one.linkId)} does not belong here, but in ${place}.` })
+  yield* checkItem(check, one, item)
+}
+
+function reportOrder(check: ResponseCheck, holder: Holder, { linkId }: ResponseItem): void {
+  report(check, 'link-id-place', {
+    at: holder,
+    text: `The item ${quoted(linkId)} comes too late; items must be in the order of the questionnaire.`,
+  })
+}
+
+interface Occurrences {
+  readonly item: FormItem
+  readonly found: readonly ResponseItem[]
+}
+
+function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }: Occurrences): Work<void> {
+  const { run, form } = check
+  run.step()
+  yield
+  if (!isEnabled(run, { form, item }, holder)) {
+    reportDisabled(check, found.filter(hasAnswers))
+    return
+  }
+  if (found.length === 0 && item.required) reportMissing(check, holder, item)
+  if (found.length > 1 && !item.repeats) {
+    report(check, 'item-repeated', { at: holder, text: `The item ${quoted(item.linkId)} may occur only once.` })
+  }
+  if (item.type === 'group' && found.length > 0) checkCount(check, holder, { item, count: found.length })
+  for (const one of found) yield* checkItem(check, one, item)
+}
+
+function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): void {
+  for (const one of found) {
+    report(check, 'item-disabled', { at: one, text: `The item ${quoted(one.linkId)} has answers, but its conditions are not met.` })
+  }
+}
+
+function hasAnswers({ answers, items }: Holder): boolean {
+  return answers.length > 0 || items.some(hasAnswers)
+}
+
+function* checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+  checkText(check, one, item)
+  if (item.type === 'group' || item.type === 'display') yield* checkUnasked(check, one, item)
+  else yield* checkQuestion(check, one, item)
+}
+
+function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: FormItem): void {
+  const text = textOf(one.node, 'text')
+  if (text !== undefined && text !== json['text'])
+    report(check, 'item-text', { at: one, text: `The text of the item ${quoted(linkId)} is not that of the questionnaire.` })
+}
+
+/** A group or a display, which have no answers. */
+function* checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+  const { type, linkId } = item
+  if (one.answers.length > 0)
+    report(check, 'item-structure', { at: one, text: `The item ${quoted(linkId)} is a ${type}, which has no answers.` })
+  if (type === 'display') {
+    if (one.items.length > 0)
+      report(check, 'item-structure', { at: one, text: `The item ${quoted(linkId)} is a display, which has no items.` })
+    return
+  }
+  if (item.required && one.items.length === 0)
+    report(check, 'answer-missing', { at: one, text: `The group ${quoted(linkId)} must have items.`, code: 'invariant' })
+  yield* checkItems(check, one, item.items)
+}
+
+function* checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+  if (one.items.length > 0) {
+    report(check, 'item-structure', {
+      at: one,
+      text: `The item ${quoted(item.linkId)} is a question; the items in it belong into its answer.`,
+    })
+  }
+  yield* checkAnswers(check, one, item)
+}
+
+function* checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+  const count = one.answers.length
+  if (count === 0 && item.required) reportMissing(check, one, item)
+  else if (count > 1 && !item.repeats)
+    report(check, 'answer-count', { at: one, text: `The item ${quoted(item.linkId)} may have only one answer.` })
+  else if (count > 0) checkCount(check, one, { item, count })
+  checkExclusiveOptions(check, one, item)
+  for (const answer of one.answers) {
+    checkAnswer(check, answer, item)
+    yield
+    yield* checkItems(check, answer, item.items)
+  }
+}
+
+function checkCount(check: ResponseCheck, at: Holder, { item, count }: { item: FormItem; count: number }): void {
+  const min = extensionValues(item.json, MIN_OCCURS)[0]
+  const max = extensionValues(item.json, MAX_OCCURS)[0]
+  if (typeof min === 'number' && count < min) {
+    report(check, 'answer-count', {
+      at,
+      text: `The item ${quoted(item.linkId)} needs ${min} answers, but has ${count}.`,
+      ...softened(check),
+    })
+  }
+  if (typeof max === 'number' && count > max) {
+    report(check, 'answer-count', { at, text: `The item ${quoted(item.linkId)} may have ${max} answers, but has ${count}.` })
+  }
+}
+
+function reportMissing(check: ResponseCheck, at: Holder, { linkId }: FormItem): void {
+  report(check, 'answer-missing', { at, text: `The item ${quoted(linkId)} must be answered.`, ...softened(check) })
+}
+
+function softened({ isUnfinished }: ResponseCheck): { severity?: Finding['severity'] } {
+  return isUnfinished ? { severity: 'warning' } : {}
+}
+
+interface ItemReport {
+  readonly at: Holder
+  readonly text: string
+  readonly severity?: Finding['severity']
+  readonly code?: Finding['code']
+}
+
+function report({ run, form }: ResponseCheck, kind: FindingKind, { at, ...rest }: ItemReport): void {
+  run.findings.report(kind, at.node, { ...rest, profile: form.canonical })
 }

@@ -1,10 +1,8 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { Run } from '../../walk/run.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import type { Run } from '../../run/run.js'
 import { compareValues } from '../value/check-limits.js'
-import { sameAnswer, typedMember, type TypedValue } from './answer-value.js'
-import type { Form, FormItem } from './form.js'
-import type { Answer, Holder, ResponseItem } from './response.js'
+import type { Answer, Form, FormItem, Holder, ResponseItem } from './form.js'
 
 /**
  * Whether the conditions of an item hold where it stands or would stand. Conditions refer to the nearest occurrence of their question.
@@ -86,4 +84,29 @@ function below(run: Run, holders: readonly Holder[], path: readonly FormItem[]):
 
 function isItem(holder: Holder): holder is ResponseItem {
   return holder.linkId !== undefined && holder.above !== undefined && holder.node.slot?.name === 'item'
+}
+
+/** A value of a choice element with the JSON form of its type's name: `Coding`, `Date`. */
+interface TypedValue {
+  readonly type: string
+  readonly value: unknown
+}
+
+/** The choice member of an object that starts with `prefix`: `answerCoding` for `answer`. */
+export function typedMember(object: JsonObject, prefix: string): TypedValue | undefined {
+  const name = Object.keys(object).find((key) => key.startsWith(prefix) && /^[A-Z]/.test(key.slice(prefix.length)))
+  return name === undefined ? undefined : { type: name.slice(prefix.length), value: object[name] }
+}
+
+/** Whether a value is the expected one. Codings are the same when system and code are, References when they point at the same. */
+export function sameAnswer({ value, type }: FhirNode, expected: TypedValue): boolean {
+  if (type.name.toLowerCase() !== expected.type.toLowerCase()) return false
+  if (!isObject(value) || !isObject(expected.value)) return value === expected.value
+  if (type.name === 'Coding') return sameMembers(value, expected.value, ['system', 'code'])
+  if (type.name === 'Reference') return sameMembers(value, expected.value, ['reference'])
+  return compareValues(value, expected.value) === 0
+}
+
+function sameMembers(a: JsonObject, b: JsonObject, names: readonly string[]): boolean {
+  return names.every((name) => stringAt(a, name) === stringAt(b, name))
 }

@@ -1,8 +1,9 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { textOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
+import type { Work } from '../../../work/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
 
 /** An item of a Questionnaire. */
@@ -34,15 +35,15 @@ export function formOf(run: Run, response: FhirNode): Form | undefined {
   const canonical = textOf(response, 'questionnaire')
   if (canonical === undefined) {
     const text = 'The response names no questionnaire, so the answers are not checked.'
-    run.sink.report('questionnaire-unknown', response, { text, severity: 'information' })
+    run.findings.report('questionnaire-unknown', response, { text, severity: 'information' })
     return undefined
   }
   const resource = canonical.startsWith('#')
     ? containedForm(run, response, canonical.slice(1))
-    : run.facts.definition('Questionnaire', canonical)
+    : run.definitions.definition('Questionnaire', canonical)
   if (resource === PENDING) return undefined
   if (resource !== undefined) return readForm(canonical, resource, containerValue(response))
-  run.sink.report('questionnaire-unknown', response, {
+  run.findings.report('questionnaire-unknown', response, {
     text: `The questionnaire ${quoted(canonical)} is not known here, so the answers are not checked against it.`,
     ...(EXAMPLE.test(canonical) && { severity: 'information' }),
   })
@@ -81,4 +82,71 @@ function readItems(holder: JsonObject, parent: FormItem | undefined, byLinkId: M
     items.push(...readItems(json, item, byLinkId))
     return item
   })
+}
+
+/** What items of a response stand in: the response itself, an item, or an answer. */
+export interface Holder {
+  readonly node: FhirNode
+  /** Of the item, or of the item whose answer it is; absent on the response. */
+  readonly linkId: string | undefined
+  readonly items: readonly ResponseItem[]
+  readonly byLinkId: ReadonlyMap<string, readonly ResponseItem[]>
+  /** Empty on what is not an item. */
+  readonly answers: readonly Answer[]
+  /** Absent on the response. */
+  readonly above: Holder | undefined
+}
+
+/** An item of a QuestionnaireResponse. */
+export interface ResponseItem extends Holder {
+  readonly linkId: string
+  readonly above: Holder
+}
+
+/** An answer with the items that follow on it. */
+export interface Answer extends Holder {
+  /** Absent when there are only items or extensions. */
+  readonly value: FhirNode | undefined
+}
+
+/** Reads a QuestionnaireResponse. */
+export function* readResponse(run: Run, node: FhirNode): Work<Holder> {
+  const parts = emptyParts()
+  const response: Holder = { node, linkId: undefined, answers: [], above: undefined, ...parts }
+  yield* readAnsweredItems(run, response, parts)
+  return response
+}
+
+/** What is filled once the holder is there for its items to point at. */
+interface HolderParts {
+  readonly items: ResponseItem[]
+  readonly byLinkId: Map<string, ResponseItem[]>
+}
+
+function emptyParts(): HolderParts {
+  return { items: [], byLinkId: new Map() }
+}
+
+function* readAnsweredItems(run: Run, above: Holder, into: HolderParts): Work<void> {
+  for (const node of childrenOf(run, above.node, 'item')) {
+    run.step()
+    yield
+    const parts = emptyParts()
+    const answers: Answer[] = []
+    const item: ResponseItem = { node, linkId: textOf(node, 'linkId') ?? '', answers, above, ...parts }
+    yield* readAnsweredItems(run, item, parts)
+    for (const answer of childrenOf(run, node, 'answer')) answers.push(yield* readAnswer(run, item, answer))
+    into.items.push(item)
+    const same = into.byLinkId.get(item.linkId)
+    if (same === undefined) into.byLinkId.set(item.linkId, [item])
+    else same.push(item)
+  }
+}
+
+function* readAnswer(run: Run, item: ResponseItem, node: FhirNode): Work<Answer> {
+  const parts = emptyParts()
+  const [value] = childrenOf(run, node, 'value')
+  const answer: Answer = { node, linkId: item.linkId, answers: [], above: item, value, ...parts }
+  yield* readAnsweredItems(run, answer, parts)
+  return answer
 }

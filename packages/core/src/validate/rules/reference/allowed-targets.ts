@@ -1,9 +1,9 @@
 import { canonicalOf } from '../../../content/index.js'
 import { isSubtype, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { TYPE_URL } from '../../facts/specification.js'
-import type { ElementRule } from '../../profile/element-rule.js'
-import { rootsOf } from '../../walk/profile-roots.js'
-import type { Run } from '../../walk/run.js'
+import { TYPE_URL } from '../../definitions/kept-answers.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import { rootsOf } from '../../run/profile-roots.js'
+import type { Run } from '../../run/run.js'
 import { conforms } from '../profile/conforms.js'
 
 /** What a reference leads to: the type that its text names, and the resource where that is at hand. */
@@ -21,7 +21,7 @@ export function targetProfilesOf({ types }: ElementRule): readonly string[] {
 export function isAllowed(run: Run, { type, resource }: Target, canonical: string): boolean {
   const own = ownType(run, canonical)
   if (own !== undefined) return isSubtype(run.model, type, own)
-  const profile = run.facts.profile(canonical)
+  const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return true
   if (!isSubtype(run.model, type, profile.type)) return false
   return profile.isBase || resource === undefined || conforms(run, resource, { rules: rootsOf(run, profile), key: canonical })

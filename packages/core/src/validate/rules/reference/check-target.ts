@@ -1,11 +1,10 @@
 import { quoted } from '../../../errors/index.js'
 import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
-import type { ElementRule } from '../../profile/element-rule.js'
-import type { Run } from '../../walk/run.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import type { Run } from '../../run/run.js'
 import { isAllowed, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
-import { checkAggregation } from './check-aggregation.js'
-import { checkStatedType } from './check-stated-type.js'
-import { containerOf, referenceOf, resolveLocally } from './resolve-locally.js'
+import { checkStatedType } from './check-reference.js'
+import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
 
 /**
  * Checks that what a Reference leads to is where the rules want it, of a type that they allow and, where it is at hand, of a profile that they
@@ -23,7 +22,7 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
   for (const rule of narrow) {
     const canonicals = targetProfilesOf(rule)
     if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
-    run.sink.report('reference', node, {
+    run.findings.report('reference', node, {
       text: `The reference ${quoted(reference)} leads to a resource of the type ${target.type.name} that is none of ${namesOf(canonicals)}.`,
       ...(!rule.isBase && { profile: rule.profile }),
     })
@@ -39,8 +38,8 @@ function noteFaults(run: Run, node: FhirNode, resource: FhirNode): void {
   if (!run.isStructural || resource === containerOf(node)) return
   run.atEnd(function* () {
     yield
-    if (!run.sink.hasErrorIn(resource)) return
-    run.sink.report('reference-target', node, {
+    if (!run.findings.hasErrorIn(resource)) return
+    run.findings.report('reference-target', node, {
       text: `The ${resource.type.name} at ${pathOf(resource)}, to which this leads, has errors.`,
     })
   })
@@ -54,3 +53,45 @@ function targetOf(run: Run, reference: string, resource: FhirNode | undefined): 
   const type = run.model.type(RELATIVE.exec(reference)?.[1] ?? '')
   return type?.kind === 'resource' ? { type } : undefined
 }
+
+/**
+ * Checks that what a Reference leads to is where the rules want it: contained, in the Bundle, or elsewhere. What must be in a Bundle is asked for
+ * only where there is one.
+ *
+ * @see https://hl7.org/fhir/R4/valueset-resource-aggregation-mode.html
+ */
+function checkAggregation(run: Run, node: FhirNode, { rules, reference, resource }: Referred): void {
+  const [mode = '', other = mode] = modesOf(reference, resource)
+  const code = mode === 'referenced' ? 'required' : 'structure'
+  if (code === 'required' && entryAround(node) === undefined) return
+  for (const rule of rules) {
+    const aggregation = aggregationOf(rule)
+    if (aggregation.length === 0 || aggregation.includes(mode) || aggregation.includes(other)) continue
+    const wanted = aggregation.map((one) => PLACES.get(one) ?? one).join(' or ')
+    const text = `What ${quoted(reference)} leads to is ${PLACES.get(mode)}, but it must be ${wanted}.`
+    run.findings.report('reference', node, { text, code, profile: rule.profile })
+  }
+}
+
+/** A Reference with the resource that it leads to, if that is at hand. */
+interface Referred {
+  readonly rules: readonly ElementRule[]
+  readonly reference: string
+  readonly resource: FhirNode | undefined
+}
+
+/** What is in the Bundle is also elsewhere. */
+function modesOf(reference: string, resource: FhirNode | undefined): readonly string[] {
+  if (reference.startsWith('#')) return ['contained']
+  return resource === undefined ? ['referenced'] : ['bundled', 'referenced']
+}
+
+function aggregationOf({ types }: ElementRule): readonly string[] {
+  return types.find(({ code }) => code === 'Reference')?.aggregation ?? []
+}
+
+const PLACES: ReadonlyMap<string, string> = new Map([
+  ['contained', 'contained'],
+  ['bundled', 'in the Bundle'],
+  ['referenced', 'elsewhere'],
+])

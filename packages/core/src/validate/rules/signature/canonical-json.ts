@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../json/index.js'
-import type { Run } from '../../walk/run.js'
+import type { Run } from '../../run/run.js'
 
 /** The canonical form that is meant when a signature names none. */
 export const DEFAULT_CANONICALIZATION = 'http://hl7.org/fhir/canonicalization/json'

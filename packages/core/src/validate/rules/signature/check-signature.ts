@@ -1,14 +1,14 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
-import { childrenOf } from '../../walk/children.js'
-import type { Run } from '../../walk/run.js'
-import { base64Problem } from '../primitive/base64.js'
+import { childrenOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { base64Problem } from '../primitive/number-and-bytes.js'
 import { fromBase64 } from './base64-text.js'
 import { readCertificate } from './certificate.js'
 import { readHeader } from './jws-header.js'
 import { readJws } from './jws.js'
-import { verifySignature, type Signature, type SignaturePlace } from './verify-signature.js'
+import { verifySignature, type Signature, type SignedBundle } from './verify-signature.js'
 
 /**
  * Checks the signature of a Bundle: that it is a JWS whose key, in the certificate that comes with it, has signed this content. Whether the
@@ -28,7 +28,7 @@ function checkElement(run: Run, bundle: FhirNode, element: JsonObject): void {
   const isEncoded = base64Problem(data) === undefined
   const jws = readJws(isEncoded ? fromBase64(data) : data)
   if (jws === undefined) return noteFormat({ run, bundle, element })
-  if (!isEncoded) run.sink.report('signature-data', bundle, { text: 'The JWS must be in base64; here it stands as it is.' })
+  if (!isEncoded) run.findings.report('signature-data', bundle, { text: 'The JWS must be in base64; here it stands as it is.' })
   const header = readHeader(jws.header)
   const certificate = header.certificate === undefined ? undefined : readCertificate(header.certificate)
   checkForm({ run, bundle, element }, { jws, header, certificate })
@@ -36,15 +36,15 @@ function checkElement(run: Run, bundle: FhirNode, element: JsonObject): void {
 }
 
 /** The picture of a signature is nothing to verify. */
-function noteFormat({ run, bundle, element }: SignaturePlace): void {
+function noteFormat({ run, bundle, element }: SignedBundle): void {
   const format = stringAt(element, 'sigFormat') ?? ''
   if (format.startsWith('image/')) return
-  run.sink.report('signature', bundle, {
+  run.findings.report('signature', bundle, {
     text: `A signature of the format ${quoted(format)} is not verified; only JWS (application/jose) is.`,
   })
 }
 
-function checkForm({ run: { sink }, bundle }: SignaturePlace, { jws, header, certificate }: Signature): void {
+function checkForm({ run: { findings: sink }, bundle }: SignedBundle, { jws, header, certificate }: Signature): void {
   const { time, timeProblem, notUnderstood } = header
   if (timeProblem !== undefined) sink.report('signature-header', bundle, { text: timeProblem, code: 'invalid' })
   else if (time === undefined) sink.report('signature-header', bundle, { text: 'The JWS does not say when it was signed (sigT).' })

@@ -1,8 +1,8 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
-import type { SignatureAlgorithm } from '../../facts/signatures.js'
-import type { Run } from '../../walk/run.js'
+import type { SignatureAlgorithm } from '../../definitions/signatures.js'
+import type { Run } from '../../run/run.js'
 import { algorithmOf } from './algorithms.js'
 import { bytesOf, octetsOf, toBase64 } from './base64-text.js'
 import { canonicalJson, DEFAULT_CANONICALIZATION } from './canonical-json.js'
@@ -11,7 +11,7 @@ import type { JwsHeader } from './jws-header.js'
 import { signedBytes, type Jws } from './jws.js'
 
 /** Where a Signature stands. */
-export interface SignaturePlace {
+export interface SignedBundle {
   readonly run: Run
   readonly bundle: FhirNode
   readonly element: JsonObject
@@ -25,12 +25,12 @@ export interface Signature {
 }
 
 /** Tells what a signature says of itself, and whether the key of its certificate has signed the Bundle. */
-export function verifySignature(place: SignaturePlace, { jws, header, certificate }: Signature): void {
+export function verifySignature(place: SignedBundle, { jws, header, certificate }: Signature): void {
   const { run, bundle } = place
   const method = methodOf(place, header)
   const time = header.time ?? 'unknown'
   const text = `The signature says of itself: algorithm ${quoted(header.algorithm)}, canonical form ${quoted(method)}, time ${quoted(time)}.`
-  run.sink.report('signature', bundle, { text })
+  run.findings.report('signature', bundle, { text })
   const algorithm = algorithmOf(header.algorithm)
   if (algorithm === undefined) return reportUnsupported(place, `algorithm ${quoted(header.algorithm)}`)
   const content = isObject(bundle.value) ? canonicalJson(run, bundle.value, method) : undefined
@@ -39,7 +39,7 @@ export function verifySignature(place: SignaturePlace, { jws, header, certificat
 }
 
 /** The header names the canonical form, or the target format does as a parameter. */
-function methodOf({ element }: SignaturePlace, { canonicalization }: JwsHeader): string {
+function methodOf({ element }: SignedBundle, { canonicalization }: JwsHeader): string {
   const inFormat = /;\s*canonicalization=([^;\s]+)/.exec(stringAt(element, 'targetFormat') ?? '')?.[1]
   return canonicalization ?? inFormat ?? DEFAULT_CANONICALIZATION
 }
@@ -51,23 +51,23 @@ interface Verification {
   readonly certificate: Certificate
 }
 
-function checkKey({ run, bundle, element }: SignaturePlace, jws: Jws, { algorithm, content, certificate }: Verification): void {
+function checkKey({ run, bundle, element }: SignedBundle, jws: Jws, { algorithm, content, certificate }: Verification): void {
   const { publicKey, subject } = certificate
   const claim = { algorithm, publicKey, signature: octetsOf(jws.signature), signed: signedBytes(jws, content) }
-  const isSigned = run.facts.verifies(element, claim)
+  const isSigned = run.definitions.verifies(element, claim)
   if (isSigned === PENDING) return
   if (isSigned) {
     const text = `The key of ${quoted(subject)} has made the signature; whether to trust its certificate is not checked.`
-    run.sink.report('signature', bundle, { text })
+    run.findings.report('signature', bundle, { text })
   } else {
-    run.sink.report('signature-wrong', bundle, { text: 'The key of the certificate has not made this signature of this content.' })
+    run.findings.report('signature-wrong', bundle, { text: 'The key of the certificate has not made this signature of this content.' })
   }
   if (jws.payload !== '' && jws.payload !== toBase64(bytesOf(content))) {
-    run.sink.report('signature-wrong', bundle, { text: 'The payload of the JWS is not this Bundle in canonical form.' })
+    run.findings.report('signature-wrong', bundle, { text: 'The payload of the JWS is not this Bundle in canonical form.' })
   }
 }
 
-function reportUnsupported({ run, bundle }: SignaturePlace, what: string): void {
+function reportUnsupported({ run, bundle }: SignedBundle, what: string): void {
   const text = `The ${what} is not supported, so the signature is not verified.`
-  run.sink.report('signature-header', bundle, { text, code: 'not-supported' })
+  run.findings.report('signature-header', bundle, { text, code: 'not-supported' })
 }

@@ -1,12 +1,11 @@
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import type { ElementRule, SlicingRule } from '../../profile/element-rule.js'
-import type { ElementNodes } from '../../walk/visit-element.js'
-import { rootsOf } from '../../walk/profile-roots.js'
-import type { Run } from '../../walk/run.js'
-import { needsUnknownCodes } from '../binding/coded-fits.js'
 import type { Work } from '../../../work/index.js'
-import { checkCount } from '../cardinality/count.js'
-import { checkOrder, reportOutside, reportSeveral, type Places } from './slice-findings.js'
+import type { ElementRule, SlicingRule } from '../../run/element-rule.js'
+import { rootsOf } from '../../run/profile-roots.js'
+import type { Run } from '../../run/run.js'
+import type { ElementNodes } from '../../walk/visit-element.js'
+import { needsUnknownCodes } from '../codes/bound-codes.js'
+import { checkCount } from '../structure/cardinality.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
 
 const BY_URL: SlicingRule = {
@@ -26,7 +25,7 @@ export type SliceRules = Map<FhirNode, ElementRule[]>
  */
 export function* assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): Work<SliceRules> {
   const assigned: SliceRules = new Map()
-  const groups: Places[] = []
+  const groups: SliceAssignment[] = []
   for (const group of rules) {
     if (group.slices.length > 0) groups.push(yield* assignGroup(run, element, { group, rules, assigned }))
   }
@@ -35,10 +34,10 @@ export function* assignSlices(run: Run, element: ElementNodes, rules: readonly E
 }
 
 /** Groups of slices, each with those of the profiles on which its own builds: what is in none of its slices may be in one of theirs. */
-function familiesOf(run: Run, groups: readonly Places[]): readonly (readonly Places[])[] {
+function familiesOf(run: Run, groups: readonly SliceAssignment[]): readonly (readonly SliceAssignment[])[] {
   if (groups.length < 2) return groups.map((own) => [own])
   const families = groups.map((own) => {
-    const profile = run.facts.profile(own.group.profile)
+    const profile = run.definitions.profile(own.group.profile)
     const [, ...bases] = profile === undefined || profile === PENDING ? [] : rootsOf(run, profile).map((root) => root.profile)
     return { own, inherited: groups.filter(({ group }) => bases.includes(group.profile)) }
   })
@@ -54,7 +53,7 @@ interface Group {
   readonly assigned: SliceRules
 }
 
-function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): Work<Places> {
+function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): Work<SliceAssignment> {
   const others = rules.filter((rule) => rule !== group)
   const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
   const places: (readonly ElementRule[])[] = []
@@ -117,4 +116,66 @@ function isByUrl({ discriminators: [only, second] }: SlicingRule, node: FhirNode
 
 function urlOf({ value }: FhirNode): unknown {
   return typeof value === 'object' && value !== null && 'url' in value ? value.url : undefined
+}
+
+/** The slices of the nodes of an element, in the order of the nodes. */
+interface SliceAssignment {
+  readonly group: ElementRule
+  readonly slicing: SlicingRule
+  readonly places: readonly (readonly ElementRule[])[]
+}
+
+/** Reports the nodes that are in no slice of a profile and of those on which it builds: an error in a closed slicing, else something to know. */
+function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly SliceAssignment[]): void {
+  const [leader] = family
+  if (leader === undefined) return
+  const closed = family.find(({ slicing }) => slicing.rules === 'closed')
+  const { name, profile } = (closed ?? leader).group
+  if (closed === undefined && isImplied(leader.slicing)) return
+  for (const [index, node] of nodes.entries()) {
+    if (family.some(({ places }) => places[index]?.length !== 0)) continue
+    const slices = new Set(family.flatMap(({ group }) => group.slices.map(({ sliceName }) => `'${sliceName}'`)))
+    run.findings.report(closed === undefined ? 'slice-unmatched' : 'slice-closed', node, {
+      text: `This is in none of the slices ${[...slices].join(', ')} of '${name}'.`,
+      profile,
+    })
+  }
+}
+
+/** Every extension list is sliced by url and every choice by type: nobody need know what is in no slice there. */
+function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
+  if (second !== undefined) return false
+  return only?.path === 'url' || (only?.type === 'type' && only.path === '$this')
+}
+
+/** Reports a node that is in several slices of one profile. */
+function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[]): void {
+  if (slices.length < 2) return
+  run.findings.report('slice-several', node, {
+    text: `This is in several slices: ${slices.map(({ sliceName }) => `'${sliceName}'`).join(', ')}.`,
+    profile: slices[0]?.profile ?? '',
+  })
+}
+
+/** Reports nodes that stand where an ordered slicing, or one that is open at the end, does not have them. */
+function checkOrder(run: Run, nodes: readonly FhirNode[], { group, slicing, places }: SliceAssignment): void {
+  const end = group.slices.length
+  const positions = places.map(([slice]) => (slice === undefined ? end : group.slices.indexOf(slice)))
+  let reached = 0
+  for (const [index, node] of nodes.entries()) {
+    const position = positions[index] ?? end
+    if (isLate(slicing, { position, reached, end })) {
+      const [slice] = places[index] ?? []
+      run.findings.report('slice-order', node, {
+        text: `Slice '${slice?.sliceName}' of '${group.name}' is out of order.`,
+        profile: group.profile,
+      })
+    }
+    if (position < end || slicing.rules === 'openAtEnd') reached = Math.max(reached, position)
+  }
+}
+
+function isLate(slicing: SlicingRule, { position, reached, end }: { position: number; reached: number; end: number }): boolean {
+  if (position === end) return false
+  return slicing.ordered ? position < reached : slicing.rules === 'openAtEnd' && reached === end
 }

@@ -1,17 +1,16 @@
-import { isSubtype, pushChildren, type FhirNode } from '../../../fhirpath/index.js'
+import { isSubtype, PENDING, pushChildren, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
-import type { Discriminator, ElementRule } from '../../profile/element-rule.js'
-import { rulesWithin } from '../../profile/rules-within.js'
-import { profileRoots } from '../../walk/profile-roots.js'
-import type { Run } from '../../walk/run.js'
-import { codedFits } from '../binding/coded-fits.js'
+import { rulesWithin, type Discriminator, type ElementRule } from '../../run/element-rule.js'
+import { profileRoots } from '../../run/profile-roots.js'
+import type { Run } from '../../run/run.js'
+import { codedFits } from '../codes/bound-codes.js'
 import { conforms } from '../profile/conforms.js'
 import { referenceOf, resolveLocally } from '../reference/resolve-locally.js'
 import { contains, equals } from '../value/compare-json.js'
 
 /** The nodes and the slice's rules at one place of a discriminator's path. */
-interface Place {
+interface DiscriminatorTarget {
   readonly nodes: readonly FhirNode[]
   readonly rules: readonly ElementRule[]
   /** Canonicals of which what a reference leads to must obey one; absent when no reference was followed last. */
@@ -19,7 +18,7 @@ interface Place {
 }
 
 /** A slice, and what else is known of it. */
-export interface SliceQuestion {
+interface SliceQuestion {
   readonly slice: ElementRule
   /** The same slice in other profiles; asked when its own rules do not tell. */
   readonly same: readonly ElementRule[]
@@ -40,15 +39,15 @@ interface Deciding {
 /** `undefined` when the rules say nothing about what the discriminators look at. */
 function decisionBy(run: Run, node: FhirNode, { rules, discriminators }: Deciding): boolean | undefined {
   const answers = discriminators.map((discriminator) => {
-    const start: Place = { nodes: [node], rules }
-    const place = discriminator.steps.reduce((at: Place, step) => stepTo(run, at, step), start)
+    const start: DiscriminatorTarget = { nodes: [node], rules }
+    const place = discriminator.steps.reduce((at: DiscriminatorTarget, step) => stepTo(run, at, step), start)
     return decision(run, place, discriminator)
   })
   if (answers.includes(false)) return false
   return answers.includes(true) ? true : undefined
 }
 
-function stepTo(run: Run, { nodes, rules }: Place, step: DiscriminatorStep): Place {
+function stepTo(run: Run, { nodes, rules }: DiscriminatorTarget, step: DiscriminatorStep): DiscriminatorTarget {
   switch (step.kind) {
     case 'child':
       return { nodes: childrenOf(run, nodes, step.name), rules: childRules(run, rules, step.name) }
@@ -105,7 +104,7 @@ function impliedRules(rule: ElementRule, name: string): readonly ElementRule[] {
   })
 }
 
-function resolved(run: Run, { nodes, rules }: Place): Place {
+function resolved(run: Run, { nodes, rules }: DiscriminatorTarget): DiscriminatorTarget {
   const targets = withTypeProfiles(run, rules).flatMap((rule) => rule.types.flatMap(({ targetProfiles }) => targetProfiles))
   return {
     nodes: nodes.flatMap((node) => resolveLocally(run, node, referenceOf(node) ?? '') ?? []),
@@ -115,7 +114,7 @@ function resolved(run: Run, { nodes, rules }: Place): Place {
 }
 
 /** `undefined` when the rules say nothing about what the discriminator looks at. */
-function decision(run: Run, place: Place, { type }: Discriminator): boolean | undefined {
+function decision(run: Run, place: DiscriminatorTarget, { type }: Discriminator): boolean | undefined {
   const { nodes, rules } = place
   switch (type) {
     case 'exists':
@@ -144,7 +143,7 @@ function hasType(run: Run, node: FhirNode, { types, path }: ElementRule): boolea
   })
 }
 
-function byProfile(run: Run, { nodes, rules, targets }: Place): boolean | undefined {
+function byProfile(run: Run, { nodes, rules, targets }: DiscriminatorTarget): boolean | undefined {
   const canonicals = targets ?? rules.flatMap(({ types }) => types.flatMap(({ profiles }) => profiles))
   if (canonicals.length > 0) return nodes.some((node) => canonicals.some((canonical) => fitsProfile(run, node, canonical)))
   return rules.length === 0 ? undefined : nodes.some((node) => rules.every((rule) => hasType(run, node, rule)))
@@ -197,4 +196,22 @@ export function extensionUrl(slice: ElementRule): string | undefined {
   const fixed = slice.children.get('url')?.value.fixed
   if (typeof fixed === 'string') return fixed
   return slice.types[0]?.profiles[0]?.split('|', 1)[0]
+}
+
+/** A slice as expressions name it. */
+interface SliceName {
+  /** Canonical of the profile that has the slice. */
+  readonly profile: string
+  readonly name: string
+}
+
+/** Whether a node is in a slice of a profile on the resource that it is in; `undefined` when there is no such slice. */
+export function isInNamedSlice(run: Run, node: FhirNode, { profile: canonical, name }: SliceName): boolean | undefined | Pending {
+  const profile = run.definitions.profile(canonical)
+  if (profile === undefined || profile === PENDING) return profile
+  for (const { name: element, slices, slicing } of profile.elements.values()) {
+    const slice = element === node.slot?.name ? slices.find(({ sliceName }) => sliceName === name) : undefined
+    if (slice !== undefined) return isInSlice(run, node, { slice, same: [], discriminators: slicing?.discriminators ?? [] })
+  }
+  return undefined
 }

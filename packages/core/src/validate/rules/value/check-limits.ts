@@ -1,15 +1,13 @@
-import { quoted } from '../../../errors/index.js'
-import type { FhirNode, UnitConversion } from '../../../fhirpath/index.js'
+import { OperationError, quoted } from '../../../errors/index.js'
+import { addDuration, decimalOf, temporalOf, temporalText, type FhirNode, type UnitConversion } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { compileRegex } from '../../../regex/index.js'
 import { convertUnit } from '../../../ucum/index.js'
-import type { ElementRule, LimitRule } from '../../profile/element-rule.js'
-import { childrenOf } from '../../walk/children.js'
-import { numberTextOf } from '../../walk/number-text.js'
-import type { Run } from '../../walk/run.js'
-import { base64Length } from '../primitive/base64.js'
-import { hasForm } from './has-form.js'
+import type { ElementRule, LimitRule } from '../../run/element-rule.js'
+import { childrenOf, numberTextOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { base64Length } from '../primitive/number-and-bytes.js'
 import { quantityProblem, type LimitProblem } from './quantity-limit.js'
-import { momentFrom } from './relative-limit.js'
 
 /** Checks length, form, size, decimal places, units, minimum and maximum of a value. */
 export function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
@@ -23,18 +21,18 @@ export function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
     min && boundProblem(run, node, { limit: min, direction: -1 }),
     max && boundProblem(run, node, { limit: max, direction: 1 }),
   ]
-  for (const problem of problems) if (problem !== undefined) run.sink.report('value-limit', node, { ...problem, profile: rule.profile })
+  for (const problem of problems) if (problem !== undefined) run.findings.report('value-limit', node, { ...problem, profile: rule.profile })
 }
 
 const MOMENTS: ReadonlySet<string> = new Set(['date', 'dateTime', 'instant'])
 const DURATIONS: ReadonlySet<string> = new Set(['Duration', 'Quantity'])
 
-interface Bound {
+interface LimitBound {
   readonly limit: LimitRule
   readonly direction: 1 | -1
 }
 
-function boundProblem(run: Run, node: FhirNode, { limit, direction }: Bound): LimitProblem | undefined {
+function boundProblem(run: Run, node: FhirNode, { limit, direction }: LimitBound): LimitProblem | undefined {
   if (isObject(node.value) && isObject(limit.value))
     return quantityProblem({ quantity: node.value, limit: limit.value, direction }, run.convertUnit)
   const bound = limitFor(node, limit, { run, direction })
@@ -129,4 +127,35 @@ function compareTimes(a: string, b: string): number | undefined {
   if (a.includes('T') && b.includes('T')) return Date.parse(a) - Date.parse(b)
   const length = Math.min(a.split('T', 1)[0]?.length ?? 0, b.split('T', 1)[0]?.length ?? 0)
   return a.slice(0, length).localeCompare(b.slice(0, length), 'en')
+}
+
+/** Whether the whole text matches a pattern of a definition. One that cannot be used says nothing about the text. */
+export function hasForm(text: string, pattern: string): boolean {
+  try {
+    return compileRegex(pattern).matchesWhole(text)
+  } catch (error) {
+    if (error instanceof OperationError) return true
+    throw error
+  }
+}
+
+/** The calendar units of FHIRPath for UCUM's. */
+const CALENDAR: ReadonlyMap<string, string> = new Map([
+  ['a', 'year'],
+  ['mo', 'month'],
+  ['wk', 'week'],
+  ['d', 'day'],
+  ['h', 'hour'],
+  ['min', 'minute'],
+  ['s', 'second'],
+])
+
+/** The moment that lies a duration before or after another, as dateTime; `undefined` when the quantity is not a duration in UCUM. */
+function momentFrom(moment: Date, duration: unknown, direction: 1 | -1): string | undefined {
+  if (!isObject(duration)) return undefined
+  const unit = CALENDAR.get(stringAt(duration, 'code') ?? '')
+  const amount = duration['value']
+  if (unit === undefined || typeof amount !== 'number') return undefined
+  const found = addDuration(temporalOf(moment), { kind: 'quantity', value: decimalOf(direction * amount), unit })
+  return found === undefined ? undefined : temporalText(found)
 }

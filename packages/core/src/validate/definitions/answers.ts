@@ -1,0 +1,85 @@
+import type { Pace } from '../../context/index.js'
+import { PENDING, type Pending } from '../../fhirpath/index.js'
+
+/**
+ * What one validation asks of the outside: definitions, membership in value sets. The walk over a resource is synchronous; a question
+ * without an answer yet is noted and answered `PENDING`, and once `settle` has fetched the answers the walk is done again.
+ */
+export interface Questions {
+  /** False when so many are open that this one must wait for the next walk. */
+  readonly note: (fetch: () => Promise<void>) => boolean
+  /** Fetches the answers to all noted questions. False when there was none. */
+  readonly settle: () => Promise<boolean>
+}
+
+/**
+ * Most questions of one walk. What has no definitions for thousands of things has more errors than are told, and the next walk ends there,
+ * so that nobody can have everything looked up.
+ */
+const MAX_OPEN = 5_000
+/** Questions that are answered together; others may run before the next ones. */
+const TOGETHER = 100
+
+/** Makes the questions of one validation. */
+export function createQuestions(pace: Pace): Questions {
+  let open: (() => Promise<void>)[] = []
+  return {
+    note(fetch) {
+      if (open.length >= MAX_OPEN) return false
+      open.push(fetch)
+      return true
+    },
+    async settle() {
+      const noted = open
+      open = []
+      for (let start = 0; start < noted.length; start += TOGETHER) {
+        if (pace.due()) await pace.pause()
+        await Promise.all(noted.slice(start, start + TOGETHER).map((fetch) => fetch()))
+      }
+      return noted.length > 0
+    },
+  }
+}
+
+/** An answer, which may be that there is nothing. */
+export interface Fetched<T> {
+  readonly answer: T
+}
+
+/** Where answers are kept beyond one validation. */
+export interface FetchedStore<T> {
+  get(key: string): Fetched<T> | undefined
+  set(key: string, answer: Fetched<T>): unknown
+}
+
+/** Answers by key, each fetched once. */
+export function answers<T, K = string>(questions: Questions, load: (key: K) => Promise<T>): (key: K) => T | Pending {
+  const known = new Map<K, Fetched<T>>()
+  const asked = new Set<K>()
+  return (key) => {
+    const found = known.get(key)
+    if (found !== undefined) return found.answer
+    if (!asked.has(key) && questions.note(async () => void known.set(key, { answer: await load(key) }))) asked.add(key)
+    return PENDING
+  }
+}
+
+/** The same, where an answer of an earlier validation will do. */
+export function keptOrFetched<T>(
+  questions: Questions,
+  store: FetchedStore<T>,
+  load: (key: string) => Promise<T>,
+): (key: string) => T | Pending {
+  const known = new Map<string, Fetched<T>>()
+  const fetched = answers(questions, async (key) => {
+    const answer = await load(key)
+    store.set(key, { answer })
+    return answer
+  })
+  return (key) => {
+    const found = known.get(key) ?? store.get(key)
+    if (found === undefined) return fetched(key)
+    known.set(key, found)
+    return found.answer
+  }
+}

@@ -1,0 +1,242 @@
+import { LRUCache } from 'lru-cache'
+import { canonicalOf, type Brought, type Definition } from '../../content/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
+import type { Pending } from '../../fhirpath/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { nearest } from '../../nearest/index.js'
+import {
+  definedValueSet,
+  findValueSet,
+  makePlan,
+  membershipIn,
+  missingImports,
+  preparedFilters,
+  readValueSet,
+  statusNotes,
+  terminologyScope,
+  withImports,
+  type CodeSystemProvider,
+  type StatusNote,
+  type SystemFamily,
+  type TerminologyScope,
+  type ValueSetDefinition,
+  type ValueSetPlan,
+} from '../../terminology/index.js'
+import { finished, paced } from '../../work/index.js'
+import { answers, keptOrFetched, type Questions } from './answers.js'
+import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
+
+/** A code as it stands in a resource. Without system it is one of the value set's own. */
+export interface GivenCode {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+  readonly code: string
+}
+
+/** Whether a code is in a value set; `unknown` when that needs content that is not here. */
+type Verdict = 'in' | 'out' | 'unknown'
+
+/** A value set that codes can be looked up in. */
+export interface CodeList {
+  /** `url|version`. */
+  readonly canonical: string
+  readonly title: string
+  readonly has: (code: GivenCode) => Verdict
+  /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
+  readonly notes: (system: string) => readonly StatusNote[]
+  /** Displays that it gives a code where it lists its codes one by one. */
+  readonly displays: (code: GivenCode) => readonly string[]
+  /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
+  readonly suggestions: (code: GivenCode) => readonly string[]
+  /** False once a code system of it has become one for a single request. */
+  readonly lasts: () => boolean
+  /** Whether definitions with these urls would take the place of something that it was made of. */
+  readonly restsOn: (brought: Brought) => boolean
+}
+
+/** What the walk knows of value sets and code systems. */
+export interface CodeDefinitions {
+  /** A value set by canonical; `undefined` when there is none that can be used. */
+  readonly valueSet: (canonical: string) => CodeList | undefined | Pending
+  /** The same for the value sets of FHIR's own types, which are looked up once. */
+  readonly baseValueSet: (canonical: string) => CodeList | undefined | Pending
+  /** A value set that stands inside another resource. */
+  readonly givenValueSet: (resource: JsonObject) => CodeList | undefined | Pending
+  /** Everything known under a canonical; the version that it names is ready to be asked, or the newest. */
+  readonly codeSystem: (canonical: string) => SystemFamily | Pending
+}
+
+/** Looks value sets and code systems up with the terminology engine. */
+export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeDefinitions {
+  const { valueSets } = specificationOf(ctx)
+  const opened = lazily(() => terminologyScope(kept.kept === undefined ? ctx : lastingContext(ctx), { kept: kept.kept }))
+  const listOf = async (definition: ValueSetDefinition): Promise<CodeList | undefined> => {
+    const scope = await opened()
+    return usable(async () => {
+      const plan = await makePlan(scope, definition)
+      await paced(preparedFilters(plan, scope.rules), createPace(ctx))
+      return codeListOf(scope, plan)
+    })
+  }
+  const find = async (canonical: string): Promise<CodeList | undefined> => {
+    const definition = (await findValueSet(ctx, canonical)) ?? (await findUnstamped(ctx, canonical))
+    if (definition === undefined) return undefined
+    return listOf(definedValueSet(ctx.cache, definition))
+  }
+  const fetchBase = answers(questions, async (canonical) => {
+    const list = await find(canonical)
+    valueSets.set(canonical, list)
+    return list
+  })
+  return {
+    valueSet: keptOrFetched(questions, kept.valueSets, find),
+    baseValueSet: (canonical) => (valueSets.has(canonical) ? valueSets.get(canonical) : fetchBase(canonical)),
+    givenValueSet: answers(questions, (resource: JsonObject) => listOf(readValueSet(resource))),
+    codeSystem: keptOrFetched(questions, kept.codeSystems, async (canonical) => {
+      const { url, version } = canonicalOf(canonical)
+      const family = await (await opened()).family(url)
+      await family.prepare(version)
+      return family
+    }),
+  }
+}
+
+/** R4 stamps its own version on canonicals of terminology.hl7.org, which has versions of its own. */
+async function findUnstamped(ctx: OperationContext, canonical: string): Promise<Definition | undefined> {
+  return STAMPED.test(canonical) ? findValueSet(ctx, canonicalOf(canonical).url) : undefined
+}
+
+const STAMPED = /^http:\/\/terminology\.hl7\.org\/ValueSet\/.+\|4\.0\.1$/
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}
+
+/** A value set whose definition is broken says nothing about codes. */
+async function usable<T>(make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make()
+  } catch (error) {
+    if (isAboutContent(error)) return undefined
+    throw error
+  }
+}
+
+function isAboutContent(error: unknown): boolean {
+  return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
+}
+
+const KEPT_VERDICTS = 1_000
+const KEPT_NOTES = 10
+
+function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
+  const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
+  const { resource, canonical } = plan.valueSet
+  const inSystem = (system: string, code: GivenCode): Verdict => verdictOf(scope, plan, { ...code, system })
+  const find = (code: GivenCode): Verdict =>
+    code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
+  const families = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ family }) => family ?? []))
+  const verdicts = new Map<string, Verdict>()
+  const notes = new LRUCache<string, readonly StatusNote[]>({ max: KEPT_NOTES })
+  return {
+    canonical: canonical ?? '',
+    title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
+    has: (code) => {
+      const key = `${code.system}|${code.version}|${code.code}`
+      const known = verdicts.get(key)
+      if (known !== undefined) return known
+      const verdict = find(code)
+      // A map that is emptied when it is full costs less at each look than one that forgets the oldest: bench `validate`.
+      if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()
+      verdicts.set(key, verdict)
+      return verdict
+    },
+    notes: (system) => {
+      const known = notes.get(system) ?? statusNotes(plan, providersOf(plan, system))
+      notes.set(system, known)
+      return known
+    },
+    displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
+    suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
+    lasts: () => families.every((family) => family.lasts()),
+    restsOn: (brought) =>
+      families.some(({ url }) => brought.get('CodeSystem')?.has(url)) || valueSetsOf(plan).some((url) => brought.get('ValueSet')?.has(url)),
+  }
+}
+
+/** The urls of the value set and of all that it imports, known or not. */
+function valueSetsOf(plan: ValueSetPlan): readonly string[] {
+  const canonicals = [...withImports(plan).map(({ valueSet }) => valueSet.canonical ?? ''), ...missingImports(plan)]
+  return canonicals.map((canonical) => canonicalOf(canonical).url)
+}
+
+/** The newest versions of a system that the value set takes codes from. */
+function providersOf(plan: ValueSetPlan, system: string): readonly CodeSystemProvider[] {
+  return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
+}
+
+function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['includes'] {
+  return withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
+}
+
+function listedDisplays(concept: JsonObject | undefined): readonly string[] {
+  const designations = objectsAt(concept, 'designation').map((one) => stringAt(one, 'value'))
+  return [stringAt(concept, 'display'), ...designations].filter((text) => text !== undefined)
+}
+
+function best(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.includes('in')) return 'in'
+  return verdicts.includes('unknown') || verdicts.length === 0 ? 'unknown' : 'out'
+}
+
+function verdictOf(scope: TerminologyScope, plan: ValueSetPlan, code: GivenCode & { readonly system: string }): Verdict {
+  try {
+    const { state } = finished(membershipIn({ scope, code, options: {} }, plan))
+    return state === 'unknown' ? listedVerdict(plan, code) : state
+  } catch (error) {
+    if (isAboutContent(error)) return 'unknown'
+    throw error
+  }
+}
+
+/** Where the code system has no content here, value sets that list their codes one by one still tell. */
+function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict {
+  const parts = plan.includes.filter(({ family }) => family?.url === system)
+  if (parts.length === 0 || plan.excludes.length > 0 || plan.includes.some(({ imports }) => imports.length > 0)) return 'unknown'
+  if (parts.some(({ definition }) => definition.listed(code) !== undefined)) return 'in'
+  return parts.every(({ definition, filters }) => definition.concepts !== undefined && filters.length === 0) ? 'out' : 'unknown'
+}
+
+const SHORT_LIST = 6
+const MAX_CODES = 1_000
+
+/**
+ * Codes of a value set that a wrong one may mean, the nearest first; when none is near and there are no more than six, all.
+ *
+ * @param isMember Whether a code, of the system of the wrong one, is in the value set.
+ */
+function suggestedCodes(plan: ValueSetPlan, { system, code }: GivenCode, isMember: (code: string) => boolean): readonly string[] {
+  const codes = [...codesNamed(plan, system)]
+  const near = nearest(code, codes).filter(isMember)
+  return near.length > 0 || codes.length > SHORT_LIST ? near : codes.filter(isMember)
+}
+
+/** The codes that the value set and those that it imports list, or that short code systems have. */
+function codesNamed(plan: ValueSetPlan, system: string | undefined): ReadonlySet<string> {
+  const codes = new Set<string>()
+  for (const { definition, family } of withImports(plan).flatMap(({ includes }) => includes)) {
+    if (system !== undefined && family?.url !== system) continue
+    const provider = definition.concepts === undefined ? family?.provider(definition.version) : undefined
+    for (const code of definition.concepts?.map((listed) => listed.code) ?? codesOfSystem(provider)) codes.add(code)
+  }
+  return codes
+}
+
+/** All codes of a code system of at most a thousand; none of a larger one. */
+export function codesOfSystem(provider: CodeSystemProvider | undefined): readonly string[] {
+  const size = provider?.index?.size ?? 0
+  if (provider === undefined || size > MAX_CODES) return []
+  return Array.from({ length: size }, (_, concept) => provider.code(concept))
+}

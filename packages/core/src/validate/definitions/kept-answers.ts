@@ -1,0 +1,109 @@
+import { LRUCache } from 'lru-cache'
+import type { ContentView, Kept } from '../../content/index.js'
+import type { Cache, OperationContext } from '../../context/index.js'
+import type { JsonObject } from '../../json/index.js'
+import type { SystemFamily } from '../../terminology/index.js'
+import type { Profile } from '../run/element-rule.js'
+import type { Shape } from '../walk/flawless.js'
+import type { Fetched, FetchedStore } from './answers.js'
+import type { CodeList } from './code-lists.js'
+
+const NAME = 'validation'
+const MOST = 1_000
+
+/** Answers that hold for one validation after another for as long as no definition changes. A class, so that they can be recognised. */
+class KeptAnswers {
+  /** Where they are kept, beside what the terminology engine keeps. */
+  readonly kept: Kept | undefined
+  readonly profiles: FetchedStore<Profile | undefined>
+  readonly definitions: FetchedStore<JsonObject | undefined>
+  readonly globals: FetchedStore<readonly string[]>
+  readonly valueSets: FetchedStore<CodeList | undefined>
+  readonly codeSystems: FetchedStore<SystemFamily>
+
+  constructor(place: Kept | undefined) {
+    const store = <T>(): FetchedStore<T> => (place === undefined ? NOTHING : new LRUCache<string, Fetched<T>>({ max: MOST }))
+    this.kept = place
+    this.profiles = store()
+    this.definitions = store()
+    this.globals = store()
+    this.valueSets = lasting<CodeList | undefined>(store(), (list) => list?.lasts() !== false)
+    this.codeSystems = lasting<SystemFamily>(store(), (family) => family.lasts())
+  }
+}
+
+/** For answers that are of one validation only, which knows them itself. */
+const NOTHING: FetchedStore<never> = { get: () => undefined, set: () => undefined }
+
+/** Code systems that become those of a single request, and what is made of them, are looked up again. */
+function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): FetchedStore<T> {
+  return {
+    get: (key) => {
+      const found = known.get(key)
+      return found !== undefined && lasts(found.answer) ? found : undefined
+    },
+    set: (key, answer) => known.set(key, answer),
+  }
+}
+
+export type { KeptAnswers }
+
+/** What is known of the content as it is now; new, and kept by nobody, where changes of content cannot be told. */
+export async function keptAnswers({ content }: OperationContext): Promise<KeptAnswers> {
+  const place = await content.kept?.()
+  const known = place?.get(NAME)
+  if (known instanceof KeptAnswers) return known
+  const made = new KeptAnswers(place)
+  place?.set(NAME, made)
+  return made
+}
+
+/** The context for what outlives the request: without the request's end, rights and explanation. */
+export function lastingContext(ctx: OperationContext): OperationContext {
+  return { ...ctx, signal: undefined, deadline: undefined, authorize: undefined, explain: undefined }
+}
+
+const KEY = 'validate specification'
+
+/** What the urls of FHIR's own types begin with. */
+export const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** What FHIR itself defines, and what therefore is looked up once for a view on content, not for every request. */
+export interface Specification {
+  /** By name of the type. */
+  readonly types: Map<string, Profile>
+  /** The value sets that FHIR's own types are bound to, by canonical. */
+  readonly valueSets: Map<string, CodeList | undefined>
+  /** By name of the type. */
+  readonly shapes: Map<string, Shape>
+}
+
+/** What is known of FHIR's own types. That of the content below serves a request as well, unless it brings definitions of such types. */
+export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' | 'shapes'> {
+  const { below } = ctx.content
+  const brought = [...(below?.brought.get('StructureDefinition') ?? [])]
+  return below === undefined || brought.some((url) => url.startsWith(TYPE_URL))
+    ? specificationOf(ctx)
+    : baseTypesOf({ ...ctx, content: below.view })
+}
+
+/** What is known so far of the specification as the context's content shows it. A request that brings definitions has a view of its own. */
+export function specificationOf(ctx: OperationContext): Specification {
+  const views = viewsIn(ctx.cache)
+  const known = views.get(ctx.content)
+  if (known !== undefined) return known
+  const made = { types: new Map(), valueSets: new Map(), shapes: new Map() }
+  views.set(ctx.content, made)
+  return made
+}
+
+function viewsIn(cache: Cache): Views {
+  const found = cache.get(KEY)
+  if (found instanceof Views) return found
+  const made = new Views()
+  cache.set(KEY, made, 1)
+  return made
+}
+
+/** A class, so that the cache's content can be recognised. */
+class Views extends WeakMap<ContentView, Specification> {}

@@ -1,0 +1,84 @@
+import { canonicalOf, newestOf, type Definition } from '../../content/index.js'
+import { cached, type CacheKind, type OperationContext } from '../../context/index.js'
+import type { Pending, TypeModel } from '../../fhirpath/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { compileProfile } from '../profile/compile-profile.js'
+import type { Profile } from '../run/element-rule.js'
+import { answers, keptOrFetched, type Questions } from './answers.js'
+import type { Definitions } from './definitions.js'
+import { baseTypesOf, TYPE_URL, type KeptAnswers } from './kept-answers.js'
+
+/** What profiles are compiled with, and where they are kept. */
+interface Compiling {
+  readonly kept: KeptAnswers
+  readonly model: TypeModel
+}
+
+/** Finds and compiles StructureDefinitions. */
+export function profileFinder(
+  ctx: OperationContext,
+  questions: Questions,
+  { kept, model }: Compiling,
+): Pick<Definitions, 'baseType' | 'profile'> {
+  const kind = compiledKind(model)
+  const { types } = baseTypesOf(ctx)
+  const find = async (canonical: string): Promise<Profile | undefined> => {
+    const { url, version } = canonicalOf(canonical)
+    const found = await ctx.content.find('StructureDefinition', 'url', url)
+    const definition = newestOf(version === undefined ? found : versionsFor(found, version))
+    return definition && cached(ctx.cache, kind, definition)
+  }
+  const fetchBase = answers(questions, async (type) => {
+    const profile = await find(TYPE_URL + type)
+    if (profile !== undefined) types.set(type, profile)
+    return profile
+  })
+  return {
+    baseType: (type) => types.get(type) ?? fetchBase(type),
+    profile: keptOrFetched(questions, kept.profiles, find),
+  }
+}
+
+/** The definitions of a version; when there are none, those of which it is the beginning: `0.2` means `0.2.1` too. */
+function versionsFor(found: readonly Definition[], version: string): readonly Definition[] {
+  const exact = found.filter((definition) => definition.version === version)
+  return exact.length > 0 ? exact : found.filter((definition) => definition.version?.startsWith(`${version}.`) === true)
+}
+
+function compiledKind(model: TypeModel): CacheKind<Profile> {
+  return {
+    name: 'validate profile',
+    is: (value): value is Profile => 'root' in value && 'canonical' in value,
+    bytes: () => 100_000,
+    make: ({ resource }) => compileProfile(resource, model),
+  }
+}
+
+/** What the walk knows of definitions that are read as they are. */
+export interface ResourceDefinitions {
+  /** The resource of a type with a canonical, with or without version; `undefined` when there is none. */
+  readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
+  /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
+  readonly globalProfiles: (type: string) => readonly string[] | Pending
+}
+
+/** Finds definitions such as Questionnaires and Measures. */
+export function definitionFinder(ctx: OperationContext, questions: Questions, { definitions, globals }: KeptAnswers): ResourceDefinitions {
+  const find = keptOrFetched(questions, definitions, async (key) => {
+    const end = key.indexOf(' ')
+    const { url, version } = canonicalOf(key.slice(end + 1))
+    return (await ctx.content.resolve(key.slice(0, end), url, version))?.resource
+  })
+  return {
+    definition: (type, canonical) => find(`${type} ${canonical}`),
+    globalProfiles: keptOrFetched(questions, globals, (type) => globalProfiles(ctx, type)),
+  }
+}
+
+/** @see https://hl7.org/fhir/R4/implementationguide-definitions.html#ImplementationGuide.global */
+async function globalProfiles({ content }: OperationContext, type: string): Promise<readonly string[]> {
+  const urls = new Set((await content.find('ImplementationGuide', 'global', type)).map(({ url }) => url))
+  const guides = await Promise.all([...urls].map((url) => content.resolve('ImplementationGuide', url)))
+  const globals = guides.flatMap((guide) => objectsAt(guide?.resource, 'global')).filter((global) => global['type'] === type)
+  return [...new Set(globals.flatMap((global) => stringAt(global, 'profile') ?? []))]
+}

@@ -1,0 +1,81 @@
+import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
+import type { BundleEntry } from '../reference/resolve-locally.js'
+import type { BundleCheck } from './check-bundle.js'
+
+/** In these types of Bundle entries may have no fullUrl: the resource is yet to be made, or the entry is about another time. */
+export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response', 'history'])
+
+/**
+ * Checks that entries have a fullUrl, that it is absolute, and that one of a RESTful server tells the type and id of the resource.
+ *
+ * @see https://hl7.org/fhir/R4/bundle.html#bundle-unique
+ */
+export function checkFullUrls({ run, type, index }: BundleCheck): void {
+  for (const entry of index.entries) {
+    run.step()
+    const text = problemOf(run, entry, type)
+    if (text !== undefined) run.findings.report('bundle-full-url', entry.entry, { text })
+  }
+}
+
+const RESTFUL = /^https?:\/\/.+\/([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/
+
+function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry, bundleType: string): string | undefined {
+  if (fullUrl === undefined) return MAY_LACK_FULL_URL.has(bundleType) ? undefined : 'The entry needs a fullUrl.'
+  if (!isAbsoluteUri(fullUrl)) return `The fullUrl must be an absolute URL, not ${quoted(fullUrl)}.`
+  const type = RESTFUL.exec(fullUrl)?.[1]
+  if (type === undefined || model.type(type)?.kind !== 'resource') return undefined
+  const id = textOf(resource, 'id')
+  if (id === undefined) return `The fullUrl ${quoted(fullUrl)} is that of a resource on a server, but the resource has no id.`
+  if (fullUrl.endsWith(`/${resource.type.name}/${id}`)) return undefined
+  return `The fullUrl ${quoted(fullUrl)} is that of a resource on a server, so it must end with /${resource.type.name}/${id}.`
+}
+
+/** Relations between the pages of an answer. */
+const PAGES: ReadonlySet<string> = new Set(['first', 'previous', 'prev', 'next', 'last'])
+const STYLE_SHEET_OF_FHIR = /^https?:\/\/hl7\.org\/fhir\/fhir\.css$/
+
+/** Checks that each relation stands once, that only answers have pages, and that style sheets of documents are at hand. */
+export function checkBundleLinks(check: BundleCheck): void {
+  const seen = new Set<string>()
+  for (const link of childrenOf(check.run, check.bundle, 'link')) {
+    const relation = textOf(link, 'relation') ?? ''
+    if (relation === 'stylesheet') checkStyleSheet(check, link)
+    else checkRelation(check, link, { relation, isRepeated: seen.has(relation) })
+    seen.add(relation)
+  }
+}
+
+function checkRelation(
+  { run, type }: BundleCheck,
+  link: FhirNode,
+  { relation, isRepeated }: { relation: string; isRepeated: boolean },
+): void {
+  const hasPages = type === 'searchset' || type === 'history'
+  const isPage = PAGES.has(relation)
+  const place = hasPages ? {} : { at: 'relation' }
+  if (isRepeated && ((hasPages && isPage) || relation === 'self'))
+    run.findings.report('bundle-link', link, { text: `There is more than one link with the relation ${quoted(relation)}.`, ...place })
+  if (isPage && !hasPages)
+    run.findings.report('bundle-link', link, {
+      text: `A Bundle of type ${quoted(type)} has no pages, so no link ${quoted(relation)}.`,
+      ...place,
+    })
+}
+
+function checkStyleSheet({ run, index }: BundleCheck, link: FhirNode): void {
+  const url = textOf(link, 'url')
+  if (url === undefined || index.byFullUrl.has(url) || index.byAddress.has(url)) return
+  if (!isAbsoluteUri(url)) {
+    run.findings.report('bundle-style-sheet', link, { text: `There is no style sheet ${quoted(url)} in the Bundle.`, at: 'url' })
+    return
+  }
+  const warn = (text: string): void =>
+    run.findings.report('bundle-style-sheet', link, { text, at: 'url', severity: 'warning', code: 'business-rule' })
+  if (!STYLE_SHEET_OF_FHIR.test(url)) warn('Style sheets should be in the Bundle; the only other one is https://hl7.org/fhir/fhir.css.')
+  if (!url.startsWith('https:')) warn(`The style sheet ${quoted(url)} can be changed on its way; use https.`)
+}

@@ -1,0 +1,56 @@
+import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import type { CodeList, GivenCode } from '../../definitions/code-lists.js'
+import { rulesWithin, type ElementRule } from '../../run/element-rule.js'
+import type { Run } from '../../run/run.js'
+
+/** The value set to which a rule binds: a profile may contain it, and then names it by `#` and its id. `undefined` when it is not known. */
+export function boundList(run: Run, { isBase, profile }: ElementRule, valueSet: string): CodeList | undefined | Pending {
+  if (isBase) return run.definitions.baseValueSet(valueSet)
+  if (!valueSet.startsWith('#')) return run.definitions.valueSet(valueSet)
+  const definition = run.definitions.definition('StructureDefinition', profile)
+  if (definition === undefined || definition === PENDING) return definition
+  const contained = objectsAt(definition, 'contained').find((one) => one['resourceType'] === 'ValueSet' && one['id'] === valueSet.slice(1))
+  return contained === undefined ? undefined : run.definitions.givenValueSet(contained)
+}
+
+/** The value sets to which rules bind, as far as they are known. */
+export function boundLists(run: Run, rules: readonly ElementRule[]): readonly CodeList[] {
+  return rules.flatMap((rule) =>
+    rule.bindings.flatMap(({ valueSet }) => {
+      const list = boundList(run, rule, valueSet)
+      return list === undefined || list === PENDING ? [] : [list]
+    }),
+  )
+}
+
+/** The codes of a node of a type that can be bound; a code alone has no system. */
+export function codesOf({ value, type }: FhirNode): readonly GivenCode[] {
+  if (typeof value === 'string') return [{ code: value }]
+  if (!isObject(value)) return []
+  if (type.name === 'CodeableConcept') return objectsAt(value, 'coding').flatMap(codeIn)
+  return codeIn(value)
+}
+
+/** A Coding or Quantity without system has no known code: nothing tells where the code comes from. */
+function codeIn(coding: JsonObject): readonly GivenCode[] {
+  const code = stringAt(coding, 'code')
+  const system = stringAt(coding, 'system')
+  return code === undefined ? [] : [{ code, system: system ?? '', version: stringAt(coding, 'version') }]
+}
+
+/** Whether the codes of a node satisfy the required bindings of a rule; what cannot be known does not. */
+export function codedFits(run: Run, node: FhirNode, rule: ElementRule): boolean {
+  return rule.bindings.every(({ strength, valueSet }) => {
+    if (strength !== 'required') return true
+    const list = boundList(run, rule, valueSet)
+    return list !== undefined && list !== PENDING && codesOf(node).some((code) => list.has(code) === 'in')
+  })
+}
+
+/** True when a rule, or what it says about its members, requires codes of a value set that is not known. */
+export function needsUnknownCodes(run: Run, rule: ElementRule): boolean {
+  return rulesWithin(rule).some(({ bindings }) =>
+    bindings.some(({ strength, valueSet }) => strength === 'required' && boundList(run, rule, valueSet) === undefined),
+  )
+}

@@ -1,0 +1,117 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import { didYouMean, otherCase } from '../../../nearest/index.js'
+import type { CodeList, GivenCode } from '../../definitions/code-lists.js'
+import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
+import type { Help } from '../../run/finding-sink.js'
+import type { Finding } from '../../run/finding.js'
+import { replacement } from '../../run/patch.js'
+import type { Run } from '../../run/run.js'
+import { boundList, boundLists, codesOf } from './bound-codes.js'
+
+interface BoundRule {
+  readonly binding: BindingRule
+  readonly rule: ElementRule
+}
+
+const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>> = {
+  required: 'error',
+  extensible: 'warning',
+  preferred: 'information',
+}
+
+/** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */
+export function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (rules.every(({ bindings }) => bindings.length === 0)) return
+  const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
+  const required = bound.filter(({ binding }) => binding.strength === 'required')
+  const codes = codesOf(node)
+  if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.lists.set(node.value, () => boundLists(run, rules))
+  const done = new Set<string>()
+  for (const one of required.length > 0 ? required : bound) {
+    if (done.has(one.binding.valueSet)) continue
+    done.add(one.binding.valueSet)
+    checkBinding(run, node, { ...one, codes })
+  }
+}
+
+function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): void {
+  const list = boundList(run, rule, binding.valueSet)
+  if (list === PENDING) return
+  if (list === undefined) {
+    if (!rule.isBase) reportUnknown(run, node, { binding, rule })
+    return
+  }
+  if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
+  const isOut = codes.every((code) => list.has(code) === 'out')
+  if (isOut && !isBeyond(run, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
+}
+
+function reportOut(
+  run: Run,
+  node: FhirNode,
+  { binding, rule, list, codes }: BoundRule & { list: CodeList; codes: readonly GivenCode[] },
+): void {
+  run.findings.report('code-not-in-value-set', node, {
+    text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), from which a code ${demand(binding)}.`,
+    severity: SEVERITIES[binding.strength],
+    ...from(rule),
+    help: () => suggestion(node, codes, list),
+  })
+  if (typeof node.value === 'string' && binding.strength === 'required') {
+    run.findings.report('code-system-not-inferred', node, {
+      text: `The code system of ${quoted(node.value)} cannot be told from ${list.canonical}.`,
+      ...from(rule),
+    })
+  }
+}
+
+/** A preference says nothing about systems that nobody here knows, and a profile that fixes a code does not mean its own binding to forbid it. */
+function isBeyond(run: Run, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): boolean {
+  if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true
+  return binding.strength === 'preferred' && codes.every(({ system }) => system !== undefined && isUnknown(run, system))
+}
+
+function isUnknown(run: Run, system: string): boolean {
+  const family = run.definitions.codeSystem(system)
+  return family === PENDING || family.unknown
+}
+
+/** For the only code: what it may mean, and where only upper and lower case differ, the right one. */
+function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList): Help {
+  const [code] = codes
+  if (code === undefined || codes.length > 1) return {}
+  const suggested = list.suggestions(code)
+  const right = otherCase(code.code, suggested)
+  return { hint: didYouMean(suggested), fix: right === undefined || typeof node.value !== 'string' ? undefined : replacement(node, right) }
+}
+
+function reportUnknown(run: Run, node: FhirNode, { binding, rule }: BoundRule): void {
+  run.findings.report('value-set-unknown', node, { text: `The value set ${binding.valueSet} is not known here.`, ...from(rule) })
+}
+
+/** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */
+function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRule & { list: CodeList }): void {
+  const isMissing =
+    node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
+  if (!isMissing || binding.strength === 'preferred' || binding.takesText === true) return
+  run.findings.report('code-not-in-value-set', node, {
+    text: `There is no code, but one from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
+    severity: SEVERITIES[binding.strength],
+    ...from(rule),
+  })
+}
+
+function demand({ strength }: BindingRule): string {
+  if (strength === 'required') return 'is required'
+  return strength === 'extensible' ? 'should come unless none fits' : 'is preferred'
+}
+
+function shown({ system, code }: GivenCode): string {
+  return quoted(system === undefined ? code : `${system}#${code}`)
+}
+
+function from(rule: ElementRule): { profile?: string } {
+  return rule.isBase ? {} : { profile: rule.profile }
+}

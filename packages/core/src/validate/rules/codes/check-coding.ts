@@ -1,0 +1,180 @@
+import { formatCanonical } from '../../../content/index.js'
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
+import { conceptTexts, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
+import { codesOfSystem } from '../../definitions/code-lists.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import type { Help } from '../../run/finding-sink.js'
+import { pointerOf } from '../../run/patch.js'
+import type { Run } from '../../run/run.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
+import { boundLists, codesOf } from './bound-codes.js'
+
+/** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
+export function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  const { value } = node
+  if (!isObject(value)) return
+  const code = stringAt(value, 'code')
+  const system = stringAt(value, 'system')
+  if (system === undefined) {
+    if (code === undefined) return
+    const text = 'A code without system has no defined meaning and cannot be checked.'
+    run.findings.report('coding-system-missing', node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
+    return
+  }
+  if (!isAbsoluteUri(system)) {
+    run.findings.report('coding-system-form', node, { text: `The system ${quoted(system)} must be an absolute URI.`, at: 'system' })
+  }
+  const family = run.definitions.codeSystem(formatCanonical(system, stringAt(value, 'version')))
+  if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family, rules })
+}
+
+interface CodeInSystem {
+  readonly coding: JsonObject
+  readonly code: string | undefined
+  readonly family: SystemFamily
+  readonly rules: readonly ElementRule[]
+}
+
+/** A Coding that is the element itself, not one of those in a CodeableConcept. */
+function isLone({ parent }: FhirNode): boolean {
+  return parent?.type.name !== 'CodeableConcept'
+}
+
+function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }: CodeInSystem): void {
+  if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
+  if (code === undefined) return
+  const version = stringAt(coding, 'version')
+  const provider = family.provider(version)
+  if (provider === undefined) {
+    run.findings.report('code-system-version', node, {
+      text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} is not known here; known: ${family.versions.join(', ')}.`,
+      at: 'system',
+    })
+    return
+  }
+  const concept = provider.find(code)
+  if (concept === undefined) reportUnknownCode(run, node, { code, provider })
+  else checkConcept(run, node, { coding, concept, provider, rules })
+}
+
+function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
+  if (EXTERNAL.has(url)) return
+  const valueSet = run.definitions.valueSet(url)
+  const definition = run.definitions.definition('CodeSystem', url)
+  if (valueSet === PENDING || definition === PENDING) return
+  if (definition?.['content'] === 'supplement') {
+    const text = `${quoted(url)} only supplements a code system, so it has no codes of its own.`
+    run.findings.report('code-system-unknown', node, { text, at: 'system', severity: 'error' })
+    return
+  }
+  if (valueSet === undefined) return reportUnknownUrl(run, node, { url, rules })
+  run.findings.report('coding-system-form', node, { text: `${quoted(url)} is a value set, not a code system.`, at: 'system' })
+}
+
+function reportUnknownUrl(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
+  const isUnbound = isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
+  if (isUnbound && isExampleUrl(url)) return
+  const text = `The code system ${quoted(url)} is not known here.`
+  run.findings.report('code-system-unknown', node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
+}
+
+/** True for the url of a code system that only examples have. */
+export function isExampleUrl(url: string): boolean {
+  return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
+}
+
+/** Says that a code system lacks the code of a Coding or Quantity. */
+function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
+  const { url, complete } = provider.header
+  run.findings.report('code-unknown', node, {
+    text: `The code system ${quoted(url)} has no code ${quoted(code)}.`,
+    severity: complete ? 'error' : 'warning',
+    at: 'code',
+    help: () => nearestCode(node, code, provider),
+  })
+}
+
+function nearestCode(node: FhirNode, code: string, provider: CodeSystemProvider): Help {
+  const near = nearest(code, codesOfSystem(provider))
+  const right = otherCase(code, near)
+  return {
+    hint: didYouMean(near),
+    fix: right === undefined ? undefined : [{ op: 'replace', path: pointerOf(node, 'code'), value: right }],
+  }
+}
+
+function checkConcept(
+  run: Run,
+  node: FhirNode,
+  {
+    coding,
+    concept,
+    provider,
+    rules,
+  }: { coding: JsonObject; concept: number; provider: CodeSystemProvider; rules: readonly ElementRule[] },
+): void {
+  if (provider.status(concept).inactive) {
+    run.findings.report('concept-inactive', node, {
+      text: `${quoted(provider.code(concept))} is not in use any more; choose another code.`,
+    })
+  }
+  const display = stringAt(coding, 'display')
+  const texts = conceptTexts(provider, concept).map(({ value }) => value)
+  if (display === undefined || texts.length === 0 || texts.some((text) => folded(text) === folded(display))) return
+  if (displaysInLists(run, node, rules).some((text) => folded(text) === folded(display))) return
+  run.findings.report('display-wrong', node, {
+    text: `The display of ${quoted(provider.code(concept))} is not ${quoted(display)}; it is one of ${texts.slice(0, 5).map(quoted).join(', ')}.`,
+    at: 'display',
+  })
+}
+
+/** The displays that the value sets give which a Coding, or the concept that it is in, is bound to. */
+function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly string[] {
+  const concept = node.parent?.value
+  const lists = [...boundLists(run, rules), ...((isObject(concept) && run.lists.get(concept)?.()) || [])]
+  return lists.flatMap((list) => codesOf(node).flatMap((code) => list.displays(code)))
+}
+
+function folded(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, ' ').trim()
+}
+
+/** Code systems whose content nobody has without a licence or a service: silence is all that can be said. */
+export const EXTERNAL: ReadonlySet<string> = new Set([
+  'http://snomed.info/sct',
+  'http://loinc.org',
+  'http://www.nlm.nih.gov/research/umls/rxnorm',
+  'http://unitsofmeasure.org',
+  'http://hl7.org/fhir/sid/cvx',
+  'http://hl7.org/fhir/sid/ndc',
+  'http://hl7.org/fhir/sid/icd-10',
+  'http://hl7.org/fhir/sid/icd-10-cm',
+  'http://hl7.org/fhir/sid/icd-9-cm',
+  'http://www.ama-assn.org/go/cpt',
+  'http://dicom.nema.org/resources/ontology/DCM',
+  'urn:ietf:bcp:13',
+  'urn:ietf:bcp:47',
+  'urn:iso:std:iso:3166',
+  'urn:iso:std:iso:4217',
+  'http://unstats.un.org/unsd/methods/m49/m49.htm',
+])
+
+const UCUM = 'http://unitsofmeasure.org'
+const ANNOTATED_UNIT = /^[^{]+\{/
+
+/** Checks that the unit of a Quantity is one, where UCUM can be asked, and that it depends on nothing between braces. */
+export function checkUnit(run: Run, node: FhirNode): void {
+  const code = isObject(node.value) && stringAt(node.value, 'system') === UCUM ? stringAt(node.value, 'code') : undefined
+  if (code === undefined) return
+  const family = run.definitions.codeSystem(UCUM)
+  const provider = family === PENDING ? undefined : family.provider()
+  if (provider === undefined) return
+  if (provider.find(code) === undefined) reportUnknownCode(run, node, { code, provider })
+  else if (ANNOTATED_UNIT.test(code)) {
+    const text = `The unit ${quoted(code)} has an annotation, which means nothing to whoever compares units; put it into the text of the unit.`
+    run.findings.report('unit-annotation', node, { text })
+  }
+}

@@ -1,0 +1,41 @@
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { systemNotes, type StatusNote } from '../../../terminology/index.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import type { Run } from '../../run/run.js'
+import { boundLists, codesOf } from './bound-codes.js'
+
+/** Notes that the code systems of an element, or the value sets that it is bound to, are drafts, experiments, or should not be used any more. */
+export function checkStatus(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (node.parent?.type.name === 'CodeableConcept') return
+  const systems = new Set(codesOf(node).flatMap(({ system }) => (system === undefined || system === '' ? [] : [system])))
+  for (const system of systems) {
+    for (const { status, type, canonical } of notesOn(run, system, rules)) {
+      run.findings.report('terminology-status', node, { text: `The ${type} ${canonical} is ${STATUSES[status]}.` })
+    }
+  }
+}
+
+const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
+  draft: 'a draft',
+  experimental: 'an experiment',
+  deprecated: 'deprecated',
+  withdrawn: 'withdrawn',
+  retired: 'retired',
+}
+
+/** A draft value set may use draft systems, so a binding decides what is worth a note. */
+function notesOn(run: Run, system: string, rules: readonly ElementRule[]): readonly StatusNote[] {
+  const lists = boundLists(run, rules)
+  const isBound = rules.some(({ bindings }) => bindings.length > 0)
+  const notes = isBound ? lists.flatMap((list) => list.notes(system)) : notesOnSystem(run, system)
+  return notes.filter(({ status, canonical }) => status !== 'draft' || !canonical.startsWith(COPIED))
+}
+
+/** R4 has copies of the code systems of terminology.hl7.org, as the drafts that most of them were at the time. */
+const COPIED = 'http://terminology.hl7.org/'
+
+function notesOnSystem(run: Run, system: string): readonly StatusNote[] {
+  const family = run.definitions.codeSystem(system)
+  const provider = family === PENDING ? undefined : family.provider()
+  return provider === undefined ? [] : systemNotes(provider, { status: 'active', experimental: false })
+}

@@ -1,0 +1,63 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { conceptTexts, fold, type CodeSystemProvider } from '../../../terminology/index.js'
+import type { Work } from '../../../work/index.js'
+import type { CodeList } from '../../definitions/code-lists.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+
+/** What the codes on one side of a group are taken from. */
+interface Side {
+  /** Where it is known completely. */
+  readonly provider: CodeSystemProvider | undefined
+  readonly scope: CodeList | undefined
+}
+
+/**
+ * Checks that the codes of a ConceptMap exist in the code systems of their group with the display that is given, and are in the value sets
+ * that the map is from and to, where these are known completely.
+ */
+export function* checkConceptMap(run: Run, node: FhirNode): Work<void> {
+  const [from, to] = [scopeOf(run, node, 'source'), scopeOf(run, node, 'target')]
+  for (const group of childrenOf(run, node, 'group')) {
+    const source = { provider: systemOf(run, group, 'source'), scope: from }
+    const target = { provider: systemOf(run, group, 'target'), scope: to }
+    for (const element of childrenOf(run, group, 'element')) {
+      checkCode(run, element, source)
+      for (const one of childrenOf(run, element, 'target')) checkCode(run, one, target)
+      yield
+    }
+  }
+}
+
+function scopeOf(run: Run, map: FhirNode, name: 'source' | 'target'): CodeList | undefined {
+  const [scope] = childrenOf(run, map, name)
+  const list = typeof scope?.value === 'string' ? run.definitions.valueSet(scope.value) : undefined
+  return list === PENDING ? undefined : list
+}
+
+function systemOf(run: Run, group: FhirNode, name: 'source' | 'target'): CodeSystemProvider | undefined {
+  const url = textOf(group, name)
+  const version = textOf(group, `${name}Version`)
+  if (url === undefined)
+    run.findings.report('concept-map-code', group, { text: `The group does not tell the code system of its ${name}s.` })
+  const family = url === undefined ? PENDING : run.definitions.codeSystem(version === undefined ? url : `${url}|${version}`)
+  const provider = family === PENDING ? undefined : family.provider(version)
+  return provider?.header.complete === true ? provider : undefined
+}
+
+function checkCode(run: Run, holder: FhirNode, { provider, scope }: Side): void {
+  run.step()
+  const [code] = childrenOf(run, holder, 'code')
+  if (provider === undefined || typeof code?.value !== 'string') return
+  const { url } = provider.header
+  const concept = provider.find(code.value)
+  const say = (text: string): void => run.findings.report('concept-map-code', code, { text })
+  if (concept === undefined) return say(`The code system ${quoted(url)} has no code ${quoted(code.value)}.`)
+  if (scope?.has({ system: url, code: code.value }) === 'out')
+    say(`The code ${quoted(code.value)} is not in the value set ${scope.canonical}.`)
+  const display = textOf(holder, 'display')
+  const texts = conceptTexts(provider, concept).map(({ value }) => value)
+  if (display === undefined || texts.length === 0 || texts.some((text) => fold(text) === fold(display))) return
+  say(`${quoted(display)} is not a display of the code ${quoted(code.value)}; it has ${texts.slice(0, 5).map(quoted).join(', ')}.`)
+}

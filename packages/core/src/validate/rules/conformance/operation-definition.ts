@@ -1,0 +1,94 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import type { ElementRule, Profile, TypeRule } from '../../run/element-rule.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+
+/**
+ * Checks that the parameters of an OperationDefinition are those of the profiles on Parameters that it names for its input and output: by name,
+ * number, type and target profiles.
+ */
+export function checkOperation(run: Run, node: FhirNode): void {
+  checkUse(run, node, { use: 'in', name: 'inputProfile' })
+  checkUse(run, node, { use: 'out', name: 'outputProfile' })
+}
+
+function checkUse(run: Run, node: FhirNode, { use, name }: { use: string; name: string }): void {
+  const canonical = textOf(node, name)
+  const profile = canonical === undefined ? undefined : run.definitions.profile(canonical)
+  if (profile === undefined || profile === PENDING) return
+  const slices = slicesOf(profile)
+  const parameters = childrenOf(run, node, 'parameter').filter((parameter) => textOf(parameter, 'use') === use)
+  const names = new Set(parameters.map((parameter) => textOf(parameter, 'name')))
+  for (const missing of [...slices.keys()].filter((slice) => !names.has(slice))) {
+    const text = `The profile ${quoted(profile.canonical)} has a parameter ${quoted(missing)}, which the operation does not have.`
+    run.findings.report('operation-parameter', node, { text, at: name, severity: 'warning', code: 'unknown' })
+  }
+  for (const parameter of parameters) checkParameter(run, parameter, { profile, slice: slices.get(textOf(parameter, 'name') ?? '') })
+}
+
+/** The slices of `Parameters.parameter` by the name that they fix. */
+function slicesOf({ root }: Profile): ReadonlyMap<string, ElementRule> {
+  const slices = root.children.get('parameter')?.slices ?? []
+  return new Map(
+    slices.flatMap((slice) => {
+      const { fixed, pattern } = slice.children.get('name')?.value ?? {}
+      const name = fixed ?? pattern
+      return typeof name === 'string' ? [[name, slice] as const] : []
+    }),
+  )
+}
+
+function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile: Profile; slice: ElementRule | undefined }): void {
+  const name = quoted(textOf(node, 'name') ?? '')
+  if (slice === undefined) {
+    const text = `The profile ${quoted(profile.canonical)} has no parameter ${name}.`
+    run.findings.report('operation-parameter', node, { text, severity: 'warning', code: 'unknown' })
+    return
+  }
+  for (const difference of differences(run, node, slice)) {
+    const text = `The profile ${quoted(profile.canonical)} says otherwise of ${name}: ${difference}.`
+    run.findings.report('operation-parameter', node, { text })
+  }
+}
+
+function differences(run: Run, node: FhirNode, slice: ElementRule): readonly string[] {
+  const types = typesOf(slice)
+  return [...numberDifferences(node, slice), ...typeDifferences(node, types), ...targetDifferences(run, node, types)]
+}
+
+/** What a differential does not state, it takes from elsewhere. */
+function numberDifferences({ value }: FhirNode, { min, max, isComplete }: ElementRule): readonly string[] {
+  if (!isObject(value)) return []
+  const own = { min: value['min'], max: value['max'] === '*' ? Infinity : Number(value['max']) }
+  return [
+    ...(min !== own.min && (isComplete || min > 0) ? [`min is ${min}`] : []),
+    ...(max !== own.max && (isComplete || max < Infinity) ? [`max is ${max === Infinity ? '*' : max}`] : []),
+  ]
+}
+
+/** A parameter has a value or a resource. */
+function typesOf({ children }: ElementRule): readonly TypeRule[] {
+  return ['value', 'resource'].flatMap((name) => {
+    const rule = children.get(name)
+    return rule === undefined || rule.max === 0 ? [] : rule.types
+  })
+}
+
+/** Types that stand for many. */
+const ANY: ReadonlySet<string> = new Set(['Any', 'Element', 'Resource', 'DomainResource'])
+
+function typeDifferences(node: FhirNode, types: readonly TypeRule[]): readonly string[] {
+  const type = textOf(node, 'type')
+  if (type === undefined || ANY.has(type) || types.length === 0 || types.some(({ code }) => code === type || ANY.has(code))) return []
+  return [`the type is ${types.map(({ code }) => code).join(' or ')}, not ${quoted(type)}`]
+}
+
+function targetDifferences(run: Run, node: FhirNode, types: readonly TypeRule[]): readonly string[] {
+  if (types.length === 0 || ANY.has(textOf(node, 'type') ?? 'Any')) return []
+  const own = new Set(childrenOf(run, node, 'targetProfile').map(({ value }) => value))
+  const others = new Set<unknown>(types.flatMap(({ targetProfiles }) => targetProfiles))
+  const same = own.size === others.size && [...own].every((canonical) => others.has(canonical))
+  return same ? [] : [`the target profiles are ${[...others].map(String).join(', ') || 'none'}`]
+}

@@ -1,0 +1,142 @@
+import { OperationError, quoted } from '../../../errors/index.js'
+import { parseFhirPath, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import type { Work } from '../../../work/index.js'
+import type { Finding } from '../../run/finding.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import { resourceOf, type Run } from '../../run/run.js'
+import { EXTERNAL, isExampleUrl } from '../codes/check-coding.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
+import { checkFilter } from './value-set-filter.js'
+
+/** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied. */
+export function* checkValueSet(run: Run, node: FhirNode): Work<void> {
+  checkParameters(run, node)
+  for (const compose of childrenOf(run, node, 'compose')) {
+    for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) yield* checkPart(run, part)
+  }
+}
+
+function* checkPart(run: Run, part: FhirNode): Work<void> {
+  yield
+  checkImports(run, part)
+  const system = textOf(part, 'system')
+  if (system === undefined) return
+  if (!isAbsoluteUri(system) || system.includes('|')) {
+    run.findings.report('value-set-system', part, {
+      text: `The system must be an absolute URI without version, not ${quoted(system)}; a contained CodeSystem too is named by its url.`,
+    })
+    return
+  }
+  checkSystem(run, part, system)
+  yield* checkConcepts(run, part, system)
+  for (const filter of childrenOf(run, part, 'filter')) checkFilter(run, filter, system)
+}
+
+function checkImports(run: Run, part: FhirNode): void {
+  const imports = childrenOf(run, part, 'valueSet')
+  const warn = (node: FhirNode, text: string, code?: 'informational'): void =>
+    run.findings.report('value-set-import', node, { text, ...(code !== undefined && { code }) })
+  for (const one of imports) {
+    if (typeof one.value === 'string' && !one.value.startsWith('#') && run.definitions.valueSet(one.value) === undefined)
+      warn(one, `The value set ${quoted(one.value)} is not known here.`)
+  }
+  if (imports.length > 1) warn(part, 'Only codes that are in all of the value sets are meant.', 'informational')
+}
+
+/** What is said of the content of a code system that cannot give all codes. */
+const CONTENT: ReadonlyMap<unknown, Pick<Finding, 'severity'>> = new Map([
+  ['supplement', { severity: 'error' }],
+  ['example', { severity: 'warning' }],
+  ['fragment', { severity: 'information' }],
+])
+
+function checkSystem(run: Run, part: FhirNode, system: string): void {
+  const definition = run.definitions.definition('CodeSystem', system)
+  if (definition === PENDING || EXTERNAL.has(system)) return
+  if (definition === undefined) return checkUnknown(run, part, system)
+  const content = CONTENT.get(definition['content'])
+  if (content === undefined) return
+  const text = `Of the code system ${quoted(system)} there is only a part here: ${quoted(String(definition['content']))}.`
+  run.findings.report('value-set-system', part, { text, ...content })
+}
+
+function checkUnknown(run: Run, part: FhirNode, system: string): void {
+  const valueSet = run.definitions.valueSet(system)
+  if (valueSet === PENDING) return
+  if (valueSet !== undefined)
+    run.findings.report('value-set-system', part, { text: `${quoted(system)} is a value set, not a code system; include it as such.` })
+  else if (childrenOf(run, part, 'concept').length > 0 && resourceOf(part).slot?.name !== 'contained')
+    run.findings.report('value-set-system', part, {
+      text: `The code system ${quoted(system)} is not known here, so its codes are not checked.`,
+      severity: isExampleUrl(system) ? 'information' : 'warning',
+      code: 'business-rule',
+    })
+}
+
+function* checkConcepts(run: Run, part: FhirNode, system: string): Work<void> {
+  const concepts = childrenOf(run, part, 'concept')
+  const family = concepts.length === 0 || EXTERNAL.has(system) ? PENDING : run.definitions.codeSystem(system)
+  const provider = family === PENDING ? undefined : family.provider(textOf(part, 'version'))
+  if (provider === undefined || !provider.header.complete) return
+  for (const concept of concepts) {
+    run.step()
+    yield
+    const code = textOf(concept, 'code')
+    if (code === undefined || provider.find(code) !== undefined) continue
+    run.findings.report('value-set-code', concept, { text: `The code system ${quoted(system)} has no code ${quoted(code)}.` })
+  }
+}
+
+const PARAMETER = 'http://hl7.org/fhir/tools/StructureDefinition/valueset-parameter'
+const EXPRESSION = 'http://hl7.org/fhir/StructureDefinition/cqf-expression'
+
+/** Checks that the expressions that stand for values of filters can be read, and that they use the parameters that the ValueSet declares. */
+function checkParameters(run: Run, node: FhirNode): void {
+  const declared = extensionsOf(run, node, PARAMETER).map((extension) => ({ extension, name: nameOf(run, extension) }))
+  const names = new Set(declared.map(({ name }) => name))
+  const used = new Set<string>()
+  for (const expression of filterExpressions(run, node)) {
+    const text = textOf(expression, 'expression') ?? ''
+    const own = [...text.matchAll(/%([A-Za-z][A-Za-z0-9_-]*)/g)].flatMap(([, name]) => name ?? [])
+    for (const name of own) used.add(name)
+    const problem = readingProblem(text) ?? undeclaredProblem(own.find((name) => !names.has(name)))
+    if (problem !== undefined) run.findings.report('value-set-expression', expression, { text: problem })
+  }
+  for (const { extension, name } of declared) {
+    if (name !== undefined && !used.has(name))
+      run.findings.report('value-set-parameter', extension, { text: `No filter uses the parameter ${quoted(name)}.` })
+  }
+}
+
+function undeclaredProblem(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : `The expression uses the parameter ${quoted(name)}, which the value set does not declare.`
+}
+
+function nameOf(run: Run, parameter: FhirNode): string | undefined {
+  const [name] = extensionsOf(run, parameter, 'name').flatMap((extension) => childrenOf(run, extension, 'value'))
+  return typeof name?.value === 'string' ? name.value : undefined
+}
+
+function filterExpressions(run: Run, node: FhirNode): readonly FhirNode[] {
+  return ['include', 'exclude']
+    .flatMap((part) => childrenOf(run, node, 'compose').flatMap((compose) => childrenOf(run, compose, part)))
+    .flatMap((part) => childrenOf(run, part, 'filter'))
+    .flatMap((filter) => childrenOf(run, filter, 'value'))
+    .flatMap((value) => extensionsOf(run, value, EXPRESSION))
+    .flatMap((extension) => childrenOf(run, extension, 'value'))
+    .filter((expression) => textOf(expression, 'language') === 'text/fhirpath')
+}
+
+function extensionsOf(run: Run, node: FhirNode, url: string): readonly FhirNode[] {
+  return childrenOf(run, node, 'extension').filter((extension) => textOf(extension, 'url') === url)
+}
+
+function readingProblem(expression: string): string | undefined {
+  try {
+    parseFhirPath(expression)
+    return undefined
+  } catch (error) {
+    if (error instanceof OperationError && error.code !== 'too-costly') return `The expression cannot be read: ${error.message}`
+    throw error
+  }
+}

@@ -1,0 +1,206 @@
+import { quoted } from '../../../errors/index.js'
+import { finished, type Work } from '../../../work/index.js'
+import { isAllowedAttribute, isAllowedElement, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
+import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
+
+const NAMESPACE = 'http://www.w3.org/1999/xhtml'
+const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
+const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms'])
+
+/** What ends a paragraph in HTML. */
+const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
+
+/** Characters that are read in one go. */
+const PIECE = 20_000
+
+/** The attributes `lang` and `xml:lang` of an element. */
+export interface NarrativeLanguage {
+  readonly lang: string | undefined
+  readonly xmlLang: string | undefined
+}
+
+/** What a narrative says about itself. */
+export interface Narrative {
+  readonly problems: readonly string[]
+  /** Values of `id` and of `a name`. */
+  readonly ids: ReadonlySet<string>
+  /** Fragments that links point to. */
+  readonly fragments: readonly string[]
+  /** Fragments that images and all else point to. */
+  readonly sources: readonly string[]
+  /** What the outermost element says of its language. */
+  readonly language: NarrativeLanguage
+  /** The same of the `div`s directly inside the outermost element, of those that have one. */
+  readonly sections: readonly NarrativeLanguage[]
+  /** True when there is something to see outside of these. */
+  readonly hasUnsectioned: boolean
+  readonly hasSpaceAttribute: boolean
+  /** False when there is nothing to see. */
+  readonly hasContent: boolean
+  /** True when there are elements or attributes that narratives do not have. */
+  readonly hasForeignMarkup: boolean
+}
+
+type OpenTag = Extract<XhtmlToken, { kind: 'open' }>
+
+interface Reading {
+  readonly problems: Set<string>
+  readonly open: string[]
+  readonly ids: Set<string>
+  readonly fragments: string[]
+  readonly sources: string[]
+  readonly sections: NarrativeLanguage[]
+  root: OpenTag | undefined
+  /** Of those that are open. */
+  paragraphs: number
+  hasContent: boolean
+  hasUnsectioned: boolean
+  isInSection: boolean
+  hasForeignMarkup: boolean
+  hasSpaceAttribute: boolean
+}
+
+/**
+ * Reads a narrative in one pass, by a tokenizer that resolves no entities and loads nothing.
+ *
+ * @see https://hl7.org/fhir/R4/narrative.html
+ */
+export function readNarrative(text: string): Narrative {
+  return finished(narrativeWork(text))
+}
+
+/** The same, while other work runs in between. */
+export function* narrativeWork(text: string): Work<Narrative> {
+  const reading = emptyReading()
+  const xhtml = text.trim()
+  let pause = PIECE
+  for (let at = 0; at < xhtml.length;) {
+    const { token, end } = xhtmlTokenAt(xhtml, at)
+    if (token !== undefined) read(reading, token)
+    at = end
+    if (at < pause) continue
+    pause = at + PIECE
+    yield
+  }
+  const [unclosed] = reading.open
+  if (reading.problems.size === 0 && unclosed !== undefined) reading.problems.add(`The element '${unclosed}' is not closed.`)
+  if (reading.problems.size === 0) checkWhole(reading)
+  return {
+    problems: [...reading.problems],
+    ids: reading.ids,
+    fragments: reading.fragments,
+    sources: reading.sources,
+    language: languageOf(reading.root?.attributes),
+    sections: reading.sections,
+    hasUnsectioned: reading.hasUnsectioned,
+    hasSpaceAttribute: reading.hasSpaceAttribute,
+    hasContent: reading.hasContent || reading.problems.size > 0,
+    hasForeignMarkup: reading.hasForeignMarkup,
+  }
+}
+
+function emptyReading(): Reading {
+  const lists = { open: [], fragments: [], sources: [], sections: [] }
+  const flags = { hasContent: false, hasUnsectioned: false, isInSection: false, hasForeignMarkup: false, hasSpaceAttribute: false }
+  return { ...lists, ...flags, paragraphs: 0, problems: new Set(), ids: new Set(), root: undefined }
+}
+
+function languageOf(attributes: readonly XhtmlAttribute[] | undefined): NarrativeLanguage {
+  return { lang: valueOf(attributes, 'lang'), xmlLang: valueOf(attributes, 'xml:lang') }
+}
+
+function valueOf(attributes: readonly XhtmlAttribute[] | undefined, name: string): string | undefined {
+  return attributes?.find((attribute) => attribute.name === name)?.value
+}
+
+function checkWhole({ root, problems }: Reading): void {
+  if (root?.name !== 'div') problems.add("A narrative must be one 'div' element.")
+  else if (valueOf(root.attributes, 'xmlns') !== NAMESPACE) problems.add(`The 'div' of a narrative must be in the namespace ${NAMESPACE}.`)
+}
+
+function read(reading: Reading, token: XhtmlToken): void {
+  switch (token.kind) {
+    case 'fault':
+      reading.problems.add(`The narrative has ${token.text}.`)
+      return
+    case 'text':
+      return readText(reading, token.text)
+    case 'open':
+      return readOpening(reading, token)
+    case 'close':
+      if (token.name === 'p') reading.paragraphs--
+      if (reading.open.pop() !== token.name) reading.problems.add(`The element '${quotedName(token.name)}' is closed where it is not open.`)
+  }
+}
+
+function readText(reading: Reading, text: string): void {
+  checkEntities(reading, text)
+  if (text.trim() === '') return
+  seeContent(reading)
+  if (reading.open.length === 0) reading.problems.add("A narrative must be one 'div' element.")
+}
+
+function readOpening(reading: Reading, token: OpenTag): void {
+  checkPlace(reading, token)
+  if (reading.open.length === 1) readSection(reading, token)
+  if (token.name === 'img') seeContent(reading)
+  for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
+  if (token.closed) return
+  reading.open.push(token.name)
+  if (token.name === 'p') reading.paragraphs++
+}
+
+function checkPlace(reading: Reading, token: OpenTag): void {
+  if (reading.open.length === 0) {
+    if (reading.root !== undefined) reading.problems.add("A narrative must be one 'div' element.")
+    reading.root ??= token
+  }
+  if (!isAllowedElement(token.name)) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
+  if (BLOCKS.has(token.name) && reading.paragraphs > 0) reading.problems.add(`A paragraph cannot have a '${token.name}' in it.`)
+}
+
+function readSection(reading: Reading, { name, attributes }: { name: string; attributes: readonly XhtmlAttribute[] }): void {
+  const language = languageOf(attributes)
+  reading.isInSection = name === 'div' && (language.lang !== undefined || language.xmlLang !== undefined)
+  if (reading.isInSection) reading.sections.push(language)
+}
+
+function seeContent(reading: Reading): void {
+  reading.hasContent = true
+  if (reading.open.length < 2 || !reading.isInSection) reading.hasUnsectioned = true
+}
+
+function readAttribute(reading: Reading, element: string, { name, value }: XhtmlAttribute): void {
+  const { problems } = reading
+  if (!isAllowedAttribute(element, name))
+    refuse(reading, `The attribute '${quotedName(name)}' is not allowed on '${quotedName(element)}' in a narrative.`)
+  checkEntities(reading, value)
+  if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
+  if (name === 'xml:space') reading.hasSpaceAttribute = true
+  if (name === 'style' && isLoadingStyle(unescaped(value))) problems.add('A style in the narrative loads something from elsewhere.')
+  if (LINKS.has(name)) readLink(reading, { name, link: unescaped(value) })
+}
+
+function refuse(reading: Reading, problem: string): void {
+  reading.hasForeignMarkup = true
+  reading.problems.add(problem)
+}
+
+function checkEntities({ problems }: Reading, text: string): void {
+  const entity = unknownEntity(text)
+  if (entity !== undefined) problems.add(`The narrative has an unknown entity ${quoted(entity)}.`)
+}
+
+/** Browsers ignore control characters and blanks in a scheme, so the check does too. */
+function readLink(reading: Reading, { name, link }: { name: string; link: string }): void {
+  const plain = link.replace(/[\u0000-\u0020]/g, '')
+  if (plain.startsWith('#')) (name === 'href' ? reading.fragments : reading.sources).push(plain.slice(1))
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(plain)?.[1]?.toLowerCase()
+  if (scheme !== undefined && !SAFE_SCHEMES.has(scheme)) {
+    reading.problems.add(`The narrative links to ${quoted(link)}, whose scheme is not one to follow.`)
+  }
+}
+
+function quotedName(name: string): string {
+  return quoted(name).slice(1, -1)
+}

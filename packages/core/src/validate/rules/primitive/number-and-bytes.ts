@@ -1,0 +1,78 @@
+import { quoted } from '../../../errors/index.js'
+import type { PrimitiveProblem } from './problem.js'
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+const MAX_INTEGER = 2_147_483_647
+const MAX_DIGITS = 18
+
+/** decimal: any JSON number; more than 18 digits are a warning. */
+export function decimalProblem(source: string): PrimitiveProblem | undefined {
+  if (source.length <= MAX_DIGITS) return undefined
+  const mantissa = source.split(/[eE]/, 1)[0] ?? ''
+  const digits = mantissa.replace(/\D/g, '').replace(/^0+/, '').length
+  if (digits <= MAX_DIGITS) return undefined
+  return { kind: 'primitive-range', text: `${quoted(source)} has more than ${MAX_DIGITS} digits.`, severity: 'warning' }
+}
+
+/** integer: 32 bits, without fraction or exponent. */
+export function integerProblem(source: string): PrimitiveProblem | undefined {
+  return within(source, { type: 'integer', from: -MAX_INTEGER - 1 })
+}
+
+/** unsignedInt: from 0. */
+export function unsignedIntProblem(source: string): PrimitiveProblem | undefined {
+  return within(source, { type: 'unsignedInt', from: 0 })
+}
+
+/** positiveInt: from 1. */
+export function positiveIntProblem(source: string): PrimitiveProblem | undefined {
+  return within(source, { type: 'positiveInt', from: 1 })
+}
+
+function within(source: string, { type, from }: { type: string; from: number }): PrimitiveProblem | undefined {
+  const value = Number(source)
+  if (INTEGER.test(source) && value >= from && value <= MAX_INTEGER) return undefined
+  return { kind: 'primitive-form', text: `${quoted(source)} is not a valid ${type}.` }
+}
+
+const EQUALS = 61
+/** What nearly all values are: read by the engine's own loop. */
+const PLAIN = /^[A-Za-z0-9+/]*={0,2}$/
+
+/** base64Binary: groups of four from the alphabet, at most two `=` at the end. White space is allowed with a warning. A loop, because the published expression backtracks. */
+export function base64Problem(text: string): PrimitiveProblem | undefined {
+  return text.length % 4 === 0 && PLAIN.test(text) ? undefined : problemByCharacter(text)
+}
+
+function problemByCharacter(text: string): PrimitiveProblem | undefined {
+  let digits = 0
+  let padding = 0
+  let spaces = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (isSpace(code)) spaces++
+    else if (code === EQUALS) padding++
+    else if (padding > 0 || !isDigit(code)) return invalid
+    else digits++
+  }
+  if (padding > 2 || (digits + padding) % 4 !== 0) return invalid
+  return spaces === 0 ? undefined : { kind: 'primitive-space', text: 'The base64 value contains white space.', severity: 'warning' }
+}
+
+const invalid: PrimitiveProblem = { kind: 'primitive-form', text: 'The value is not valid base64.' }
+
+/** Number of octets that a valid base64 text stands for. */
+export function base64Length(text: string): number {
+  let digits = 0
+  for (let i = 0; i < text.length; i++) if (isDigit(text.charCodeAt(i))) digits++
+  return Math.floor((digits * 3) / 4)
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13
+}
+
+/** `A-Z a-z 0-9 + /` */
+function isDigit(code: number): boolean {
+  return (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || (code >= 47 && code <= 57) || code === 43
+}

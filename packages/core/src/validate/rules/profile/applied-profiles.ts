@@ -1,0 +1,117 @@
+import { OperationError, quoted } from '../../../errors/index.js'
+import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectAt } from '../../../json/index.js'
+import type { ElementRule, Profile } from '../../run/element-rule.js'
+import { childrenOf } from '../../run/nodes.js'
+import { rootsOf } from '../../run/profile-roots.js'
+import type { Run } from '../../run/run.js'
+
+/** FHIR's own definitions, by release. */
+const OTHER_RELEASE = /^http:\/\/hl7\.org\/fhir\/(\d\.\d)\/StructureDefinition\//
+
+/** The profiles that a resource names in `meta.profile`; those that are not known get a warning. */
+export function claimedProfiles(run: Run, node: FhirNode): readonly Profile[] {
+  const claims = isObject(node.value) ? objectAt(node.value, 'meta')?.['profile'] : undefined
+  if (!Array.isArray(claims)) return []
+  return claims.flatMap((claim: unknown, index) => (typeof claim === 'string' ? claimed(run, node, { claim, index }) : []))
+}
+
+function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; index: number }): readonly Profile[] {
+  const profile = run.definitions.profile(claim)
+  if (profile === PENDING) return []
+  const release = OTHER_RELEASE.exec(claim)?.[1]
+  if (profile === undefined && release !== undefined) {
+    run.findings.report('profile-other-version', node, {
+      text: `The profile ${quoted(claim)} is for FHIR ${release}, so nothing of it is checked.`,
+      at: `meta.profile[${index}]`,
+    })
+    return []
+  }
+  if (profile === undefined) {
+    run.findings.report('profile-unknown', node, {
+      text: `The profile ${quoted(claim)} is not known here, so nothing of it is checked.`,
+      at: `meta.profile[${index}]`,
+    })
+    return []
+  }
+  return fittingProfile(run, node, profile)
+}
+
+/** The profiles that ImplementationGuides set for all resources of the node's type; those that are not known get a warning. */
+export function globalProfiles(run: Run, node: FhirNode): readonly Profile[] {
+  const canonicals = run.definitions.globalProfiles(node.type.name)
+  return canonicals === PENDING ? [] : canonicals.flatMap((canonical) => globalProfile(run, node, canonical))
+}
+
+function globalProfile(run: Run, node: FhirNode, canonical: string): readonly Profile[] {
+  const profile = run.definitions.profile(canonical)
+  if (profile === PENDING) return []
+  if (profile !== undefined) return fittingProfile(run, node, profile)
+  run.findings.report('profile-unknown', node, {
+    text: `The profile ${canonical}, which an ImplementationGuide sets for every ${node.type.name}, is not known here.`,
+  })
+  return []
+}
+
+/**
+ * The rules of the profiles that the caller asks for, as far as they are for the resource itself.
+ *
+ * @throws {OperationError} `profile-not-found` for one that is not to be found.
+ */
+export function requestedRules(run: Run, canonicals: readonly string[]): readonly ElementRule[] {
+  const meant = requested(run, canonicals).filter((profile) => !isForEntry(run, profile))
+  return meant.flatMap((profile) => fittingProfile(run, run.root, profile)).flatMap((profile) => rootsOf(run, profile))
+}
+
+/** Checks the resource of a Bundle's first entry against the profiles that the caller asks for and that are for no Bundle. */
+export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
+  const profiles = requested(run, canonicals).filter((profile) => isForEntry(run, profile))
+  const [entry] = profiles.length === 0 ? [] : childrenOf(run, run.root, 'entry')
+  const [resource] = entry === undefined ? [] : childrenOf(run, entry, 'resource')
+  if (resource === undefined) return
+  const rules = profiles.flatMap((profile) => fittingProfile(run, resource, profile)).flatMap((profile) => rootsOf(run, profile))
+  run.visit({ ...run, isStructural: false }, resource, rules)
+}
+
+function requested(run: Run, canonicals: readonly string[]): readonly Profile[] {
+  return canonicals.flatMap((canonical) => {
+    const profile = run.definitions.profile(canonical)
+    if (profile === undefined) throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} is not known.`)
+    return profile === PENDING ? [] : [profile]
+  })
+}
+
+function isForEntry({ model, root }: Run, { type }: Profile): boolean {
+  return root.type.name === 'Bundle' && !isSubtype(model, root.type, type)
+}
+
+/** The profile as a list of one when it is for the node's type and builds on what is known; else that is reported, and the list is empty. */
+function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Profile[] {
+  const missing = missingBase(run, profile)
+  if (missing !== undefined) {
+    run.findings.report('definition-snapshot', node, {
+      text: `The profile ${quoted(profile.url)} cannot be used: it builds on ${quoted(missing)}, which is not known here or builds on it in turn.`,
+      profile: profile.canonical,
+    })
+    return []
+  }
+  if (isSubtype(run.model, node.type, profile.type)) return [profile]
+  run.findings.report('profile-type', node, {
+    text: `The profile ${quoted(profile.url)} is for ${profile.type}, not for ${node.type.name}.`,
+    profile: profile.canonical,
+  })
+  return []
+}
+
+/** The canonical at which the chain of profiles down to a type breaks off. */
+function missingBase(run: Run, profile: Profile): string | undefined {
+  const seen = new Set([profile.canonical])
+  for (let base = profile.base; base !== undefined;) {
+    const next = run.definitions.profile(base)
+    if (next === PENDING) return undefined
+    if (next === undefined || seen.has(next.canonical)) return base
+    seen.add(next.canonical)
+    base = next.base
+  }
+  return undefined
+}

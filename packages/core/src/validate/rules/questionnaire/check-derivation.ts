@@ -1,0 +1,113 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { extensionValues } from '../../profile/value-rule.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { sameAnswer, typedMember } from './enablement.js'
+import { readForm, type Form, type FormItem } from './form.js'
+
+const DERIVATION_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-derivationType'
+const DERIVATIONS = 'http://hl7.org/fhir/questionnaire-derivationType'
+
+/** Checks that what a Questionnaire derives from is known, as is in which way, and that its items keep to it. */
+export function checkDerivedFrom(run: Run, node: FhirNode): void {
+  for (const base of childrenOf(run, node, 'derivedFrom')) {
+    if (typeof base.value !== 'string' || base.value.startsWith('#')) continue
+    const found = run.definitions.definition('Questionnaire', base.value)
+    if (found === PENDING) continue
+    const mode = modeOf(base)
+    const fault = found === undefined ? 'is not known here' : FAULTS.get(mode)
+    if (fault !== undefined) report(run, base, { fault, isFine: found !== undefined && mode === 'inspiredBy' })
+    else if (found !== undefined) checkDerivedItems(run, node, { form: readForm(base.value, found), isExtended: mode === 'extends' })
+  }
+}
+
+/** Why what derives from a known questionnaire is not checked. */
+const FAULTS: ReadonlyMap<string, string> = new Map([
+  ['', 'is given without the type of the derivation'],
+  ['unknown', 'is given with a type of derivation that is not known'],
+  ['inspiredBy', 'is only an inspiration'],
+])
+
+function modeOf({ extra }: FhirNode): string {
+  const coding = extensionValues(extra ?? {}, DERIVATION_TYPE)[0]
+  return isObject(coding) ? knownMode(coding) : ''
+}
+
+function knownMode(coding: JsonObject): string {
+  const code = stringAt(coding, 'code') ?? ''
+  return coding['system'] === DERIVATIONS && ['extends', 'compliesWith', 'inspiredBy'].includes(code) ? code : 'unknown'
+}
+
+function report(run: Run, base: FhirNode, { fault, isFine }: { fault: string; isFine: boolean }): void {
+  run.findings.report('questionnaire-derived-from', base, {
+    text: `The questionnaire ${quoted(String(base.value))} ${fault}, so what derives from it is not checked.`,
+    ...(isFine && { severity: 'information' }),
+  })
+}
+
+/** A questionnaire from which another derives. */
+interface Origin {
+  readonly form: Form
+  /** True when the other may have items of its own. */
+  readonly isExtended: boolean
+}
+
+/** Checks that the items of a questionnaire keep what those of its origin with the same linkId say: type, number, length and answers. */
+function checkDerivedItems(run: Run, parent: FhirNode, origin: Origin): void {
+  for (const item of childrenOf(run, parent, 'item')) {
+    run.step()
+    const linkId = textOf(item, 'linkId') ?? ''
+    const original = origin.form.byLinkId.get(linkId)
+    if (original !== undefined) checkItem(run, item, original)
+    else if (!origin.isExtended)
+      run.findings.report('questionnaire-derived-item', item, {
+        text: `The questionnaire that this derives from has no item ${quoted(linkId)}.`,
+        code: 'not-found',
+      })
+    checkDerivedItems(run, item, origin)
+  }
+}
+
+function checkItem(run: Run, item: FhirNode, original: FormItem): void {
+  const say = (node: FhirNode, what: string): void =>
+    run.findings.report('questionnaire-derived-item', node, { text: `${what} in the questionnaire that this derives from.` })
+  for (const { name, isBroken, what } of KEPT) {
+    for (const member of childrenOf(run, item, name)) if (isBroken(member.value, original)) say(member, what)
+  }
+  const { maxLength } = original.json
+  if (maxLength !== undefined && childrenOf(run, item, 'maxLength').length === 0) say(item, 'The answer has a greatest length')
+  checkAnswers(run, item, { original: original.json, say })
+}
+
+/** What cannot be otherwise than in the origin. */
+const KEPT: readonly { name: string; isBroken: (value: unknown, original: FormItem) => boolean; what: string }[] = [
+  { name: 'type', isBroken: (type, original) => type !== original.type, what: 'The type is another' },
+  { name: 'repeats', isBroken: (repeats, original) => repeats === true && !original.repeats, what: 'The item does not repeat' },
+  { name: 'required', isBroken: (required, original) => required === false && original.required, what: 'The item is required' },
+  { name: 'maxLength', isBroken: (length, { json: { maxLength } }) => Number(length) > Number(maxLength), what: 'The answer is shorter' },
+]
+
+interface OriginalAnswers {
+  readonly original: JsonObject
+  readonly say: (node: FhirNode, what: string) => void
+}
+
+function checkAnswers(run: Run, item: FhirNode, { original, say }: OriginalAnswers): void {
+  const own = childrenOf(run, item, 'answerOption')
+  const options = objectsAt(original, 'answerOption')
+  if (stringAt(original, 'answerValueSet') !== undefined && own.length > 0) say(item, 'The answers come from a value set')
+  if (options.length === 0) return
+  if (textOf(item, 'answerValueSet') !== undefined) say(item, 'The answers are options')
+  else if (own.length === 0) say(item, 'There are options')
+  for (const option of own) {
+    const [value] = childrenOf(run, option, 'value')
+    if (value !== undefined && !options.some((one) => isSame(value, one))) say(option, 'There is no such option')
+  }
+}
+
+function isSame(value: FhirNode, option: JsonObject): boolean {
+  const expected = typedMember(option, 'value')
+  return expected !== undefined && sameAnswer(value, expected)
+}

@@ -1,0 +1,100 @@
+import { quoted } from '../../errors/index.js'
+import { pushChildren, type FhirNode } from '../../fhirpath/index.js'
+import { extensionAt, isObject, stringAt, type JsonObject } from '../../json/index.js'
+import type { Run } from '../run/run.js'
+import { readNarrative } from './narrative/read-narrative.js'
+import { isAbsoluteUri } from './primitive/uri.js'
+
+/** What holds for every resource: its id is bare, its url absolute, and everything in it that is contained is meant by something. */
+export function checkResource(run: Run, node: FhirNode): void {
+  if (!isObject(node.value)) return
+  if (Object.hasOwn(node.value, '_id'))
+    run.findings.report('id-extension', node, { text: 'The id of a resource has no extensions.', at: 'id' })
+  checkUrl(run, node, stringAt(node.value, 'url'))
+  checkStatus(run, node)
+  checkContained(run, node)
+}
+
+/** The url of a definition is its identity. */
+function checkUrl(run: Run, node: FhirNode, url: string | undefined): void {
+  if (url === undefined || node.type.elements.get('url')?.[0]?.type !== 'uri' || isAbsoluteUri(url)) return
+  run.findings.report('uri-form', node, { text: `The canonical url ${quoted(url)} must be absolute.`, at: 'url' })
+}
+
+function checkContained(run: Run, node: FhirNode): void {
+  const contained: FhirNode[] = []
+  pushChildren(run.model, node, { name: 'contained', into: contained })
+  if (contained.length === 0) return
+  const meant = containedReferences(node.value)
+  const seen = new Set<string>()
+  for (const [index, { value }] of contained.entries()) {
+    const id = isObject(value) ? stringAt(value, 'id') : undefined
+    const text = problemOf(id, { seen, isMeant: id !== undefined && (meant.has(id) || containedReferences(value).has('')) })
+    if (text !== undefined) run.findings.report('contained', node, { text, at: `contained[${index}]` })
+    if (id !== undefined) seen.add(id)
+  }
+}
+
+function problemOf(id: string | undefined, { seen, isMeant }: { seen: ReadonlySet<string>; isMeant: boolean }): string | undefined {
+  if (id === undefined) return 'A contained resource must have an id.'
+  if (seen.has(id)) return `There are several contained resources with the id ${quoted(id)}.`
+  return isMeant ? undefined : `The contained resource ${quoted(id)} is not referred to from the resource that contains it.`
+}
+
+const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
+
+/** The statuses of a definition that go with each standards status. */
+const STATUSES: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['draft', ['draft']],
+  ['normative', ['active']],
+  ['trial-use', ['draft', 'active']],
+  ['informative', ['draft', 'active', 'retired']],
+  ['deprecated', ['retired']],
+  ['withdrawn', ['retired']],
+  ['external', ['draft', 'active', 'retired']],
+])
+
+/** Checks that a definition's status goes with its standards status, and that its version can stand in a canonical. */
+function checkStatus(run: Run, node: FhirNode): void {
+  const { type, value } = node
+  if (!isObject(value) || type.elements.get('url')?.[0]?.type !== 'uri' || !type.elements.has('status')) return
+  for (const text of [standingProblem(value), versionProblem(value)])
+    if (text !== undefined) run.findings.report('definition-status', node, { text })
+}
+
+function standingProblem(definition: JsonObject): string | undefined {
+  const status = stringAt(definition, 'status')
+  const standing = extensionAt(definition, STANDARDS_STATUS)?.['valueCode']
+  const fitting = STATUSES.get(standing)
+  if (status === undefined || fitting === undefined || fitting.includes(status)) return undefined
+  return `The status ${quoted(status)} does not go with the standards status ${quoted(String(standing))}.`
+}
+
+function versionProblem(definition: JsonObject): string | undefined {
+  const version = stringAt(definition, 'version')
+  return version?.includes('#') === true
+    ? `The version ${quoted(version)} cannot stand in a canonical, where '#' begins a fragment.`
+    : undefined
+}
+
+/** The ids that `#id` texts anywhere in a value point to; `''` for `#` alone. */
+function containedReferences(value: unknown): ReadonlySet<string> {
+  const ids = new Set<string>()
+  collect(value, ids)
+  return ids
+}
+
+function collect(value: unknown, ids: Set<string>): void {
+  if (typeof value === 'string') {
+    if (value.startsWith('#')) ids.add(value.slice(1))
+    if (value.startsWith('<div') && value.includes('#')) collectLinks(value, ids)
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const member of Object.values(value)) collect(member, ids)
+}
+
+function collectLinks(xhtml: string, ids: Set<string>): void {
+  const { fragments, sources } = readNarrative(xhtml)
+  for (const id of [...fragments, ...sources]) ids.add(id)
+}

@@ -1,0 +1,152 @@
+import { OperationError, quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import type { Work } from '../../../work/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import { resourceOf, type Run } from '../../run/run.js'
+import { checkConstraintKeys, checkRestrictions } from './check-restrictions.js'
+import { checkCharacteristics, checkTypeProfiles } from './check-types.js'
+import { checkDiscriminators, checkExtensionSlicing, misplacedElements, placeOf, type ElementAtPath } from './element-place.js'
+
+/** What the rules of a differential work with. */
+export interface DifferentialCheck {
+  readonly run: Run
+  readonly definition: FhirNode
+  readonly differential: FhirNode
+  /** True for a profile, which cannot add elements. */
+  readonly isConstraint: boolean
+}
+
+/** An ElementDefinition of a differential. */
+export interface ElementCheck {
+  readonly run: Run
+  readonly node: FhirNode
+  readonly path: string
+  /** Absent when the types do not know the element. */
+  readonly place: ElementAtPath | undefined
+}
+
+/** Checks the elements of a differential, each by itself and in their order. */
+export function* checkElements(check: DifferentialCheck, nodes: readonly FhirNode[]): Work<void> {
+  const { run, isConstraint } = check
+  const elements = nodes.map((node) => {
+    const path = textOf(node, 'path') ?? ''
+    return { run, node, path, place: placeOf(run.model, path) }
+  })
+  checkRoot(check, elements)
+  checkExtensionSlicing(check.definition, elements)
+  for (const element of elements) {
+    yield
+    checkPlace(check, element)
+    checkCharacteristics(element)
+    checkBinding(element)
+    checkExpressions(element)
+    checkDiscriminators(element)
+    checkTypeProfiles(element)
+  }
+  if (isConstraint) {
+    reportMisplaced(check, elements)
+    yield
+    checkRestrictions(check, elements)
+    yield
+    checkConstraintKeys(check, elements)
+    yield
+  }
+  checkSliceSupport(check, elements)
+}
+
+function checkRoot({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+  const root = elements.find(({ node, path }) => !path.includes('.') && childrenOf(run, node, 'slicing').length > 0)
+  if (root === undefined) return
+  run.findings.report('definition-slicing', root.node, { text: 'The root of a profile cannot be sliced.' })
+  run.findings.report('definition-snapshot', definition, { text: 'The differential cannot be applied, because it slices the root.' })
+}
+
+function reportMisplaced({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+  const misplaced = misplacedElements(run, elements)
+  if (misplaced.length === 0) return
+  for (const { node, path } of misplaced) {
+    run.findings.report('definition-path', node, {
+      text: `There is no element ${quoted(path)} at this place of the base: check the path and the order.`,
+    })
+  }
+  run.findings.report('definition-path', definition, {
+    text: `Of the differential, ${misplaced.length} elements do not fit the base: ${misplaced
+      .slice(0, 5)
+      .map(({ path }) => path)
+      .join(', ')}.`,
+  })
+}
+
+/** Checks that an element is of the definition's own type, and that it slices only what comes several times or is of several types. */
+function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node, path, place }: ElementCheck): void {
+  const type = (textOf(definition, 'type') ?? '').replace(/^.*\//, '')
+  const say = (at: FhirNode, text: string): void => run.findings.report('definition-path', at, { text, code: 'not-found' })
+  if (type !== '' && path !== type && !path.startsWith(`${type}.`))
+    say(node, `The path ${quoted(path)} does not start with the type ${quoted(type)}.`)
+  if (isSingle(place, path))
+    for (const slicing of childrenOf(run, node, 'slicing')) say(slicing, `${quoted(path)} comes only once, so there is nothing to slice.`)
+  if (isConstraint && !/(?:^E|\.e)xtension$/.test(path) && childrenOf(run, node, 'meaningWhenMissing').length > 0)
+    say(node, `Only the definition of the type says what it means when ${quoted(path)} is missing.`)
+}
+
+function isSingle(place: ElementCheck['place'], path: string): boolean {
+  return place !== undefined && path.includes('.') && place.slots.every(({ isCollection, isChoice }) => !isCollection && !isChoice)
+}
+
+/** Checks that an element is bound to a value set to rely on: only experiments, and examples, use experiments. */
+function checkBinding({ run, node }: ElementCheck): void {
+  if (isExperiment(resourceOf(node).value)) return
+  for (const binding of childrenOf(run, node, 'binding')) {
+    const canonical = textOf(binding, 'valueSet')
+    if (canonical === undefined || canonical.startsWith('#') || textOf(binding, 'strength') === 'example') continue
+    const found = run.definitions.definition('ValueSet', canonical)
+    if (found === PENDING || !isExperiment(found)) continue
+    const text = `The value set ${quoted(canonical)} is an experiment, but the profile is none.`
+    run.findings.report('definition-binding', binding, { text, severity: 'warning' })
+  }
+}
+
+function isExperiment(definition: unknown): boolean {
+  return isObject(definition) && definition['experimental'] === true
+}
+
+/** Checks that the constraints on an element can be read. */
+function checkExpressions({ run, node }: ElementCheck): void {
+  for (const constraint of childrenOf(run, node, 'constraint')) {
+    const expression = textOf(constraint, 'expression')
+    const problem = expression === undefined ? undefined : problemOf(run, expression)
+    if (problem === undefined) continue
+    run.findings.report('definition-expression', constraint, {
+      text: `The constraint ${quoted(textOf(constraint, 'key') ?? '')} cannot be read. ${problem}`,
+    })
+  }
+}
+
+function problemOf({ definitions: facts }: Run, expression: string): string | undefined {
+  try {
+    facts.expression(expression)
+    return undefined
+  } catch (error) {
+    if (error instanceof OperationError) return error.message
+    throw error
+  }
+}
+
+/** Checks that the slices of an element that must be supported must be supported too. */
+function checkSliceSupport({ run, differential }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+  const supported = new Set(
+    elements.filter((element) => isSupported(element) && textOf(element.node, 'sliceName') === undefined).map(({ path }) => path),
+  )
+  for (const element of elements) {
+    const slice = textOf(element.node, 'sliceName')
+    if (slice === undefined || !supported.has(element.path) || isSupported(element)) continue
+    run.findings.report('definition-must-support', differential, {
+      text: `The slice ${quoted(slice)} of ${quoted(element.path)} need not be supported, but the element that it slices must.`,
+    })
+  }
+}
+
+function isSupported({ node: { value } }: ElementCheck): boolean {
+  return isObject(value) && value['mustSupport'] === true
+}

@@ -1,0 +1,105 @@
+import { formatCanonical } from '../../../content/index.js'
+import { quoted } from '../../../errors/index.js'
+import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import { corrected } from '../../profile/corrections.js'
+import { SYSTEM_TYPES, type ElementRule } from '../../run/element-rule.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import { rootsOf } from '../../run/profile-roots.js'
+import type { Run } from '../../run/run.js'
+import type { DifferentialCheck, ElementCheck } from './check-elements.js'
+
+/** Checks that a profile takes nothing back that its base demands: cardinality, types, the discriminators of a slicing. */
+export function checkRestrictions({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+  const base = textOf(definition, 'baseDefinition')
+  for (const element of elements) {
+    const rule = base === undefined ? undefined : ruleIn(run, base, element.path)
+    if (rule === undefined) continue
+    for (const text of [cardinalityProblem(element, rule), typeProblem(element, rule)])
+      if (text !== undefined) run.findings.report('definition-restriction', definition, { text })
+    const text = slicingProblem(element, rule)
+    if (text !== undefined) run.findings.report('definition-slicing', definition, { text, code: 'business-rule' })
+  }
+}
+
+/** What a profile, or the next of those on which it builds that has something to say, says about an element. */
+function ruleIn(run: Run, canonical: string, path: string): ElementRule | undefined {
+  const seen = new Set<string>()
+  for (let next: string | undefined = canonical; next !== undefined && !seen.has(next);) {
+    seen.add(next)
+    const profile = run.definitions.profile(next)
+    if (profile === undefined || profile === PENDING) return undefined
+    const rule = profile.elements.get(path)
+    if (rule !== undefined) return rule
+    next = profile.base
+  }
+  const type = run.definitions.baseType(path.split('.', 1)[0] ?? '')
+  return type === undefined || type === PENDING ? undefined : type.elements.get(path)
+}
+
+function cardinalityProblem({ node, path }: ElementCheck, base: ElementRule): string | undefined {
+  const [least, most] = isObject(node.value) ? [node.value['min'], node.value['max']] : []
+  if (typeof least === 'number' && least < base.min && textOf(node, 'sliceName') === undefined)
+    return `${quoted(path)} is needed ${base.min} times in the base, so ${least} is too little.`
+  const max = most === '*' ? Number.POSITIVE_INFINITY : Number(most)
+  return max > base.max ? `${quoted(path)} is allowed ${base.max} times in the base, so ${String(most)} is too much.` : undefined
+}
+
+function typeProblem({ run, node, path }: ElementCheck, base: ElementRule): string | undefined {
+  if (base.types.length === 0) return undefined
+  const stray = childrenOf(run, node, 'type').find((type) => !isAllowed(run, textOf(type, 'code') ?? '', base))
+  return stray && `${quoted(path)} cannot be of type ${quoted(textOf(stray, 'code') ?? '')}: the base does not allow that.`
+}
+
+/** Later releases call what has one of FHIRPath's own types by its primitive type. */
+function isAllowed({ model }: Run, code: string, { types }: ElementRule): boolean {
+  const type = model.type(code)
+  if (type === undefined) return true
+  return types.some(
+    ({ code: allowed }) => (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES)) || isSubtype(model, type, allowed),
+  )
+}
+
+/** Extensions are looked at apart: they are sliced by url everywhere. */
+function slicingProblem({ run, node, path }: ElementCheck, { slicing }: ElementRule): string | undefined {
+  const stated = childrenOf(run, node, 'slicing').flatMap((one) => childrenOf(run, one, 'discriminator'))
+  if (stated.length === 0 || slicing === undefined || slicing.discriminators.length === 0 || path.endsWith('xtension')) return undefined
+  const isKept = slicing.discriminators.every((discriminator, index) => isSame(stated[index], discriminator))
+  return isKept ? undefined : `${quoted(path)} is sliced by other discriminators than in the base.`
+}
+
+/** A pattern is told by its value too. */
+function isSame(node: FhirNode | undefined, { type, path }: { readonly type: string; readonly path: string }): boolean {
+  const kind = (text: string | undefined): string | undefined => (text === 'pattern' ? 'value' : text)
+  return node !== undefined && textOf(node, 'path') === path && kind(textOf(node, 'type')) === kind(type)
+}
+
+/** Checks that a differential gives constraints of its own, and that a key always stands for the same one. */
+export function checkConstraintKeys({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+  const url = textOf(definition, 'url') ?? ''
+  const own = new Set<string | undefined>([undefined, url, formatCanonical(url, textOf(definition, 'version'))])
+  const known = inheritedKeys(run, definition)
+  for (const constraint of elements.flatMap(({ node }) => childrenOf(run, node, 'constraint'))) {
+    const [key, expression, source] = ['key', 'expression', 'source'].map((name) => textOf(constraint, name))
+    const say = (text: string): void => run.findings.report('definition-expression', constraint, { text })
+    if (!own.has(source)) say(`The constraint is said to be from ${quoted(source ?? '')}, so it does not belong into this differential.`)
+    if (key === undefined || expression === undefined) continue
+    if ((known.get(key) ?? expression) !== expression && known.get(key) !== corrected(expression))
+      say(`The key ${quoted(key)} stands for another constraint already.`)
+    else known.set(key, expression)
+  }
+}
+
+/** Expressions by key. */
+function inheritedKeys(run: Run, definition: FhirNode): Map<string, string> {
+  const base = textOf(definition, 'baseDefinition')
+  const profile = base === undefined ? undefined : run.definitions.profile(base)
+  const roots = profile === undefined || profile === PENDING ? [] : rootsOf(run, profile)
+  const keys = new Map<string, string>()
+  for (const { profile: canonical } of roots) {
+    const found = run.definitions.profile(canonical)
+    if (found === undefined || found === PENDING) continue
+    for (const { constraints } of found.elements.values()) for (const { key, expression } of constraints) keys.set(key, expression)
+  }
+  return keys
+}

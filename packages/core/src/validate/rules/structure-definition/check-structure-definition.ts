@@ -1,0 +1,89 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import type { JsonObject } from '../../../json/index.js'
+import type { Work } from '../../../work/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { checkElements } from './check-elements.js'
+import { checkObligations } from './check-obligations.js'
+import { placeOf } from './element-place.js'
+
+/** Checks that a StructureDefinition can be used: its base is known, its differential fits the type, its context is not too wide. */
+export function* checkStructureDefinition(run: Run, node: FhirNode): Work<void> {
+  checkBase(run, node)
+  checkContexts(run, node)
+  checkExtensionUrl(run, node)
+  const [differential] = childrenOf(run, node, 'differential')
+  if (differential === undefined) return
+  const isConstraint = textOf(node, 'derivation') === 'constraint'
+  yield* checkElements({ run, definition: node, differential, isConstraint }, childrenOf(run, differential, 'element'))
+  checkObligations(run, node, differential)
+}
+
+function checkBase(run: Run, node: FhirNode): void {
+  const base = textOf(node, 'baseDefinition')
+  const found = base === undefined ? PENDING : run.definitions.definition('StructureDefinition', base)
+  if (found === undefined) {
+    run.findings.report('definition-base', node, {
+      text: `The base ${quoted(base ?? '')} is not known here, so the differential is not checked against it.`,
+    })
+  } else if (found !== PENDING) checkDerivation(run, node, found)
+}
+
+function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
+  const isSameType = base['type'] === textOf(node, 'type')
+  const say = (text: string): void => run.findings.report('definition-base', node, { text, severity: 'error' })
+  if (textOf(node, 'derivation') !== 'constraint') {
+    if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} needs a name of its own.`)
+    return
+  }
+  if (base['kind'] !== textOf(node, 'kind')) say(`The base is a ${quoted(String(base['kind']))}, so the profile cannot be of another kind.`)
+  if (!isSameType) {
+    run.findings.report('definition-snapshot', node, {
+      text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,
+    })
+  }
+}
+
+const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/Extension'
+
+/** The url of an extension is that of its definition; a profile on an extension has it from there. */
+function checkExtensionUrl(run: Run, node: FhirNode): void {
+  if (textOf(node, 'baseDefinition') !== EXTENSION) return
+  const url = textOf(node, 'url') ?? ''
+  const elements = ['differential', 'snapshot']
+    .flatMap((name) => childrenOf(run, node, name))
+    .flatMap((part) => childrenOf(run, part, 'element'))
+  if (elements.some((element) => textOf(element, 'path') === 'Extension.url' && textOf(element, 'fixedUri') === url)) return
+  run.findings.report('definition-extension-url', node, { text: `The definition must fix the url of the extension to ${quoted(url)}.` })
+}
+
+/** Names for resources with a url and a status, which R5 has and definitions for R4 use. */
+const LATER: ReadonlySet<string> = new Set(['CanonicalResource', 'MetadataResource'])
+
+/** Checks where an extension may stand: at elements that there are, not everywhere; nothing but an extension says so. */
+function checkContexts(run: Run, node: FhirNode): void {
+  const contexts = childrenOf(run, node, 'context')
+  if (textOf(node, 'type') === 'Extension') {
+    for (const context of contexts) checkContext(run, context)
+    return
+  }
+  for (const context of [...contexts, ...childrenOf(run, node, 'contextInvariant')])
+    reportWrong(run, context, 'Only extensions have a context.')
+}
+
+function checkContext(run: Run, context: FhirNode): void {
+  const [type, expression = ''] = [textOf(context, 'type'), textOf(context, 'expression')]
+  const isKnown = LATER.has(expression) || placeOf(run.model, expression) !== undefined
+  const warn = (text: string): void => run.findings.report('definition-context', context, { text })
+  if (type === 'fhirpath' && isKnown) warn(`${quoted(expression)} is an element, so the context should be of the type element.`)
+  if (type !== 'element') return
+  if (expression === 'Element') warn('The context Element allows the extension everywhere; name the elements that it is for.')
+  // An extension on the context may say that it is one of another release.
+  else if (!isKnown && childrenOf(run, context, 'extension').length === 0)
+    reportWrong(run, context, `There is no element ${quoted(expression)}.`)
+}
+
+function reportWrong(run: Run, context: FhirNode, text: string): void {
+  run.findings.report('definition-context', context, { text, severity: 'error', code: 'invalid' })
+}

@@ -1,0 +1,135 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import type { ElementCheck } from './check-elements.js'
+
+const WHOLE_NUMBERS = ['integer', 'unsignedInt', 'positiveInt']
+const TIMES = ['date', 'dateTime', 'instant', 'time']
+
+/** Types that have no codes to bind. What is not listed may have. */
+const UNBOUND: ReadonlySet<string> = new Set([
+  ...WHOLE_NUMBERS,
+  ...TIMES,
+  'boolean',
+  'decimal',
+  'base64Binary',
+  'Period',
+  'Range',
+  'Ratio',
+  'Attachment',
+  'HumanName',
+  'Address',
+  'ContactPoint',
+  'Timing',
+  'Annotation',
+  'SampledData',
+  'Signature',
+])
+
+/** Types whose values have an order. */
+const ORDERED = [...WHOLE_NUMBERS, ...TIMES, 'decimal', 'Quantity', 'Age', 'Count', 'Distance', 'Duration', 'Money']
+
+/** Types whose values are texts. */
+const WRITTEN = [...WHOLE_NUMBERS, ...TIMES, 'decimal', 'string', 'markdown', 'code', 'id', 'uri', 'url', 'canonical', 'oid', 'uuid']
+
+/** Types whose values have any number of decimal places. */
+const CONTINUOUS = ['decimal', 'dateTime', 'instant', 'time', 'Quantity', 'Age', 'Distance', 'Duration', 'Money']
+
+/** Types whose values have octets. */
+const SIZED = ['base64Binary', 'Attachment']
+
+/** What only elements of some types can have: the members that say it, its name, and whether a type can have it. */
+const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string) => boolean])[] = [
+  [/^binding$/, 'a binding', (type) => !UNBOUND.has(type)],
+  [/^(?:min|max)Value[A-Z]/, 'a least or greatest value', (type) => ORDERED.includes(type)],
+  [/^(?:maxLength|extension:minLength)$/, 'a least or greatest length', (type) => WRITTEN.includes(type)],
+  [/^extension:maxDecimalPlaces$/, 'a number of decimal places', (type) => CONTINUOUS.includes(type)],
+  [/^extension:maxSize$/, 'a size', (type) => SIZED.includes(type)],
+  [/^targetProfile$/, 'targets', (type) => type === 'Reference' || type === 'canonical' || type === 'CodeableReference'],
+]
+const VALUE = /^(?:fixed|pattern)([A-Z]\w*)$/
+
+/** Checks that what an element says about its value makes sense for its types. */
+export function checkCharacteristics({ run, node, place }: ElementCheck): void {
+  const stated = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+  const types = stated.length > 0 ? stated : (place?.slots.map(({ type }) => type) ?? [])
+  if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return
+  for (const text of problemsOf(membersOf(node.value), types)) run.findings.report('definition-binding', node, { text })
+}
+
+/** Names of members, also those that extensions and types of the element add. */
+function membersOf(element: JsonObject): readonly string[] {
+  const extensions = objectsAt(element, 'extension').flatMap(({ url }) =>
+    typeof url === 'string' ? [`extension:${url.replace(BASE, '')}`] : [],
+  )
+  const hasTargets = objectsAt(element, 'type').some((type) => type['targetProfile'] !== undefined)
+  return [...Object.keys(element), ...extensions, ...(hasTargets ? ['targetProfile'] : [])]
+}
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition/'
+
+function problemsOf(members: readonly string[], types: readonly string[]): readonly string[] {
+  const names = types.join(', ')
+  const beyond = CHARACTERISTICS.filter(([member, , isFor]) => !types.some(isFor) && members.some((one) => member.test(one)))
+  const values = members.flatMap((one) => VALUE.exec(one)?.[1] ?? [])
+  const stray = values.filter((type) => !types.some((known) => known.toLowerCase() === type.toLowerCase()))
+  return [
+    ...beyond.map(([, name]) => `The element has ${name}, but its type ${names} cannot have one.`),
+    ...stray.map((type) => `The element has a value of the type ${type}, but is of type ${names}.`),
+  ]
+}
+
+/** Checks that the profiles that an element's types name are known, and that those on the type itself are for that type. */
+export function checkTypeProfiles({ run, node, path }: ElementCheck): void {
+  for (const type of childrenOf(run, node, 'type')) {
+    for (const profile of childrenOf(run, type, 'profile')) {
+      checkProfile(run, profile, textOf(type, 'code'))
+      checkModifier(run, profile, path)
+    }
+    for (const target of childrenOf(run, type, 'targetProfile')) checkProfile(run, target)
+  }
+}
+
+/** @param code The type that the profile must be for, if it must. */
+function checkProfile(run: Run, profile: FhirNode, code?: string): void {
+  if (typeof profile.value !== 'string' || profile.value.startsWith('#')) return
+  const found = run.definitions.definition('StructureDefinition', profile.value)
+  if (found === undefined) {
+    run.findings.report('definition-type-profile', profile, { text: `The profile ${quoted(profile.value)} is not known here.` })
+  } else if (found !== PENDING && !isFor(run, found['type'], code)) {
+    run.findings.report('definition-type-profile', profile, {
+      text: `The profile ${quoted(profile.value)} is not for the type ${quoted(code ?? '')}, but for ${quoted(String(found['type']))}.`,
+      severity: 'error',
+    })
+  }
+}
+
+/** What modifies stands in `modifierExtension`, and nothing else does. */
+function checkModifier(run: Run, profile: FhirNode, path: string): void {
+  const found = typeof profile.value === 'string' ? run.definitions.profile(profile.value) : undefined
+  if (found === undefined || found === PENDING || found.extension === undefined) return
+  if (found.extension.isModifier === path.endsWith('.modifierExtension')) return
+  run.findings.report('definition-type-profile', profile, {
+    text: `${quoted(found.url)} is ${found.extension.isModifier ? 'a' : 'no'} modifier extension, so it cannot be in ${quoted(path)}.`,
+    severity: 'error',
+  })
+}
+
+/** A profile may be for a type that derives from the element's, or for one from which that derives. */
+function isFor({ model }: Run, type: unknown, code: string | undefined): boolean {
+  if (typeof type !== 'string' || code === undefined) return true
+  return derivesFrom(type, code) || derivesFrom(code, type)
+
+  function derivesFrom(name: string, from: string): boolean {
+    for (
+      let current = model.type(name);
+      current !== undefined;
+      current = current.base === undefined ? undefined : model.type(current.base)
+    ) {
+      if (current.name === from) return true
+    }
+    return model.type(name) === undefined
+  }
+}

@@ -1,0 +1,124 @@
+import { quoted } from '../../../errors/index.js'
+import type { ElementSlot, FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import type { ElementCheck } from './check-elements.js'
+
+/** What the types of the release have at the path of an ElementDefinition. */
+export interface ElementAtPath {
+  /** One for each type that the element can have; empty at the root. */
+  readonly slots: readonly ElementSlot[]
+  readonly types: readonly TypeDefinition[]
+}
+
+/**
+ * Follows a path such as `Patient.name.family`, `Observation.value[x]` or `Observation.valueQuantity.unit`.
+ *
+ * @returns `undefined` when the types have no such element, or do not know the type at its start.
+ */
+export function placeOf(model: TypeModel, path: string): ElementAtPath | undefined {
+  const [root = '', ...steps] = path.split('.')
+  const start = model.type(root)
+  let place: ElementAtPath | undefined = start === undefined ? undefined : { slots: [], types: [start] }
+  for (const step of steps) place = place && (isOwnValue(place, step) ? place : stepInto(model, place.types, step))
+  return place
+}
+
+/** Definitions of primitive types, and profiles on them, have the value itself as an element. */
+function isOwnValue({ types }: ElementAtPath, step: string): boolean {
+  return step === 'value' && types.length > 0 && types.every(({ kind }) => kind === 'primitive')
+}
+
+/** The elements of a name in any of some types. */
+function stepInto(model: TypeModel, types: readonly TypeDefinition[], step: string): ElementAtPath | undefined {
+  const name = step.endsWith('[x]') ? step.slice(0, -3) : step
+  const slots = types.flatMap((type) => slotsOf(type, name))
+  return slots.length === 0 ? undefined : { slots, types: slots.flatMap(({ type }) => model.type(type) ?? []) }
+}
+
+function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
+  const member = type.members.get(name)
+  return type.elements.get(name) ?? (member === undefined ? [] : [member])
+}
+
+/**
+ * The elements of a profile's differential that the base does not have where they stand: unknown paths, and elements before others that
+ * come earlier in the base. What the types of the release do not know at all, such as a logical model, is not judged.
+ */
+export function misplacedElements(run: Run, elements: readonly ElementCheck[]): readonly ElementCheck[] {
+  const misplaced: ElementCheck[] = []
+  /** By path of a parent that is still open, seen from the end: the first place in the base of what follows in it. */
+  const first = new Map<string, number>()
+  for (const element of elements.toReversed()) {
+    run.step()
+    const { path, place } = element
+    for (const parent of first.keys()) if (!path.startsWith(`${parent}.`)) first.delete(parent)
+    if (run.model.type(path.split('.', 1)[0] ?? '') === undefined) continue
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
+    const position = positionIn(run, parent, path.slice(parent.length + 1))
+    const following = first.get(parent) ?? Number.POSITIVE_INFINITY
+    if (place === undefined || following < position) misplaced.push(element)
+    first.set(parent, Math.min(position, following))
+  }
+  return misplaced.toReversed()
+}
+
+/** Where the base has an element within its parent. Unknown names come last, as nothing can be said of their order. */
+function positionIn({ model }: Run, parent: string, step: string): number {
+  const [type] = (parent === '' ? undefined : placeOf(model, parent))?.types ?? []
+  if (type === undefined) return Number.POSITIVE_INFINITY
+  const bare = step.endsWith('[x]') ? step.slice(0, -3) : step
+  const name = type.elements.has(bare) ? bare : (type.members.get(bare)?.name ?? '')
+  const position = [...type.elements.keys()].indexOf(name)
+  return position < 0 ? Number.POSITIVE_INFINITY : position
+}
+
+/** Checks that the discriminators of a slicing lead to elements that what is sliced has. */
+export function checkDiscriminators({ run, node, path, place }: ElementCheck): void {
+  for (const discriminator of discriminatorsOf(run, node)) {
+    const steps = textOf(discriminator, 'path')
+    if (place !== undefined && steps !== undefined && !leadsSomewhere(run.model, place.types, steps)) {
+      run.findings.report('definition-slicing', discriminator, {
+        text: `The discriminator ${quoted(steps)} leads to nothing that ${quoted(path)} has.`,
+      })
+    }
+    if (textOf(discriminator, 'type') === 'pattern') {
+      run.findings.report('definition-slicing', discriminator, {
+        text: 'From R5 on the discriminator type pattern is written as value.',
+        severity: 'information',
+        code: 'business-rule',
+      })
+    }
+  }
+}
+
+/** Reports the first extensions that are sliced by anything but their url, by which they always are. */
+export function checkExtensionSlicing(definition: FhirNode, elements: readonly ElementCheck[]): void {
+  for (const { run, node, path } of elements) {
+    if (!/\.(?:modifierE|e)xtension$/.test(path)) continue
+    const stray = discriminatorsOf(run, node).find((discriminator) => textOf(discriminator, 'path') !== 'url')
+    if (stray === undefined) continue
+    run.findings.report('definition-slicing', definition, {
+      text: `${quoted(textOf(node, 'id') ?? path)} is sliced by ${quoted(textOf(stray, 'path') ?? '')}, but extensions are sliced by url.`,
+      code: 'business-rule',
+    })
+    return
+  }
+}
+
+function discriminatorsOf(run: Run, node: FhirNode): readonly FhirNode[] {
+  return childrenOf(run, node, 'slicing').flatMap((slicing) => childrenOf(run, slicing, 'discriminator'))
+}
+
+/** What comes after a function, or in a resource of any type, is not followed. */
+function leadsSomewhere(model: TypeModel, start: readonly TypeDefinition[], path: string): boolean {
+  let types = start
+  for (const step of path.split('.')) {
+    if (step === '$this') continue
+    if (step.includes('(') || types.some(({ name }) => name === 'Resource' || name === 'Any')) return true
+    const next = stepInto(model, types, step)
+    if (next === undefined) return false
+    types = next.types
+  }
+  return true
+}

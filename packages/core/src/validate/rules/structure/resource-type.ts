@@ -1,0 +1,47 @@
+import { quoted } from '../../../errors/index.js'
+import { isSubtype, type FhirNode, type TypeModel } from '../../../fhirpath/index.js'
+import { isObject, stringAt } from '../../../json/index.js'
+import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import type { Report } from '../../run/finding-sink.js'
+import { pointerOf } from '../../run/patch.js'
+import type { Run } from '../../run/run.js'
+
+const ABSTRACT: ReadonlySet<string> = new Set(['Resource', 'DomainResource'])
+
+/** True for a type that resources can have. */
+export function isConcrete(model: TypeModel, type: string): boolean {
+  return model.type(type)?.kind === 'resource' && !ABSTRACT.has(type)
+}
+
+/** What to say about a resource whose type is not to be found. */
+export function unknownType(model: TypeModel, node: FhirNode): Report {
+  const name = isObject(node.value) ? stringAt(node.value, 'resourceType') : undefined
+  if (name === undefined) return { text: 'A resource must have a resourceType.' }
+  const near = nearest(name, model.names()).filter((type) => isConcrete(model, type))
+  const right = otherCase(name, near)
+  return {
+    text: `There is no resource type ${quoted(name)}.`,
+    hint: didYouMean(near),
+    fix: right === undefined ? undefined : [{ op: 'replace', path: pointerOf(node, 'resourceType'), value: right }],
+  }
+}
+
+/** Whether an inner resource has a type: without one nothing else can be checked. */
+export function checkResourceType(run: Run, node: FhirNode): boolean {
+  if (isConcrete(run.model, node.type.name)) return true
+  run.findings.report('unknown-resource-type', node, unknownType(run.model, node))
+  return false
+}
+
+/** Checks that an inner resource is of a type that the rules for its place allow. */
+export function checkAllowedType(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  for (const { isBase, types, profile } of rules) {
+    if (isBase || types.length === 0 || types.some(({ code }) => isSubtype(run.model, node.type, code))) continue
+    run.findings.report('type-not-allowed', node, {
+      text: `A ${node.type.name} is not allowed here; allowed: ${types.map(({ code }) => code).join(', ')}.`,
+      code: 'informational',
+      profile,
+    })
+  }
+}

@@ -1,0 +1,194 @@
+import { pathOf, type FhirNode } from '../../fhirpath/index.js'
+import { isObject, placeIn, type JsonSource, type TextPlace } from '../../json/index.js'
+import type { Work } from '../../work/index.js'
+import { FINDING_KINDS, type FindingKind } from '../finding-kinds.js'
+import type { Suppressor } from '../suppressor.js'
+import type { Finding } from './finding.js'
+import type { JsonPatch } from './patch.js'
+
+/** What a rule says about a node. */
+export interface Report {
+  readonly text: string
+  /** In place of the usual severity of the kind. */
+  readonly severity?: Finding['severity']
+  /** In place of the usual issue type of the kind. */
+  readonly code?: Finding['code']
+  readonly profile?: string
+  /** Further steps below the node, for what has no node of its own: `foo` or `given[2]`. */
+  readonly at?: string
+  /** Where it is in the text, when that is known more exactly than the node. */
+  readonly offset?: number
+  readonly hint?: string | undefined
+  readonly fix?: JsonPatch | undefined
+  /** Hint and fix where they take some looking: asked only of findings that are kept. */
+  readonly help?: () => Help
+}
+
+/** What leads from a finding to what is right. */
+export type Help = Pick<Report, 'hint' | 'fix'>
+
+/** A place in the order of findings that is kept free for later. */
+export interface FindingSection {
+  /** Puts what `work` reports in this place. */
+  readonly fill: (work: () => Work<void>) => Work<void>
+}
+
+/** Takes the findings of one walk, each once. */
+export interface FindingSink {
+  readonly report: (kind: FindingKind, node: FhirNode, report: Report) => void
+  /** Keeps the place after what was reported so far. */
+  readonly section: () => FindingSection
+  /** In the order of the reports and sections; when there were too many, errors are kept before others, and the last finding says so. */
+  readonly findings: () => readonly Finding[]
+  /** Whether there are errors so far in a resource, or in what it contains. */
+  readonly hasErrorIn: (resource: FhirNode) => boolean
+  /** Number of errors so far. */
+  readonly errors: number
+  /** True when there are as many errors as may be said. */
+  readonly isFull: boolean
+}
+
+/** Findings in order; a section is a list of its own. */
+type Findings = (Finding | Findings)[]
+
+/** What else a sink works with. */
+interface SinkOptions {
+  /** Tells line and column, when they are wanted. */
+  readonly places?: Positions | undefined
+  /** Decides which findings are taken. */
+  readonly suppressor?: Suppressor | undefined
+}
+
+/**
+ * Makes a sink that keeps at most `limit` findings.
+ */
+export function createSink(limit: number, { places, suppressor }: SinkOptions = {}): FindingSink {
+  const all: Findings = []
+  const seen = new Set<string>()
+  let current = all
+  let errors = 0
+  const faulty = new Set<unknown>()
+  return {
+    report(kind, node, report) {
+      if ((isError({ severity: report.severity ?? FINDING_KINDS[kind].severity }) ? errors : seen.size) > limit) return
+      const finding = findingOf(kind, node, report)
+      const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
+      if (seen.has(key) || suppressor?.hides(finding) === true) return
+      seen.add(key)
+      current.push({ ...finding, ...helpOf(report), ...linesOf(node, report, places) })
+      if (!isError(finding)) return
+      errors++
+      addResources(node, faulty)
+    },
+    section() {
+      const own: Findings = []
+      current.push(own)
+      return {
+        *fill(work) {
+          const outer = current
+          current = own
+          yield* work()
+          current = outer
+        },
+      }
+    },
+    hasErrorIn: ({ value }) => faulty.has(value),
+    findings: () => cut(flat(all), limit),
+    get errors() {
+      return errors
+    },
+    get isFull() {
+      return errors > limit
+    },
+  }
+}
+
+/** Adds the resources that a node is in. */
+function addResources(node: FhirNode, into: Set<unknown>): void {
+  for (let around: FhirNode | undefined = node; around !== undefined; around = around.parent) {
+    if (around.type.kind === 'resource') into.add(around.value)
+  }
+}
+
+function findingOf(kind: FindingKind, node: FhirNode, report: Report): Finding {
+  const { text, at, severity, code, profile } = report
+  return {
+    kind,
+    ...FINDING_KINDS[kind],
+    ...(severity !== undefined && { severity }),
+    ...(code !== undefined && { code }),
+    text,
+    expression: pathOf(node) + (at === undefined ? '' : stepsBelow(node, at)),
+    ...(profile !== undefined && { profile }),
+  }
+}
+
+function helpOf(report: Report): Pick<Finding, 'hint' | 'fix'> {
+  const { hint, fix } = report.help?.() ?? report
+  return { ...(hint !== undefined && { hint }), ...(fix !== undefined && { fix }) }
+}
+
+function linesOf(node: FhirNode, { offset, at }: Report, places: Positions | undefined): Pick<Finding, 'line' | 'column'> | undefined {
+  return offset === undefined ? places?.ofNode(node, at) : places?.ofOffset(offset)
+}
+
+/** Steps in JSON as steps in FHIRPath, which names choices otherwise. */
+function stepsBelow({ type }: FhirNode, at: string): string {
+  if (at.startsWith('[')) return at
+  const name = /^\w*/.exec(at)?.[0] ?? ''
+  const slot = type.members.get(name)
+  return `.${slot?.isChoice === true ? `${slot.name}.ofType(${slot.type})` : name}${at.slice(name.length)}`
+}
+
+function isError({ severity }: Pick<Finding, 'severity'>): boolean {
+  return severity === 'error' || severity === 'fatal'
+}
+
+function flat(findings: Findings): readonly Finding[] {
+  return findings.flatMap((one) => (Array.isArray(one) ? flat(one) : [one]))
+}
+
+function cut(all: readonly Finding[], limit: number): readonly Finding[] {
+  if (all.length <= limit) return all
+  const kept = new Set(all.filter(isError).slice(0, limit))
+  for (const finding of all) if (kept.size < limit) kept.add(finding)
+  const text = `There are more than ${limit} findings; the rest is left out.`
+  return [...all.filter((finding) => kept.has(finding)), { kind: 'findings-cut', ...FINDING_KINDS['findings-cut'], text }]
+}
+
+/** Tells places in a text. */
+export interface Positions {
+  /** Where a node, or what stands at further steps below it, begins. */
+  readonly ofNode: (node: FhirNode, at: string | undefined) => TextPlace | undefined
+  readonly ofOffset: (offset: number) => TextPlace
+}
+
+/** Finds places in a text by the positions that its parser kept. What has no place of its own has that of what is around it. */
+export function positionsIn({ text, start, positions }: JsonSource): Positions {
+  const offsetIn = (holder: unknown, key: string | number): number | undefined =>
+    typeof holder === 'object' && holder !== null ? positions.get(holder)?.get(key) : undefined
+  const offsetOf = (node: FhirNode): number | undefined => {
+    const { parent, slot, index } = node
+    if (parent === undefined || slot === undefined || !isObject(parent.value)) return start
+    const list = parent.value[slot.jsonName] ?? parent.value[slot.siblingName]
+    const own = Array.isArray(list) ? offsetIn(list, index) : undefined
+    return own ?? offsetIn(parent.value, slot.jsonName) ?? offsetIn(parent.value, slot.siblingName) ?? offsetOf(parent)
+  }
+  const offsetBelow = (node: FhirNode, at: string): number | undefined => {
+    let offset: number | undefined
+    let holder: unknown = node.value
+    for (const step of at.split(/[.[\]]+/).filter((part) => part !== '')) {
+      const key = Array.isArray(holder) ? Number(step) : step
+      offset = offsetIn(holder, key) ?? offset
+      holder = Array.isArray(holder) ? holder[Number(step)] : isObject(holder) && Object.hasOwn(holder, step) ? holder[step] : undefined
+    }
+    return offset
+  }
+  return {
+    ofNode: (node, at) => {
+      const offset = (at === undefined ? undefined : offsetBelow(node, at)) ?? offsetOf(node)
+      return offset === undefined ? undefined : placeIn(text, offset)
+    },
+    ofOffset: (offset) => placeIn(text, offset),
+  }
+}

@@ -1,0 +1,43 @@
+import { pushChildren, pushSlot, type FhirNode } from '../../fhirpath/index.js'
+import { isObject, stringAt } from '../../json/index.js'
+import type { Run } from './run.js'
+
+/** The children of a node with a FHIRPath name, in document order. */
+export function childrenOf({ model }: Run, node: FhirNode, name: string): readonly FhirNode[] {
+  const into: FhirNode[] = []
+  pushChildren(model, node, { name, into })
+  return into
+}
+
+/** The text of a member of a node, `undefined` when it is absent or no string. */
+export function textOf({ value }: FhirNode, name: string): string | undefined {
+  return isObject(value) ? stringAt(value, name) : undefined
+}
+
+/** Names of JSON members and positions in arrays that lead from a node to one below it. */
+export type JsonPath = readonly (string | number)[]
+
+/** The node at a place below another, or the nearest above that place when it has members that the types do not know, with the steps that are left. */
+export function nodeAlong({ model }: Run, from: FhirNode, path: JsonPath): { readonly node: FhirNode; readonly rest: JsonPath } {
+  let node = from
+  for (const [place, step] of path.entries()) {
+    if (typeof step === 'number') continue
+    const slot = node.type.members.get(step)
+    const into: FhirNode[] = []
+    if (slot !== undefined) pushSlot(model, node, { slot, into })
+    const next = path[place + 1]
+    const child = into[typeof next === 'number' ? next : 0]
+    if (child === undefined) return { node, rest: path.slice(place) }
+    node = child
+  }
+  return { node, rest: [] }
+}
+
+/** The digits of a number as they were written, where that is known. */
+export function numberTextOf(run: Run, { parent, slot, index }: FhirNode, value: number): string {
+  const text = String(value)
+  if (parent === undefined || slot === undefined || !isObject(parent.value)) return text
+  const list = parent.value[slot.jsonName]
+  const source = Array.isArray(list) ? run.numberText(list, index) : run.numberText(parent.value, slot.jsonName)
+  return source ?? text
+}
