@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { SortKey } from '../storage/index.js'
+import { overBound, SEARCH_BOUNDS } from './bounds.js'
 import { isInclude, readIncludes, type Include } from './results/includes.js'
 import { kindOf } from './kinds/registry.js'
 import type { ParsedSearch } from './parsed-search.js'
@@ -122,12 +123,20 @@ function readTotal(value: string | undefined): Pick<ParsedSearch, 'total'> {
 function readElements(value: string | undefined): Pick<ParsedSearch, 'elements'> {
   if (value === undefined) return {}
   const elements = value.split(',')
+  if (elements.length > SEARCH_BOUNDS.elements) throw overBound(SEARCH_BOUNDS.elements, 'names in _elements', '_elements')
   if (!elements.every((element) => /^[a-z][A-Za-z0-9]{0,63}$/.test(element))) throw invalid('_elements', value, 'a list of element names')
   return { elements }
 }
 
 function readSort(types: readonly string[], value: string | undefined, parameters: SearchParameters): readonly SortKey[] {
-  return value === undefined ? [] : value.split(',').flatMap((key) => commonKey(types, key, parameters))
+  if (value === undefined) return []
+  const keys = value.split(',')
+  if (keys.length > SEARCH_BOUNDS.sortKeys) throw overBound(SEARCH_BOUNDS.sortKeys, 'keys in _sort', '_sort')
+  const names = keys.map((key) => key.replace(/^-/, ''))
+  const repeated = names.find((name, index) => names.indexOf(name) < index)
+  if (repeated !== undefined)
+    throw new OperationError('search-invalid', `Search parameter '_sort' has the key ${quoted(repeated)} twice.`, { expression: ['_sort'] })
+  return keys.flatMap((key) => commonKey(types, key, parameters))
 }
 
 /** What several types sort by must be of one kind, as dates and texts have no common order. */

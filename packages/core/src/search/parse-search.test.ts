@@ -4,6 +4,7 @@ import type { Condition, Comparison } from '../storage/index.js'
 import { parseSearch, searchParameters, searchTypesOf, type CodeExpander, type SearchPair } from './index.js'
 
 const parameters = searchParameters(publishedSearchParameters(), { type: () => undefined, names: () => [] })
+const withWords = searchParameters(publishedSearchParameters(), { type: () => undefined, names: () => [] }, { words: true })
 const now = (): Date => new Date('2024-01-01T00:00:00Z')
 
 /** Parses a query string of decoded parameters. */
@@ -215,8 +216,50 @@ const INVALID: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_summary=true&_elements=name', '_summary'],
   ['Patient?_total=all', '_total'],
   ['Patient?_elements=a b', '_elements'],
-  [`Task?${'owner._has:Task:owner:'.repeat(3)}_id=1`, 'ways'],
-  [`Observation?${'patient._has:Observation:patient:'.repeat(5)}code=1`, 'references'],
+]
+
+const list = (count: number, item: (index: number) => string, separator = ','): string =>
+  Array.from({ length: count }, (_, index) => item(index)).join(separator)
+
+/** Each with the number that it may have at most, and the search with so many. */
+const BOUNDS: readonly (readonly [title: string, most: number, search: (count: number) => string])[] = [
+  ['sort keys', 16, (count) => `Observation?_sort=${list(count, (n) => SORTABLE[n] ?? '')}`],
+  ['element names', 100, (count) => `Patient?_elements=${list(count, (n) => `e${n}`)}`],
+  ['includes', 64, (count) => `Patient?${list(count, () => '_include=Patient:organization', '&')}`],
+  ['ids', 10_000, (count) => `Patient?_id=${list(count, (n) => `i${n}`)}`],
+  [
+    'ids over several parameters',
+    10_000,
+    (count) => `Patient?_id=${list(5_000, (n) => `i${n}`)}&_id=${list(count - 5_000, (n) => `j${n}`)}`,
+  ],
+  ['ids of lists', 10_000, (count) => `Patient?_list=${list(count, (n) => `i${n}`)}`],
+  ['references of a chain', 8, (count) => `Observation?${'focus:Observation.'.repeat(count)}code=1`],
+  ['references of _has', 8, (count) => `Observation?${'_has:Observation:focus:'.repeat(count)}code=1`],
+  ['references of all parameters', 256, (count) => `Patient?${list(count, () => '_has:Observation:patient:_id=1', '&')}`],
+  ['identifiers of different types', 256, (count) => `Patient?identifier:of-type=${list(count, (n) => `s|c|${n}`)}`],
+  ['characters of a value', 4_096, (count) => `Patient?name=${'x'.repeat(count)}`],
+  ['words of a text', 100, (count) => `Patient?_text=${list(count, () => 'x', ' ')}`],
+  ['value sets', 64, (count) => `Observation?code:in=${list(count, (n) => `http://vs/${n}`)}`],
+]
+
+const SORTABLE = [
+  'code',
+  'date',
+  'status',
+  'subject',
+  'encounter',
+  'performer',
+  'category',
+  'device',
+  'focus',
+  'method',
+  'specimen',
+  'based-on',
+  'derived-from',
+  'has-member',
+  'identifier',
+  'patient',
+  '_id',
 ]
 
 const UNSUPPORTED: readonly (readonly [query: string, named: string])[] = [
@@ -249,8 +292,49 @@ describe('parseSearch', () => {
 
   it('refuses more parameters than it may have', async () => {
     const pairs = Array.from({ length: 1_001 }, (): SearchPair => ['gender', 'male'])
-    await expect(parseSearch('Patient', pairs, { parameters })).rejects.toMatchObject({ code: 'search-invalid' })
+    await expect(parseSearch('Patient', pairs, { parameters })).rejects.toMatchObject({ code: 'too-costly' })
     await parseSearch('Patient', pairs.slice(1), { parameters })
+  })
+
+  it.each(BOUNDS)('takes as many %s as it may have, and not one more: %i', async (_, most, search) => {
+    const options = { parameters: withWords, includes: true, codesOf: async () => [{ system: 'http://s', codes: ['1'] }] }
+    const read = async (query: string): Promise<unknown> => {
+      const [type = '', pairs] = query.split('?')
+      return parseSearch(type, new URLSearchParams(pairs), options)
+    }
+    await read(search(most))
+    await expect(read(search(most + 1))).rejects.toMatchObject({ code: 'too-costly', message: expect.stringContaining(`at most ${most} `) })
+  })
+
+  it('refuses a chain with too many ways, through the types that it does not name', async () => {
+    await expect(parse(`Task?${'owner._has:Task:owner:'.repeat(3)}_id=1`)).rejects.toMatchObject({
+      code: 'too-costly',
+      message: expect.stringContaining('ways'),
+    })
+  })
+
+  it('refuses a sort key that comes twice, in whatever direction', async () => {
+    await expect(parse('Patient?_sort=name,birthdate,-name')).rejects.toMatchObject({
+      code: 'search-invalid',
+      message: expect.stringContaining("'name' twice"),
+    })
+  })
+
+  it('refuses URIs that stand for too much text', async () => {
+    const deep = (n: number): string => `http://${n}${'/x'.repeat(2_000)}`
+    const above = (count: number): string => `ValueSet?url:above=${list(count, deep)}`
+    await parse(above(2))
+    await expect(parse(above(4))).rejects.toMatchObject({ code: 'too-costly' })
+  })
+
+  it('asks each question for codes once', async () => {
+    const asked: unknown[] = []
+    const codesOf: CodeExpander = async (question) => {
+      asked.push(question)
+      return []
+    }
+    await parse('Observation?code:in=http://vs,http://vs&combo-code:in=http://vs', codesOf)
+    expect(asked).toHaveLength(1)
   })
 
   describe('of canonicals', () => {
@@ -279,12 +363,6 @@ describe('parseSearch', () => {
     it('demands the version that is to be below', async () => {
       await expect(parseSearch('Basic', [['q:below', 'http://x']], options)).rejects.toMatchObject({ code: 'search-invalid' })
     })
-  })
-
-  it('follows as many references as it may, and not one more', async () => {
-    const chain = (length: number): string => `Observation?${'focus:Observation.'.repeat(length)}code=1`
-    await parse(chain(8))
-    await expect(parse(chain(9))).rejects.toMatchObject({ code: 'search-invalid' })
   })
 
   it.each([

@@ -4,11 +4,9 @@ import { allOf } from './filter/conditions.js'
 import { parseFilter } from './filter/filter.js'
 import type { ParsedSearch, ParsedSeveral } from './parsed-search.js'
 import { isControl, readControls } from './controls.js'
-import { checkCost } from './search-cost.js'
+import { boundedQuestions, checkCost, overBound, SEARCH_BOUNDS, valueCounter } from './bounds.js'
 import type { SearchOptions } from './search-options.js'
 import type { SearchPair } from './search-pair.js'
-
-const MAX_PARAMETERS = 1_000
 
 /**
  * Parses a FHIR search over one type, whether it came by REST or as a criterion of a measure. All parameters must hold. Nothing is passed
@@ -16,7 +14,7 @@ const MAX_PARAMETERS = 1_000
  *
  * @param pairs Decoded parameters in their order.
  * @throws {OperationError} `search-invalid` for what no FHIR search is (unknown types, parameters and modifiers, malformed values),
- *   `search-unsupported` for what FHIR knows and this does not offer, `too-costly` as `checkCost`.
+ *   `search-unsupported` for what FHIR knows and this does not offer, `too-costly` for more of something than `SEARCH_BOUNDS` allows.
  * @see https://hl7.org/fhir/R4/search.html
  */
 export async function parseSearch(type: string, pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSearch> {
@@ -35,8 +33,8 @@ export async function parseSeveral(types: readonly string[], pairs: Iterable<Sea
   const wrong = types.find((type) => !isResourceType(type))
   if (wrong !== undefined) throw new OperationError('search-invalid', `${quoted(wrong)} is not a resource type.`)
   const all = [...pairs]
-  const most = options.maxParameters ?? MAX_PARAMETERS
-  if (all.length > most) throw new OperationError('search-invalid', `A search has at most ${most} parameters, this one has ${all.length}.`)
+  const most = options.maxParameters ?? SEARCH_BOUNDS.parameters
+  if (all.length > most) throw overBound(most, 'parameters')
   const parameters = all.filter(([name]) => !isControl(name))
   const controls = readControls(
     types,
@@ -46,14 +44,16 @@ export async function parseSeveral(types: readonly string[], pairs: Iterable<Sea
   const { sort, limit, ...shown } = controls
   const common = { parameters, ...(sort.length > 0 && { sort }), ...(limit !== undefined && { limit }) }
   const queries: SearchQuery[] = []
-  for (const type of types) queries.push({ type, where: await conditionOf(type, parameters, options), ...common })
+  const bounded = boundedQuestions(options)
+  for (const type of types) queries.push({ type, where: await conditionOf(type, parameters, bounded), ...common })
   return { queries, ...shown }
 }
 
 async function conditionOf(type: string, parameters: readonly SearchPair[], options: SearchOptions): Promise<Condition> {
   const conditions: Condition[] = []
+  const values = valueCounter()
   for (const [name, value] of parameters)
-    conditions.push(await parseFilter({ type, options, depth: 0, branches: 1, sent: name }, name, value))
+    conditions.push(await parseFilter({ type, options, depth: 0, ways: 1, values, sent: name }, name, value))
   const where = allOf(conditions)
   checkCost(where)
   return where

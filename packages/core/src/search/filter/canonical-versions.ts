@@ -24,6 +24,11 @@ function versionTests(ask: Ask, modifier: 'above' | 'below'): Alternatives {
   if (version === undefined) throw invalidValue(ask, 'a canonical with its version (url|version)')
   if (modifier === 'below')
     return [[{ field: 'value', op: 'eq', operand: canonical }], [{ field: 'value', op: 'prefix', operand: `${canonical}.` }]]
-  const parts = version.split('.')
-  return [[{ field: 'value', op: 'in', operands: parts.map((_, index) => formatCanonical(url, parts.slice(0, index + 1).join('.'))) }]]
+  return [[{ field: 'value', op: 'in', operands: versionsAbove(version).map((above) => formatCanonical(url, above)) }]]
+}
+
+/** `1`, `1.2` and `1.2.3` of `1.2.3`. */
+function versionsAbove(version: string): readonly string[] {
+  const points = Array.from(version.matchAll(/\./g), ({ index }) => index)
+  return [...points, version.length].map((end) => version.slice(0, end))
 }

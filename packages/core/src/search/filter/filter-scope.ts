@@ -1,4 +1,5 @@
 import { OperationError, quoted } from '../../errors/index.js'
+import type { ValueCounter } from '../bounds.js'
 import type { SearchOptions } from '../search-options.js'
 
 /** Where a parameter stands: on which type, behind how many references. */
@@ -7,8 +8,10 @@ export interface FilterScope {
   readonly options: SearchOptions
   /** References followed so far. */
   readonly depth: number
-  /** Ways of the references so far. */
-  readonly branches: number
+  /** Ways along these references: through every type that they do not name. */
+  readonly ways: number
+  /** Counts the values of all parameters. */
+  readonly values: ValueCounter
   /** The whole name as it was sent. */
   readonly sent: string
 }

@@ -1,15 +1,13 @@
 import { quoted } from '../../errors/index.js'
 import { isResourceType, type Condition, type SearchQuery } from '../../storage/index.js'
+import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { anyOf } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import type { SearchOptions } from '../search-options.js'
 import type { SearchParameter } from '../parameters/search-parameters.js'
 import { parseTerm } from './term.js'
 
-const MAX_CHAIN = 8
-
-/** Most ways along a chain: through the types that it does not name, and through what stands by itself or within a resource. */
-const MAX_BRANCHES = 256
+/** A reference leads to independent resources and to contained ones. */
 const PLACES = 2
 
 /** Parses a parameter that selects resources: `code:modifier`, a chain `subject:Patient.name`, or `_has:Observation:subject:code`. */
@@ -26,7 +24,7 @@ async function parseHas(scope: FilterScope, name: string, value: string): Promis
   if (parameter.targets.length > 0 && !parameter.targets.includes(scope.type)) {
     throw invalidName(scope, `asks for ${type} by ${quoted(reference)}, which does not refer to ${scope.type}`)
   }
-  const where = await parseFilter(deeper(scope, type), rest.join(':'), value)
+  const where = await parseFilter({ ...deeper(scope), type }, rest.join(':'), value)
   return { kind: 'referredBy', param: parameter.code, query: { type, where } }
 }
 
@@ -41,11 +39,13 @@ async function parseChain(scope: FilterScope, { head, rest }: ChainName, value: 
   if (more.length > 0 || rest === '') throw invalidName(scope, 'is not a chain of parameters')
   const parameter = referenceParameter(scope, code)
   const types = type === undefined ? chainTypes(scope, parameter, rest) : [chainType(scope, parameter, type)]
-  const branches = scope.branches * types.length * PLACES
-  if (branches > MAX_BRANCHES) throw invalidName(scope, `may lead over more than ${MAX_BRANCHES} ways: name the types`)
+  const next = deeper(scope)
+  const ways = scope.ways * types.length * PLACES
+  if (ways > SEARCH_BOUNDS.ways)
+    throw overBound(SEARCH_BOUNDS.ways, 'ways along one chain; name the types that it leads through', scope.sent)
   const conditions: Condition[] = []
   for (const target of types) {
-    const query: SearchQuery = { type: target, where: await parseFilter({ ...deeper(scope, target), branches }, rest, value) }
+    const query: SearchQuery = { type: target, where: await parseFilter({ ...next, type: target, ways }, rest, value) }
     conditions.push({ kind: 'refersTo', param: parameter.code, query })
   }
   return anyOf(conditions)
@@ -91,9 +91,9 @@ export function isSearchable({ parameters }: SearchOptions, type: string, code: 
   return OF_EVERY_TYPE.has(code) || parameters.find(type, code) !== undefined
 }
 
-function deeper(scope: FilterScope, type: string): FilterScope {
+function deeper(scope: FilterScope): FilterScope {
   const depth = scope.depth + 1
-  const most = scope.options.maxChain ?? MAX_CHAIN
-  if (depth > most) throw invalidName(scope, `follows more than ${most} references`)
-  return { ...scope, type, depth }
+  const most = scope.options.maxChain ?? SEARCH_BOUNDS.references
+  if (depth > most) throw overBound(most, 'references in one parameter', scope.sent)
+  return { ...scope, depth }
 }

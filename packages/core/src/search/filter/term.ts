@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import { isResourceType, type Condition } from '../../storage/index.js'
+import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { parseCanonicalVersions } from './canonical-versions.js'
 import { parseCodes } from './code-modifiers.js'
 import { allOf, anyOf, entryCondition } from './conditions.js'
@@ -15,7 +16,7 @@ import { uriKind } from '../kinds/uri.js'
 import { parseId, parseLastUpdated, parseList } from './resource-terms.js'
 import type { SearchParameter } from '../parameters/search-parameters.js'
 
-/** Parses one parameter without chain: `code=a,b` or `code:modifier=a,b`, where a comma parts alternatives. */
+/** Parses one parameter without chain: `code=a,b` or `code:modifier=a,b`, where a comma separates alternatives. */
 export async function parseTerm(scope: FilterScope, name: string, value: string): Promise<Condition> {
   const [code = '', modifier, ...more] = name.split(':')
   if (more.length > 0) throw invalidName(scope, 'has more than one modifier')
@@ -44,12 +45,15 @@ async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: r
   return parameter.canonical ? parseCanonicalVersions(code, modifier, asks) : parseHierarchy(scope, parameter, { asks, modifier })
 }
 
-function asksOf({ sent, options }: FilterScope, modifier: string | undefined, value: string): readonly Ask[] {
+function asksOf({ sent, options, values }: FilterScope, modifier: string | undefined, value: string): readonly Ask[] {
   const now = (options.now?.() ?? new Date()).getTime()
   const whole: Ask = { name: sent, value, modifier, targets: [], base: options.base, now }
-  const asks = splitUnescaped(value, ',').map((part) => ({ ...whole, value: part }))
-  if (asks.some((ask) => ask.value === '')) throw invalidValue(whole, 'a value, or values parted by commas')
-  return asks
+  const parts = splitUnescaped(value, ',')
+  values.add(parts.length)
+  if (parts.includes('')) throw invalidValue(whole, 'a value, or values separated by commas')
+  if (parts.some((part) => part.length > SEARCH_BOUNDS.valueLength))
+    throw overBound(SEARCH_BOUNDS.valueLength, 'characters in one value', sent)
+  return parts.map((part) => ({ ...whole, value: part }))
 }
 
 interface Presence {

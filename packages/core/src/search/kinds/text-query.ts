@@ -1,10 +1,11 @@
 import type { Condition } from '../../storage/index.js'
+import { overBound } from '../bounds.js'
 import { allOf, anyOf } from '../filter/conditions.js'
 import { unescaped } from '../values/escapes.js'
 import { invalidValue, type Ask } from './kind.js'
 import { wordsIn } from '../values/words.js'
 
-/** Most words, signs and parentheses of one value. */
+/** Most words, operators and parentheses of one value. */
 const MAX_TOKENS = 100
 
 /**
@@ -12,12 +13,13 @@ const MAX_TOKENS = 100
  * `(bone OR liver) and metastases`.
  *
  * @param has The condition that a word is there.
- * @throws {OperationError} `search-invalid` for what is none.
+ * @throws {OperationError} `search-invalid` for anything else, `too-costly` for more than 100 words, operators and parentheses.
  * @see https://hl7.org/fhir/R4/search.html#content
  */
 export function parseTextQuery(ask: Ask, has: (word: string) => Condition): Condition {
   const tokens: readonly string[] = unescaped(ask.value).match(/[()"]|[^\s()"]+/g) ?? []
-  if (tokens.length > MAX_TOKENS || tokens.includes('"')) throw invalid(ask)
+  if (tokens.length > MAX_TOKENS) throw overBound(MAX_TOKENS, 'words, operators and parentheses in one text', ask.name)
+  if (tokens.includes('"')) throw invalid(ask)
   const reader = { ask, has, tokens, at: 0 }
   const condition = alternatives(reader)
   if (reader.at < tokens.length) throw invalid(ask)
@@ -25,7 +27,7 @@ export function parseTextQuery(ask: Ask, has: (word: string) => Condition): Cond
 }
 
 function invalid(ask: Ask): Error {
-  return invalidValue(ask, `a text of at most ${MAX_TOKENS} words with and, or, not and parentheses`)
+  return invalidValue(ask, 'a text of words with and, or, not and parentheses')
 }
 
 interface Reader {

@@ -70,7 +70,7 @@ describe('a search by words', () => {
     expect(await found('Condition', name, value)).toBe(ids)
   })
 
-  it.each(['', '()', '(bone', 'bone)', 'bone or', 'and bone', 'bone and or lung', 'not', '"bone marrow"', '-', 'a '.repeat(101)])(
+  it.each(['', '()', '(bone', 'bone)', 'bone or', 'and bone', 'bone and or lung', 'not', '"bone marrow"', '-'])(
     'refuses %j',
     async (value) => {
       await expect(found('Condition', '_text', value)).rejects.toMatchObject({ code: 'search-invalid' })

@@ -1,4 +1,5 @@
 import { OperationError, quoted } from '../../errors/index.js'
+import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { isResourceType } from '../../storage/index.js'
 import type { SearchPair } from '../search-pair.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameters.js'
@@ -30,10 +31,11 @@ const DIRECTIONS: ReadonlyMap<string, Include['direction']> = new Map([
  * Reads `_include` and `_revinclude` of a search over these types: `Type:parameter`, `Type:parameter:Target`, `Type:*` and, for `_include`, `*`.
  *
  * @throws {OperationError} `search-invalid` for what no include is, and for one that could never give anything; `search-unsupported` for
- *   references by canonical.
+ *   references by canonical; `too-costly` for more than 64 of them.
  * @see https://hl7.org/fhir/R4/search.html#revinclude
  */
 export function readIncludes(types: readonly string[], pairs: readonly SearchPair[], parameters: SearchParameters): readonly Include[] {
+  if (pairs.length > SEARCH_BOUNDS.includes) throw overBound(SEARCH_BOUNDS.includes, 'parameters _include and _revinclude')
   return pairs.flatMap(([name, value]) => {
     const { direction, iterate } = readName(name, value)
     if (value === '*' && (iterate || direction === 'revinclude')) throw refused(name, value, 'it must name a type')

@@ -77,9 +77,15 @@ export async function severalAnswer(service: Service, call: Call, { parsed, path
   return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call.ctx))
 }
 
+/** Names in `_type`: more than there are types. */
+const MAX_TYPES = 256
+
 /** The types of `_type`, which may come several times, each time as a list. */
 function askedTypes(types: readonly string[], pairs: readonly SearchPair[]): readonly string[] {
   const asked = pairs.filter(([name]) => name === '_type').map(([, value]) => value.split(','))
+  const names = asked.reduce((sum, list) => sum + list.length, 0)
+  if (names > MAX_TYPES)
+    throw new OperationError('too-costly', `A search has at most ${MAX_TYPES} names in _type.`, { expression: ['_type'] })
   const unknown = asked.flat().find((type) => !types.includes(type))
   if (unknown !== undefined)
     throw new OperationError('search-invalid', `${quoted(unknown)} is not a type that can be searched here.`, { expression: ['_type'] })

@@ -1,0 +1,134 @@
+import { OperationError } from '../errors/index.js'
+import type { Comparison, Condition } from '../storage/index.js'
+import type { CodeExpander, HierarchyQuestion, SearchOptions } from './search-options.js'
+
+/** How much of everything that can be repeated one search may have, all parameters together unless stated otherwise. */
+export const SEARCH_BOUNDS = {
+  /** Parameters. */
+  parameters: 1_000,
+  /** Keys of `_sort`. */
+  sortKeys: 16,
+  /** Parameters `_include` and `_revinclude`. */
+  includes: 64,
+  /** Names in `_elements`. */
+  elements: 100,
+  /** References that one parameter follows (chains and `_has`). */
+  references: 8,
+  /** Ways along one chain: through the types that it does not name, and through independent and contained resources. */
+  ways: 256,
+  /** Steps over references, counted on each way. */
+  steps: 256,
+  /** Values: ids, and what an index finds, such as codes, identifiers and references. */
+  values: 10_000,
+  /** Comparisons with texts, dates, numbers and whole code systems: each may look at everything that a parameter has. */
+  comparisons: 256,
+  /** Code systems, or types of identifiers, of the values: the values of each are one lookup. */
+  systems: 256,
+  /** Characters of one value. */
+  valueLength: 4_096,
+  /** Characters of all texts that are looked for, those that a value stands for included. */
+  characters: 16_777_216,
+  /** Value sets of `:in` and `:not-in`, and codes and resources of `:above` and `:below`. */
+  questions: 64,
+} as const
+
+/** The error for a search that has more of something than it may have. */
+export function overBound(most: number, things: string, parameter?: string): OperationError {
+  const message = `A search has at most ${most} ${things}.`
+  return new OperationError('too-costly', message, parameter === undefined ? {} : { expression: [parameter] })
+}
+
+/** Counts the values of a search while it is read, so that a list that is too long is refused before anything is made of it. */
+export interface ValueCounter {
+  /** @throws {OperationError} `too-costly` for more than 10,000 values in all. */
+  readonly add: (values: number) => void
+}
+
+/** A counter for one search over one type. */
+export function valueCounter(): ValueCounter {
+  let counted = 0
+  return {
+    add(values) {
+      counted += values
+      if (counted > SEARCH_BOUNDS.values) throw overBound(SEARCH_BOUNDS.values, 'values, all parameters together')
+    },
+  }
+}
+
+/** The same options, which answer each question for codes or ids once, and at most 64 different ones, beyond which it is `too-costly`. */
+export function boundedQuestions(options: SearchOptions): SearchOptions {
+  const { codesOf, hierarchyOf } = options
+  let asked = 0
+  const once = <Q, A>(answer: (question: Q) => Promise<A>): ((question: Q) => Promise<A>) => {
+    const answers = new Map<string, Promise<A>>()
+    return (question) => {
+      const name = JSON.stringify(question)
+      const known = answers.get(name)
+      if (known !== undefined) return known
+      if (++asked > SEARCH_BOUNDS.questions)
+        throw overBound(SEARCH_BOUNDS.questions, 'different values with the modifiers in, not-in, above and below')
+      const found = answer(question)
+      answers.set(name, found)
+      return found
+    }
+  }
+  const codes: CodeExpander | undefined = codesOf && once(codesOf)
+  return { ...options, codesOf: codes, hierarchyOf: hierarchyOf && once<HierarchyQuestion, readonly string[]>(hierarchyOf) }
+}
+
+/**
+ * Makes sure that a storage can answer a search in bounded work.
+ *
+ * @throws {OperationError} `too-costly` for a condition beyond `SEARCH_BOUNDS`.
+ */
+export function checkCost(where: Condition): void {
+  const { tests, ids, steps } = costOf(where)
+  const exact = tests.filter(isExact)
+  if (exact.length + ids > SEARCH_BOUNDS.values) throw overBound(SEARCH_BOUNDS.values, 'values, all parameters together')
+  if (tests.length - exact.length > SEARCH_BOUNDS.comparisons)
+    throw overBound(SEARCH_BOUNDS.comparisons, 'comparisons with texts, dates, numbers and whole code systems, all parameters together')
+  if (systemsOf(exact).size > SEARCH_BOUNDS.systems)
+    throw overBound(SEARCH_BOUNDS.systems, 'different code systems and types of identifiers, all parameters together')
+  if (steps > SEARCH_BOUNDS.steps) throw overBound(SEARCH_BOUNDS.steps, 'steps over references, all parameters and ways together')
+  if (charactersOf(tests) > SEARCH_BOUNDS.characters)
+    throw overBound(SEARCH_BOUNDS.characters, 'characters in the texts that its values stand for')
+}
+
+interface Cost {
+  /** What each value asks of one index entry, or of the resource itself. */
+  readonly tests: (readonly Comparison[])[]
+  ids: number
+  steps: number
+}
+
+function costOf(where: Condition): Cost {
+  const cost: Cost = { tests: [], ids: 0, steps: 0 }
+  const open = [where]
+  for (let condition = open.pop(); condition !== undefined; condition = open.pop()) {
+    if (condition.kind === 'and' || condition.kind === 'or') for (const part of condition.conditions) open.push(part)
+    else if (condition.kind === 'not') open.push(condition.condition)
+    else if (condition.kind === 'id') cost.ids += condition.ids.length
+    else if (condition.kind === 'refersTo' || condition.kind === 'referredBy') {
+      cost.steps++
+      open.push(condition.query.where)
+    } else cost.tests.push(condition.kind === 'entry' ? condition.all : [])
+  }
+  return cost
+}
+
+/** A code system alone, or a unit beside a bound, leaves many entries to look at. */
+function isExact(all: readonly Comparison[]): boolean {
+  const finds = all.some(({ field, op }) => field !== 'system' && (op === 'eq' || op === 'in'))
+  return finds && all.every(({ op }) => op === 'eq' || op === 'in' || op === 'absent')
+}
+
+/** What tests demand beside their value: those that demand the same of it are one lookup. */
+function systemsOf(tests: readonly (readonly Comparison[])[]): ReadonlySet<string> {
+  return new Set(tests.flatMap((all) => (all.length === 1 ? [] : [JSON.stringify(all.filter(({ field }) => field !== 'value'))])))
+}
+
+function charactersOf(tests: readonly (readonly Comparison[])[]): number {
+  let characters = 0
+  for (const test of tests.flat()) if (test.op === 'in') characters += test.operands.reduce((sum, operand) => sum + operand.length, 0)
+  return characters
+}
