@@ -31,6 +31,34 @@ describe('the archive of a FHIR package', () => {
     expect(found.definitions.map((file) => file.name)).toEqual([name.slice('package/'.length)])
   })
 
+  test('counts all bytes, also those of entries that are no files', async () => {
+    const bomb = tarEntry('link', 'x'.repeat(300_000), '2')
+    const archive = (): ReadableStream<Uint8Array<ArrayBuffer>> => gzipped([bomb, bomb, bomb, new Uint8Array(1_024)])
+    await expect(readPackage(archive(), { maxBytes: 800_000 })).rejects.toMatchObject({ code: 'too-costly' })
+    await expect(readPackage(archive())).rejects.toMatchObject({ message: expect.stringContaining('not a FHIR package') as string })
+  })
+
+  test('passes over entries that are no files and over files that are not read', async () => {
+    const archive = gzipped([
+      tarEntry('package/link', 'x'.repeat(5_000), '2'),
+      tarEntry('package/other/image.png', 'x'.repeat(200_000)),
+      tarEntry('package/package.json', manifest()),
+      new Uint8Array(1_024),
+    ])
+    expect(await readPackage(archive)).toMatchObject({ name: 'test.package', definitions: [] })
+  })
+
+  test.each(['L', 'x'])('takes 64 KiB for the name of a file in an entry of type %s, and no more', async (kind) => {
+    const named = (length: number): ReadableStream<Uint8Array<ArrayBuffer>> =>
+      gzipped([tarEntry('name', 'n'.repeat(length), kind), tarEntry('package/package.json', manifest()), new Uint8Array(1_024)])
+    await expect(readPackage(named(65_537))).rejects.toMatchObject({
+      code: 'body-invalid',
+      message: expect.stringContaining('length') as string,
+    })
+    const taken = await readPackage(named(65_536)).catch((error: unknown) => error)
+    expect(taken).not.toMatchObject({ message: expect.stringContaining('length') as string })
+  })
+
   test.each<readonly [title: string, archive: ReadableStream<Uint8Array<ArrayBuffer>>, code: string, message: string]>([
     ['no gzip', new Blob(['no gzip']).stream(), 'body-invalid', 'gzip'],
     ['cut off', gzipped([tarEntry('package/package.json', manifest())]), 'body-invalid', 'ends in the middle'],

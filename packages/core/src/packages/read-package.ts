@@ -32,21 +32,26 @@ const RESOURCE = /^package\/[^/]+\.json$/
 /** Against archives that inflate without end; the largest published packages come to some 200 MB. */
 const MAX_BYTES = 1024 * 1024 * 1024
 
+/** How a package is read. */
+export interface ReadPackageOptions {
+  /** Most bytes of the whole archive when it is inflated, whatever is in it. Default 1 GiB. */
+  readonly maxBytes?: number
+}
+
 /**
  * Reads the archive (.tgz) of a FHIR package.
  *
  * @throws {OperationError} `body-invalid` when the archive is damaged or no FHIR package; `body-structure` when the package is for another
- *   FHIR release than R4; `too-costly` when it is larger than 1 GiB.
+ *   FHIR release than R4; `too-costly` when it inflates to more than `maxBytes`.
  * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
  */
-export async function readPackage(archive: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<FhirPackage> {
+export async function readPackage(
+  archive: ReadableStream<Uint8Array<ArrayBuffer>>,
+  { maxBytes = MAX_BYTES }: ReadPackageOptions = {},
+): Promise<FhirPackage> {
   const definitions: PackageFile[] = []
   let manifest: JsonObject | undefined
-  let bytes = 0
-  for await (const file of tarFiles(inflated(archive))) {
-    bytes += file.bytes.length
-    if (bytes > MAX_BYTES) throw new OperationError('too-costly', 'The package is larger than 1 GiB.')
-    if (!RESOURCE.test(file.name)) continue
+  for await (const file of tarFiles(inflated(archive, maxBytes), (name) => RESOURCE.test(name))) {
     const text = new TextDecoder().decode(file.bytes)
     const value = parsed(text, file.name)
     if (file.name === MANIFEST) manifest = value
@@ -55,15 +60,18 @@ export async function readPackage(archive: ReadableStream<Uint8Array<ArrayBuffer
   return { ...manifestOf(manifest), definitions }
 }
 
-function inflated(archive: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array> {
+function inflated(archive: ReadableStream<Uint8Array<ArrayBuffer>>, maxBytes: number): ReadableStream<Uint8Array> {
   const reader = archive.pipeThrough(new DecompressionStream('gzip')).getReader()
+  let bytes = 0
   return new ReadableStream({
     async pull(controller) {
       const { value, done } = await reader.read().catch((cause: unknown) => {
         throw new OperationError('body-invalid', 'The archive is not a gzip file, or it is damaged.', { cause })
       })
-      if (done) controller.close()
-      else controller.enqueue(value)
+      if (done) return controller.close()
+      bytes += value.length
+      if (bytes > maxBytes) throw new OperationError('too-costly', `The package is larger than ${maxBytes} bytes when it is inflated.`)
+      controller.enqueue(value)
     },
     cancel: (reason) => reader.cancel(reason),
   })
@@ -76,7 +84,7 @@ function parsed(text: string, name: string): JsonObject {
   } catch (cause) {
     throw new OperationError('body-invalid', `The package's file ${quoted(name)} is not JSON.`, { cause })
   }
-  throw new OperationError('body-invalid', `The package's file ${quoted(name)} holds no JSON object.`)
+  throw new OperationError('body-invalid', `The package's file ${quoted(name)} does not contain a JSON object.`)
 }
 
 function definitionIn(resource: JsonObject, file: Pick<PackageFile, 'name' | 'text'>): readonly PackageFile[] {

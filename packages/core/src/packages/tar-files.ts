@@ -1,4 +1,4 @@
-import { OperationError } from '../errors/index.js'
+import { OperationError, quoted } from '../errors/index.js'
 
 /** A regular file of an archive. */
 export interface TarFile {
@@ -9,29 +9,40 @@ export interface TarFile {
 const BLOCK = 512
 /** Far above any definition; a length beyond it is damage. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024
+/** Longest entry that states the name of the file behind it. */
+const MAX_NAME_BYTES = 64 * 1024
 
 /**
- * The regular files of a tar archive, in its order, one at a time in memory. Knows the names of ustar and the longer ones of pax and GNU.
+ * The regular files of a tar archive whose name is wanted, in its order, one at a time in memory; what else is in it passes by unkept.
+ * Knows the names of ustar and the longer ones of pax and GNU.
  *
  * @throws {OperationError} `body-invalid` when the archive is cut off or damaged.
  */
-export async function* tarFiles(archive: ReadableStream<Uint8Array>): AsyncGenerator<TarFile> {
-  const take = takerOf(archive)
+export async function* tarFiles(archive: ReadableStream<Uint8Array>, isWanted: (name: string) => boolean): AsyncGenerator<TarFile> {
+  const reader = byteReader(archive)
   let longName: string | undefined
-  for (let header = await take(BLOCK); header[0] !== 0; header = await take(BLOCK)) {
-    const bytes = await take(sizeIn(header))
-    await take((BLOCK - (bytes.length % BLOCK)) % BLOCK)
-    const kind = textIn(header, 156, 1)
-    if (kind === '' || kind === '0') yield { name: longName ?? nameIn(header), bytes }
-    longName = longNameIn(kind, bytes)
+  for (let header = await reader.take(BLOCK); header[0] !== 0; header = await reader.take(BLOCK)) {
+    const [size, kind] = [sizeIn(header), textIn(header, 156, 1)]
+    const name = longName ?? nameIn(header)
+    longName = undefined
+    const isFile = (kind === '' || kind === '0') && isWanted(name)
+    const isName = kind === 'L' || kind === 'x'
+    if (!isFile && !isName) await reader.skip(size)
+    else if (size > (isFile ? MAX_FILE_BYTES : MAX_NAME_BYTES)) throw tooLong(name)
+    else if (isFile) yield { name, bytes: await reader.take(size) }
+    else longName = longNameIn(kind, await reader.take(size))
+    await reader.skip((BLOCK - (size % BLOCK)) % BLOCK)
   }
+}
+
+function tooLong(name: string): OperationError {
+  return new OperationError('body-invalid', `The archive is damaged: the length of the entry ${quoted(name)} is not plausible.`)
 }
 
 /** The name that an entry of this kind gives to the file behind it. */
 function longNameIn(kind: string, bytes: Uint8Array): string | undefined {
   const text = textIn(bytes, 0, bytes.length)
-  if (kind === 'L') return text
-  return kind === 'x' ? /^\d+ path=(.+)$/m.exec(text)?.[1] : undefined
+  return kind === 'L' ? text : /^\d+ path=(.+)$/m.exec(text)?.[1]
 }
 
 function nameIn(header: Uint8Array): string {
@@ -41,8 +52,8 @@ function nameIn(header: Uint8Array): string {
 
 function sizeIn(header: Uint8Array): number {
   const size = Number.parseInt(textIn(header, 124, 12), 8)
-  if (size >= 0 && size <= MAX_FILE_BYTES) return size
-  throw new OperationError('body-invalid', 'The archive is damaged: an entry has no sensible length.')
+  if (size >= 0 && Number.isSafeInteger(size)) return size
+  throw new OperationError('body-invalid', 'The archive is damaged: an entry has no valid length.')
 }
 
 function textIn(bytes: Uint8Array, start: number, length: number): string {
@@ -51,22 +62,40 @@ function textIn(bytes: Uint8Array, start: number, length: number): string {
   return new TextDecoder().decode(field.subarray(0, end < 0 ? length : end))
 }
 
-/** Gives the next so many bytes of a stream. */
-function takerOf(stream: ReadableStream<Uint8Array>): (length: number) => Promise<Uint8Array> {
+/** A stream that is read by numbers of bytes. */
+interface ByteReader {
+  /** The next so many bytes. */
+  readonly take: (length: number) => Promise<Uint8Array>
+  /** Passes over the next so many bytes, of which none is kept. */
+  readonly skip: (length: number) => Promise<void>
+}
+
+function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
   const reader = stream.getReader()
   let rest: Uint8Array = new Uint8Array()
-  return async (length) => {
-    const parts = [rest]
-    let held = rest.length
-    while (held < length) {
-      const { value, done } = await reader.read()
-      if (done) throw new OperationError('body-invalid', 'The archive ends in the middle.')
-      parts.push(value)
-      held += value.length
-    }
-    const bytes = parts.length === 1 ? rest : joined(parts, held)
-    rest = bytes.subarray(length)
-    return bytes.subarray(0, length)
+  const next = async (): Promise<Uint8Array> => {
+    const { value, done } = await reader.read()
+    if (done) throw new OperationError('body-invalid', 'The archive ends in the middle.')
+    return value
+  }
+  return {
+    async take(length) {
+      const parts = [rest]
+      let available = rest.length
+      while (available < length) {
+        const part = await next()
+        parts.push(part)
+        available += part.length
+      }
+      const bytes = parts.length === 1 ? rest : joined(parts, available)
+      rest = bytes.subarray(length)
+      return bytes.subarray(0, length)
+    },
+    async skip(length) {
+      let left = length
+      for (; left > rest.length; rest = await next()) left -= rest.length
+      rest = rest.subarray(left)
+    },
   }
 }
 
