@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { contentView } from 'fhir-ops/content'
-import { r4Definitions, r4SearchParameters, r4TypeModel } from './index.js'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { r4, r4Definitions, r4SearchParameters, r4TypeModel } from './index.js'
 
 const BASE = 'http://hl7.org/fhir'
 const content = contentView([r4Definitions()])
@@ -100,4 +102,12 @@ test('r4SearchParameters gives every parameter as published', () => {
     type: 'reference',
     target: ['Patient', 'Group'],
   })
+})
+
+test.each([
+  ['that was not called', r4, 'createContext: r4 was not called. Use { ...r4() }.'],
+  ['that was not spread', { release: r4() }, 'Its members are options: spread it, { ...release }.'],
+])('a release %s is refused by name', (_, options, message) => {
+  const given = Object.assign({ storage: memoryStorage() }, options)
+  expect(() => createContext(given)).toThrow(message)
 })

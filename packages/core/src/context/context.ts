@@ -1,15 +1,27 @@
 import { contentView, requestLayer, storageLayer, type ComputedSystem, type ContentLayer, type ContentView } from '../content/index.js'
-import { checkGiven, checkHas } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
+import {
+  checkOptions,
+  CLOCK,
+  FUNCTION,
+  having,
+  inputShape,
+  ITERABLE,
+  listOf,
+  needed,
+  OBJECT,
+  optionsOf,
+  type InputShape,
+} from '../input/index.js'
 import { isObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
-import type { ConceptStore, Storage } from '../storage/index.js'
+import type { ConceptStore, Indexer, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
-import { limitsOf, type Limits } from './limits.js'
+import { limitsOf, LIMITS_SHAPE, type Limits } from './limits.js'
 import { pacedResource } from './paced-resource.js'
 import { createTurns, type Turns } from './turns.js'
-import { checkReasonAndDay, type ValidationPolicy } from './validation-policy.js'
+import { suppressionProblem, VALIDATION_SHAPE, type ValidationPolicy } from './validation-policy.js'
 
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
 export interface OperationContext {
@@ -71,16 +83,35 @@ export interface ContextOptions {
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
   readonly newId?: () => string
+  /** Part of a release that is spread into these options; a context does not index, so it is not used here. */
+  readonly indexer?: Indexer
 }
+
+const SHAPE: InputShape = inputShape<ContextOptions>({
+  storage: needed(having('a storage', ['read', 'search', 'write'])),
+  concepts: OBJECT,
+  codeSystems: listOf(OBJECT),
+  definitions: ITERABLE,
+  cache: having('a cache', ['get', 'set']),
+  search: having('search options', ['parameters']),
+  types: having('a model of types', ['type']),
+  convertUnit: FUNCTION,
+  validation: optionsOf(VALIDATION_SHAPE),
+  limits: optionsOf(LIMITS_SHAPE),
+  now: CLOCK,
+  newId: FUNCTION,
+  indexer: FUNCTION,
+})
 
 /**
  * Makes the context of a process over a storage.
  *
- * @throws {OperationError} `parameter-required` without a storage; `parameter-value` for a storage or definitions that are something else, a limit
- *   that is not a number, and a suppression of findings without a reason or a day; `parameter-unsupported` for a limit that there is not.
+ * @throws {TypeError} for an option that is missing, unknown, or of another type; a limit that is no number or does not exist; and a suppression of
+ *   findings without a reason or a day.
  */
 export function createContext(options: ContextOptions): OperationContext {
-  checkOptions(options)
+  checkOptions('createContext', SHAPE, options)
+  checkSuppressions(options)
   const cache = options.cache ?? createCache()
   const turns = createTurns()
   const newId = options.newId ?? (() => crypto.randomUUID())
@@ -106,11 +137,11 @@ export function createContext(options: ContextOptions): OperationContext {
   }
 }
 
-function checkOptions(options: ContextOptions): void {
-  checkGiven('options', options)
-  checkHas('storage', options.storage, ['read', 'search', 'write'])
-  checkHas('definitions', options.definitions ?? [], [Symbol.iterator])
-  for (const suppression of options.validation?.suppress ?? []) checkReasonAndDay(suppression)
+function checkSuppressions({ validation }: ContextOptions): void {
+  for (const suppression of validation?.suppress ?? []) {
+    const problem = suppressionProblem(suppression)
+    if (problem !== undefined) throw new TypeError(`createContext: ${problem}`)
+  }
 }
 
 /** What one request adds to the context of its process. */

@@ -1,4 +1,4 @@
-import { OperationError, quoted } from '../errors/index.js'
+import { AMOUNT, inputShape, type InputShape } from '../input/index.js'
 
 /** Bounds on the work for one call. Every one can be set in `createContext`. */
 export interface Limits {
@@ -18,21 +18,21 @@ export interface Limits {
   readonly maxIssues: number
 }
 
-/**
- * The limits of a context that sets some.
- *
- * @throws {OperationError} `parameter-value` for one that is not a number, 0 or more; `parameter-unsupported` for one that there is not.
- */
+/** The limits of a context that sets some. What is set was checked with `LIMITS_SHAPE`. */
 export function limitsOf(set: Partial<Limits> = {}): Limits {
-  for (const [name, value] of Object.entries<unknown>(set)) {
-    const expression = [`limits.${name}`]
-    if (!Object.hasOwn(DEFAULT_LIMITS, name))
-      throw new OperationError('parameter-unsupported', `There is no limit ${quoted(name)}.`, { expression })
-    if (!(typeof value === 'number' && value >= 0))
-      throw new OperationError('parameter-value', `limits.${name} must be a number, 0 or more.`, { expression })
-  }
   return { ...DEFAULT_LIMITS, ...set }
 }
+
+/** What each limit must be. */
+export const LIMITS_SHAPE: InputShape = inputShape<Limits>({
+  maxExpansion: AMOUNT,
+  maxAnswerBytes: AMOUNT,
+  maxImportDepth: AMOUNT,
+  maxMapChain: AMOUNT,
+  maxFilterLength: AMOUNT,
+  operationTimeoutMs: AMOUNT,
+  maxIssues: AMOUNT,
+})
 
 /** The limits of a context that sets none. */
 export const DEFAULT_LIMITS: Limits = {

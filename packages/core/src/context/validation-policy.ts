@@ -1,4 +1,5 @@
 import { OperationError, quoted, type IssueSeverity } from '../errors/index.js'
+import { inputShape, listOf, needed, objectWith, oneOf, TEXT, type InputShape } from '../input/index.js'
 
 /** What a host has decided about findings of validation, for every call. */
 export interface ValidationPolicy {
@@ -33,17 +34,23 @@ export type Refusal = 'markup' | 'examples'
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
 
-/**
- * Checks that a suppression says why and how long it holds. What it is about is for the validation to know.
- *
- * @throws {OperationError} `parameter-value` when it does not.
- */
-export function checkReasonAndDay({ id, reason, until }: Suppression): void {
-  if (reason.trim() === '') throw new OperationError('parameter-value', `The suppression of ${quoted(id)} needs a reason.`)
-  if (!/^\d{4}-\d\d-\d\d$/.test(until) || Number.isNaN(Date.parse(until))) {
-    throw new OperationError(
-      'parameter-value',
-      `The suppression of ${quoted(id)} needs a last day such as 2030-12-31, not ${quoted(until)}.`,
-    )
-  }
+/** What each member of a policy must be. */
+export const VALIDATION_SHAPE: InputShape = inputShape<ValidationPolicy>({
+  suppress: listOf(objectWith('a suppression', { id: needed(TEXT), at: TEXT, reason: needed(TEXT), until: needed(TEXT) })),
+  bestPractice: oneOf('off', 'error', 'warning', 'information'),
+  refuse: listOf(oneOf('markup', 'examples')),
+  level: oneOf('error', 'warning', 'information'),
+})
+
+/** Says, in a sentence, why a suppression is not complete; `undefined` when it has a reason and a last day. What it is about is not checked. */
+export function suppressionProblem({ id, reason, until }: Suppression): string | undefined {
+  if (reason.trim() === '') return `The suppression of ${quoted(id)} needs a reason.`
+  if (/^\d{4}-\d\d-\d\d$/.test(until) && !Number.isNaN(Date.parse(until))) return undefined
+  return `The suppression of ${quoted(id)} needs a last day such as 2030-12-31, not ${quoted(until)}.`
+}
+
+/** @throws {OperationError} `parameter-value` when a suppression lacks a reason or a last day. */
+export function checkReasonAndDay(suppression: Suppression): void {
+  const problem = suppressionProblem(suppression)
+  if (problem !== undefined) throw new OperationError('parameter-value', problem)
 }

@@ -1,9 +1,14 @@
+export { checkOptions, having, optionsOf, SPREAD_THE_RESULT } from './check-options.js'
 export {
+  AMOUNT,
   checkInput,
+  CLOCK,
   CODING,
   COUNT,
   FLAG,
+  FUNCTION,
   inputShape,
+  ITERABLE,
   listOf,
   needed,
   OBJECT,

@@ -5,33 +5,60 @@ import { isObject, isString, type JsonObject } from '../json/index.js'
 export interface MemberKind {
   readonly words: string
   readonly is: (value: unknown) => boolean
-  /** True where the member must be there. */
+  /** True where the member is required. */
   readonly isNeeded?: boolean
+  /** Set for an object whose members are options too; only `checkOptions` looks inside. */
+  readonly options?: InputShape
 }
 
-/** What each member of an input is, for callers in plain JavaScript, whom no type tells. */
+/** The members of an input or of options, for callers in plain JavaScript, whom no compiler checks. */
 export interface InputShape {
   readonly kinds: ReadonlyMap<string, MemberKind>
   readonly needed: readonly string[]
 }
 
+/** A string, which may be empty. */
 export const TEXT: MemberKind = { words: 'a text', is: isString }
+/** A number of 0 or more, `Infinity` included. */
+export const AMOUNT: MemberKind = { words: 'a number, 0 or more', is: (value) => typeof value === 'number' && value >= 0 }
+/** An array, a set, or what a generator gives; no text. */
+export const ITERABLE: MemberKind = {
+  words: 'a list',
+  is: (value) => typeof value === 'object' && value !== null && Symbol.iterator in value,
+}
+/** A function of any parameters. */
+export const FUNCTION: MemberKind = { words: 'a function', is: (value) => typeof value === 'function' }
+/** The clock of a context or service: a function that returns the present as a valid `Date`. */
+export const CLOCK: MemberKind = { words: 'a function that returns a Date', is: isClock }
+/** A boolean. */
 export const FLAG: MemberKind = { words: 'true or false', is: (value) => typeof value === 'boolean' }
+/** An integer of 0 or more. */
 export const COUNT: MemberKind = { words: 'a whole number, 0 or more', is: (value) => Number.isSafeInteger(value) && Number(value) >= 0 }
+/** An object that is no array. */
 export const OBJECT: MemberKind = { words: 'an object', is: isObject }
 /** System, version, code and display as texts, of which any may be absent. */
 export const CODING: MemberKind = objectWith('a coding', { system: TEXT, version: TEXT, code: TEXT, display: TEXT })
 
+/** An array of items of one kind. */
 export function listOf({ words, is }: MemberKind): MemberKind {
   return { words: `a list, with ${words} in each place`, is: (value) => Array.isArray(value) && value.every(is) }
 }
 
+/** One of these texts. */
 export function oneOf(...texts: readonly string[]): MemberKind {
   return { words: texts.join(' or '), is: (value) => isString(value) && texts.includes(value) }
 }
 
+/** The same kind, of a member that is required. */
 export function needed(kind: MemberKind): MemberKind {
   return { ...kind, isNeeded: true }
+}
+
+/** The function is called once, which a clock allows. */
+function isClock(value: unknown): boolean {
+  if (typeof value !== 'function') return false
+  const now: unknown = Reflect.apply(value, undefined, [])
+  return now instanceof Date && !Number.isNaN(now.getTime())
 }
 
 /** An object whose members, where they are there, are of these kinds; it may have others. */
@@ -48,7 +75,7 @@ function hasKinds(object: JsonObject, kinds: ReadonlyMap<string, MemberKind>): b
   return true
 }
 
-/** The shape of inputs of one type; the compiler sees to it that it has all their members. */
+/** The shape of the inputs or options of one type; the compiler makes sure that it has all their members. */
 export function inputShape<T>(members: { readonly [K in keyof T]-?: MemberKind }): InputShape {
   const kinds = new Map(Object.entries<MemberKind>(members))
   return { kinds, needed: [...kinds].flatMap(([name, { isNeeded = false }]) => (isNeeded ? [name] : [])) }

@@ -1,5 +1,6 @@
 import { definitionEntries } from '../content/index.js'
-import { checkHas, OperationError } from '../errors/index.js'
+import { OperationError } from '../errors/index.js'
+import { checkOptions, CLOCK, FLAG, FUNCTION, inputShape, ITERABLE, type InputShape } from '../input/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import {
   putResource,
@@ -27,6 +28,8 @@ export interface MemoryStorageOptions {
   readonly history?: boolean
 }
 
+const SHAPE: InputShape = inputShape<MemoryStorageOptions>({ indexer: FUNCTION, now: CLOCK, history: FLAG })
+
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
 /**
@@ -34,10 +37,12 @@ const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: 
  * call sees all earlier ones done.
  *
  * @param resources What it holds at first; each needs a `resourceType` and an `id`.
- * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored; `parameter-value` when they are no list.
+ * @throws {TypeError} when the resources are no list, and for an option that is unknown or of another type.
+ * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored.
  */
 export function memoryStorage(resources: Iterable<object> = [], options: MemoryStorageOptions = {}): Storage {
-  checkHas('resources', resources, [Symbol.iterator])
+  if (!ITERABLE.is(resources)) throw new TypeError('memoryStorage: resources must be a list of resources.')
+  checkOptions('memoryStorage', SHAPE, options)
   const { now = () => new Date(), history = true } = options
   const log = history ? createVersionLog() : undefined
   const state: MemoryState = { tables: new Map(), versions: new Map(), log, now, writes: 0 }

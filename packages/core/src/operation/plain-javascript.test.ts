@@ -111,39 +111,70 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
   })
 
   test.each<[string, (...args: never[]) => unknown, unknown, string]>([
-    ['a context of nothing', createContext, undefined, 'options is missing.'],
-    ['a context without storage', createContext, {}, 'storage is missing.'],
+    ['a context of nothing', createContext, undefined, 'createContext: the options are missing.'],
+    ['a context without storage', createContext, {}, 'createContext: the option storage is missing.'],
     [
       'a context over the promise of a storage',
       createContext,
       { storage: Promise.resolve(storage) },
       'storage is a promise that was not awaited.',
     ],
-    ['a context over a database', createContext, { storage: { storage, sessions } }, 'storage has no read.'],
-    ['definitions that are no list', createContext, { storage, definitions: {} }, 'definitions has no'],
-    ['a storage of one resource', memoryStorage, { resourceType: 'Patient', id: 'p' }, 'resources has no'],
-    ['a resource in place of what is to be put', putResource, { resourceType: 'Patient', id: 'p' }, 'type is missing.'],
     [
-      'a resource to put without indexer',
-      putResource,
-      { type: 'Patient', id: 'p', source: { resourceType: 'Patient' } },
-      'indexer is missing.',
+      'a context over a database',
+      createContext,
+      { storage: { storage, sessions } },
+      'storage must be a storage (an object with read, search, write).',
     ],
-    ['sessions in a storage', createSessions, { store: storage }, 'store has no addSession.'],
+    ['definitions that are no list', createContext, { storage, definitions: {} }, 'definitions must be a list.'],
+    [
+      'a storage of one resource',
+      memoryStorage,
+      { resourceType: 'Patient', id: 'p' },
+      'memoryStorage: resources must be a list of resources.',
+    ],
+    [
+      'sessions in a storage',
+      createSessions,
+      { store: storage },
+      'store must be a session store (an object with addSession, session, user).',
+    ],
     [
       'a limit that is not a number',
       createContext,
       { storage, limits: { maxExpansion: '9' } },
       'limits.maxExpansion must be a number, 0 or more.',
     ],
-    ['a limit that is misspelt', createContext, { storage, limits: { maxExpansio: 9 } }, "There is no limit 'maxExpansio'."],
-    ['sessions of nothing', createSessions, undefined, 'options is missing.'],
+    [
+      'a limit that is misspelt',
+      createContext,
+      { storage, limits: { maxExpansio: 9 } },
+      "there is no option 'limits.maxExpansio'. Did you mean 'maxExpansion'?",
+    ],
+    ['sessions of nothing', createSessions, undefined, 'createSessions: the options are missing.'],
+    ['a release that was not spread', createContext, { storage, release: { definitions: [] } }, 'spread it, { ...release }.'],
+    ['a clock that counts', createContext, { storage, now: Date.now }, 'createContext: now must be a function that returns a Date.'],
+    [
+      'a suppression without a day',
+      createContext,
+      { storage, validation: { suppress: [{ id: 'x', reason: 'y', until: 'never' }] } },
+      'needs a last day such as 2030-12-31',
+    ],
+    ['a misspelt option of a storage', memoryStorage, [[], { histroy: false }], "there is no option 'histroy'. Did you mean 'history'?"],
   ])('%s', (_, make, options, message) => {
-    expect(() => call(make, options)).toThrow(message)
+    const made = (): unknown => call(make, ...(Array.isArray(options) ? options : [options]))
+    expect(made).toThrow(TypeError)
+    expect(made).toThrow(message)
+  })
+
+  test.each<[string, unknown, string]>([
+    ['a resource in place of what is to be put', { resourceType: 'Patient', id: 'p' }, 'type is missing.'],
+    ['a resource to put without indexer', { type: 'Patient', id: 'p', source: { resourceType: 'Patient' } }, 'indexer is missing.'],
+  ])('%s', (_, put, message) => {
+    expect(() => call(putResource, put)).toThrow(message)
   })
 
   test('a session of nothing, and a token that is not a text', async () => {
-    await expect(call(sessions.create)).rejects.toMatchObject({ code: 'parameter-required', message: 'session is missing.' })
+    await expect(call(sessions.create)).rejects.toThrow(new TypeError('sessions.create: the options are missing.'))
     await expect(call(sessions.verify)).rejects.toMatchObject({ code: 'token-invalid' })
   })
 })

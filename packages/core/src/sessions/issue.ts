@@ -1,6 +1,9 @@
-import { checkGiven, OperationError } from '../errors/index.js'
+import { OperationError } from '../errors/index.js'
+import { checkOptions, inputShape, listOf, needed, TEXT, type InputShape, type MemberKind } from '../input/index.js'
+import { isObject } from '../json/index.js'
 import { isResourceId, type SessionRecord, type UserRecord } from '../storage/index.js'
 import type { Principal } from './principal.js'
+import { checkScope } from './scopes.js'
 import { rejected, type SessionServices } from './state.js'
 import { newToken, sha256 } from './token.js'
 import { accepted, knownSession } from './verify.js'
@@ -63,10 +66,9 @@ const DEFAULT_TTL_SECONDS = 3_600
 const MAX_SUB = 255
 const MAX_USER_AGENT = 256
 
-/** @throws {TypeError} for a subject, lifetime or scope that cannot be. @throws {OperationError} `forbidden` when the user is not active. */
+/** @throws {TypeError} for a session that cannot be made as described. @throws {OperationError} `forbidden` when the user is not active. */
 export async function createSession(services: SessionServices, input: NewSession): Promise<IssuedToken> {
-  checkGiven('session', input)
-  checkSession(input)
+  checkSession(services, input)
   const user = await userFor(services, input.user)
   if (user.state !== 'active') throw new OperationError('forbidden', 'The user is disabled or deleted.')
   const token = newToken(services.random)
@@ -200,17 +202,28 @@ function auditCreation(services: SessionServices, session: SessionRecord): Promi
   return services.audit({ type: 'session-created', outcome: 'success', sub, loginId, client, remoteHost })
 }
 
-function checkSession({ user, ttl, scopes = [], patient }: NewSession): void {
-  checkGiven('user', user)
-  checkSubject(typeof user === 'string' ? user : user.sub)
-  if (patient !== undefined && !isResourceId(patient)) throw new TypeError('The patient of a session is the id of a Patient.')
-  if (ttl !== undefined && !(ttl > 0)) throw new TypeError('The lifetime of a session must be more than 0 seconds.')
-  if (!Array.isArray(scopes)) throw new TypeError('The scopes of a session are a list.')
-  if (scopes.some((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)))
-    throw new TypeError('A scope has no blanks, quotes or backslashes.')
+const USER: MemberKind = {
+  words: 'a subject or an object with sub, 1 to 255 visible ASCII characters',
+  is: (user) => isSubject(isObject(user) ? user['sub'] : user),
 }
 
-function checkSubject(sub: unknown): void {
-  if (typeof sub === 'string' && /^[\x21-\x7e]+$/.test(sub) && sub.length <= MAX_SUB) return
-  throw new TypeError('A subject is 1 to 255 visible ASCII characters.')
+function isSubject(sub: unknown): boolean {
+  return typeof sub === 'string' && /^[\x21-\x7e]+$/.test(sub) && sub.length <= MAX_SUB
+}
+
+const SHAPE: InputShape = inputShape<NewSession>({
+  user: needed(USER),
+  scopes: listOf(TEXT),
+  userAgent: TEXT,
+  remoteHost: TEXT,
+  ttl: { words: 'a number of seconds above 0', is: (ttl) => Number(ttl) > 0 },
+  project: TEXT,
+  client: TEXT,
+  patient: { words: 'the id of a Patient', is: (id) => typeof id === 'string' && isResourceId(id) },
+  authMethod: TEXT,
+})
+
+function checkSession({ customScopes }: SessionServices, session: NewSession): void {
+  checkOptions('sessions.create', SHAPE, session)
+  for (const scope of session.scopes ?? []) checkScope(scope, customScopes)
 }

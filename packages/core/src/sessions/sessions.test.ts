@@ -296,10 +296,59 @@ describe('what plain JavaScript leaves out or gives in another type', () => {
   it.each([
     ['no store', (): unknown => Reflect.apply(createSessions, undefined, [{}]), 'store is missing.'],
     ['no user', (): unknown => Reflect.apply(world().sessions.create, undefined, [{ scopes: ['openid'] }]), 'user is missing.'],
-    ['a user without subject', (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: {} }]), 'A subject is'],
+    [
+      'a user without subject',
+      (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: {} }]),
+      'user must be a subject or',
+    ],
     ['scopes as text', (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: 'ann', scopes: 'openid' }]), 'scopes'],
+    [
+      'a misspelt option',
+      (): unknown => Reflect.apply(createSessions, undefined, [{ store: memorySessionStore(), onAduit: () => {} }]),
+      "'onAduit'",
+    ],
+    [
+      'a misspelt member',
+      (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: 'ann', scope: ['openid'] }]),
+      "Did you mean 'scopes'?",
+    ],
   ])('%s is refused in words', async (_, call, words) => {
     await expect((async () => call())()).rejects.toThrow(words)
+    await expect((async () => call())()).rejects.toThrow(TypeError)
+  })
+})
+
+describe('scopes of a session', () => {
+  it.each([
+    'openid',
+    'offline_access',
+    'launch/patient',
+    'system/*.cruds',
+    'user/Patient.rs',
+    'user/Patient.read',
+    'patient/Observation.rs?category=laboratory',
+    'system/Bot.cruds',
+  ])('may be %s', async (scope) => {
+    await expect(world().sessions.create({ user: 'ann', scopes: [scope] })).resolves.toBeDefined()
+  })
+
+  it.each([
+    ['foo', 'there is no scope "foo".'],
+    ['opnid', "Did you mean 'openid'?"],
+    ['system/Patiant.rs', `the scope "system/Patiant.rs" names no resource type. Did you mean 'Patient'?`],
+    ['user/Patient.sr', 'there is no scope "user/Patient.sr".'],
+    ['user/Patient.', 'there is no scope'],
+    ['a b', 'there is no scope'],
+    ['', 'there is no scope'],
+  ])('cannot be %j', async (scope, message) => {
+    await expect(world().sessions.create({ user: 'ann', scopes: [scope] })).rejects.toThrow(message)
+    await expect(world().sessions.create({ user: 'ann', scopes: [scope] })).rejects.toThrow(TypeError)
+  })
+
+  it("may be the host's own, where it names them", async () => {
+    const sessions = createSessions({ store: memorySessionStore(), customScopes: ['reports:read'] })
+    const { token } = await sessions.create({ user: 'ann', scopes: ['openid', 'reports:read'] })
+    expect((await sessions.verify(token)).scopes).toEqual(['openid', 'reports:read'])
   })
 })
 

@@ -1,4 +1,4 @@
-import { checkGiven, checkHas } from '../errors/index.js'
+import { AMOUNT, checkOptions, CLOCK, FUNCTION, having, inputShape, listOf, needed, oneOf, TEXT, type InputShape } from '../input/index.js'
 import type { SessionRecord, SessionStore } from '../storage/index.js'
 import type { AuditOrigin } from './audit-event.js'
 import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
@@ -32,6 +32,8 @@ export interface SessionsOptions extends AuditOptions {
    * at once, and read every time while its news is not heard.
    */
   readonly sessionCacheMs?: number
+  /** Scopes of the host's own, which sessions may have beside those of OpenID Connect and SMART. Default: none. */
+  readonly customScopes?: readonly string[]
   /** Told when noting the last use of a session failed. */
   readonly onFailure?: (error: unknown) => void
 }
@@ -41,7 +43,12 @@ export interface SessionsOptions extends AuditOptions {
  * store. Storage errors pass through.
  */
 export interface Sessions {
-  /** Makes a session and its opaque token. A user who does not exist is made. @throws {OperationError} `parameter-required` without a user. */
+  /**
+   * Makes a session and its opaque token. A user who does not exist is made.
+   *
+   * @throws {TypeError} for a member that is missing, unknown, or of another type, and for a scope that does not exist.
+   * @throws {OperationError} `forbidden` when the user is disabled or deleted.
+   */
   create(session: NewSession): Promise<IssuedToken>
   /** @throws {OperationError} `token-invalid`, alike for every token that is not accepted. */
   verify(token: string): Promise<Principal>
@@ -83,7 +90,20 @@ export interface Sessions {
 const MAX_LISTED = 1_000
 const MAX_CACHE_MS = 5_000
 
-/** Makes the session service over a store. @throws {OperationError} `parameter-required` without one. */
+const SHAPE: InputShape = inputShape<SessionsOptions>({
+  store: needed(having('a session store', ['addSession', 'session', 'user'])),
+  now: CLOCK,
+  newId: FUNCTION,
+  random: FUNCTION,
+  sessionCacheMs: AMOUNT,
+  customScopes: listOf(TEXT),
+  onFailure: FUNCTION,
+  onAudit: FUNCTION,
+  auditMode: oneOf('best-effort', 'required'),
+  onAuditFailure: FUNCTION,
+})
+
+/** Makes the session service over a store. @throws {TypeError} for an option that is missing, unknown, or of another type. */
 export function createSessions(options: SessionsOptions): Sessions {
   const pending = new Set<Promise<unknown>>()
   const services = servicesOf(options, pending)
@@ -111,9 +131,8 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): SessionServices {
-  checkGiven('options', options)
+  checkOptions('createSessions', SHAPE, options)
   const { store, sessionCacheMs = 0, onFailure = () => {} } = options
-  checkHas('store', store, ['addSession', 'session', 'user'])
   if (!(sessionCacheMs >= 0 && sessionCacheMs <= MAX_CACHE_MS)) throw new TypeError('sessionCacheMs must be 0 to 5,000.')
   const clock = options.now ?? (() => new Date())
   const now = (): number => clock().getTime()
@@ -123,6 +142,7 @@ function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): S
     newId: options.newId ?? (() => crypto.randomUUID()),
     random: options.random ?? ((bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
     audit: createAudit(options, clock),
+    customScopes: new Set(options.customScopes),
     known: knownSessions(sessionCacheMs, store.news),
     refused: refusedSessions(now),
     noted: notedUses(),

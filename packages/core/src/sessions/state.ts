@@ -9,6 +9,8 @@ export interface SessionServices {
   readonly now: () => number
   readonly newId: () => string
   readonly random: (bytes: number) => Uint8Array
+  /** Scopes of the host's own. */
+  readonly customScopes: ReadonlySet<string>
   readonly audit: (entry: AuditEntry) => Promise<void>
   readonly known: KnownSessions
   readonly refused: RefusedSessions
