@@ -63,7 +63,7 @@ async function checkedAnswer(service: Service, arrival: Arrival): Promise<Answer
   if (exchange.isFhir && route.negotiates !== true) checkAcceptsJson(request, target.query)
   const bytes = await bodyOf(service, { exchange, match, route })
   const answer = await execute(service, { ...arrival, match, route, bytes })
-  return pretty ? prettyAnswer(answer) : answer
+  return pretty ? prettyAnswer(service.ctx, answer) : answer
 }
 
 /** The route in the form that the caller asks for; an entry of a batch has no choice. */
@@ -152,7 +152,13 @@ function methodRefused(service: Service, { request, family }: Exchange, match: M
   return withHeaders(answer, [['Allow', allowOf(match)]])
 }
 
-function prettyAnswer(answer: Answer): Answer {
+/** Characters of an answer that is laid out for a person to read; no person reads a longer one. */
+const MAX_PRETTY = 1024 * 1024
+
+/** An answer that is long, or would be too long when laid out, stays as it is: the layout changes nothing but blanks. */
+async function prettyAnswer(ctx: OperationContext, answer: Answer): Promise<Answer> {
   const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))
-  return isJson && answer.body !== undefined ? { ...answer, body: prettyJson(answer.body) } : answer
+  if (!isJson || answer.body === undefined || answer.body.length > MAX_PRETTY) return answer
+  const body = await paced(prettyJson(answer.body, ctx.limits.maxAnswerBytes), createPace(ctx))
+  return body === undefined ? answer : { ...answer, body }
 }

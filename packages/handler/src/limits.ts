@@ -12,6 +12,8 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly queue: number
   /** Resources that one conditional delete may delete, all or none, where the storage can; more is `multiple-matches`. */
   readonly conditionalDeletes: number
+  /** Entries of a batch or transaction; more is `too-costly`. */
+  readonly bundleEntries: number
   /** How long `close` waits for the work under way before it cancels it. */
   readonly closeMs: number
   /** How long the readiness check may take before `GET /readyz` answers 503. */
@@ -30,6 +32,7 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   concurrency: 256,
   queue: 256,
   conditionalDeletes: 1,
+  bundleEntries: 5_000,
   closeMs: 8_000,
   readinessMs: 2_000,
 }

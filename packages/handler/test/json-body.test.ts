@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from '../src/http/body-bytes.js'
 import { readingJsonBody } from '../src/http/json-body.js'
 import { scanJson } from '../src/http/json-scan.js'
-import { prettyJson } from '../src/http/pretty.js'
 
 const LIMITS = { jsonDepth: 4, jsonMembers: 5, stringLength: 10 }
 const parse = (text: string, limits = LIMITS): JsonObject => finished(readingJsonBody(text, limits))
@@ -87,7 +86,6 @@ describe('IN-01 IN-02 a JSON body', () => {
         if (/__proto__|constructor|prototype|\\u0000|\\ud[89a-f]/i.test(text)) return
         expect(parse(`{"a":${text}}`, huge)).toEqual({ a: value })
         expect(scanJson(text).colons).toBe(membersOf(value))
-        expect(JSON.parse(prettyJson(JSON.stringify(value)))).toEqual(value)
       }),
     )
   })
@@ -123,12 +121,4 @@ describe('UTF-8', () => {
       expect(() => decodeUtf8(Uint8Array.from(bytes))).toThrow('The body is not UTF-8.')
     },
   )
-})
-
-describe('pretty JSON', () => {
-  it('keeps digits and strings, and empty things on one line', () => {
-    expect(prettyJson('{"a":[1.50,{}],"b":"x, \\"{:}","c":[]}')).toBe(
-      '{\n  "a": [\n    1.50,\n    {}\n  ],\n  "b": "x, \\"{:}",\n  "c": []\n}',
-    )
-  })
 })

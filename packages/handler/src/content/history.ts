@@ -5,11 +5,11 @@ import { authorize, type Caller } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Call } from '../routes/route.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { bounded } from './search/bounded.js'
 import { fhirTypes } from './fhir-types.js'
 import { isVersionReached } from './reach.js'
 import { PROTOCOL } from './search/search.js'
 import { linksOf } from './search/searchset.js'
+import { pageText } from './bundle-text.js'
 import { shownPage, type Part } from './shown-page.js'
 
 const DEFAULT_PAGE = 100
@@ -52,10 +52,7 @@ async function historyAt({ baseUrl }: Service, call: Call, { path, query }: Hist
   const asked = { ...query, ...readPairs(pairs) }
   const page = await shownVersions(call, asked)
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
-  const entries = page.items.map((version) => entryText(version, base))
-  const links = JSON.stringify(linksOf(page, { path, pairs, base }))
-  const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`
-  return fhirText(200, bounded(`{"resourceType":"Bundle","type":"history","link":${links}${list}}`, call.ctx))
+  return fhirText(200, await pageText(call.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base)))
 }
 
 /** A resource has a version at least, which would be on the first page. */
@@ -121,6 +118,10 @@ function invalid(name: string, value: string, expected: string): OperationError 
   return new OperationError('search-invalid', `The parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`, {
     expression: [name],
   })
+}
+
+function* entriesOf({ items }: HistoryPage, base: string): Iterable<string> {
+  for (const item of items) yield entryText(item, base)
 }
 
 /** A version as the request that makes it again: which of POST and PUT created a resource is not kept, and PUT does both. */

@@ -4,6 +4,7 @@ import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
 import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
+import { boundedText } from '../http/answer-size.js'
 import { fhirText, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { needsOf, type OperationNeeds } from './operation-needs.js'
@@ -76,7 +77,8 @@ async function runOperation(
   { call, method }: { call: Call; method: Place['method'] },
 ): Promise<Answer> {
   const { status, resource, location } = await operation.run(call.ctx, operationRequest(operation, call, method))
-  const text = await pacedText(call.ctx, resource)
+  const bounds = { maxBytes: call.ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' }
+  const text = boundedText(await pacedText(call.ctx, resource), bounds)
   return fhirText(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
 }
 

@@ -4,6 +4,7 @@ import { jsonItems, jsonMembers } from 'fhir-ops/storage'
 import { paced, type Work } from 'fhir-ops/work'
 import type { HttpRequest } from '../../http/http-request.js'
 import type { Call } from '../../routes/route.js'
+import type { Service } from '../../service.js'
 
 /** An entry of a Bundle that asks for something. */
 export interface BundlePart {
@@ -15,18 +16,28 @@ export interface BundlePart {
   readonly fullUrl: string | undefined
 }
 
-/** The entries of the Bundle in a call's body, as requests of their own. @throws {OperationError} `body-structure` */
-export function bundleParts(call: Call): Promise<readonly BundlePart[]> {
-  return paced(readingParts(call), createPace(call.ctx))
+/**
+ * The entries of the Bundle in a call's body, as requests of their own.
+ *
+ * @throws {OperationError} `body-structure`; `too-costly` for more entries than a Bundle may have.
+ */
+export function bundleParts({ limits }: Pick<Service, 'limits'>, call: Call): Promise<readonly BundlePart[]> {
+  return paced(readingParts(call, limits.bundleEntries), createPace(call.ctx))
 }
 
-function* readingParts({ body, request }: Call): Work<readonly BundlePart[]> {
+function* readingParts({ body, request }: Call, maxEntries: number): Work<readonly BundlePart[]> {
   const entry = membersOf(body?.text ?? '').get('entry')
   if (entry === undefined) return []
   yield
   if (!entry.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
+  const items = jsonItems(entry)
+  if (items.length > maxEntries) {
+    throw new OperationError('too-costly', `A Bundle of requests may have ${maxEntries} entries; send several Bundles.`, {
+      expression: ['Bundle.entry'],
+    })
+  }
   const parts: BundlePart[] = []
-  for (const [index, item] of jsonItems(entry).entries()) {
+  for (const [index, item] of items.entries()) {
     yield
     parts.push(partOf(membersOf(item), { index, whole: request }))
   }

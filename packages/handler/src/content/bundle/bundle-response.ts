@@ -1,12 +1,7 @@
-import { fhirText, type Answer } from '../../http/answer.js'
+import type { Answer } from '../../http/answer.js'
 
-/** The answer to a Bundle, with an entry for each of its entries. */
-export function responseBundle(type: 'batch-response' | 'transaction-response', answers: readonly Answer[]): Answer {
-  return fhirText(200, `{"resourceType":"Bundle","type":"${type}","entry":[${answers.map(entryText).join(',')}]}`)
-}
-
-/** An answer as an entry of the response: resources as they are, failures as `outcome`. */
-function entryText({ status, headers, body }: Answer): string {
+/** An answer as an entry of the response to a Bundle: resources as they are, failures as `outcome`. */
+export function responseEntry({ status, headers, body }: Answer): string {
   const known = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]))
   const modified = known.get('last-modified')
   const response = {

@@ -10,7 +10,7 @@ import { runTransaction } from './transaction.js'
 export async function runBundle(service: Service, call: Call, parts: PartRunner): Promise<Answer> {
   const { resourceType, type } = call.body?.json ?? {}
   if (resourceType !== 'Bundle') throw new OperationError('body-structure', 'The body must be a Bundle.', { expression: ['resourceType'] })
-  if (type === 'batch') return runBatch(call, parts.serve)
+  if (type === 'batch') return runBatch(service, call, parts.serve)
   if (type === 'transaction') return runTransaction(service, call, parts)
   throw new OperationError('body-structure', 'The Bundle must have the type batch or transaction.', { expression: ['Bundle.type'] })
 }

@@ -1,16 +1,19 @@
 import { createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import type { Answer } from '../../http/answer.js'
+import { createAnswerSize } from '../../http/answer-size.js'
+import { failureAnswer } from '../../failure.js'
+import { fhirText, type Answer } from '../../http/answer.js'
 import type { Call } from '../../routes/route.js'
 import type { Service } from '../../service.js'
 import { criteriaText } from '../criteria.js'
 import type { WritePlan } from '../write-plan.js'
-import { responseBundle } from './bundle-response.js'
+import { createBundleWriter } from '../bundle-text.js'
+import { responseEntry } from './bundle-response.js'
 import { bundleParts, type BundlePart } from './bundle-part.js'
 import { entryError } from './entry-error.js'
-import type { PartRunner, PlanPart } from './part-runner.js'
-import { writeTogether, type PlannedEntry } from './write-together.js'
+import type { PartRunner, PlanPart, ServePart } from './part-runner.js'
+import { ENTRY_BYTES, ENVELOPE_BYTES, writeTogether, type PlannedEntry } from './write-together.js'
 
 /**
  * Carries all writes of a transaction out, or none: deletions, then creates, then updates; after them reads and searches, which see what
@@ -22,17 +25,48 @@ import { writeTogether, type PlannedEntry } from './write-together.js'
  */
 export async function runTransaction(service: Service, call: Call, { serve, plan }: PartRunner): Promise<Answer> {
   const { model } = checkCapable(call)
-  const parts = await bundleParts(call)
+  const parts = await bundleParts(service, call)
   const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
   checkCriteria(writes)
   const answers = await service.writeTurns(criteriaTypes(writes), async () =>
-    writeTogether(service, call, { planned: await planAll(call, writes, plan), model }),
+    writeTogether(service, call, { planned: await planAll(call, writes, plan), model, reads: reads.length }),
   )
-  for (const { index, request } of reads) answers.set(index, await serve(request, call))
-  return responseBundle(
-    'transaction-response',
-    parts.flatMap(({ index }) => answers.get(index) ?? []),
-  )
+  const entries = await readAll(service, call, {
+    reads,
+    serve,
+    entries: new Map([...answers].map(([at, answer]) => [at, responseEntry(answer)])),
+  })
+  const response = createBundleWriter(call.ctx, { type: 'transaction-response' }, '')
+  for (const { index } of parts) response.add(entries.get(index) ?? '{}')
+  return fhirText(200, response.text())
+}
+
+interface Reading {
+  readonly reads: readonly BundlePart[]
+  readonly serve: ServePart
+  /** The entries of the writes, by their place. */
+  readonly entries: ReadonlyMap<number, string>
+}
+
+/** Adds the entries of the reads. What was written stays, so one that is too long for the rest of the answer says so in its place. */
+async function readAll(service: Service, call: Call, { reads, serve, entries }: Reading): Promise<ReadonlyMap<number, string>> {
+  const all = new Map(entries)
+  const size = createAnswerSize({ maxBytes: call.ctx.limits.maxAnswerBytes, advice: '' })
+  for (const entry of all.values()) size.add(entry)
+  const refusal = responseEntry(refusalOf(service))
+  for (const [place, { index, request }] of reads.entries()) {
+    const entry = responseEntry(await serve(request, call))
+    const rest = ENVELOPE_BYTES + (reads.length - place - 1) * ENTRY_BYTES
+    const isTaken = size.takes(entry, rest)
+    if (!isTaken) size.add(refusal)
+    all.set(index, isTaken ? entry : refusal)
+  }
+  return all
+}
+
+function refusalOf({ ctx, realm }: Service): Answer {
+  const error = new OperationError('too-costly', 'The answer to the transaction has no room for this entry; read it by itself.')
+  return failureAnswer(error, { family: 'fhir', realm, newId: ctx.newId })
 }
 
 function checkCapable({ ctx }: Call): { readonly model: TypeModel } {

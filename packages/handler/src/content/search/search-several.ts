@@ -1,17 +1,16 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { isKnownParameter, parseSeveral, severalPage, showingContained, type ParsedSeveral, type SearchPair } from 'fhir-ops/search'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
-import { fhirText, type Answer } from '../../http/answer.js'
+import type { Answer } from '../../http/answer.js'
 import { param, type Call } from '../../routes/route.js'
 import { FHIR_PATH, type Service } from '../../service.js'
-import { bounded } from './bounded.js'
 import { compartmentMembers, leadsTo } from './compartment.js'
 import { fhirTypes } from '../fhir-types.js'
 import { shownPage, type Part } from '../shown-page.js'
 import { authorizeSearch, countOf, DEFAULT_PAGE, includedIn, MAX_PAGE, searchPairs, takenPairs } from './search.js'
 import { searchOptions } from './search-options.js'
 import { inReach, narrowed, showsTo } from './search-reach.js'
-import { searchsetText, type SearchLinks, type Searchset } from './searchset.js'
+import { searchsetAnswer, type SearchLinks, type Searchset } from './searchset.js'
 import type { Subset } from './subset.js'
 import { subsetFor } from './summary.js'
 
@@ -74,7 +73,7 @@ export async function severalAnswer(service: Service, call: Call, { parsed, path
   for (const type of new Set(page.items.map((item) => item.type)))
     subsets.set(type, await subsetFor(call, searchOptions(service, call), { type, parsed }))
   const searchset: Searchset = { ...page, total, subset: (type) => subsets.get(type) }
-  return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` }), call.ctx))
+  return searchsetAnswer(call.ctx, searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` })
 }
 
 /** Names in `_type`: more than there are types. */

@@ -11,11 +11,10 @@ import {
 } from 'fhir-ops/search'
 import { allMatches, type Condition, type SearchPage, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../../auth/caller.js'
-import { fhirText, type Answer } from '../../http/answer.js'
+import type { Answer } from '../../http/answer.js'
 import { parseQuery } from '../../http/target.js'
 import { param, type Call } from '../../routes/route.js'
 import { FHIR_PATH, type Service } from '../../service.js'
-import { bounded } from './bounded.js'
 import { compartmentCondition } from './compartment.js'
 import { prefersHandling } from '../preference.js'
 import { isReached } from '../reach.js'
@@ -23,7 +22,7 @@ import { shownPage, type Part } from '../shown-page.js'
 import { searchOptions } from './search-options.js'
 import { inReach, isShown, narrowed, showsTo } from './search-reach.js'
 import { subsetFor } from './summary.js'
-import { searchsetText, type Searchset } from './searchset.js'
+import { searchsetAnswer, type Searchset } from './searchset.js'
 
 /** Matches of a page without `_count`. */
 export const DEFAULT_PAGE = 100
@@ -72,7 +71,7 @@ async function searchAt(service: Service, call: Call, { type, path, within }: Se
   const searchset = parsed.countOnly
     ? { items: [], total: await countOf(call, query) }
     : { ...(await pageOf(service, call, { query, parsed })), subset: () => subset }
-  return fhirText(200, bounded(searchsetText(searchset, { path, pairs, base }), call.ctx))
+  return searchsetAnswer(call.ctx, searchset, { path, pairs, base })
 }
 
 /** @throws {OperationError} `forbidden` unless the caller may search every type that the search looks at. */

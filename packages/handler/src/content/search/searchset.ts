@@ -1,4 +1,7 @@
+import type { OperationContext } from 'fhir-ops/context'
 import { containerOfPlace, type StoredResource } from 'fhir-ops/storage'
+import { fhirText, type Answer } from '../../http/answer.js'
+import { pageText } from '../bundle-text.js'
 import type { Subset } from './subset.js'
 
 /** One page of results. */
@@ -23,16 +26,15 @@ export interface SearchLinks {
   readonly base: string
 }
 
-/** Writes a page as a Bundle. Resources go in as the text that they are stored as, so that numbers keep their digits. */
-export function searchsetText(page: Searchset, links: SearchLinks): string {
-  const total = page.total === undefined ? '' : `,"total":${page.total}`
-  const matches = page.items.map((item) =>
-    entryText(item, page.subset?.(item.type)?.(item.text) ?? item.text, { base: links.base, mode: 'match' }),
-  )
-  const included = (page.included ?? []).map((item) => entryText(item, item.text, { base: links.base, mode: 'include' }))
-  const entries = [...matches, ...included]
-  const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`
-  return `{"resourceType":"Bundle","type":"searchset"${total},"link":${JSON.stringify(linksOf(page, links))}${list}}`
+/** Writes a page as a Bundle. @throws {OperationError} as `pageText`. */
+export async function searchsetAnswer(ctx: OperationContext, page: Searchset, links: SearchLinks): Promise<Answer> {
+  const head = { type: 'searchset', total: page.total, link: linksOf(page, links) } as const
+  return fhirText(200, await pageText(ctx, head, entriesOf(page, links.base)))
+}
+
+function* entriesOf({ items, included = [], subset }: Searchset, base: string): Iterable<string> {
+  for (const item of items) yield entryText(item, subset?.(item.type)?.(item.text) ?? item.text, { base, mode: 'match' })
+  for (const item of included) yield entryText(item, item.text, { base, mode: 'include' })
 }
 
 /** The links of a page to itself and to the next one. */

@@ -1,0 +1,51 @@
+import { createPace, type OperationContext } from 'fhir-ops/context'
+import { createAnswerSize } from '../http/answer-size.js'
+
+/** What a Bundle has beside its entries. */
+export interface BundleHead {
+  readonly type: 'searchset' | 'history' | 'batch-response' | 'transaction-response'
+  readonly total?: number | undefined
+  readonly link?: readonly object[]
+}
+
+/** A Bundle that is being written. Entries go in as text, so that numbers of what is stored keep their digits. */
+export interface BundleWriter {
+  /** @throws {OperationError} `too-costly` when the Bundle would be longer than answers may be. */
+  add(entry: string): void
+  text(): string
+}
+
+/** @param advice What the caller can do where the Bundle becomes too long. */
+export function createBundleWriter(
+  { limits }: Pick<OperationContext, 'limits'>,
+  { type, total, link }: BundleHead,
+  advice: string,
+): BundleWriter {
+  const size = createAnswerSize({ maxBytes: limits.maxAnswerBytes, advice })
+  const rest = `${total === undefined ? '' : `,"total":${total}`}${link === undefined ? '' : `,"link":${JSON.stringify(link)}`}`
+  const entries: string[] = []
+  const head = `{"resourceType":"Bundle","type":"${type}"${rest}`
+  size.add(head)
+  return {
+    add(entry) {
+      size.add(entry)
+      entries.push(entry)
+    },
+    text: () => (entries.length === 0 ? `${head}}` : `${head},"entry":[${entries.join(',')}]}`),
+  }
+}
+
+/**
+ * The text of a page of results, each entry of which is made when its turn comes: other requests run in between.
+ *
+ * @throws {OperationError} `too-costly` when it is longer than answers may be; `computation-timeout`, `aborted`.
+ */
+export async function pageText(ctx: OperationContext, head: BundleHead, entries: Iterable<string>): Promise<string> {
+  const writer = createBundleWriter(ctx, head, 'Ask for fewer resources with _count.')
+  const pace = createPace(ctx)
+  for (const entry of entries) {
+    writer.add(entry)
+    if (pace.due()) await pace.pause()
+  }
+  return writer.text()
+}

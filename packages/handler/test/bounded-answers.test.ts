@@ -1,0 +1,172 @@
+import fc from 'fast-check'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { searchParameters } from 'fhir-ops/search'
+import { finished } from 'fhir-ops/work'
+import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createAnswerSize } from '../src/http/answer-size.js'
+import { prettyJson } from '../src/http/pretty.js'
+import type { HandlerLimits } from '../src/index.js'
+import { askFhir, at, startServer, type Reply, type RunningServer } from './running-server.js'
+
+const running: RunningServer[] = []
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop()
+})
+
+const MIB = 1024 * 1024
+const MAX = 2 * MIB
+
+async function start(limits: Partial<HandlerLimits> = {}): Promise<RunningServer> {
+  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+  const context = createContext({ storage: memoryStorage(), search: { parameters }, limits: { maxAnswerBytes: MAX } })
+  const server = await startServer({ context, storage: context.storage, limits })
+  running.push(server)
+  return server
+}
+
+async function put(server: RunningServer, id: string, text: string): Promise<void> {
+  const reply = await askFhir(server, `/Basic/${id}`, { method: 'PUT', body: `{"resourceType":"Basic","id":"${id}",${text}}` })
+  expect(reply.status).toBe(201)
+}
+
+const words = (length: number): string => `"language":"${'w'.repeat(length)}"`
+const bundle = (type: string, entries: readonly object[]): string => JSON.stringify({ resourceType: 'Bundle', type, entry: entries })
+const read = (id: string): object => ({ request: { method: 'GET', url: `Basic/${id}` } })
+const write = (id: string, length: number): object => ({
+  request: { method: 'PUT', url: `Basic/${id}` },
+  resource: { resourceType: 'Basic', id, language: 'w'.repeat(length) },
+})
+const sent = (server: RunningServer, type: string, entries: readonly object[]): Promise<Reply> =>
+  askFhir(server, '', { method: 'POST', body: bundle(type, entries) })
+const issueOf = ({ json }: Reply): unknown[] => [at(json, 'issue', 0, 'code'), at(json, 'issue', 0, 'expression')]
+
+describe('_pretty', () => {
+  const laidOut = (text: string, maxLength = Infinity): string | undefined => finished(prettyJson(text, maxLength))
+
+  it('keeps digits and strings, and empty things on one line', () => {
+    expect(laidOut('{"a":[1.50,{}],"b":"x, \\"{:}","c":[]}')).toBe(
+      '{\n  "a": [\n    1.50,\n    {}\n  ],\n  "b": "x, \\"{:}",\n  "c": []\n}',
+    )
+  })
+
+  it('changes no value', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        const value: unknown = JSON.parse(text)
+        expect(JSON.parse(laidOut(JSON.stringify(value)) ?? '')).toEqual(value)
+      }),
+    )
+  })
+
+  it('indents so many levels and no more', () => {
+    const text = `${'['.repeat(200)}1,1${']'.repeat(200)}`
+    expect(JSON.parse(laidOut(text) ?? '')).toEqual(JSON.parse(text))
+    expect(Math.max(...(laidOut(text) ?? '').split('\n').map((line) => line.search(/\S/)))).toBe(24)
+  })
+
+  it('is given up where it would be too long, and lets others run meanwhile', () => {
+    const text = `[${'1,'.repeat(50_000)}1]`
+    expect(laidOut(text, text.length)).toBeUndefined()
+    const work = prettyJson(text, Infinity)
+    let pieces = 0
+    while (work.next().done !== true) pieces++
+    expect(pieces).toBeGreaterThan(20)
+  })
+
+  it('leaves an answer alone that no person reads, or that would exceed the limit of answers', async () => {
+    const server = await start()
+    const nested = `"extension":${'[{"url":"u","extension":'.repeat(60)}[${'1,'.repeat(200_000)}1]${'}]'.repeat(60)}`
+    await put(server, 'short', '"code":{"text":"x"}')
+    await put(
+      server,
+      'long',
+      words(MIB - 10)
+        .replace('"language"', '"x":{"data"')
+        .replace(/$/, '}'),
+    )
+    await put(server, 'nested', nested)
+    for (const [id, isLaidOut] of [
+      ['short', true],
+      ['long', false],
+      ['nested', false],
+    ] as const) {
+      const plain = await askFhir(server, `/Basic/${id}`)
+      const pretty = await askFhir(server, `/Basic/${id}?_pretty=true`)
+      expect([pretty.status, pretty.text !== plain.text, pretty.json]).toEqual([200, isLaidOut, plain.json])
+    }
+  })
+})
+
+describe('the answer to a batch', () => {
+  it('of small requests may be as long as other answers, and no longer', async () => {
+    const server = await start()
+    await put(server, 'b', words(100_000))
+    const most = Math.floor(MAX / 100_300)
+    const whole = await sent(server, 'batch', Array<object>(most).fill(read('b')))
+    expect([whole.status, (at(whole.json, 'entry') as unknown[]).length]).toEqual([200, most])
+    expect(whole.text.length).toBeLessThanOrEqual(MAX)
+    const longer = await sent(server, 'batch', Array<object>(most + 2).fill(read('b')))
+    expect([longer.status, ...issueOf(longer)]).toEqual([422, 'too-costly', [`Bundle.entry[${most}]`]])
+  })
+
+  it('does not go on with what could not be answered', async () => {
+    const server = await start()
+    await put(server, 'b', words(1_000_000))
+    const longer = await sent(server, 'batch', [write('first', 10), read('b'), read('b'), read('b'), write('last', 10)])
+    expect([longer.status, ...issueOf(longer)]).toEqual([422, 'too-costly', ['Bundle.entry[3]']])
+    expect([(await askFhir(server, '/Basic/first')).status, (await askFhir(server, '/Basic/last')).status]).toEqual([200, 404])
+  })
+
+  it.each([
+    [20, 200],
+    [21, 422],
+  ])('of %d entries, where 20 are allowed: %d', async (count, status) => {
+    const server = await start({ bundleEntries: 20 })
+    const reply = await sent(server, 'batch', Array<object>(count).fill(read('none')))
+    expect(reply.status).toBe(status)
+    if (status === 422) expect(issueOf(reply)).toEqual(['too-costly', ['Bundle.entry']])
+  })
+})
+
+describe('a transaction whose answer would be too long', () => {
+  it('writes nothing', async () => {
+    const server = await start()
+    const entries = ['a', 'b', 'c'].map((id) => write(id, 800_000))
+    const reply = await sent(server, 'transaction', entries)
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([422, 'too-costly'])
+    expect((await askFhir(server, '/Basic/a')).status).toBe(404)
+    const headers = { prefer: 'return=minimal' }
+    const minimal = await askFhir(server, '', { method: 'POST', headers, body: bundle('transaction', entries) })
+    expect([minimal.status, (await askFhir(server, '/Basic/a')).status]).toEqual([200, 200])
+  })
+
+  it('because of its reads, keeps what was written and says so at the reads that have no room', async () => {
+    const server = await start()
+    await put(server, 'r', words(900_000))
+    const reply = await sent(server, 'transaction', [read('r'), write('a', 10), read('r'), read('r'), read('a')])
+    const statuses = [0, 1, 2, 3, 4].map((index) => at(reply.json, 'entry', index, 'response', 'status'))
+    expect([reply.status, statuses]).toEqual([200, ['200', '201', '200', '422', '200']])
+    expect(at(reply.json, 'entry', 3, 'response', 'outcome', 'issue', 0, 'code')).toBe('too-costly')
+    expect(reply.text.length).toBeLessThanOrEqual(MAX)
+  })
+})
+
+describe('the size of an answer', () => {
+  const bytesOf = (text: string): number => new TextEncoder().encode(text).length
+
+  it('is that of its UTF-8', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 20 })), fc.nat(200), (texts, maxBytes) => {
+        const size = createAnswerSize({ maxBytes, advice: '' })
+        let total = 0
+        for (const text of texts.filter((one) => one.isWellFormed())) {
+          const isWithin = total + bytesOf(text) <= maxBytes
+          expect(size.takes(text)).toBe(isWithin)
+          if (isWithin) total += bytesOf(text)
+        }
+      }),
+    )
+  })
+})
