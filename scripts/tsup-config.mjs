@@ -21,6 +21,7 @@ export function tsupConfig(extra = []) {
     // node:sqlite has no name without the prefix.
     removeNodeProtocol: false,
     dts: process.env.FHIR_OPS_NO_DTS ? false : types,
-    external: [/^node:/, /^[^./]/],
+    // Binary files are taken as they lie beside the built modules.
+    external: [/^node:/, /^[^./]/, /\.bin$/],
   }
 }

@@ -1,7 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { OPERATIONS, type HandlerOptions } from '@fhir-ops/handler'
 import type { NodeListener } from '@fhir-ops/handler/node'
-import { delegated, withCallerToken } from '@fhir-ops/http'
+import { delegated } from '@fhir-ops/http'
 import { OperationError } from 'fhir-ops/errors'
 import { wrongUse } from './wrong-use.js'
 
@@ -17,28 +18,43 @@ export interface DelegationOptions {
   readonly forwardToken?: boolean
 }
 
-/** The operations to mount. @throws {OperationError} `parameter-value` for options that do nothing, and for what cannot be delegated. */
-export function operationsOf({
-  delegate = [],
-  delegateTo,
-  remote = [],
-  forwardToken,
-}: DelegationOptions): Pick<HandlerOptions, 'operations'> {
+/**
+ * The operations to mount.
+ *
+ * @param callerToken Gives the token of the caller whose request is being served, where it is to be passed on.
+ * @throws {OperationError} `parameter-value` for options that do nothing, and for what cannot be delegated.
+ */
+export function operationsOf(
+  { delegate = [], delegateTo, remote = [] }: DelegationOptions,
+  callerToken?: () => string | undefined,
+): Pick<HandlerOptions, 'operations'> {
   if ((delegateTo === undefined) !== (delegate.length === 0) || (remote.length > 0 && delegateTo === undefined)) {
     throw new OperationError('parameter-value', '--delegate goes with --delegate-to, and --remote with both.')
   }
   if (delegateTo === undefined) return {}
   try {
-    return { operations: delegated(OPERATIONS, { baseUrl: delegateTo, delegate, remote, forwardToken }) }
+    return { operations: delegated(OPERATIONS, { baseUrl: delegateTo, delegate, remote, callerToken }) }
   } catch (cause) {
     throw wrongUse(cause)
   }
 }
 
-/** Serves each request in the name of its caller. */
-export function inTheNameOfCallers(listener: NodeListener): NodeListener {
-  return (request: IncomingMessage, response: ServerResponse) => {
-    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    withCallerToken(token, () => listener(request, response))
+/** The tokens of the callers whose requests a server is serving. */
+export interface CallerTokens {
+  /** The listener, which serves each request in the name of its caller. */
+  readonly within: (listener: NodeListener) => NodeListener
+  /** The token of the request that is being served. */
+  readonly current: () => string | undefined
+}
+
+/** Makes the place for the tokens of one server's callers. */
+export function callerTokens(): CallerTokens {
+  const tokens = new AsyncLocalStorage<string | undefined>()
+  return {
+    within: (listener) => (request: IncomingMessage, response: ServerResponse) => {
+      const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+      tokens.run(token, () => listener(request, response))
+    },
+    current: () => tokens.getStore(),
   }
 }

@@ -39,8 +39,8 @@ export interface EngineOptions {
   readonly words?: boolean | undefined
   /** File with findings of validation that are accepted. */
   readonly suppress?: string
-  /** Asks an upstream server with the token of the caller (`withCallerToken`). */
-  readonly forwardToken?: boolean
+  /** Gives the token of the caller whose request is being served: an upstream server is asked with it. */
+  readonly callerToken?: (() => string | undefined) | undefined
   /** Files and folders to load before anything else. */
   readonly load?: readonly string[]
 }
@@ -95,7 +95,7 @@ export async function openStorage({
   load: toLoad = [],
   create = toLoad.length > 0,
   toFill = false,
-  forwardToken,
+  callerToken,
 }: EngineOptions): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
   const file = sqliteFile(option)
@@ -106,7 +106,7 @@ export async function openStorage({
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
   const upstream = option.replace(/^http:(?=https?:)/, '')
-  if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, forwardToken }))
+  if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, callerToken }))
   // The value is not repeated: it may have a password.
   throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL, or http:URL without user and query.`)
 }

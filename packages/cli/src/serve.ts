@@ -7,7 +7,7 @@ import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
 import { auditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
-import { inTheNameOfCallers, operationsOf, type DelegationOptions } from './delegation.js'
+import { callerTokens, operationsOf, type DelegationOptions } from './delegation.js'
 import { devTokenVerifier } from './dev-token.js'
 import { openEngine, type Engine, type EngineOptions } from './engine.js'
 import { identityOf, type IdentityOptions } from './identity.js'
@@ -84,9 +84,10 @@ interface Listening {
 
 async function answering({ options, server, url, io }: Listening): Promise<RunningServer> {
   const { baseUrl = url, forwardToken = false } = options
-  const operations = operationsOf(options)
+  const callers = forwardToken ? callerTokens() : undefined
+  const operations = operationsOf(options, callers?.current)
   const identity = await identityOf(options, io)
-  const engine = await openEngine(engineOptions(options, baseUrl), io)
+  const engine = await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io)
   const runtime = botSandbox()
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
@@ -99,7 +100,8 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
     readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
   })
   server.removeAllListeners('request')
-  server.on('request', forwardToken ? inTheNameOfCallers(toNodeListener(handler)) : toNodeListener(handler))
+  const listener = toNodeListener(handler)
+  server.on('request', callers?.within(listener) ?? listener)
   return {
     url,
     engine,
@@ -118,7 +120,7 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   }
 }
 
-function engineOptions({ storage, load, words, suppress, maxExpansion, forwardToken }: ServeOptions, baseUrl: string): EngineOptions {
+function engineOptions({ storage, load, words, suppress, maxExpansion }: ServeOptions, baseUrl: string): EngineOptions {
   return {
     storage,
     create: true,
@@ -127,7 +129,6 @@ function engineOptions({ storage, load, words, suppress, maxExpansion, forwardTo
     base: `${baseUrl.replace(/\/$/, '')}/fhir/R4`,
     ...(maxExpansion !== undefined && { limits: { maxExpansion } }),
     ...(suppress !== undefined && { suppress }),
-    ...(forwardToken !== undefined && { forwardToken }),
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import { readText, type Answer } from './answer.js'
 import { callerRefused, timedOut, unavailable } from './failure.js'
@@ -46,7 +45,7 @@ async function patiently(settings: HttpSettings, ask: Ask): Promise<Answer> {
     const pause = pauseBefore(tries, answer)
     const isLast = ask.method !== 'GET' || tries === MAX_TRIES || performance.now() + pause >= deadline
     if (isLast) throw unavailable('is too busy', retryAfterSeconds(answer))
-    await after(pause)
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 

@@ -1,4 +1,3 @@
-export { withCallerToken } from './caller-token.js'
 export { delegated, type DelegateOptions } from './delegate.js'
 export { httpStorage } from './http-storage.js'
 export type { HttpStorageOptions } from './options.js'

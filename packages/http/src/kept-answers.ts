@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { LRUCache } from 'lru-cache'
 import type { Answer } from './answer.js'
 
@@ -33,9 +34,7 @@ export function keptAnswers(maxBytes: number): KeptAnswers {
 
 /** No token is kept, and no long address. */
 function keyOf(url: string, token: string | undefined): string {
-  return createHash('sha256')
-    .update(JSON.stringify([url, token]))
-    .digest('base64')
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify([url, token]))))
 }
 
 function sizeOf({ answer }: KeptAnswer): number {

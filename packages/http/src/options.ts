@@ -1,4 +1,3 @@
-import { callerToken } from './caller-token.js'
 import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 
 /** How an upstream FHIR server is reached. */
@@ -8,10 +7,11 @@ export interface HttpStorageOptions {
   /** Bearer token for the upstream, or what gives the current one before each call. */
   readonly token?: string | (() => string | Promise<string>) | undefined
   /**
-   * Asks the upstream with the token of the caller whose request is served (`withCallerToken`), and without credentials where there is
-   * none; for upstreams that trust the same issuer. Default false: the caller's token goes nowhere. Not together with `token`.
+   * Gives the bearer token of the caller whose request is being served, before each call: the upstream is asked with it, and without
+   * credentials where there is none; for upstreams that trust the same issuer. Where requests are served at the same time, the host knows
+   * whose it is, for example by an `AsyncLocalStorage`. Default: the caller's token goes nowhere. Not together with `token`.
    */
-  readonly forwardToken?: boolean | undefined
+  readonly callerToken?: (() => string | undefined) | undefined
   /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** Time for a call with all its tries, in milliseconds. Default 4,500. */
@@ -56,7 +56,7 @@ export function settingsOf(options: HttpStorageOptions): HttpSettings {
   return {
     base: baseOf(options.baseUrl),
     token: tokenOf(options),
-    forwardsToken: options.forwardToken ?? false,
+    forwardsToken: options.callerToken !== undefined,
     kept: keptAnswers(options.keptBytes ?? 0),
     transactions: options.transactions ?? false,
     fetch: options.fetch ?? globalThis.fetch,
@@ -67,9 +67,10 @@ export function settingsOf(options: HttpStorageOptions): HttpSettings {
   }
 }
 
-function tokenOf({ token, forwardToken = false }: HttpStorageOptions): HttpSettings['token'] {
-  if (!forwardToken) return async () => (typeof token === 'function' ? token() : token)
-  if (token !== undefined) throw new TypeError('Either token or forwardToken can be given.')
+function tokenOf({ token, callerToken }: HttpStorageOptions): HttpSettings['token'] {
+  if (callerToken === undefined) return async () => (typeof token === 'function' ? token() : token)
+  if (typeof callerToken !== 'function') throw new TypeError('callerToken must be a function that returns the token of the caller.')
+  if (token !== undefined) throw new TypeError('Either token or callerToken can be given, not both.')
   return async () => callerToken()
 }
 

@@ -1,5 +1,3 @@
-export { r4 } from './r4.js'
-export type { Release, ReleaseOptions } from './release.js'
-export { r4Definitions } from './definitions.js'
-export { r4SearchParameters } from './search-parameters.js'
-export { r4TypeModel } from './type-model.js'
+export { loadR4, type R4Source } from './load-r4.js'
+export { r4, r4Definitions, r4SearchParameters, r4TypeModel } from './r4.js'
+export { releaseOf, type Release, type ReleaseFiles, type ReleaseOptions } from './release.js'

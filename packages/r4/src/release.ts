@@ -1,8 +1,9 @@
 import { packLayer, type ContentLayer, type PackReader } from 'fhir-ops/content'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { createIndexer, searchParameters, type SearchOptions } from 'fhir-ops/search'
+import { isObject } from 'fhir-ops/json'
+import { typeModelOf } from 'fhir-ops/model'
+import { createIndexer, searchParameters, type SearchOptions, type SearchParameterTable } from 'fhir-ops/search'
 import type { Indexer } from 'fhir-ops/storage'
-import { searchParametersIn, typesIn } from './file-content.js'
 
 /** What a context needs to know of a FHIR release: spread it into `createContext`. */
 export interface Release {
@@ -13,7 +14,7 @@ export interface Release {
   readonly indexer: Indexer
 }
 
-/** Options of `r4` and `releaseOf`. */
+/** Options of `r4`, `loadR4` and `releaseOf`. */
 export interface ReleaseOptions {
   /** Address of this server's FHIR base, without a slash at its end: absolute references on it are local ones. */
   readonly base?: string | undefined
@@ -21,9 +22,9 @@ export interface ReleaseOptions {
   readonly words?: boolean | undefined
 }
 
-/** What the files of this package hold. */
+/** The contents of this package's files. */
 export interface ReleaseFiles {
-  /** The bytes of `definitions.pack`, or what reads parts of them. */
+  /** The bytes of `definitions.pack`, or a function that reads parts of them. */
   readonly definitions: Uint8Array | PackReader
   /** `types.json`, parsed. */
   readonly types: unknown
@@ -32,9 +33,9 @@ export interface ReleaseFiles {
 }
 
 /**
- * All of FHIR R4, as `r4` gives it, of files that the host has brought: for browsers and others that have no file system.
+ * All of FHIR R4, as `r4` gives it, made of files that the host has read.
  *
- * @throws {TypeError} for something else than these files.
+ * @throws {TypeError} for anything but these files.
  */
 export function releaseOf(files: ReleaseFiles, { base, words }: ReleaseOptions = {}): Release {
   const types = typesIn(files.types)
@@ -45,4 +46,20 @@ export function releaseOf(files: ReleaseFiles, { base, words }: ReleaseOptions =
     types,
     indexer: createIndexer(parameters, { base }),
   }
+}
+
+/** The model in `types.json`. @throws {TypeError} for anything else. */
+export function typesIn(table: unknown): TypeModel {
+  if (!isObject(table)) throw new TypeError('types.json must contain a JSON object.')
+  return typeModelOf(table)
+}
+
+/** The rows of `search-parameters.json`. @throws {TypeError} for anything else. */
+export function searchParametersIn(rows: unknown): SearchParameterTable {
+  if (!isTable(rows)) throw new TypeError('search-parameters.json must contain a JSON array.')
+  return rows
+}
+
+function isTable(rows: unknown): rows is SearchParameterTable {
+  return Array.isArray(rows)
 }

@@ -1,4 +1,4 @@
-import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { checkInPlace, openToSearch, openToWrite } from './database/node-file.js'
 import { failed, runGroup, runRead, type Answer, type Call } from './threads/write-group.js'
 import type { ToWorker, WorkerTask } from './threads/worker-task.js'
@@ -22,27 +22,25 @@ function serve(port: MessagePort, task: WorkerTask): void {
   const close = (): void => {
     if (writes) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     db.close()
-    port.close()
+    process.exit(0)
   }
-  port.on('message', (first: ToWorker) => {
-    const { calls, closing } = gathered(port, first, writes ? MAX_GROUP : 1)
-    if (calls.length > 0) port.postMessage(run(calls))
-    if (closing) return close()
-    if (writes || !db.isWorn()) return
-    db.close()
-    db = openToSearch(task)
+  const waiting: Call[] = []
+  let closing = false
+  const serveWaiting = (): void => {
+    while (waiting.length > 0) {
+      port.postMessage(run(waiting.splice(0, writes ? MAX_GROUP : 1)))
+      if (writes || !db.isWorn()) continue
+      db.close()
+      db = openToSearch(task)
+    }
+    if (closing) close()
+  }
+  port.on('message', (message: ToWorker) => {
+    // What waits in the port is delivered before the immediate runs. So while a group is flushed, the next one gathers.
+    if (waiting.length === 0 && !closing) setImmediate(serveWaiting)
+    if (message === 'close') closing = true
+    else waiting.push(message)
   })
-}
-
-/** The message and those that wait behind it. While a group is flushed the next one gathers. */
-function gathered(port: MessagePort, first: ToWorker, most: number): { readonly calls: readonly Call[]; readonly closing: boolean } {
-  const calls: Call[] = []
-  let message: ToWorker | undefined = first
-  while (message !== undefined && message !== 'close') {
-    calls.push(message)
-    message = calls.length < most ? receiveMessageOnPort(port)?.message : undefined
-  }
-  return { calls, closing: message === 'close' }
 }
 
 if (parentPort !== null) serve(parentPort, workerData)

@@ -1,6 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { json, startScriptedServer, type ScriptedServer } from '../test/scripted-server.js'
-import { httpStorage, withCallerToken } from './index.js'
+import { httpStorage } from './index.js'
+
+const callers = new AsyncLocalStorage<string | undefined>()
+const callerToken = (): string | undefined => callers.getStore()
 
 const PATIENT = { resourceType: 'Patient', id: 'a', meta: { versionId: '3' } }
 
@@ -29,33 +33,33 @@ beforeEach(() => {
 
 describe('the token of a caller', () => {
   it('is passed on where that is asked for, each in its own request', async () => {
-    const storage = httpStorage({ baseUrl: server.baseUrl, forwardToken: true })
-    await Promise.all(['ann', 'bob', undefined].map((token) => withCallerToken(token, async () => storage.read('Patient', 'a'))))
+    const storage = httpStorage({ baseUrl: server.baseUrl, callerToken })
+    await Promise.all(['ann', 'bob', undefined].map((token) => callers.run(token, async () => storage.read('Patient', 'a'))))
     expect(new Set(seen.map(([token]) => token))).toEqual(new Set(['Bearer ann', 'Bearer bob', undefined]))
   })
 
   it('goes nowhere otherwise', async () => {
-    await withCallerToken('ann', async () => httpStorage({ baseUrl: server.baseUrl }).read('Patient', 'a'))
-    await withCallerToken('ann', async () => httpStorage({ baseUrl: server.baseUrl, token: 'ours' }).read('Patient', 'a'))
+    await callers.run('ann', async () => httpStorage({ baseUrl: server.baseUrl }).read('Patient', 'a'))
+    await callers.run('ann', async () => httpStorage({ baseUrl: server.baseUrl, token: 'ours' }).read('Patient', 'a'))
     expect(seen.map(([token]) => token)).toEqual([undefined, 'Bearer ours'])
   })
 
   it('is never sent to another origin', async () => {
     server.behave = (_, response) => void response.writeHead(307, { location: `${elsewhere.baseUrl}/Patient/a` }).end()
-    const storage = httpStorage({ baseUrl: server.baseUrl, forwardToken: true })
-    await expect(withCallerToken('ann', async () => storage.read('Patient', 'a'))).rejects.toMatchObject({ code: 'storage-unavailable' })
+    const storage = httpStorage({ baseUrl: server.baseUrl, callerToken })
+    await expect(callers.run('ann', async () => storage.read('Patient', 'a'))).rejects.toMatchObject({ code: 'storage-unavailable' })
     expect(elsewhere.requests).toEqual([])
   })
 
   it.each([401, 403])('that the upstream refuses (%d) is the caller’s affair, and no failure of the upstream', async (status) => {
     server.behave = json({}, status)
-    const storage = httpStorage({ baseUrl: server.baseUrl, forwardToken: true })
+    const storage = httpStorage({ baseUrl: server.baseUrl, callerToken })
     for (let n = 0; n < 8; n++)
-      await expect(withCallerToken('ann', async () => storage.read('Patient', 'a'))).rejects.toMatchObject({ code: 'forbidden' })
+      await expect(callers.run('ann', async () => storage.read('Patient', 'a'))).rejects.toMatchObject({ code: 'forbidden' })
   })
 
   it('and a token of our own exclude each other', () => {
-    expect(() => httpStorage({ baseUrl: server.baseUrl, token: 'ours', forwardToken: true })).toThrow(TypeError)
+    expect(() => httpStorage({ baseUrl: server.baseUrl, token: 'ours', callerToken })).toThrow(TypeError)
   })
 })
 
@@ -68,8 +72,8 @@ describe('kept answers', () => {
   })
 
   it('are of one caller, where tokens are passed on', async () => {
-    const storage = httpStorage({ baseUrl: server.baseUrl, keptBytes: 10_000, forwardToken: true })
-    for (const token of ['ann', 'bob', 'ann']) await withCallerToken(token, async () => storage.read('Patient', 'a'))
+    const storage = httpStorage({ baseUrl: server.baseUrl, keptBytes: 10_000, callerToken })
+    for (const token of ['ann', 'bob', 'ann']) await callers.run(token, async () => storage.read('Patient', 'a'))
     expect(seen.map(([, etag]) => etag)).toEqual([undefined, undefined, 'W/"3"'])
   })
 

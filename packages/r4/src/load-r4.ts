@@ -1,0 +1,86 @@
+import { isObject } from 'fhir-ops/json'
+import { checkNode, hasPackageFiles } from './package-files.js'
+import { r4 } from './r4.js'
+import { releaseOf, type Release, type ReleaseOptions } from './release.js'
+
+/** Where `loadR4` finds the package's file `r4.bin`: its address, what `fetch` gives for it, or its bytes. */
+export type R4Source = string | URL | Response | ArrayBuffer | Uint8Array<ArrayBuffer>
+
+/**
+ * All of FHIR R4, as `r4` gives it, in any runtime: without a source it reads the package's files in Node, Bun and Deno, and fetches `r4.bin`
+ * (1.8 MB) from where the bundler put it in a browser. Bundlers that know `new URL(file, import.meta.url)` put it there by themselves, for
+ * example Vite and webpack; Cloudflare's tools make it a module of a Worker. With others, copy or import `@fhir-ops/r4/r4.bin` and pass its
+ * address or its bytes.
+ *
+ * @throws {TypeError} when the file cannot be fetched, when it is another file, and on a Node that is too old.
+ */
+export async function loadR4(source?: R4Source, options: ReleaseOptions = {}): Promise<Release> {
+  if (source === undefined && hasPackageFiles()) return r4(options)
+  return loadedFrom(source ?? new URL('../dist/r4.bin', import.meta.url), options)
+}
+
+/** The release that `r4.bin` contains. @throws {TypeError} as `loadR4`. */
+export async function loadedFrom(source: R4Source, options: ReleaseOptions): Promise<Release> {
+  checkNode()
+  const bytes = await unpacked(await bytesOf(source))
+  const [types, searchParameters, definitions] = partsOf(bytes)
+  return releaseOf({ definitions, types: json(types), searchParameters: json(searchParameters) }, options)
+}
+
+async function bytesOf(source: R4Source): Promise<Uint8Array<ArrayBuffer>> {
+  if (source instanceof Uint8Array) return source
+  if (source instanceof ArrayBuffer) return new Uint8Array(source)
+  const response = source instanceof Response ? source : await fetched(source)
+  if (!response.ok) throw notFound(response.url, `HTTP status ${response.status}`)
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+async function fetched(address: string | URL): Promise<Response> {
+  try {
+    return await fetch(address)
+  } catch (cause) {
+    throw notFound(String(address), 'the request failed', cause)
+  }
+}
+
+function notFound(address: string, reason: string, cause?: unknown): TypeError {
+  return new TypeError(`r4.bin of @fhir-ops/r4 could not be loaded from ${address} (${reason}). Pass its address: await loadR4(url).`, {
+    cause,
+  })
+}
+
+/** A server, or the runtime, may have undone the compression already. */
+async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
+const MAX_HEADER = 100
+
+/** The parts of the file: a line with their lengths as a JSON object, and then types, search parameters and definitions. */
+function partsOf(bytes: Uint8Array): readonly [types: Uint8Array, searchParameters: Uint8Array, definitions: Uint8Array] {
+  const line = text(bytes.subarray(0, MAX_HEADER)).split('\n', 1)[0] ?? ''
+  const lengths = lengthsIn(line)
+  if (lengths === undefined) throw new TypeError('The bytes are not those of r4.bin of this version of @fhir-ops/r4.')
+  const start = line.length + 1
+  const between = start + lengths.types
+  const end = between + lengths.searchParameters
+  return [bytes.subarray(start, between), bytes.subarray(between, end), bytes.subarray(end)]
+}
+
+function lengthsIn(line: string): { readonly types: number; readonly searchParameters: number } | undefined {
+  if (!line.startsWith('{"r4":1,')) return undefined
+  const header = JSON.parse(line)
+  if (!isObject(header)) return undefined
+  const { types, searchParameters } = header
+  return typeof types === 'number' && typeof searchParameters === 'number' ? { types, searchParameters } : undefined
+}
+
+function json(bytes: Uint8Array): unknown {
+  return JSON.parse(text(bytes))
+}
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}

@@ -1,0 +1,68 @@
+import type * as FileSystem from 'node:fs'
+import type { PackReader } from 'fhir-ops/content'
+
+/** The files that the package's build made, in a runtime with a file system. */
+export interface PackageFiles {
+  /** @throws {Error} `ENOENT` before the package is built. */
+  json(name: 'types.json' | 'search-parameters.json'): unknown
+  /** Reads parts of the pack; the file stays open as long as the process. @throws {Error} as `json`. */
+  pack(): PackReader
+}
+
+/** `src` and `dist` are siblings, so that tests read the same files as users. Kept apart from `new URL`, so that no bundler copies 18 MB. */
+const HERE = import.meta.url
+
+/**
+ * The files, for the function that needs them. `node:fs` is not imported: bundles for browsers contain this module too.
+ *
+ * @throws {TypeError} where there is no file system, and on a Node that is too old.
+ */
+export function packageFiles(caller: string): PackageFiles {
+  checkNode()
+  const fs = fileSystem()
+  if (fs === undefined) {
+    throw new TypeError(`${caller}() reads files, and this runtime has no file system. Use await loadR4() of @fhir-ops/r4 instead.`)
+  }
+  const address = (name: string): URL => new URL(`../dist/${name}`, HERE)
+  return {
+    json: (name) => JSON.parse(fs.readFileSync(address(name), 'utf8')),
+    pack() {
+      const file = fs.openSync(address('definitions.pack'), 'r')
+      return (start, end) => {
+        const bytes = new Uint8Array(end - start)
+        return bytes.subarray(0, fs.readSync(file, bytes, 0, bytes.length, start))
+      }
+    },
+  }
+}
+
+/** Whether `r4` can read its files here: the module itself is a file, and there is a file system. */
+export function hasPackageFiles(): boolean {
+  return HERE.startsWith('file:') && fileSystem() !== undefined
+}
+
+const OLDEST: readonly [number, number] = [22, 13]
+
+/** @throws {TypeError} on a Node older than `engines` of the manifest; other runtimes are not asked. */
+export function checkNode(): void {
+  const { node, bun, deno } = runtime()?.versions ?? {}
+  if (node === undefined || bun !== undefined || deno !== undefined) return
+  const [major = 0, minor = 0] = node.split('.').map(Number)
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return
+  throw new TypeError(`fhir-ops needs Node ${OLDEST.join('.')} or later, and this is ${node}.`)
+}
+
+/** Emulations in browsers and on the edge may lack the module, or have it without files. */
+function fileSystem(): typeof FileSystem | undefined {
+  return runtime()?.getBuiltinModule?.('node:fs')
+}
+
+interface Runtime {
+  readonly versions?: Readonly<Record<string, string | undefined>>
+  readonly getBuiltinModule?: (name: 'node:fs') => typeof FileSystem | undefined
+}
+
+function runtime(): Runtime | undefined {
+  const host: { readonly process?: Runtime } = globalThis
+  return host.process
+}
