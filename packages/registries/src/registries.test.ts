@@ -4,7 +4,7 @@ import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
-import { validateInCodeSystem, validateInValueSet } from 'fhir-ops/validate-code'
+import { validateCodeInSystem, validateCode } from 'fhir-ops/validate-code'
 import { describe, expect, it } from 'vitest'
 import { languageTags, mediaTypes, registryDefinitions } from './index.js'
 
@@ -20,13 +20,11 @@ const ctx: OperationContext = createContext({
 })
 
 async function isMember(valueSet: string, system: string, code: string): Promise<boolean> {
-  const value = { kind: 'code', codings: [{ system, code, path: '' }] } as const
-  return (await validateInValueSet(ctx, { url: `http://hl7.org/fhir/ValueSet/${valueSet}`, value })).result
+  return (await validateCode(ctx, { url: `http://hl7.org/fhir/ValueSet/${valueSet}`, system, code })).result
 }
 
 async function reasonAgainst(system: string, code: string): Promise<string | undefined> {
-  const value = { kind: 'code', codings: [{ system, code, path: '' }] } as const
-  const { issues } = await validateInCodeSystem(ctx, { url: system, value })
+  const { issues } = await validateCodeInSystem(ctx, { system, code })
   return issues.find(({ severity }) => severity === 'information')?.text
 }
 
@@ -90,8 +88,7 @@ describe('language tags', () => {
   ])('are filtered by %s %s %s: %s', async (property, op, filterValue, code, result) => {
     const include = [{ system: BCP47, filter: [{ property, op, value: filterValue }] }]
     const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include } }
-    const value = { kind: 'code', codings: [{ system: BCP47, code, path: '' }] } as const
-    expect((await validateInValueSet(ctx, { valueSet, value })).result).toBe(result)
+    expect((await validateCode(ctx, { valueSet, system: BCP47, code })).result).toBe(result)
   })
 })
 

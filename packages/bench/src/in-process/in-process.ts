@@ -2,7 +2,7 @@ import { forRequest } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { translate } from 'fhir-ops/translate'
 import { validate } from 'fhir-ops/validate'
-import { validateInValueSet } from 'fhir-ops/validate-code'
+import { validateCode } from 'fhir-ops/validate-code'
 import { createBots, execute } from 'fhir-ops/execute'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { BOT, LARGE_SYSTEM, largeCodeSystem, largeMap, MINIMAL_PATIENT, NAMED_PATIENT, OBSERVATION, PATIENT } from '../content/content.js'
@@ -23,10 +23,7 @@ export async function inProcess(): Promise<string> {
     ['expand, page of 20 at offset 90,000', () => expand(ctx, { url, count: 20, offset: 90_000 })],
     ['expand, filter of one word, page of 20', () => expand(ctx, { url, filter: 'frac', count: 20 })],
     ['expand, filter of two words, page of 20', () => expand(ctx, { url, filter: 'acu bur', count: 20 })],
-    [
-      'validate-code in the value set of 100,000',
-      () => validateInValueSet(ctx, { url, value: { kind: 'coding', codings: [{ ...coding, path: 'Coding' }] } }),
-    ],
+    ['validate-code in the value set of 100,000', () => validateCode(ctx, { url, coding })],
     ['validate, minimal Patient', () => validate(ctx, { resource: MINIMAL_PATIENT })],
     ['validate, Patient', () => validate(ctx, { resource: PATIENT })],
     [

@@ -2,7 +2,7 @@ import { expand, expandStream } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { subsumes } from 'fhir-ops/subsumes'
 import { translate } from 'fhir-ops/translate'
-import { validateInValueSet } from 'fhir-ops/validate-code'
+import { validateCode } from 'fhir-ops/validate-code'
 import type { OperationContext } from 'fhir-ops/context'
 import { FULL_SHAPE } from '../content/clinical-system.js'
 import { LARGE_SYSTEM } from '../content/content.js'
@@ -31,8 +31,7 @@ function pointCalls({ ctx, system, code, branch, kind }: ClinicalSubject): reado
   let turn = 0
   const codes = Array.from({ length: FULL_SHAPE.concepts }, (_, place) => code(place))
   const next = (): string => codes[(turn = (turn + 7_919) % codes.length)] ?? ''
-  const valid = (url: string): unknown =>
-    validateInValueSet(ctx, { url, value: { kind: 'coding', codings: [{ system, code: next(), path: 'Coding' }] } })
+  const valid = (url: string): unknown => validateCode(ctx, { url, coding: { system, code: next() } })
   return [
     ['lookup', () => lookup(ctx, { system, code: next() })],
     ['subsumes', () => subsumes(ctx, { system, codeA: next(), codeB: next() })],

@@ -4,7 +4,7 @@ import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
-import { readTerminologyCall, readVersionRules, type ValueSetName } from '../terminology/index.js'
+import { bothNames, readTerminologyCall, readVersionRules, type ValueSetName } from '../terminology/index.js'
 import { compare, type CompareInput, type Comparison } from './compare.js'
 import type { VersionPolicy } from './compare-members.js'
 
@@ -32,8 +32,12 @@ async function readInput(ctx: OperationContext, request: OperationRequest, reade
   const stored = await storedInstance(ctx, request)
   const valueSetVersion = reader.text('valueSetVersion')
   const named = (side: 'this' | 'other', instance?: JsonObject): ValueSetName => {
-    const name = { url: reader.text(`${side}Url`), valueSet: reader.resource(`${side}ValueSet`) ?? instance, valueSetVersion }
-    if (name.url !== undefined || name.valueSet !== undefined) return name
+    const [url, valueSet] = [reader.text(`${side}Url`), reader.resource(`${side}ValueSet`)]
+    const given = [...(url === undefined ? [] : [`${side}Url`]), ...(valueSet === undefined ? [] : [`${side}ValueSet`])]
+    if (given.length + Number(instance !== undefined) > 1) throw bothNames(given)
+    if (url !== undefined) return { url, valueSetVersion }
+    const resource = valueSet ?? instance
+    if (resource !== undefined) return { valueSet: resource, valueSetVersion }
     throw new OperationError('parameter-required', `Parameter ${side}Url or ${side}ValueSet must name a value set.`, {
       expression: [`${side}Url`],
     })

@@ -2,8 +2,11 @@ import type { ExplainOption } from '../context/index.js'
 import { COUNT, FLAG, inputShape, listOf, OBJECT, TEXT, type InputShape } from '../input/index.js'
 import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
-/** What to expand, and how. One of `valueSet` and `url` names the value set. */
-export interface ExpandInput extends ValueSetName, AskedLanguages, ExplainOption {
+/** What `expand` takes: the value set by `url` or `valueSet`, and options. */
+export type ExpandInput = ValueSetName & ExpandOptions
+
+/** How a value set is expanded. */
+export interface ExpandOptions extends AskedLanguages, ExplainOption {
   /** Keep only codes with these words; see `filterWords`. Blanks do not filter. */
   readonly filter?: string | undefined
   /** Where nothing has the words as they are, take one of them for one with a typing error. Default false. */

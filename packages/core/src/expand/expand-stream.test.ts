@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createContext, forRequest } from '../context/index.js'
 import { memoryStorage } from '../memory/index.js'
-import type { ExpandInput } from './expand-input.js'
+import type { ExpandOptions } from './expand-input.js'
 import { expand, expandStream } from './expand.js'
 
 const SYSTEM = 'http://example.org/numbers'
@@ -10,7 +10,7 @@ const numbers = { resourceType: 'CodeSystem', id: 'n', url: SYSTEM, status: 'act
 const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SYSTEM }] } }
 const ctx = createContext({ storage: memoryStorage([numbers]), limits: { maxExpansion: 100 } })
 
-async function streamed(input: Omit<ExpandInput, 'valueSet'>): Promise<readonly unknown[]> {
+async function streamed(input: ExpandOptions): Promise<readonly unknown[]> {
   return collected(expandStream(ctx, { valueSet, ...input }))
 }
 
@@ -21,7 +21,7 @@ async function collected(entries: AsyncIterable<unknown>): Promise<readonly unkn
 }
 
 describe('a streamed expansion', () => {
-  const rows: readonly Omit<ExpandInput, 'valueSet' | 'count'>[] = [{}, { offset: 17 }, { filter: 'odd' }, { filter: 'num 1', offset: 3 }]
+  const rows: readonly Omit<ExpandOptions, 'count'>[] = [{}, { offset: 17 }, { filter: 'odd' }, { filter: 'num 1', offset: 3 }]
   test.each(rows)('has the entries of the pages in their order: %j', async (input) => {
     const { contains } = await expand(ctx, { valueSet, ...input, count: 1_000 })
     expect(contains.length).toBeGreaterThan(50)

@@ -1,5 +1,5 @@
 export { expand, expandStream, openExpansion, type StreamedExpansion } from './expand.js'
-export type { ExpandInput } from './expand-input.js'
+export type { ExpandInput, ExpandOptions } from './expand-input.js'
 export type { EntryProperty, Expansion, ExpansionEntry, ExpansionParameter } from './expansion.js'
 export { expandOperation } from './operation.js'
 export { searchCodes } from './search-codes.js'

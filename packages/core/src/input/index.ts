@@ -1,5 +1,18 @@
 export { checkOptions, having, optionsOf, SPREAD_THE_RESULT } from './check-options.js'
 export {
+  ambiguousCode,
+  codeSource,
+  CODE_INPUT,
+  CODE_OR_CODING,
+  type CodeableConceptInput,
+  type CodeInput,
+  type CodeOrCoding,
+  type CodeSource,
+  type CodingInput,
+  type LooseCodeInput,
+  type SystemAndCode,
+} from './code-input.js'
+export {
   AMOUNT,
   checkInput,
   CLOCK,

@@ -12,7 +12,7 @@ import { putResource } from '../storage/index.js'
 import { subsumes } from '../subsumes/index.js'
 import { translate } from '../translate/index.js'
 import { validate } from '../validate/index.js'
-import { validateInCodeSystem, validateInValueSet } from '../validate-code/index.js'
+import { validateCodeInSystem, validateCode } from '../validate-code/index.js'
 
 const storage = memoryStorage()
 const ctx = { ...createContext({ storage }), bots: createBots() }
@@ -21,7 +21,7 @@ const sessions = createSessions({ store: memorySessionStore() })
 /** Calls a function as plain JavaScript does, which no type holds back. */
 const call = (run: (...args: never[]) => unknown, ...args: readonly unknown[]): unknown => Reflect.apply(run, undefined, [...args])
 
-const coding = { system: 's', code: 'c', path: 'Coding' }
+const coding = { system: 's', code: 'c' }
 
 describe('what plain JavaScript gives wrong is refused by name', () => {
   test.each<[string, (...args: never[]) => unknown, unknown, string, string]>([
@@ -56,14 +56,28 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['translate nothing', translate, undefined, 'parameter-required', 'The input must be an object.'],
     ['translate a number', translate, { url: 'u', coding: { system: 's', code: 5 } }, 'parameter-value', 'coding must be a coding.'],
     ['look up without code', lookup, { system: 's' }, 'parameter-required', 'code is missing.'],
-    ['validate a bare code', validateInValueSet, { url: 'u', value: 'c' }, 'parameter-value', 'value must be an object with'],
-    ['validate no code', validateInCodeSystem, { url: 'u' }, 'parameter-required', 'value is missing.'],
+    ['validate a code that is no coding', validateCode, { url: 'u', coding: 'c' }, 'parameter-value', 'coding must be a coding.'],
+    ['validate a bare code', validateCode, { url: 'u', code: 'c' }, 'parameter-required', 'Unable to find code to validate'],
+    ['validate with a system alone', validateCode, { url: 'u', system: 's' }, 'parameter-required', "'system' is given without 'code'."],
+    ['validate a code in two ways', validateCode, { url: 'u', coding, code: 'c' }, 'source-ambiguous', '(code, coding)'],
+    [
+      'validate a concept without codings in a list',
+      validateCode,
+      { url: 'u', codeableConcept: { coding } },
+      'parameter-value',
+      'codeableConcept must be a CodeableConcept.',
+    ],
+    ['validate in two value sets', validateCode, { coding, url: 'u', valueSet: {} }, 'parameter-invalid', 'only one of url and valueSet'],
+    ['validate in no value set', validateCode, { coding }, 'parameter-required', 'A value set must be named'],
+    ['expand two value sets', expand, { url: 'u', valueSet: {} }, 'parameter-invalid', 'only one of url and valueSet'],
+    ['expand no value set', expand, {}, 'parameter-required', 'A value set must be named'],
+    ['validate no code', validateCodeInSystem, { url: 'u' }, 'parameter-required', 'Unable to find code to validate'],
     [
       'validate a code that is a number',
-      validateInCodeSystem,
-      { value: { kind: 'coding', codings: [{ ...coding, code: 5 }] } },
+      validateCodeInSystem,
+      { coding: { ...coding, code: 5 } },
       'parameter-value',
-      'value must be an object with',
+      'coding must be a coding.',
     ],
     ['ask what null is below', subsumes, { system: 's', codeA: 'a', codeB: null }, 'parameter-required', 'codeB is missing.'],
     [
@@ -92,8 +106,8 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['translate', translate],
     ['expand', expand],
     ['look up', lookup],
-    ['validate in a value set', validateInValueSet],
-    ['validate in a code system', validateInCodeSystem],
+    ['validate in a value set', validateCode],
+    ['validate in a code system', validateCodeInSystem],
     ['compare', compare],
     ['ask what subsumes', subsumes],
     ['make a closure table', closure],

@@ -10,7 +10,7 @@ import { definitionEntries } from '../content/index.js'
 import { putResource } from '../storage/index.js'
 import { translate } from '../translate/index.js'
 import { validate } from '../validate/index.js'
-import { validateInCodeSystem, validateInValueSet } from '../validate-code/index.js'
+import { validateCodeInSystem, validateCode } from '../validate-code/index.js'
 
 const system = 'http://example.org/animals'
 const patient: Patient = { resourceType: 'Patient', id: 'ada' }
@@ -31,13 +31,12 @@ const conceptMap: ConceptMap = {
 test('resources of the types of @types/fhir are taken wherever a resource is', async () => {
   const ctx = forRequest(createContext({ storage: memoryStorage([patient]), types: publishedTypes() }), { resources: [codeSystem] })
   const coding = { system, code: 'cat' }
-  const value = { kind: 'coding', codings: [{ ...coding, path: 'Coding' }] } as const
   expect(putResource({ type: 'Patient', id: 'ada', source: patient }, definitionEntries)).toMatchObject({ op: 'put' })
   expect(await validate(ctx, { resource: patient, checks: 'structure' })).toMatchObject({ valid: true })
   expect(await expand(ctx, { valueSet })).toMatchObject({ total: 1 })
   expect(await compare(ctx, { thisValueSet: { valueSet }, otherValueSet: { valueSet } })).toMatchObject({ relationship: 'same' })
   expect(await lookup(ctx, { system, code: 'cat', codeSystem })).toMatchObject({ code: 'cat' })
-  expect(await validateInValueSet(ctx, { valueSet, value })).toMatchObject({ result: true })
-  expect(await validateInCodeSystem(ctx, { codeSystem, value })).toMatchObject({ result: true })
+  expect(await validateCode(ctx, { valueSet, coding })).toMatchObject({ result: true })
+  expect(await validateCodeInSystem(ctx, { codeSystem, coding })).toMatchObject({ result: true })
   expect(await translate(ctx, { conceptMap, coding, resources: [codeSystem] })).toMatchObject({ result: true })
 })

@@ -45,7 +45,14 @@ export {
   type MembershipOptions,
   type MembershipQuestion,
 } from './value-set/membership.js'
-export { namedValueSet, type ValueSetName } from './value-set/named-value-set.js'
+export {
+  bothNames,
+  namedValueSet,
+  type GivenValueSet,
+  type LooseValueSetName,
+  type ValueSetByUrl,
+  type ValueSetName,
+} from './value-set/named-value-set.js'
 export { coverageOf, type Coverage } from './value-set/coverage.js'
 export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
 export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'

@@ -6,7 +6,7 @@ import { expand } from '../expand/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
 import { translate } from '../translate/index.js'
-import { batchValidateCodeOperation, validateInValueSet } from '../validate-code/index.js'
+import { batchValidateCodeOperation, validateCode } from '../validate-code/index.js'
 
 const CONCEPTS = 20_000
 const LARGE = codeSystem(
@@ -37,8 +37,8 @@ const MAP = {
 }
 
 const validated = (ctx: OperationContext, name: string, codes: readonly string[]) => {
-  const codings = codes.map((code) => ({ system: cs('large'), code, path: 'CodeableConcept.coding' }))
-  return validateInValueSet(ctx, { url: vs(name), value: { kind: 'codeableConcept', codings } })
+  const codings = codes.map((code) => ({ system: cs('large'), code }))
+  return validateCode(ctx, { url: vs(name), codeableConcept: { coding: codings } })
 }
 
 /** Work that takes hundreds of steps. Of each, the clock ticks once whenever somebody looks at it. */

@@ -5,7 +5,7 @@ import { expand } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
 import { lookup } from '../lookup/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { validateInCodeSystem, validateInValueSet } from '../validate-code/index.js'
+import { validateCodeInSystem, validateCode } from '../validate-code/index.js'
 import { ucum, ucumConversion } from './index.js'
 
 const UCUM = 'http://unitsofmeasure.org'
@@ -66,8 +66,7 @@ describe('units of measure', () => {
     ['('.repeat(300), 'It is longer than 250 characters'],
   ])('%j is none', async (code, reason) => {
     const written = vi.spyOn(console, 'log')
-    const value = { kind: 'code', codings: [{ system: UCUM, code, path: '' }] } as const
-    const { result, issues } = await validateInCodeSystem(ctx, { url: UCUM, value })
+    const { result, issues } = await validateCodeInSystem(ctx, { system: UCUM, code })
     expect(result).toBe(false)
     expect(issues.map(({ text }) => text)).toContain(`Error processing unit '${code}': ${reason}`)
     expect(written).not.toHaveBeenCalled()
@@ -81,8 +80,7 @@ describe('units of measure', () => {
     ['mg/dL', 'g/L', true],
     ['[IU]', 'g', false],
   ])('%s is among the units with the base units of %s: %s', async (code, canonical, result) => {
-    const value = { kind: 'code', codings: [{ system: UCUM, code, path: '' }] } as const
-    expect((await validateInValueSet(ctx, { valueSet: valueSet(canonical), value })).result).toBe(result)
+    expect((await validateCode(ctx, { valueSet: valueSet(canonical), system: UCUM, code })).result).toBe(result)
   })
 
   it('refuses to compare with what is not a unit', async () => {

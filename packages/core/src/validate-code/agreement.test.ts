@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
 import { expand } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
-import { validateInValueSet } from './validate-in-value-set.js'
+import { validateCode } from './index.js'
 
 const VERSIONS = ['1.0.0', '2.0.0', '3.0.0']
 const CODES = ['a', 'b', 'c', 'd']
@@ -82,14 +82,14 @@ it('a code is in a value set exactly when the expansion lists it', async () => {
         }),
       )
       const isIn = async (code: string, number?: string): Promise<boolean> => {
-        const coding = { system: cs('v'), code, path: 'Coding', ...(number !== undefined && { version: number }) }
-        return (await validateInValueSet(ctx, { url: vs('outer'), value: { kind: 'coding', codings: [coding] } })).result
+        const coding = { system: cs('v'), code, ...(number !== undefined && { version: number }) }
+        return (await validateCode(ctx, { url: vs('outer'), coding })).result
       }
       const { contains } = await expand(ctx, { url: vs('outer') })
       for (const code of CODES) {
         const listed = contains.filter((entry) => entry.code === code)
         expect([code, await isIn(code)]).toEqual([code, listed.length > 0])
-        // An expansion tells versions only where there are several.
+        // An expansion states versions only where there are several.
         if (listed.some((entry) => entry.version === undefined)) continue
         for (const number of VERSIONS) {
           expect([code, number, await isIn(code, number)]).toEqual([code, number, listed.some((entry) => entry.version === number)])

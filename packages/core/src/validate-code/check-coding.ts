@@ -14,14 +14,15 @@ import { conceptFindings, type ConceptFindings } from './check-concept.js'
 import { explainDisplay } from './explain-display.js'
 import { relativeSystem, unknownCode, unusableSystem } from './check-system.js'
 import { versionFindings, type VersionFindings } from './check-version.js'
-import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
-import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
+import type { GivenCoding, GivenValue, LooseValueSetInput } from './input.js'
+import { issueOf, placeIn, type ValidationIssue } from './issue.js'
 
 /** What a coding is checked against. */
 export interface CodingCheck {
   readonly scope: TerminologyScope
   readonly plan: ValueSetPlan
-  readonly input: ValidateInValueSetInput
+  readonly value: GivenValue
+  readonly input: LooseValueSetInput
   readonly languages: LanguageList | undefined
 }
 

@@ -11,8 +11,8 @@ import {
   type ListedCode,
 } from '../terminology/index.js'
 import { displayIssues } from './check-display.js'
-import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
-import type { GivenCoding } from './validate-input.js'
+import { issueOf, placeIn, type ValidationIssue } from './issue.js'
+import type { GivenCoding } from './input.js'
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition'
 

@@ -1,6 +1,6 @@
 import { escaped, isWanted, shownText, type ConceptText, type LanguageList } from '../terminology/index.js'
-import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
-import type { GivenCoding } from './validate-input.js'
+import { issueOf, placeIn, type ValidationIssue } from './issue.js'
+import type { GivenCoding } from './input.js'
 
 /** What a display is compared with. */
 export interface DisplayQuestion {

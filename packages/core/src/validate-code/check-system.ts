@@ -1,8 +1,8 @@
 import type { OperationContext } from '../context/index.js'
 import { findValueSet, type CodeSystemProvider, type SystemFamily } from '../terminology/index.js'
 import { unknownVersion, type VersionFindings } from './check-version.js'
-import { issueOf, noteOf, placeIn, type ValidationIssue } from './validation-issue.js'
-import type { GivenCoding } from './validate-input.js'
+import { issueOf, noteOf, placeIn, type ValidationIssue } from './issue.js'
+import type { GivenCoding } from './input.js'
 
 /** Says why a coding's system cannot be used: a value set, a supplement, or not known at all. */
 export async function unusableSystem(ctx: OperationContext, coding: GivenCoding, family: SystemFamily): Promise<VersionFindings> {

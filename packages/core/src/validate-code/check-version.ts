@@ -1,6 +1,6 @@
 import { isOfVersion, unknownSystemValues, type SystemChoice } from '../terminology/index.js'
-import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
-import type { GivenCoding } from './validate-input.js'
+import { issueOf, placeIn, type ValidationIssue } from './issue.js'
+import type { GivenCoding } from './input.js'
 
 /** What is wrong about versions, and which systems or versions are not known. */
 export interface VersionFindings {

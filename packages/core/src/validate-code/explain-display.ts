@@ -9,7 +9,7 @@ import {
   type ListedCode,
 } from '../terminology/index.js'
 import { isInLanguages, sameText } from './check-display.js'
-import type { GivenCoding } from './validate-input.js'
+import type { GivenCoding } from './input.js'
 
 /** The concept of which a display is given. */
 export interface ShownConcept {

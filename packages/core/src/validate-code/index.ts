@@ -1,8 +1,13 @@
-export { batchValidateCodeOperation } from './batch.js'
-export { codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from './operations.js'
-export { validateInCodeSystem } from './validate-in-code-system.js'
-export { validateInValueSet } from './validate-in-value-set.js'
-export type { GivenCoding, GivenValue, ValidateInCodeSystemInput, ValidateInValueSetInput, ValidateOptions } from './validate-input.js'
-export type { ValidationIssue } from './validation-issue.js'
-export type { Validation } from './validation.js'
-export { messageOf, writeValidation } from './output.js'
+export { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from './operations.js'
+export { validateCode } from './validate-code.js'
+export { validateCodeInSystem } from './validate-code-in-system.js'
+export { messageOf, toParameters, type ValidateCodeResult } from './result.js'
+export type {
+  CodeWithoutSystem,
+  NamedSystem,
+  ValidateCodeInput,
+  ValidateCodeInSystemInput,
+  ValidateCodeOptions,
+  ValueSetOptions,
+} from './input.js'
+export type { ValidationIssue } from './issue.js'

@@ -1,8 +1,8 @@
 import { escaped, membershipIn, nameOf, withImports } from '../terminology/index.js'
 import type { Work } from '../work/index.js'
 import type { CodingCheck } from './check-coding.js'
-import type { GivenCoding } from './validate-input.js'
-import { issueOf, type ValidationIssue } from './validation-issue.js'
+import type { GivenCoding } from './input.js'
+import { issueOf, type ValidationIssue } from './issue.js'
 
 /** The coding with the system from which the value set has its code; an issue when there is no such system, or more than one. */
 export function* inferredSystem({ scope, plan, input }: CodingCheck, coding: GivenCoding): Work<GivenCoding | ValidationIssue> {

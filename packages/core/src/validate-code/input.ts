@@ -1,117 +1,143 @@
-import { canonicalOf } from '../content/index.js'
-import type { OperationContext } from '../context/index.js'
+import type { ExplainOption } from '../context/index.js'
+import {
+  codeSource,
+  CODE_INPUT,
+  FLAG,
+  inputShape,
+  listOf,
+  OBJECT,
+  TEXT,
+  type CodeInput,
+  type CodeSource,
+  type InputShape,
+  type LooseCodeInput,
+} from '../input/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { OperationError } from '../errors/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { storedInstance, type OperationRequest } from '../operation/index.js'
-import type { ParameterReader } from '../parameters/index.js'
-import { readLanguages, readValueSetName, readVersionRules } from '../terminology/index.js'
-import type { GivenCoding, GivenValue, ValidateInCodeSystemInput, ValidateInValueSetInput, ValidateOptions } from './validate-input.js'
+import type { AskedLanguages, LooseValueSetName, ValueSetName, VersionRules } from '../terminology/index.js'
 
-/**
- * Reads the inputs of `ValueSet/$validate-code`.
- *
- * @throws {OperationError} as `readOptions` and `readValueSetName`; `parameter-required` for a code without system that is not to be inferred.
- */
-export async function readValueSetInput(
-  ctx: OperationContext,
-  request: OperationRequest,
-  reader: ParameterReader,
-): Promise<ValidateInValueSetInput> {
-  const input = {
-    ...readOptions(request, reader),
-    ...(await readValueSetName(ctx, request, reader)),
-    inferSystem: reader.boolean('inferSystem', 'implySystem'),
-    membershipOnly: reader.boolean('valueset-membership-only'),
-  }
-  if (input.inferSystem !== true) refuseBareCode(input.value)
-  return input
+/** Options of both kinds of validation. */
+export interface ValidateCodeOptions extends AskedLanguages, ExplainOption {
+  /** A wrong display is a warning. Default false: it is an error. */
+  readonly lenientDisplay?: boolean | undefined
+  /** False: abstract codes are not valid. Default true. */
+  readonly abstract?: boolean | undefined
+  /** True: inactive codes are not valid. Default false. */
+  readonly activeOnly?: boolean | undefined
+  /** Canonicals of supplements that must be used. */
+  readonly useSupplement?: readonly string[] | undefined
+  /** Rules that choose versions of code systems and value sets. */
+  readonly rules?: VersionRules | undefined
 }
 
-/**
- * Reads the inputs of `CodeSystem/$validate-code`.
- *
- * @throws {OperationError} as `readOptions`; `not-found` for an unknown id; `parameter-invalid` for another code system beside an id.
- */
-export async function readCodeSystemInput(
-  ctx: OperationContext,
-  request: OperationRequest,
-  reader: ParameterReader,
-): Promise<ValidateInCodeSystemInput> {
-  const [url, codeSystem] = [reader.text('url', 'system'), reader.resource('codeSystem')]
-  const stored = (await storedInstance(ctx, request))?.resource
-  if (stored !== undefined) refuseOther(stored, { url, codeSystem })
-  return {
-    ...readOptions(request, reader),
-    url,
-    version: reader.text('version', 'systemVersion'),
-    codeSystem: codeSystem ?? stored,
-  }
+/** Options of a validation against a value set. */
+export interface ValueSetOptions extends ValidateCodeOptions {
+  /** True: take the system from the value set when the code has none. Default false. */
+  readonly inferSystem?: boolean | undefined
+  /** True: only say whether the code is in the value set; display and code system are not checked. Default false. */
+  readonly membershipOnly?: boolean | undefined
 }
 
-function refuseOther(stored: JsonObject, { url, codeSystem }: Pick<ValidateInCodeSystemInput, 'url' | 'codeSystem'>): void {
-  if (codeSystem === undefined && (url === undefined || canonicalOf(url).url === stored['url'])) return
-  throw new OperationError('parameter-invalid', 'Another code system cannot be given where the path names one.', {
-    expression: [codeSystem === undefined ? 'url' : 'codeSystem'],
-  })
+/** A code whose system is to be taken from the value set. */
+export interface CodeWithoutSystem {
+  readonly code: string
+  readonly inferSystem: true
+  readonly display?: string | undefined
+  readonly system?: undefined
+  readonly version?: undefined
+  readonly coding?: undefined
+  readonly codeableConcept?: undefined
 }
 
-/**
- * Reads what both kinds of validation share.
- *
- * @throws {OperationError} `parameter-required` without a code; `source-ambiguous` for more than one of code, coding and codeableConcept;
- *   `parameter-unsupported` for `date`; `parameter-value` and `parameter-invalid` for malformed inputs.
- */
-function readOptions(request: OperationRequest, reader: ParameterReader): ValidateOptions {
-  reader.refuse('date')
-  return {
-    value: readValue(reader),
-    lenientDisplay: reader.boolean('lenient-display-validation'),
-    abstract: reader.boolean('abstract'),
-    activeOnly: reader.boolean('activeOnly'),
-    useSupplement: reader.texts('useSupplement'),
-    ...readLanguages(reader, request),
-    rules: readVersionRules(reader),
-    explain: reader.boolean('_explain'),
-  }
+/** What `validateCode` takes: a code, the value set by `url` or `valueSet`, and options. */
+export type ValidateCodeInput = (CodeInput | CodeWithoutSystem) & ValueSetName & ValueSetOptions
+
+/** What `validateCodeInSystem` takes: a code, and options. */
+export type ValidateCodeInSystemInput = CodeInput & ValidateCodeOptions & NamedSystem
+
+/** The code system where it is not simply that of the code. */
+export interface NamedSystem {
+  /** Canonical of the code system, with or without version. Default: the system of the code. */
+  readonly url?: string | undefined
+  /** The CodeSystem resource itself, used in place of a stored one of the same url and version. */
+  readonly codeSystem?: object | undefined
 }
 
-function readValue(reader: ParameterReader): GivenValue {
-  const given = [readConcept(reader), readCoding(reader), readCode(reader)].filter((value) => value !== undefined)
-  const [value, other] = given
-  if (other !== undefined) throw new OperationError('source-ambiguous', 'Only one of code, coding and codeableConcept may be given.')
-  if (value !== undefined && value.codings.length > 0) return value
-  throw nothingToValidate()
+/** `ValidateCodeInput` as it arrives from Parameters or plain JavaScript. */
+export type LooseValueSetInput = LooseCodeInput & LooseValueSetName & ValueSetOptions
+
+/** `ValidateCodeInSystemInput` as it arrives from Parameters or plain JavaScript. */
+export type LooseCodeSystemInput = LooseCodeInput & ValidateCodeOptions & NamedSystem
+
+const OPTIONS = {
+  ...CODE_INPUT,
+  lenientDisplay: FLAG,
+  abstract: FLAG,
+  activeOnly: FLAG,
+  useSupplement: listOf(TEXT),
+  rules: OBJECT,
+  displayLanguage: TEXT,
+  acceptLanguage: TEXT,
+  explain: FLAG,
 }
 
-/** A code alone has no meaning. A Coding without system has none either, but it is a Coding, of which that can be told. */
-function refuseBareCode({ kind, codings }: GivenValue): void {
-  if (kind === 'code' && codings.some(({ system }) => system === undefined)) throw nothingToValidate()
+/** What `validateCode` checks its input by. */
+export const VALUE_SET_INPUT: InputShape = inputShape<ValidateCodeInput>({
+  ...OPTIONS,
+  url: TEXT,
+  valueSet: OBJECT,
+  valueSetVersion: TEXT,
+  inferSystem: FLAG,
+  membershipOnly: FLAG,
+})
+
+/** What `validateCodeInSystem` checks its input by. */
+export const CODE_SYSTEM_INPUT: InputShape = inputShape<ValidateCodeInSystemInput>({ ...OPTIONS, url: TEXT, codeSystem: OBJECT })
+
+/** A code to validate, and its place in the request. */
+export interface GivenCoding {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+  readonly code: string
+  readonly display?: string | undefined
+  /** FHIRPath of the coding in issues: `Coding`, `CodeableConcept.coding[0]`, empty for a code that is given by its own members. */
+  readonly path: string
 }
 
-function nothingToValidate(): OperationError {
+/** What is validated: a code, a Coding, or a CodeableConcept, of which one coding must be good and none bad. */
+export interface GivenValue {
+  readonly kind: CodeSource
+  readonly codings: readonly GivenCoding[]
+  /** The CodeableConcept as it was given. */
+  readonly concept?: object
+}
+
+/** The codings of an input. @throws {OperationError} as `codeSource`; `parameter-required` when none has a code. */
+export function givenValue(input: LooseCodeInput): GivenValue {
+  const kind = codeSource(input)
+  if (kind === undefined) throw nothingToValidate()
+  const codings = codingsOf(kind, input)
+  if (codings.length === 0) throw nothingToValidate()
+  return { kind, codings, ...(input.codeableConcept !== undefined && { concept: input.codeableConcept }) }
+}
+
+/** The error for a call without a code that could be validated. */
+export function nothingToValidate(): OperationError {
   const message = 'Unable to find code to validate (looked for coding | codeableConcept | code+system | code+inferSystem in parameters)'
   return new OperationError('parameter-required', message, { issue: 'invalid' })
 }
 
-function readConcept(reader: ParameterReader): GivenValue | undefined {
-  const concept = reader.object('CodeableConcept', 'codeableConcept')
-  if (concept === undefined) return undefined
-  const codings = objectsAt(concept, 'coding').flatMap((coding, i) => givenCoding(coding, `CodeableConcept.coding[${i}]`))
-  return { kind: 'codeableConcept', codings, concept }
+function codingsOf(kind: CodeSource, { coding, codeableConcept, ...own }: LooseCodeInput): readonly GivenCoding[] {
+  const { code, system, version, display } = own
+  if (kind === 'coding') return givenCoding(coding, 'Coding')
+  if (kind === 'code') return code === undefined ? [] : [{ code, system, version, display, path: '' }]
+  const codings = isObject(codeableConcept) ? objectsAt(codeableConcept, 'coding') : []
+  return codings.flatMap((one, i) => givenCoding(one, `CodeableConcept.coding[${i}]`))
 }
 
-function readCoding(reader: ParameterReader): GivenValue | undefined {
-  const coding = reader.object('Coding', 'coding')
-  return coding === undefined ? undefined : { kind: 'coding', codings: givenCoding(coding, 'Coding') }
-}
-
-function readCode(reader: ParameterReader): GivenValue | undefined {
-  const [system, version, display] = [reader.text('system'), reader.text('systemVersion'), reader.freeText('display')]
-  const code = reader.text('code')
-  return code === undefined ? undefined : { kind: 'code', codings: [{ code, system, version, display, path: '' }] }
-}
-
-function givenCoding(coding: JsonObject, path: string): readonly GivenCoding[] {
-  const [system, version, code, display] = ['system', 'version', 'code', 'display'].map((member) => stringAt(coding, member))
-  return code === undefined ? [] : [{ code, system, version, display, path }]
+function givenCoding(given: object | undefined, path: string): readonly GivenCoding[] {
+  const coding: JsonObject | undefined = isObject(given) ? given : undefined
+  const code = stringAt(coding, 'code')
+  if (code === undefined) return []
+  return [{ code, system: stringAt(coding, 'system'), version: stringAt(coding, 'version'), display: stringAt(coding, 'display'), path }]
 }

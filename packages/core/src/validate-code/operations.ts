@@ -1,10 +1,15 @@
-import type { OperationContext } from '../context/index.js'
-import type { Operation, OperationRequest, OperationResponse } from '../operation/index.js'
-import { readTerminologyCall } from '../terminology/index.js'
-import { readCodeSystemInput, readValueSetInput } from './input.js'
-import { validateInCodeSystem } from './validate-in-code-system.js'
-import { validateInValueSet } from './validate-in-value-set.js'
-import { writeValidation } from './output.js'
+import { OperationError, outcomeOf } from '../errors/index.js'
+import { canonicalOf } from '../content/index.js'
+import { createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
+import type { LooseCodeInput } from '../input/index.js'
+import type { JsonObject } from '../json/index.js'
+import { storedInstance, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
+import { parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
+import { readLanguages, readTerminologyCall, readValueSetName, readVersionRules } from '../terminology/index.js'
+import { givenValue, type LooseCodeSystemInput, type LooseValueSetInput, type ValidateCodeOptions } from './input.js'
+import { toParameters } from './result.js'
+import { answerInSystem } from './validate-code-in-system.js'
+import { answerInValueSet } from './validate-code.js'
 
 /** `ValueSet/$validate-code` as the handler mounts it. */
 export const valueSetValidateCodeOperation: Operation = {
@@ -25,12 +30,129 @@ export const codeSystemValidateCodeOperation: Operation = {
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
-    return { status: 200, resource: writeValidation(await validateInCodeSystem(ctx, input)) }
+    const { version, ...asked } = input
+    return { status: 200, resource: { ...toParameters(await answerInSystem(ctx, asked, version)) } }
   },
 }
 
-/** Validates one code against a value set, as a request says. */
-export async function runInValueSet(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
+async function runInValueSet(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readTerminologyCall(base, request, readValueSetInput)
-  return { status: 200, resource: writeValidation(await validateInValueSet(ctx, input)) }
+  return { status: 200, resource: { ...toParameters(await answerInValueSet(ctx, input)) } }
+}
+
+/** @throws {OperationError} as `readOptions` and `readValueSetName`. */
+async function readValueSetInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<LooseValueSetInput> {
+  return {
+    ...readOptions(request, reader),
+    ...(await readValueSetName(ctx, request, reader)),
+    inferSystem: reader.boolean('inferSystem', 'implySystem'),
+    membershipOnly: reader.boolean('valueset-membership-only'),
+  }
+}
+
+/** A call of `CodeSystem/$validate-code`. */
+type CodeSystemCall = Omit<LooseCodeSystemInput, 'version'> & {
+  /** Version of the code system for codings without their own. */
+  readonly version: string | undefined
+}
+
+/** @throws {OperationError} as `readOptions`; `not-found` for an unknown id; `parameter-invalid` for another code system beside an id. */
+async function readCodeSystemInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<CodeSystemCall> {
+  const [url, codeSystem] = [reader.text('url', 'system'), reader.resource('codeSystem')]
+  const stored = (await storedInstance(ctx, request))?.resource
+  if (stored !== undefined) refuseOther(stored, { url, codeSystem })
+  const version = reader.text('version', 'systemVersion')
+  return { ...readOptions(request, reader), url, version, codeSystem: codeSystem ?? stored }
+}
+
+function refuseOther(stored: JsonObject, { url, codeSystem }: Pick<LooseCodeSystemInput, 'url' | 'codeSystem'>): void {
+  if (codeSystem === undefined && (url === undefined || canonicalOf(url).url === stored['url'])) return
+  throw new OperationError('parameter-invalid', 'Another code system cannot be given where the path names one.', {
+    expression: [codeSystem === undefined ? 'url' : 'codeSystem'],
+  })
+}
+
+/**
+ * Reads what both kinds of validation share.
+ *
+ * @throws {OperationError} `parameter-required` without a code; `source-ambiguous` for more than one of code, coding and codeableConcept;
+ *   `parameter-unsupported` for `date`; `parameter-value` and `parameter-invalid` for malformed inputs.
+ */
+function readOptions(request: OperationRequest, reader: ParameterReader): LooseCodeInput & ValidateCodeOptions {
+  reader.refuse('date')
+  return {
+    ...readCode(reader),
+    lenientDisplay: reader.boolean('lenient-display-validation'),
+    abstract: reader.boolean('abstract'),
+    activeOnly: reader.boolean('activeOnly'),
+    useSupplement: reader.texts('useSupplement'),
+    ...readLanguages(reader, request),
+    rules: readVersionRules(reader),
+    explain: reader.boolean('_explain'),
+  }
+}
+
+/** `system`, `systemVersion` and `display` belong to `code`; beside a coding they are ignored. */
+function readCode(reader: ParameterReader): LooseCodeInput {
+  const [codeableConcept, coding] = [reader.object('CodeableConcept', 'codeableConcept'), reader.object('Coding', 'coding')]
+  const [system, version, display] = [reader.text('system'), reader.text('systemVersion'), reader.freeText('display')]
+  const code = reader.text('code')
+  const input = { code, coding, codeableConcept, ...(code !== undefined && { system, version, display }) }
+  givenValue(input)
+  return input
+}
+
+const SLOT = 'validation'
+/** The part of the time limit that is left for writing the answer. */
+const WRITING = 0.1
+
+/**
+ * `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; parameters beside it apply
+ * to all that do not give their own.
+ *
+ * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
+ */
+export const batchValidateCodeOperation: Operation = {
+  name: '$batch-validate-code',
+  types: ['ValueSet'],
+  levels: ['type'],
+  methods: ['POST'],
+  definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-batch-validate-code',
+  async run(base, request) {
+    const ctx = withinTime(base)
+    const pace = createPace(ctx)
+    const shared = request.parameters.filter(({ name }) => name !== SLOT)
+    const answers: JsonObject[] = []
+    for (const { resource } of request.parameters.filter(({ name }) => name === SLOT)) {
+      answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource, pace }) })
+    }
+    return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
+  },
+}
+
+/** One time limit for all validations. */
+function withinTime(base: OperationContext): OperationContext {
+  const ctx = forRequest(base, {})
+  return ctx.deadline === undefined ? ctx : { ...ctx, deadline: ctx.deadline - WRITING * ctx.limits.operationTimeoutMs }
+}
+
+interface OneValidation {
+  readonly shared: readonly Parameter[]
+  readonly resource: JsonObject | undefined
+  readonly pace: Pace
+}
+
+/** A validation that fails, or that comes after the time limit, is answered by its error, and the others go on. */
+async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
+  try {
+    if (pace.due()) await pace.pause()
+    pace.check()
+    const own = parametersOf(resource ?? {})
+    const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
+    const parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]
+    return (await runInValueSet(ctx, { ...request, parameters })).resource
+  } catch (error) {
+    if (error instanceof OperationError && error.code !== 'aborted') return { ...outcomeOf(error, ctx.newId()) }
+    throw error
+  }
 }

@@ -7,8 +7,8 @@ import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { plannedValueSet } from '../terminology/index.js'
 import { quickValidation } from './quick-validation.js'
-import type { ValidateInValueSetInput } from './validate-input.js'
-import { validateInValueSet } from './validate-in-value-set.js'
+import { givenValue, type LooseValueSetInput } from './input.js'
+import { answerInValueSet } from './validate-code.js'
 
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
 
@@ -68,11 +68,14 @@ const coding = fc.record({
   version: seldom(fc.constantFrom('1', '9')),
   code: fc.constantFrom('a', 'A', 'a1', 'b', 'b1', 'x', '__proto__'),
   display: seldom(fc.constantFrom('One', 'one', 'Eins', 'Listed', 'Wrong')),
-  path: fc.constantFrom('', 'Coding'),
 })
 
 const input = fc.record({
-  codings: fc.oneof({ weight: 4, arbitrary: fc.tuple(coding) }, { weight: 1, arbitrary: fc.tuple(coding, coding) }),
+  value: fc.oneof(
+    { weight: 2, arbitrary: coding },
+    { weight: 2, arbitrary: coding.map((one) => ({ coding: one })) },
+    { weight: 1, arbitrary: fc.array(coding, { minLength: 1, maxLength: 2 }).map((codings) => ({ codeableConcept: { coding: codings } })) },
+  ),
   abstract: seldom(fc.constant(false)),
   activeOnly: seldom(fc.constant(true)),
   lenientDisplay: seldom(fc.constant(true)),
@@ -99,9 +102,9 @@ function storedContext(resources: readonly JsonObject[]): OperationContext {
 }
 
 /** What comes of a validation, or why it was refused. */
-async function answered(ctx: OperationContext, question: ValidateInValueSetInput): Promise<unknown> {
+async function answered(ctx: OperationContext, question: LooseValueSetInput): Promise<unknown> {
   try {
-    return await validateInValueSet(ctx, question)
+    return await answerInValueSet(ctx, question)
   } catch (error) {
     if (error instanceof OperationError) return `${error.code} ${error.message}`
     throw error
@@ -113,8 +116,8 @@ it('an answer from what is kept is the one over definitions of which nothing is 
     fc.asyncProperty(definition, fc.array(input, { minLength: 1, maxLength: 8 }), async (drawn, inputs) => {
       const resources = resourcesOf(drawn)
       const [kept, fresh] = [storedContext(resources), contextOf(...resources)]
-      for (const { codings, ...options } of inputs) {
-        const question = { url: vs('outer'), value: { kind: 'coding', codings }, ...options } as const
+      for (const { value, ...options } of inputs) {
+        const question = { url: vs('outer'), ...value, ...options }
         const expected = await answered(fresh, question)
         expect([question, await answered(kept, question)]).toEqual([question, expected])
         expect([question, await answered(kept, question)]).toEqual([question, expected])
@@ -134,13 +137,12 @@ it.each([
     { id: 's', ...codeSystem('s', [{ code: 'a', display: 'One', ...about }]) },
     { id: 'all', ...valueSet('all', { include: [{ system: cs('s'), ...include }] }) },
   ]
-  const codings = [{ system: cs('s'), code: 'a', path: 'Coding' }]
-  const question = { url: vs('all'), value: { kind: 'coding', codings }, abstract: false } as const
+  const question = { url: vs('all'), coding: { system: cs('s'), code: 'a' }, abstract: false }
   const kept = storedContext(resources)
-  const expected = await validateInValueSet(contextOf(...resources), question)
+  const expected = await answerInValueSet(contextOf(...resources), question)
   expect(expected.issues).not.toEqual([])
-  expect(await validateInValueSet(kept, question)).toEqual(expected)
-  expect(await validateInValueSet(kept, question)).toEqual(expected)
+  expect(await answerInValueSet(kept, question)).toEqual(expected)
+  expect(await answerInValueSet(kept, question)).toEqual(expected)
 })
 
 it('a good code is answered without a second look at what the value set refers to', async () => {
@@ -149,8 +151,8 @@ it('a good code is answered without a second look at what the value set refers t
     { id: 'below', ...valueSet('below', { include: [{ system: cs('s'), filter: [{ property: 'concept', op: 'is-a', value: 'a' }] }] }) },
   ])
   const asked = async (code: string): Promise<boolean | undefined> => {
-    const question = { url: vs('below'), value: { kind: 'coding', codings: [{ system: cs('s'), code, path: 'Coding' }] } } as const
-    return quickValidation(await plannedValueSet(ctx, question), question)?.result
+    const question = { url: vs('below'), coding: { system: cs('s'), code } }
+    return quickValidation(await plannedValueSet(ctx, question), givenValue(question), question)?.result
   }
   expect(await asked('b')).toBeUndefined()
   expect(await asked('b')).toBe(true)

@@ -1,20 +1,24 @@
 import { languagesFor, mainText, type PlannedValueSet, type DecidingInclude } from '../terminology/index.js'
 import { sameText } from './check-display.js'
-import type { GivenCoding, ValidateInValueSetInput } from './validate-input.js'
-import type { Validation } from './validation.js'
+import type { GivenCoding, GivenValue, LooseValueSetInput } from './input.js'
+import type { ValidateCodeResult } from './result.js'
 
 /**
  * The answer for one coding that is good and about which there is nothing more to say, which most are: what `checkCoding` comes to, in a
  * fifth of the time (bench `in-process`). `undefined` for every other.
  */
-export function quickValidation({ plan, decidingInclude }: PlannedValueSet, input: ValidateInValueSetInput): Validation | undefined {
-  const coding = plainCoding(input)
+export function quickValidation(
+  { plan, decidingInclude }: PlannedValueSet,
+  value: GivenValue,
+  input: LooseValueSetInput,
+): ValidateCodeResult | undefined {
+  const coding = input.membershipOnly === true ? undefined : plainCoding(value)
   if (coding === undefined || languagesFor(input, plan.valueSet.resource) !== undefined) return undefined
   const include = decidingInclude?.(coding.system)
-  return include === undefined ? undefined : answerFrom(include, coding, input)
+  return include === undefined ? undefined : answerFrom(include, coding, value)
 }
 
-function answerFrom(include: DecidingInclude, coding: PlainCoding, { value }: ValidateInValueSetInput): Validation | undefined {
+function answerFrom(include: DecidingInclude, coding: PlainCoding, value: GivenValue): ValidateCodeResult | undefined {
   const { provider, listed } = include
   const concept = provider.find(coding.code)
   if (concept === undefined || !isPlain(include, concept, coding.code)) return undefined
@@ -39,9 +43,9 @@ interface PlainCoding extends GivenCoding {
 }
 
 /** The coding, when it is the only one and leaves the version of its system open. */
-function plainCoding({ value, membershipOnly }: ValidateInValueSetInput): PlainCoding | undefined {
+function plainCoding(value: GivenValue): PlainCoding | undefined {
   const [coding] = value.codings
-  if (coding === undefined || value.codings.length > 1 || membershipOnly === true) return undefined
+  if (coding === undefined || value.codings.length > 1) return undefined
   return isPlainCoding(coding) ? coding : undefined
 }
 

@@ -4,7 +4,7 @@ import { createContext, type OperationContext } from '../../context/index.js'
 import { expand } from '../../expand/index.js'
 import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
-import { validateInValueSet } from '../../validate-code/index.js'
+import { validateCode } from '../../validate-code/index.js'
 
 const EVEN = 'urn:test:even'
 const COMMON = 'http://example.org/ValueSet/common'
@@ -72,8 +72,7 @@ describe('a code system that makes its codes', () => {
     ['a list that has the code', LISTED, '98', true],
     ['a list that has it not', LISTED, '2', false],
   ])('validates against %s', async (_, { url }, code, result) => {
-    const value = { kind: 'code', codings: [{ system: EVEN, code, path: '' }] } as const
-    expect((await validateInValueSet(ctx, { url, value })).result).toBe(result)
+    expect((await validateCode(ctx, { url, system: EVEN, code })).result).toBe(result)
   })
 
   it('lists the codes of its common list, and says that there are more', async () => {

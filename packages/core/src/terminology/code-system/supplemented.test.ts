@@ -6,7 +6,7 @@ import { expand } from '../../expand/index.js'
 import type { JsonObject } from '../../json/index.js'
 import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
-import { validateInCodeSystem, validateInValueSet } from '../../validate-code/index.js'
+import { validateCodeInSystem, validateCode } from '../../validate-code/index.js'
 import { LOINC } from '../listed/loinc-filter.js'
 import { storeConcepts } from '../listed/index.js'
 import { SNOMED } from '../snomed/sctid.js'
@@ -94,9 +94,8 @@ describe.each(KINDS)('a supplement to a system of the kind %s', (kind) => {
   })
 
   it('makes its texts right displays, and shows them in their language', async () => {
-    const value = { kind: 'code', codings: [{ code, display: 'Zorgo', path: '' }] } as const
-    expect((await validateInCodeSystem(own, { url: system, value, useSupplement })).result).toBe(true)
-    expect((await validateInCodeSystem(own, { url: system, value })).result).toBe(false)
+    expect((await validateCodeInSystem(own, { system, code, display: 'Zorgo', useSupplement })).result).toBe(true)
+    expect((await validateCodeInSystem(own, { system, code, display: 'Zorgo' })).result).toBe(false)
     expect((await lookup(own, { system, code, displayLanguage: 'eo', useSupplement })).display).toBe('Zorgo')
   })
 
@@ -121,8 +120,7 @@ describe.each(KINDS)('a supplement to a system of the kind %s', (kind) => {
     const { contains } = await expand(stored, { valueSet, displayLanguage: 'eo', properties: ['colour'] })
     expect(contains.map((item) => item.display)).toContain('Zorgo')
     expect(JSON.stringify(contains.find((item) => item.code === code))).toContain('"colour"')
-    const value = { kind: 'coding', codings: [{ system, code, display: 'Zorgo', path: '' }] } as const
-    expect((await validateInValueSet(stored, { valueSet, value })).result).toBe(true)
+    expect((await validateCode(stored, { valueSet, system, code, display: 'Zorgo' })).result).toBe(true)
   })
 
   it('is not used for another version', async () => {

@@ -1,3 +1,4 @@
+import type { Coding } from 'fhir/r4.js'
 import { describe, expect, it } from 'vitest'
 import { call, callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../../test/terminology-content.js'
 import { closure } from '../../closure/index.js'
@@ -9,7 +10,7 @@ import { objectAt, objectsAt } from '../../json/index.js'
 import { lookup, lookupOperation } from '../../lookup/index.js'
 import { subsumes } from '../../subsumes/index.js'
 import { translate } from '../../translate/index.js'
-import { validateInCodeSystem, validateInValueSet, valueSetValidateCodeOperation, type GivenCoding } from '../../validate-code/index.js'
+import { validateCode, validateCodeInSystem, valueSetValidateCodeOperation, type ValidateCodeResult } from '../../validate-code/index.js'
 import { versionsByUrl } from '../versions.js'
 
 const CATS = valueSet('cats', {
@@ -59,12 +60,11 @@ function lines(explanation: Explanation | undefined): readonly string[] {
   )
 }
 
-function coding(code: string, more: Partial<GivenCoding> = {}) {
-  return { kind: 'coding', codings: [{ system: cs('living'), code, path: 'Coding', ...more }] } as const
+function coding(code: string, more: Coding = {}): Coding {
+  return { system: cs('living'), code, ...more }
 }
 
-const inSet = (set: string, value: ReturnType<typeof coding>): Promise<Awaited<ReturnType<typeof validateInValueSet>>> =>
-  validateInValueSet(ctx, { url: vs(set), value, explain: true })
+const inSet = (set: string, code: Coding): Promise<ValidateCodeResult> => validateCode(ctx, { url: vs(set), coding: code, explain: true })
 
 describe('why a code is in a value set or not', () => {
   it.each([
@@ -135,12 +135,12 @@ describe('which version was used, and why', () => {
   const rules = { force: versionsByUrl([`${cs('versions')}|1`]), check: new Map(), fallback: new Map(), valueSets: new Map() }
   const value = coding('a', { system: cs('versions') })
   it.each([
-    ['newest', '2', { url: vs('new'), value }],
-    ['force-system-version', '1', { url: vs('new'), value, rules }],
-    ['coding', '1', { url: vs('new'), value: coding('a', { system: cs('versions'), version: '1' }) }],
-    ['include', '2', { url: vs('double'), value: coding('a', { system: cs('versions'), version: '2' }) }],
+    ['newest', '2', { url: vs('new'), coding: value }],
+    ['force-system-version', '1', { url: vs('new'), coding: value, rules }],
+    ['coding', '1', { url: vs('new'), coding: coding('a', { system: cs('versions'), version: '1' }) }],
+    ['include', '2', { url: vs('double'), coding: coding('a', { system: cs('versions'), version: '2' }) }],
   ])('%s', async (reason, version, input) => {
-    const { explanation } = await validateInValueSet(ctx, { ...input, explain: true })
+    const { explanation } = await validateCode(ctx, { ...input, explain: true })
     expect(explanation?.steps.find(({ kind }) => kind === 'code-system')).toMatchObject({
       outcome: 'chosen',
       reason,
@@ -153,7 +153,7 @@ describe('which version was used, and why', () => {
     ['request', vs('cats'), { valueSet: CATS }],
     ['request', undefined, { valueSet: { ...CATS, url: undefined } }],
   ])('a value set: %s, %s', async (reason, definition, named) => {
-    const { explanation } = await validateInValueSet(ctx, { ...named, value: coding('cat'), explain: true })
+    const { explanation } = await validateCode(ctx, { ...named, coding: coding('cat'), explain: true })
     const step = explanation?.steps.find(({ kind, outcome }) => kind === 'value-set' && outcome === 'chosen')
     expect([step?.reason, step?.definition]).toEqual([reason, definition])
   })
@@ -161,7 +161,7 @@ describe('which version was used, and why', () => {
 
 describe('the nearest codes', () => {
   const nearest = async (code: string): Promise<readonly string[]> => {
-    const { explanation } = await validateInCodeSystem(ctx, { url: cs('living'), value: coding(code), explain: true })
+    const { explanation } = await validateCodeInSystem(ctx, { coding: coding(code), explain: true })
     return (explanation?.nearest ?? []).map(({ coding: { code: found }, distance, by }) => `${found} ${distance} ${by}`)
   }
   it.each([
@@ -177,12 +177,8 @@ describe('the nearest codes', () => {
   })
 
   it('are looked for only for the first few unknown codes of a call', async () => {
-    const codings = Array.from({ length: 10 }, (_, i) => ({ system: cs('living'), code: `cat${i}`, path: `CodeableConcept.coding[${i}]` }))
-    const { explanation } = await validateInCodeSystem(ctx, {
-      url: cs('living'),
-      value: { kind: 'codeableConcept', codings },
-      explain: true,
-    })
+    const codings = Array.from({ length: 10 }, (_, i) => coding(`cat${i}`))
+    const { explanation } = await validateCodeInSystem(ctx, { codeableConcept: { coding: codings }, explain: true })
     expect([explanation?.nearest.length, lines(explanation).filter((line) => line.startsWith('code fails')).length]).toEqual([3, 10])
   })
 
@@ -272,7 +268,7 @@ describe('how an answer came about', () => {
   it('a value set of many parts is explained in the time that its parts take', async () => {
     const include = Array.from({ length: 5_000 }, (_, i) => ({ system: cs('living'), version: `${i}`, concept: [{ code: 'cat' }] }))
     const value = coding('cat', { version: '7' })
-    const { explanation } = await validateInValueSet(ctx, { valueSet: valueSet('many', { include }), value, explain: true })
+    const { explanation } = await validateCode(ctx, { valueSet: valueSet('many', { include }), coding: value, explain: true })
     expect(explanation?.omitted).toBeGreaterThan(3_900)
   })
 
@@ -288,7 +284,7 @@ describe('without being asked', () => {
     const answers: readonly object[] = [
       await expand(ctx, { url: vs('cats') }),
       await lookup(ctx, { system: cs('living'), code: 'cat', explain: false }),
-      await validateInValueSet(ctx, { url: vs('cats'), value: coding('cat') }),
+      await validateCode(ctx, { url: vs('cats'), coding: coding('cat') }),
     ]
     for (const answer of answers) expect(answer).not.toHaveProperty('explanation')
   })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createContext, type OperationContext } from '../../context/index.js'
 import { memoryStorage } from '../../memory/index.js'
-import { validateInValueSet } from '../../validate-code/index.js'
+import { validateCode } from '../../validate-code/index.js'
 import { NO_RULES, versionsByUrl } from '../versions.js'
 import { pickSnomedVersion } from './edition.js'
 import { SNOMED } from './sctid.js'
@@ -45,10 +45,10 @@ describe('an edition stands for any of its versions', () => {
     ['of the code, not for another', { code: OTHER, include: OLD }, OLD, ['VALUESET_VALUE_MISMATCH']],
   ] as const)('%s', async (_, given: { code?: string; include?: string; rules?: typeof forced }, version, findings) => {
     const include = { system: SNOMED, version: given.include, concept: [{ code: ID.organ }] }
-    const coding = { system: SNOMED, version: given.code, code: ID.organ, path: 'Coding' }
-    const answer = await validateInValueSet(ctx, {
+    const coding = { system: SNOMED, ...(given.code !== undefined && { version: given.code }), code: ID.organ }
+    const answer = await validateCode(ctx, {
       valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [include] } },
-      value: { kind: 'coding', codings: [coding] },
+      coding,
       rules: given.rules,
     })
     expect([answer.version, answer.issues.map(({ messageId }) => messageId)]).toEqual([version, findings])

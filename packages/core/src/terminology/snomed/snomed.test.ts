@@ -6,7 +6,7 @@ import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
 import { subsumes } from '../../subsumes/index.js'
 import { translate } from '../../translate/index.js'
-import { validateInValueSet } from '../../validate-code/index.js'
+import { validateCode } from '../../validate-code/index.js'
 import { isSctid, SCT, SNOMED } from './sctid.js'
 import { conceptId, ID, importSynthetic } from './synthetic.fixture.js'
 
@@ -246,9 +246,9 @@ test.each([
   ['concept', '=', '@old', ['INACTIVE_CONCEPT_FOUND']],
 ] as const)('an inactive concept that is selected by %s %s %s: %j', async (property, op, value, findings) => {
   const include = { system: SNOMED, filter: [{ property, op, value: ids(value) }] }
-  const { result, issues } = await validateInValueSet(ctx, {
+  const { result, issues } = await validateCode(ctx, {
     valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [include] } },
-    value: { kind: 'coding', codings: [{ system: SNOMED, code: ID.old, path: 'Coding' }] },
+    coding: { system: SNOMED, code: ID.old },
   })
   expect([result, issues.map(({ messageId }) => messageId)]).toEqual([true, findings])
 })

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../json/index.js'
 import { memoryConceptStore, memoryStorage } from '../../memory/index.js'
 import { putResource, type Storage } from '../../storage/index.js'
 import { translate } from '../../translate/index.js'
-import { validateInValueSet } from '../../validate-code/index.js'
+import { validateCode } from '../../validate-code/index.js'
 import { storeConcepts } from '../listed/index.js'
 
 const stored = (id: string, resource: JsonObject): JsonObject => ({ ...resource, id })
@@ -31,7 +31,7 @@ async function put(storage: Storage, resource: JsonObject): Promise<void> {
 }
 
 async function isMember(ctx: OperationContext, url: string, [system, code]: readonly [string, string]): Promise<boolean> {
-  const { result } = await validateInValueSet(ctx, { url, value: { kind: 'coding', codings: [{ system, code, path: 'Coding' }] } })
+  const { result } = await validateCode(ctx, { url, coding: { system, code } })
   return result
 }
 

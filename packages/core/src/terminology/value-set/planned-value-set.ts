@@ -6,13 +6,13 @@ import { hasRules, type VersionRules } from '../versions.js'
 import { paced, sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
 import { membersOf, type Members } from './members.js'
-import { namedValueSet, type ValueSetName } from './named-value-set.js'
+import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { withImports, type ValueSetPlan } from './plan.js'
 import { decidingInclude, type DecidingInclude } from './deciding-include.js'
 import { withoutSystems } from './without-systems.js'
 
 /** The value set that a request names, and by which rules it is looked at. */
-export interface ValueSetQuestion extends ValueSetName {
+export interface ValueSetQuestion extends LooseValueSetName {
   readonly rules?: VersionRules | undefined
   /** Canonicals of code systems of which nothing is included. */
   readonly excludeSystems?: readonly string[] | undefined

@@ -82,6 +82,17 @@ describe('a value set is named', () => {
     await expect(call(expandOperation, ctx, parameter, { id: 'pets' })).rejects.toMatchObject({ code: 'parameter-invalid' })
   })
 
+  it('but not by a resource beside a url', async () => {
+    const parameter = [
+      { name: 'url', valueUri: vs('pets') },
+      { name: 'valueSet', resource: valueSet('other', { include: [{ system: cs('living') }] }) },
+    ]
+    await expect(call(expandOperation, ctx, parameter)).rejects.toMatchObject({
+      code: 'parameter-invalid',
+      expression: ['Parameters.parameter[0]', 'Parameters.parameter[1]'],
+    })
+  })
+
   it('or is all codes of a code system, by ?fhir_vs', async () => {
     expect(await expanded({ url: `${cs('living')}?fhir_vs` })).toEqual(['cat', 'oak'])
     await expect(expanded({ url: `${cs('none')}?fhir_vs` })).rejects.toMatchObject({ code: 'not-found' })

@@ -4,7 +4,7 @@ import { expand } from '../../../expand/index.js'
 import { createRecorder } from '../../../explain/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import { memoryStorage } from '../../../memory/index.js'
-import { validateInValueSet } from '../../../validate-code/index.js'
+import { validateCode } from '../../../validate-code/index.js'
 import { createQuestions } from '../../../validate/definitions/answers.js'
 import { codeFinder } from '../../../validate/definitions/code-lists.js'
 import { keptAnswers } from '../../../validate/definitions/kept-answers.js'
@@ -34,8 +34,7 @@ const COSTLY: readonly (readonly [string, string])[] = [
 
 const urlOf = (ecl: string): string => `${SNOMED}?fhir_vs=ecl/${encodeURIComponent(ecl)}`
 const expanded = (ctx: OperationContext, ecl: string) => expand(ctx, { url: urlOf(ecl) })
-const validated = (ctx: OperationContext, ecl: string, code: string) =>
-  validateInValueSet(ctx, { url: urlOf(ecl), value: { kind: 'code', codings: [{ system: SNOMED, code, path: '' }] } })
+const validated = (ctx: OperationContext, ecl: string, code: string) => validateCode(ctx, { url: urlOf(ecl), system: SNOMED, code })
 
 describe('ECL that takes long', () => {
   let ctx: OperationContext
@@ -89,12 +88,13 @@ describe('ECL that takes long', () => {
     const filter = [ID.limb, `* : ${times(300, '*=<<*', ',')}`].map((value) => ({ property: 'constraint', op: '=', value }))
     const question = {
       valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SNOMED, filter }] } },
-      value: { kind: 'code', codings: [{ system: SNOMED, code: ID.lobe, path: '' }] },
-    } as const
+      system: SNOMED,
+      code: ID.lobe,
+    }
     const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
-    await expect(validateInValueSet(hurried, question)).resolves.toMatchObject({ result: false })
+    await expect(validateCode(hurried, question)).resolves.toMatchObject({ result: false })
     const explained = { ...forRequest(ctx, { limits: { operationTimeoutMs: 100 } }), explain: createRecorder().explain }
-    await expect(validateInValueSet(explained, question)).rejects.toMatchObject({ code: 'computation-timeout' })
+    await expect(validateCode(explained, question)).rejects.toMatchObject({ code: 'computation-timeout' })
   })
 
   it('is refused when it has too many parts', async () => {

@@ -5,36 +5,52 @@ import { paced } from '../work/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
 import { inferredSystem, isIssue } from './infer-system.js'
 import { quickValidation } from './quick-validation.js'
-import { shownCoding, shownWithoutGood } from './shown-coding.js'
-import { statusMessage } from './status-issue.js'
-import { IN_VALUE_SET_INPUT, type GivenCoding, type ValidateInValueSetInput } from './validate-input.js'
-import { issueOf, placeIn, type ValidationIssue } from './validation-issue.js'
-import type { Validation } from './validation.js'
+import {
+  givenValue,
+  nothingToValidate,
+  VALUE_SET_INPUT,
+  type GivenCoding,
+  type GivenValue,
+  type LooseValueSetInput,
+  type ValidateCodeInput,
+} from './input.js'
+import { issueOf, placeIn, statusIssue, type ValidationIssue } from './issue.js'
+import { shownCoding, shownWithoutGood, type ValidateCodeResult } from './result.js'
 
 /**
- * Tells whether a code is in a value set, and whether it is used rightly.
+ * Validates a code against a value set: whether the value set contains it, and whether its system, version and display are right.
  *
- * @param ctx Where definitions come from. Definitions that came with a request are added by `forRequest`.
+ * @param ctx Where definitions come from. `forRequest` adds definitions that came with a request.
+ * @param input The code, by `system` and `code`, `coding` or `codeableConcept`; the value set, by `url` or `valueSet`; options.
  * @returns What is wrong about the code is in the issues; it is not an error of the operation.
- * @throws {OperationError} `not-found` for an unknown value set; `content-not-found` for a supplement that must be used and does not exist;
+ * @throws {OperationError} `parameter-required` without a code or a value set; `source-ambiguous` for more than one code; `parameter-invalid` for
+ *   `url` beside `valueSet`; `not-found` for an unknown value set; `content-not-found` for a supplement that must be used and does not exist;
  *   `unprocessable` for a circle of imports; `definition-invalid` and `not-supported` for a value set that cannot be used.
  * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html
  */
-export function validateInValueSet(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
+export function validateCode(ctx: OperationContext, input: ValidateCodeInput): Promise<ValidateCodeResult> {
+  return answerInValueSet(ctx, input)
+}
+
+/** The same for input that is not typed as strictly. @throws {OperationError} as `validateCode`. */
+export function answerInValueSet(ctx: OperationContext, input: LooseValueSetInput): Promise<ValidateCodeResult> {
   return explained(ctx, input, (own) => validation(own, input))
 }
 
-async function validation(ctx: OperationContext, input: ValidateInValueSetInput): Promise<Validation> {
-  checkInput(ctx, input, IN_VALUE_SET_INPUT)
+async function validation(ctx: OperationContext, input: LooseValueSetInput): Promise<ValidateCodeResult> {
+  checkInput(ctx, input, VALUE_SET_INPUT)
+  const value = givenValue(input)
+  // A Coding without system is answered by an issue; a code without system names nothing.
+  if (value.kind === 'code' && input.system === undefined && input.inferSystem !== true) throw nothingToValidate()
   const planned = await plannedValueSet(ctx, input)
-  const quick = quickValidation(planned, input)
+  const quick = quickValidation(planned, value, input)
   if (quick !== undefined) return quick
   const { scope, plan } = planned
-  const check = { scope, plan, input, languages: languagesFor(input, plan.valueSet.resource) }
+  const check = { scope, plan, value, input, languages: languagesFor(input, plan.valueSet.resource) }
   const [missing] = missingImports(plan)
-  if (missing !== undefined) return withoutImport(input, missing)
+  if (missing !== undefined) return withoutImport(value, missing)
   const results: CodingResult[] = []
-  for (const coding of input.value.codings) {
+  for (const coding of value.codings) {
     if (scope.pace.due()) await scope.pace.pause()
     results.push(await oneCoding(check, coding))
   }
@@ -47,8 +63,8 @@ async function oneCoding(check: CodingCheck, coding: GivenCoding): Promise<Codin
   return isIssue(inferred) ? { coding, state: 'out', issues: [inferred], unknown: [] } : checkCoding(check, inferred)
 }
 
-function answer(check: CodingCheck, results: readonly CodingResult[]): Validation {
-  const { kind, concept } = check.input.value
+function answer(check: CodingCheck, results: readonly CodingResult[]): ValidateCodeResult {
+  const { kind, concept } = check.value
   const ok = (['in', 'unknown'] as const).find((state) => results.some((one) => one.state === state)) ?? 'out'
   const issues = distinct([
     ...results.flatMap((one) => [...one.issues, ...notInSet(check, one)]),
@@ -63,14 +79,14 @@ function answer(check: CodingCheck, results: readonly CodingResult[]): Validatio
   return { result, issues, ...about, concept, unknownSystems, causedByUnknown }
 }
 
-function notInSet({ input, plan }: CodingCheck, result: CodingResult): readonly ValidationIssue[] {
+function notInSet({ input, value, plan }: CodingCheck, result: CodingResult): readonly ValidationIssue[] {
   const { coding, state } = result
   if (state !== 'out') return []
   const values = {
     coding: codingText(input.inferSystem === true ? { ...coding, system: undefined } : coding, result),
     valueSet: nameOf(plan.valueSet),
   }
-  const severity = input.value.kind === 'codeableConcept' ? ({ severity: 'information', type: 'this-code-not-in-vs' } as const) : {}
+  const severity = value.kind === 'codeableConcept' ? ({ severity: 'information', type: 'this-code-not-in-vs' } as const) : {}
   return [issueOf('None_of_the_provided_codes_are_in_the_value_set_one', values, { at: placeIn(coding.path, 'code'), ...severity })]
 }
 
@@ -78,7 +94,7 @@ function noneInSet({ plan }: CodingCheck): ValidationIssue {
   return issueOf('TX_GENERAL_CC_ERROR_MESSAGE', { valueSet: nameOf(plan.valueSet) })
 }
 
-/** A code that exists is told in full: an expression that is cut off says something else. */
+/** A code that exists is written in full: an expression that is cut off says something else. */
 function codingText({ system = '', version, code, display }: GivenCoding, { findings }: CodingResult): string {
   const where = version === undefined ? escaped(system) : `${escaped(system)}|${escaped(version)}`
   const what = findings === undefined ? escaped(code) : escapedWhole(code)
@@ -88,10 +104,10 @@ function codingText({ system = '', version, code, display }: GivenCoding, { find
 function statusIssues({ plan, input }: CodingCheck, results: readonly CodingResult[]): readonly ValidationIssue[] {
   if (input.membershipOnly === true) return []
   const providers = results.flatMap(({ provider }) => provider ?? [])
-  return statusNotes(plan, providers).map(statusMessage)
+  return statusNotes(plan, providers).map(statusIssue)
 }
 
-function withoutImport({ value }: ValidateInValueSetInput, valueSet: string): Validation {
+function withoutImport(value: GivenValue, valueSet: string): ValidateCodeResult {
   const [coding] = value.codings
   const shown = value.kind === 'codeableConcept' || coding === undefined ? {} : { code: coding.code, system: coding.system }
   const issues = [issueOf('Unable_to_resolve_value_Set_', { valueSet })]

@@ -19,25 +19,42 @@ import { conceptFindings } from './check-concept.js'
 import { unknownCode, unusableSystem } from './check-system.js'
 import { withoutSystem, type CodingResult } from './check-coding.js'
 import { explainDisplay } from './explain-display.js'
-import { statusMessage } from './status-issue.js'
-import { IN_CODE_SYSTEM_INPUT, type GivenCoding, type ValidateInCodeSystemInput } from './validate-input.js'
-import { issueOf, noteOf, placeIn, type ValidationIssue } from './validation-issue.js'
-import type { Validation } from './validation.js'
-import { shownCoding } from './shown-coding.js'
+import {
+  CODE_SYSTEM_INPUT,
+  givenValue,
+  type GivenCoding,
+  type GivenValue,
+  type LooseCodeSystemInput,
+  type ValidateCodeInSystemInput,
+} from './input.js'
+import { issueOf, noteOf, placeIn, statusIssue, type ValidationIssue } from './issue.js'
+import { shownCoding, type ValidateCodeResult } from './result.js'
 
 /**
- * Tells whether a code is in a code system, and whether it is used rightly.
+ * Validates a code against its code system: whether it exists, and whether its version and display are right.
  *
+ * @param input The code, by `system` and `code`, `coding` or `codeableConcept`; options.
  * @returns What is wrong about the code, an unknown code system included, is in the issues; it is not an error of the operation.
- * @throws {OperationError} `parameter-required` when no code system is named.
+ * @throws {OperationError} `parameter-required` without a code or a code system; `source-ambiguous` for more than one code.
  * @see https://hl7.org/fhir/R4/codesystem-operation-validate-code.html
  */
-export function validateInCodeSystem(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
-  return explained(ctx, input, (own) => validation(own, input))
+export function validateCodeInSystem(ctx: OperationContext, input: ValidateCodeInSystemInput): Promise<ValidateCodeResult> {
+  return answerInSystem(ctx, input)
 }
 
-async function validation(ctx: OperationContext, input: ValidateInCodeSystemInput): Promise<Validation> {
-  checkInput(ctx, input, IN_CODE_SYSTEM_INPUT)
+/**
+ * The same for input that is not typed as strictly.
+ *
+ * @param version Version of the code system for codings without their own.
+ * @throws {OperationError} as `validateCodeInSystem`.
+ */
+export function answerInSystem(ctx: OperationContext, input: LooseCodeSystemInput, version?: string): Promise<ValidateCodeResult> {
+  return explained(ctx, input, (own) => validation(own, input, version))
+}
+
+async function validation(ctx: OperationContext, input: LooseCodeSystemInput, version: string | undefined): Promise<ValidateCodeResult> {
+  checkInput(ctx, input, CODE_SYSTEM_INPUT)
+  const value = givenValue(input)
   const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
   const scope = await terminologyScope(own, {
     supplements: input.useSupplement ?? [],
@@ -45,30 +62,36 @@ async function validation(ctx: OperationContext, input: ValidateInCodeSystemInpu
   })
   const check = { scope, input, languages: languagesFor(input) }
   const results: CodingResult[] = []
-  for (const coding of input.value.codings) {
+  for (const coding of value.codings) {
     if (scope.pace.due()) await scope.pace.pause()
-    results.push(await oneCoding(check, named(input, coding)))
+    results.push(await oneCoding(check, named(input, { coding, kind: value.kind, version })))
   }
-  return answer(input, results)
+  return answer(value, results)
 }
 
 interface SystemCheck {
   readonly scope: TerminologyScope
-  readonly input: ValidateInCodeSystemInput
+  readonly input: LooseCodeSystemInput
   readonly languages: LanguageList | undefined
 }
 
-/** The coding with the system and version that the request names beside it. A coding without either is answered, a bare code is not a question. */
-function named(input: ValidateInCodeSystemInput, coding: GivenCoding): GivenCoding {
+interface NamedCoding {
+  readonly coding: GivenCoding
+  readonly kind: GivenValue['kind']
+  readonly version: string | undefined
+}
+
+/** The coding with the system and version that the request names beside it. A Coding without system is answered by an issue, a bare code is not a question. */
+function named(input: LooseCodeSystemInput, { coding, kind, version: wanted }: NamedCoding): GivenCoding {
   const { url, version } = canonicalOf(statedSystem(input) ?? coding.system ?? '')
-  if (url === '' && input.value.kind !== 'code') return coding
+  if (url === '' && kind !== 'code') return coding
   if (url === '')
     throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
-  return { ...coding, system: url, version: coding.version ?? input.version ?? version }
+  return { ...coding, system: url, version: coding.version ?? wanted ?? version }
 }
 
 /** A code system that is given itself is meant in its own version, also where it is named by its url alone. */
-function statedSystem({ url, codeSystem }: ValidateInCodeSystemInput): string | undefined {
+function statedSystem({ url, codeSystem }: LooseCodeSystemInput): string | undefined {
   if (!isObject(codeSystem)) return url
   const own = stringAt(codeSystem, 'url')
   return own === undefined || (url !== undefined && url !== own) ? url : formatCanonical(own, stringAt(codeSystem, 'version'))
@@ -89,7 +112,7 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
   const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
   explainDisplay(scope.ctx.explain, coding, { provider, concept, languages })
   const abstract = input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []
-  const notes = systemNotes(provider, { status: 'active', experimental: false }).map(statusMessage)
+  const notes = systemNotes(provider, { status: 'active', experimental: false }).map(statusIssue)
   return {
     coding,
     state: abstract.length > 0 ? 'out' : 'in',
@@ -109,7 +132,7 @@ function abstractIssue({ code, system = '', path }: GivenCoding): ValidationIssu
   return issueOf('ABSTRACT_CODE_NOT_ALLOWED', { code, system }, { at: placeIn(path, 'code') })
 }
 
-function answer({ value }: ValidateInCodeSystemInput, results: readonly CodingResult[]): Validation {
+function answer(value: GivenValue, results: readonly CodingResult[]): ValidateCodeResult {
   const issues = results.flatMap((one) => one.issues)
   const isGood = results.some(({ state }) => state === 'in') && !issues.some(({ severity }) => severity === 'error')
   const shown = value.kind === 'codeableConcept' ? results.find(({ state }) => state === 'in') : results[0]

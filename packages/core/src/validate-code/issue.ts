@@ -1,9 +1,9 @@
 import type { OutcomeIssue } from '../errors/index.js'
-import { messageKind, messageText, type MessageId, type MessageValues } from '../terminology/index.js'
+import { messageKind, messageText, type MessageId, type MessageValues, type StatusNote } from '../terminology/index.js'
 
 /** One finding about a code. */
 export interface ValidationIssue extends OutcomeIssue {
-  /** True when the `message` of the answer includes it. */
+  /** True when the text is part of the answer's `message`. */
   readonly inMessage: boolean
 }
 
@@ -15,7 +15,7 @@ export interface IssueOptions {
   readonly type?: string
 }
 
-/** Makes an issue from the table of messages. An issue that was made a warning stays in the message; one made an information does not. */
+/** Makes an issue from the table of messages. One that became a warning stays in the answer's `message`, one that became an information does not. */
 export function issueOf(id: MessageId, values: MessageValues, options: IssueOptions = {}): ValidationIssue {
   const kind = messageKind(id)
   const type = options.type ?? kind.type
@@ -39,4 +39,17 @@ export function noteOf(text: string, at: string, kind: Pick<OutcomeIssue, 'code'
 /** The FHIRPath of a member of a coding; the coding itself when `member` is empty. */
 export function placeIn(path: string, member: string): string {
   return path === '' || member === '' ? `${path}${member}` : `${path}.${member}`
+}
+
+const STATUS_MESSAGES: Readonly<Record<StatusNote['status'], MessageId>> = {
+  draft: 'MSG_DRAFT',
+  experimental: 'MSG_EXPERIMENTAL',
+  deprecated: 'MSG_DEPRECATED',
+  withdrawn: 'MSG_WITHDRAWN',
+  retired: 'MSG_RETIRED',
+}
+
+/** The note that a definition in use is a draft, experimental, deprecated, withdrawn or retired. */
+export function statusIssue({ status, type, canonical }: StatusNote): ValidationIssue {
+  return issueOf(STATUS_MESSAGES[status], { type, canonical })
 }

@@ -1,0 +1,99 @@
+import type { CodeableConcept, Coding } from 'fhir/r4.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { CODING, listOf, objectWith, TEXT, type MemberKind } from './input-shape.js'
+
+/** A code by its own members. */
+export interface SystemAndCode {
+  /** Url of the code system. */
+  readonly system: string
+  readonly code: string
+  /** Version of the code system. */
+  readonly version?: string | undefined
+  /** The text beside the code; only operations that check displays look at it. */
+  readonly display?: string | undefined
+  readonly coding?: undefined
+  readonly codeableConcept?: undefined
+}
+
+/** A code as a FHIR Coding. */
+export interface CodingInput {
+  readonly coding: Coding
+  readonly system?: undefined
+  readonly code?: undefined
+  readonly version?: undefined
+  readonly display?: undefined
+  readonly codeableConcept?: undefined
+}
+
+/** Codes for one meaning, as a FHIR CodeableConcept. */
+export interface CodeableConceptInput {
+  readonly codeableConcept: CodeableConcept
+  readonly system?: undefined
+  readonly code?: undefined
+  readonly version?: undefined
+  readonly display?: undefined
+  readonly coding?: undefined
+}
+
+/** How every operation takes one code: `system` and `code`, or a `coding`. */
+export type CodeOrCoding = SystemAndCode | CodingInput
+
+/** The same for operations that also take a `codeableConcept`. */
+export type CodeInput = CodeOrCoding | CodeableConceptInput
+
+/** The members of a `CodeOrCoding` for an `inputShape`. */
+export const CODE_OR_CODING: Readonly<Record<'system' | 'code' | 'version' | 'display' | 'coding', MemberKind>> = {
+  system: TEXT,
+  code: TEXT,
+  version: TEXT,
+  display: TEXT,
+  coding: CODING,
+}
+
+/** The members of a `CodeInput` for an `inputShape`. */
+export const CODE_INPUT: Readonly<Record<keyof typeof CODE_OR_CODING | 'codeableConcept', MemberKind>> = {
+  ...CODE_OR_CODING,
+  codeableConcept: objectWith('a CodeableConcept', { coding: listOf(CODING), text: TEXT }),
+}
+
+/** What plain JavaScript may pass in place of a `CodeInput`: any of its members, in any combination. */
+export interface LooseCodeInput {
+  readonly system?: string | undefined
+  readonly code?: string | undefined
+  readonly version?: string | undefined
+  readonly display?: string | undefined
+  readonly coding?: object | undefined
+  readonly codeableConcept?: object | undefined
+}
+
+/** The member by which an input gives its code. */
+export type CodeSource = 'code' | 'coding' | 'codeableConcept'
+
+/**
+ * How an input gives its code; `undefined` when it gives none.
+ *
+ * @throws {OperationError} `source-ambiguous` for more than one of `code`, `coding` and `codeableConcept`; `parameter-required` for `system`,
+ *   `version` or `display` without `code`.
+ */
+export function codeSource({ code, coding, codeableConcept, ...companions }: LooseCodeInput): CodeSource | undefined {
+  const given = Number(code !== undefined) + Number(coding !== undefined) + Number(codeableConcept !== undefined)
+  if (given > 1) throw ambiguousCode(namesOf({ code, coding, codeableConcept }))
+  if (code !== undefined) return 'code'
+  const { system, version, display } = companions
+  const [alone] = namesOf({ system, version, display })
+  if (alone !== undefined)
+    throw new OperationError('parameter-required', `${quoted(alone)} is given without 'code'.`, { expression: ['code'] })
+  if (coding !== undefined) return 'coding'
+  return codeableConcept === undefined ? undefined : 'codeableConcept'
+}
+
+/** The error for a code that is given in more than one way; `names` are the members or parameters that give it. */
+export function ambiguousCode(names: readonly string[]): OperationError {
+  return new OperationError('source-ambiguous', `The input is ambiguous: multiple source codings were provided (${names.join(', ')}).`, {
+    expression: names,
+  })
+}
+
+function namesOf(members: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { createContext } from '../context/index.js'
+import { expand } from '../expand/index.js'
+import { memoryStorage } from '../memory/index.js'
+import { validateCode, validateCodeInSystem } from '../validate-code/index.js'
+
+const ctx = createContext({ storage: memoryStorage() })
+const url = 'http://example.org/vs'
+const valueSet = { resourceType: 'ValueSet' } as const
+const coding = { system: 'urn:s', code: 'c' }
+
+/** Calls that the compiler refuses; each is refused by name when plain JavaScript makes it. */
+const refused: readonly (readonly [string, () => Promise<unknown>, string])[] = [
+  // @ts-expect-error a value set is needed
+  ['expand without a value set', () => expand(ctx, {}), 'parameter-required'],
+  // @ts-expect-error one value set
+  ['expand of two value sets', () => expand(ctx, { url, valueSet }), 'parameter-invalid'],
+  // @ts-expect-error a value set is needed
+  ['validateCode without a value set', () => validateCode(ctx, { coding }), 'parameter-required'],
+  // @ts-expect-error one value set
+  ['validateCode with two value sets', () => validateCode(ctx, { coding, url, valueSet }), 'parameter-invalid'],
+  // @ts-expect-error a code is needed
+  ['validateCode without a code', () => validateCode(ctx, { url }), 'parameter-required'],
+  // @ts-expect-error a system is needed unless it is to be inferred
+  ['validateCode without a system', () => validateCode(ctx, { url, code: 'c' }), 'parameter-required'],
+  // @ts-expect-error one code
+  ['validateCode with two codes', () => validateCode(ctx, { url, coding, system: 'urn:s', code: 'c' }), 'source-ambiguous'],
+  // @ts-expect-error the system is in the coding
+  ['validateCode with a system beside the coding', () => validateCode(ctx, { url, coding, system: 'urn:s' }), 'parameter-required'],
+  // @ts-expect-error a code is needed
+  ['validateCodeInSystem without a code', () => validateCodeInSystem(ctx, { url }), 'parameter-required'],
+]
+
+it.each(refused)('%s does not compile, and is refused', async (_, make, code) => {
+  await expect(make()).rejects.toMatchObject({ code })
+})
