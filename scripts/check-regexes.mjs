@@ -1,6 +1,6 @@
 // Every regular expression of the sources runs in linear time.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { checkSync } from 'recheck'
 import ts from 'typescript'
 import { root } from './packages.mjs'
@@ -9,11 +9,15 @@ import { root } from './packages.mjs'
 const LIMITS = { timeout: 60_000, attackTimeout: 30_000, incubationTimeout: 30_000 }
 
 const found = sources().flatMap(literals)
-const verdicts = new Map()
+// A verdict depends on the expression alone.
+const CACHE = join(root, 'node_modules', '.fhir-ops', 'regexes.json')
+const verdicts = new Map(existsSync(CACHE) ? JSON.parse(readFileSync(CACHE, 'utf8')) : [])
 const problems = found.filter(({ text }) => verdict(text) === 'vulnerable')
 const undecided = found.filter(({ text }) => verdict(text) === 'unknown')
 for (const { place, text } of [...problems, ...undecided]) console.error(`  ${place}: ${text} is ${verdict(text)}`)
 console.log(`  ${found.length} expressions, ${problems.length} super-linear, ${undecided.length} undecided`)
+mkdirSync(dirname(CACHE), { recursive: true })
+writeFileSync(CACHE, JSON.stringify([...verdicts].filter(([, status]) => status !== 'unknown')))
 process.exit(problems.length + undecided.length === 0 ? 0 : 1)
 
 function sources() {

@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { rounds } from '../../../test/effort.js'
 import { runCode } from './runs.js'
 
 /** Holds the engine in one native call, so that only killing the thread ends it. */
@@ -24,9 +25,11 @@ describe('FT-12: when a thread is killed', () => {
     await sandbox.close()
   })
 
-  test('100 deaths in a row leave the sandbox right', async () => {
+  const deaths = rounds({ quick: 10, all: 100 })
+
+  test(`${deaths} deaths in a row leave the sandbox right`, async () => {
     const sandbox = botSandbox({ workers: 1 })
-    for (let death = 0; death < 100; death++) {
+    for (let death = 0; death < deaths; death++) {
       const caller = new AbortController()
       const dying = `export const handler = async (event, { storage }) => { await storage.read('', ''); return new Array(2 ** 32 - 1).join('x') }`
       const storage = { read: async () => void setTimeout(() => caller.abort()), search: async () => [], write: async () => ({}) }

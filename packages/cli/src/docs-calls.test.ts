@@ -19,7 +19,7 @@ const calls = globSync(`${DOCS}/**/*.md`)
   )
   .filter(({ block }) => block.includes(`${DEMO}/`))
 
-describe.skipIf(spawnSync('curl', ['--version']).status !== 0)('the calls in the docs succeed on the sample content', () => {
+describe.skipIf(spawnSync('curl', ['--version']).status !== 0)('the calls in the docs succeed on the sample content (needs curl)', () => {
   let server: Awaited<ReturnType<typeof serve>>
 
   beforeAll(async () => {

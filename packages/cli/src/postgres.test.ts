@@ -27,7 +27,7 @@ async function output(...args: readonly string[]): Promise<string> {
   return out.join('\n')
 }
 
-describe.skipIf(schema.url === undefined)('commands over PostgreSQL', () => {
+describe.skipIf(schema.url === undefined)('commands over PostgreSQL (needs a PostgreSQL server)', () => {
   test('make, list and revoke tokens', async () => {
     const { token, loginId }: Readonly<Record<string, string>> = JSON.parse(await output('token', 'create', '--user', 'ann', '--json'))
     expect(token).toMatch(/^fo_/)

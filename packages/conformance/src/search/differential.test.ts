@@ -7,15 +7,15 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { containedQueries, createIndexer, parseSeveral, searchParameters, severalPage, showingContained } from 'fhir-ops/search'
 import { putResource, type SearchPage, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { afterAll, expect, it } from 'vitest'
+import { rounds, SEED } from '../../../../test/effort.js'
 import { testDatabase } from '../../../postgres/test/test-database.js'
 import { NOW } from './naive/matches.js'
 import { naiveSearch, type Stored } from './naive/search.js'
 import { change, IDS, type Change } from './random-resources.js'
 import { search, type Search } from './random-searches.js'
 
-/** Rounds of changes and searches; more of them with FHIR_OPS_ROUNDS, the same ones again with FHIR_OPS_SEED. */
-const ROUNDS = Number(process.env['FHIR_OPS_ROUNDS'] ?? 60)
-const SEED = Number(process.env['FHIR_OPS_SEED'] ?? Date.now() % 2 ** 31)
+/** Of changes and searches. */
+const ROUNDS = rounds({ quick: 15, all: 60 })
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words: true })
 const indexer = createIndexer(parameters)

@@ -5,14 +5,14 @@ import { createContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import { expect, it } from 'vitest'
+import { rounds, SEED } from '../../../../test/effort.js'
 import type { Pair } from '../search/naive/search.js'
 import type { Resource } from '../search/naive/values.js'
 import { change, IDS } from '../search/random-resources.js'
 import { search } from '../search/random-searches.js'
 
-/** Rounds of resources and requests; more of them with FHIR_OPS_ROUNDS, the same ones again with FHIR_OPS_SEED. */
-const ROUNDS = Number(process.env['FHIR_OPS_ROUNDS'] ?? 40)
-const SEED = Number(process.env['FHIR_OPS_SEED'] ?? Date.now() % 2 ** 31)
+/** Of resources and requests. */
+const ROUNDS = rounds({ quick: 40, all: 200 })
 
 const release = r4({ words: true })
 const BASE = 'http://fhir.example.org/fhir/R4'

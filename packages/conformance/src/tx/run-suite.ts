@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sharedFolder } from '../shared-folder.js'
+import { suitePath } from '../../../../test/suites.js'
 
 /** The folder of the terminology ecosystem tests; absent where they are not installed. */
-export const TX_SUITE: string = join(sharedFolder(), 'tx-tests')
+export const TX_SUITE: string = suitePath('tx-tests')
 
 /** The official runner. */
 export const TX_RUNNER: string = join(TX_SUITE, 'run.mjs')
@@ -14,8 +14,8 @@ export const TX_RUNNER: string = join(TX_SUITE, 'run.mjs')
 export interface SuiteRun {
   readonly failed: number
   readonly passed: number
-  /** `suite/name` of every test that failed. */
-  readonly failures: readonly string[]
+  /** For each test that was run, by `suite/name`, whether it passed. */
+  readonly results: ReadonlyMap<string, boolean>
   /** What the runner wrote. */
   readonly output: string
 }
@@ -28,9 +28,9 @@ export async function runSuite(base: string, args: readonly string[]): Promise<S
     execFile(process.execPath, all, { maxBuffer: 1e8 }, (_, stdout, stderr) => resolve(stdout + stderr))
   })
   const { totals, suites }: Report = JSON.parse(readFileSync(report, 'utf8'))
-  const results = suites.flatMap((suite) => suite.results)
-  const failures = results.flatMap(({ id, status }) => (status === 'fail' ? [id] : []))
-  return { failed: totals.fail, passed: totals.pass, failures, output }
+  const run = suites.flatMap((suite) => suite.results).filter(({ status }) => status === 'pass' || status === 'fail')
+  const results = new Map(run.map(({ id, status }) => [id, status === 'pass']))
+  return { failed: totals.fail, passed: totals.pass, results, output }
 }
 
 /** What is read of the runner's report. */

@@ -1,15 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
-import { sharedFolder } from '../shared-folder.js'
+import { describeSuite, suitePath } from '../../../../test/suites.js'
 
-const FOLDER = join(sharedFolder(), 'r4-examples')
+const FOLDER = suitePath('r4-examples')
 
-describe.skipIf(!existsSync(FOLDER))('the R4 example resources', () => {
+describeSuite('r4-examples', 'the R4 example resources', () => {
   test('have no errors outside the suspects', async () => {
     const suspects = JSON.parse(readFileSync(join(FOLDER, 'suspects.json'), 'utf8')) as object
     const ctx = createContext({ storage: memoryStorage(), definitions: [r4Definitions()], types: r4TypeModel() })

@@ -1,15 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
 import { isObject, type JsonObject } from 'fhir-ops/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type FindingKind } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
-import { sharedFolder } from '../shared-folder.js'
+import { describeSuite, suitePath } from '../../../../test/suites.js'
 
-const FOLDER = join(sharedFolder(), 'r4-examples')
+const FOLDER = suitePath('r4-examples')
 
 /** The kinds that are about structure alone, when no profile says them. */
 const STRUCTURE: ReadonlySet<FindingKind> = new Set([
@@ -34,7 +34,7 @@ const STRUCTURE: ReadonlySet<FindingKind> = new Set([
 
 const ODD = [null, [], {}, '', ' ', 'x', 0, 1.5, true, [null], [[]], [{}], { foo: 1 }, ['a', null], 'oid:1', '2020-13-01']
 
-describe.skipIf(!existsSync(FOLDER))('checks of the structure alone', () => {
+describeSuite('r4-examples', 'checks of the structure alone', () => {
   const ctx = createContext({
     storage: memoryStorage(),
     definitions: [r4Definitions()],

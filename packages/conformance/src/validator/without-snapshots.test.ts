@@ -1,16 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { isObject, type JsonObject } from 'fhir-ops/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
-import { sharedFolder } from '../shared-folder.js'
+import { describeSuite, suitePath } from '../../../../test/suites.js'
 
-const FOLDER = join(sharedFolder(), 'validator-tests')
+const FOLDER = suitePath('validator-tests')
 
-describe.skipIf(!existsSync(FOLDER))('profiles without their snapshots', () => {
+describeSuite('validator-tests', 'profiles without their snapshots', () => {
   test.each([
     ['ips-2.0.0', 'hl7.fhir.uv.ips_2.0.0'],
     ['us-core-3.1.1', 'hl7.fhir.us.core_3.1.1'],

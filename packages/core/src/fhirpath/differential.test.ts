@@ -1,7 +1,8 @@
 import fhirpath from 'fhirpath'
 import r4 from 'fhirpath/fhir-context/r4'
-import { describe, expect, test } from 'vitest'
-import { constraintsByPath, definitionsOf, examples, hasExamples, r4Model, type Constraint } from '../../test/fhirpath/r4.js'
+import { expect, test } from 'vitest'
+import { describeSuite } from '../../../../test/suites.js'
+import { constraintsByPath, definitionsOf, examples, r4Model, type Constraint } from '../../test/fhirpath/r4.js'
 import { OperationError } from '../errors/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import { compileFhirPath, isNode, pushAllChildren, rootNode, toSystem, type CompiledPath, type FhirNode, type Item } from './index.js'
@@ -29,7 +30,7 @@ const KNOWN_VALUE_DIFFERENCES: ReadonlyMap<string, string> = new Map([
 
 type Outcome = 'true' | 'false' | 'empty' | 'error'
 
-describe.skipIf(!hasExamples)('agrees with fhirpath.js on the examples', () => {
+describeSuite('r4-examples', 'agrees with fhirpath.js on the examples', () => {
   test('about every constraint on every element', () => {
     const byPath = constraintsByPath()
     const differences: string[] = []

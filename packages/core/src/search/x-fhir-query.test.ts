@@ -1,12 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { beforeAll, expect, it } from 'vitest'
+import { describeSuite, suitePath } from '../../../../test/suites.js'
 import { publishedSearchParameters, publishedTypes } from '../../test/r4-definitions.js'
-import { sharedPath } from '../../test/shared-path.js'
 import { memoryStorage } from '../memory/index.js'
 import type { Storage } from '../storage/index.js'
 import { createIndexer, parseSearch, searchParameters, type SearchParameters } from './index.js'
 
-const suite = sharedPath('measure-tests')
+const suite = suitePath('measure-tests')
 const DATASET = 'datasets/xq-synthea-13-dev'
 
 interface QueryCase {
@@ -16,7 +16,7 @@ interface QueryCase {
   readonly count: number | undefined
 }
 
-describe.skipIf(suite === undefined)('queries of measures over published patients', () => {
+describeSuite('measure-tests', 'queries of measures over published patients', () => {
   let storage: Storage
   let parameters: SearchParameters
   beforeAll(() => {
@@ -36,7 +36,7 @@ describe.skipIf(suite === undefined)('queries of measures over published patient
 
 /** The cases of the suite whose query needs nothing but searching. */
 function casesOf(): readonly QueryCase[] {
-  if (suite === undefined) return []
+  if (!existsSync(suite)) return []
   const folder = `${suite}/cases/x-fhir-query`
   const files = readdirSync(folder).map((name) => JSON.parse(readFileSync(`${folder}/${name}`, 'utf8')))
   return files

@@ -1,12 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { modelOfDefinitions, type TypeModel } from '../../src/fhirpath/index.js'
+import { suitePath } from '../../../../test/suites.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../../src/json/index.js'
 
 const DEFINITIONS = fileURLToPath(new URL('../../../r4/node_modules/hl7.fhir.r4.examples/', import.meta.url))
-const EXAMPLES = `${process.env['FHIR_OPS_SHARED'] ?? fileURLToPath(new URL('../../../../../shared', import.meta.url))}/r4-examples/`
-
-export const hasExamples = existsSync(EXAMPLES)
+const EXAMPLES = suitePath('r4-examples', '/')
 
 /** The R4 resources of a type as published. */
 export function definitionsOf(type: string): readonly JsonObject[] {
@@ -41,7 +40,7 @@ export function allConstraints(): readonly Constraint[] {
   return [...new Map(elements.flatMap(constraintsOf).map((constraint) => [constraint.expression, constraint])).values()]
 }
 
-/** The example resources of the shared folder. */
+/** The resources of the suite `r4-examples`. */
 export function examples(): readonly JsonObject[] {
   return readdirSync(EXAMPLES)
     .filter((file) => file.endsWith('.ndjson'))

@@ -14,7 +14,7 @@ afterAll(() => database.remove())
 
 const COLOURS = 'http://example.org/colours'
 
-describe.skipIf(database.url === undefined)('what is kept of definitions over a PostgreSQL', () => {
+describe.skipIf(database.url === undefined)('what is kept of definitions over a PostgreSQL (needs a PostgreSQL server)', () => {
   let schema: TestSchema
   const opened: PostgresDatabase[] = []
 

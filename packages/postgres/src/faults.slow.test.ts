@@ -108,7 +108,7 @@ function nth(n: number, when: 'before' | 'after'): Fault['strikes'] {
   return () => (left-- === 0 ? when : undefined)
 }
 
-describe.skipIf(database.url === undefined)('a connection that is lost', () => {
+describe.skipIf(database.url === undefined)('a connection that is lost (needs a PostgreSQL server)', () => {
   it.each(['before', 'after'] as const)(
     '%s any call leaves a write done as a whole or not at all, and the next one works',
     async (when) => {
@@ -198,7 +198,7 @@ describe('errors of the server have codes of their own', () => {
   })
 })
 
-describe.skipIf(database.url === undefined)('a server that is not as it should be', () => {
+describe.skipIf(database.url === undefined)('a server that is not as it should be (needs a PostgreSQL server)', () => {
   async function withSchema<T>(work: (schema: TestSchema) => Promise<T>): Promise<T> {
     const schema = await database.schema()
     try {

@@ -1,19 +1,19 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
 import { isObject, type JsonObject } from 'fhir-ops/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
-import { sharedFolder } from '../../shared-folder.js'
 import { CONTENT_DAMAGES } from './content-damages.js'
 import { edited, type Damage, type Edit } from './edit.js'
 import { sitesOf, type Site } from './site.js'
 import { VALUE_DAMAGES } from './value-damages.js'
+import { describeSuite, suitePath } from '../../../../../test/suites.js'
 
-const FOLDER = join(sharedFolder(), 'r4-examples')
+const FOLDER = suitePath('r4-examples')
 /** Longer examples repeat themselves. */
 const ENOUGH_CHARACTERS = 8_000
 const SITES_PER_DAMAGE = 2
@@ -41,7 +41,7 @@ interface Count {
   readonly escaped: string[]
 }
 
-describe.skipIf(!existsSync(FOLDER))('damaged examples of every resource type', () => {
+describeSuite('r4-examples', 'damaged examples of every resource type', () => {
   test('have an error where the damage is', async () => {
     const counts = new Map<string, Count>([...DAMAGES.keys()].map((kind) => [kind, { done: 0, found: 0, escaped: [] }]))
     for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.ndjson'))) {

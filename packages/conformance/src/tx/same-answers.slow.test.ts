@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { importSnomed } from '@fhir-ops/cli'
@@ -9,10 +9,11 @@ import { r4 } from '@fhir-ops/r4'
 import type { ContextOptions } from 'fhir-ops/context'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
 import { putResource, type Storage } from 'fhir-ops/storage'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runSuite, TX_RUNNER, TX_SUITE } from './run-suite.js'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runSuite, TX_SUITE } from './run-suite.js'
 import { startTwinServer } from './twin-server.js'
 import { txHandler } from './tx-server.js'
+import { describeSuite } from '../../../../test/suites.js'
 
 const { indexer } = r4()
 const RELEASE = { edition: '31000003106', experimental: true, progress: (): void => undefined }
@@ -23,7 +24,7 @@ const SAME = {
   limits: { maxExpansion: 1000 },
 } satisfies Partial<ContextOptions>
 
-describe.skipIf(!existsSync(TX_RUNNER))('memory and SQLite', () => {
+describeSuite('tx-tests', 'memory and SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'same-answers-'))
   const memory = { storage: memoryStorage(), concepts: memoryConceptStore() }
   let sqlite: SqliteFile | undefined

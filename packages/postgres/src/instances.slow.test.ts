@@ -12,7 +12,7 @@ afterAll(() => database.remove())
 const REFUSED = { code: 'token-invalid' }
 const LONG = { timeout: 300_000 }
 
-describe.skipIf(database.url === undefined)('two processes over one database', () => {
+describe.skipIf(database.url === undefined)('two processes over one database (needs a PostgreSQL server)', () => {
   let schema: TestSchema
   const opened: PostgresDatabase[] = []
 

@@ -9,7 +9,7 @@ afterAll(async () => {
   await database.remove()
 })
 
-describe.skipIf(schema.url === undefined)('two processes of the cluster example over one PostgreSQL', () => {
+describe.skipIf(schema.url === undefined)('two processes of the cluster example over one PostgreSQL (needs a PostgreSQL server)', () => {
   const instances = () => Promise.all([1, 2].map(() => started('cluster', { DATABASE_URL: schema.url ?? '' })))
 
   test('a logout at one is refused at the other by the next request', async () => {

@@ -1,0 +1,9 @@
+/** Every check that is not a test: its name and its command. */
+export const CHECKS = [
+  ['Types', ['node', 'scripts/typecheck.mjs']],
+  ['Lint', ['oxlint', '--type-aware', '--deny-warnings']],
+  ['Manifests and licences', ['node', 'scripts/check-manifests.mjs']],
+  ['Import graph', ['depcruise', '--config', '.dependency-cruiser.cjs', 'packages', '--output-type', 'err']],
+  ['Exports and docstrings', ['node', 'scripts/check-exports.mjs']],
+  ['Regular expressions are linear', ['node', 'scripts/check-regexes.mjs']],
+]
