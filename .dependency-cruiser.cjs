@@ -3,7 +3,7 @@ const core = '^packages/core/src'
 const layer = (names) => `${core}/(${names.join('|')})/`
 
 const foundations = ['bits', 'errors', 'explain', 'input', 'json', 'nearest', 'regex', 'work']
-const seams = ['storage', 'content', 'context', 'parameters', 'operation']
+const seams = ['storage', 'code-system', 'content', 'context', 'parameters', 'operation']
 const engines = ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare', 'validate', 'evaluate', 'execute', 'sessions']
 
 module.exports = {
@@ -14,6 +14,19 @@ module.exports = {
       severity: 'error',
       from: { path: core, pathNot: '\\.test\\.ts$' },
       to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'terminologies-run-anywhere',
+      comment: 'What opens a release runs in browsers too; only importing one needs Node.',
+      severity: 'error',
+      from: { path: '^packages/(snomed|loinc-rxnorm)/src/(?!import/)', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(node:|packages/(releases/|(snomed|loinc-rxnorm)/src/import/))' },
+    },
+    {
+      name: 'terminologies-know-no-engine',
+      severity: 'error',
+      from: { path: '^packages/(snomed|loinc-rxnorm|releases)/src', pathNot: '\\.test\\.ts$' },
+      to: { path: [layer(engines), '^packages/(cli|handler)/'] },
     },
     {
       name: 'core-knows-no-other-package',

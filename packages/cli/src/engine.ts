@@ -5,9 +5,11 @@ import { searchCodes } from 'fhir-ops/expand'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import { httpStorage } from '@fhir-ops/http'
+import { loinc, rxnorm } from '@fhir-ops/loinc-rxnorm'
 import { r4 } from '@fhir-ops/r4'
-import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
+import { registries, registryDefinitions } from '@fhir-ops/registries'
 import { unitConversion, unitsOfMeasure } from '@fhir-ops/registries/ucum'
+import { snomed } from '@fhir-ops/snomed'
 import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
@@ -61,7 +63,7 @@ async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io)
   const ctx: OperationContext = createContext({
     ...release,
     definitions: [...(release.definitions ?? []), registryDefinitions()],
-    codeSystems: [languageTags(), mediaTypes(), unitsOfMeasure()],
+    codeSystems: [snomed(), loinc(), rxnorm(), ...registries(), unitsOfMeasure()],
     convertUnit: unitConversion(),
     storage: opened.storage,
     ...(opened.concepts !== undefined && { concepts: opened.concepts }),

@@ -5,6 +5,7 @@ import type {
   CapabilityStatementRestResourceInteraction,
   CapabilityStatementRestResourceOperation,
 } from 'fhir/r4.js'
+import { isImported } from 'fhir-ops/code-system'
 import type { SearchParameter } from 'fhir-ops/search'
 import { resourceTypes } from 'fhir-ops/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
@@ -70,7 +71,7 @@ export function capabilityStatement(
 export function terminologyStatement({ baseUrl, ctx }: Service): ReturnType<typeof terminologyCapabilities> {
   const base = `${baseUrl}${FHIR_PATH}`
   const url = `${base}/metadata?mode=terminology`
-  const codeSystems = (ctx.codeSystems ?? []).map((system) => system.url)
+  const codeSystems = (ctx.codeSystems ?? []).filter((system) => !isImported(system)).map((system) => system.url)
   return terminologyCapabilities({ url, base, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED, codeSystems })
 }
 

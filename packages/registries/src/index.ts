@@ -1,4 +1,5 @@
 export { languageTags } from './language-tags/language-tags.js'
 export { mediaTypes } from './media-types/media-types.js'
+export { registries } from './registries.js'
 export { registryDefinitions } from './registry-definitions.js'
 export type { RegistryFile } from './registry-definitions.js'

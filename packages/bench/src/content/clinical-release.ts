@@ -1,5 +1,5 @@
 import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import { withCheckDigit, type Rf2Kind } from 'fhir-ops/terminology/snomed'
+import { withCheckDigit, type Rf2Kind } from '@fhir-ops/snomed'
 import { clinicalPlace, KINDS } from './clinical-system.js'
 
 /** A row of a release file. */

@@ -6,7 +6,7 @@ import { definitionEntries } from 'fhir-ops/content'
 import type { JsonObject } from 'fhir-ops/json'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
 import { putResource, type ConceptStore, type Storage } from 'fhir-ops/storage'
-import { snomedBuilder, SNOMED } from 'fhir-ops/terminology/snomed'
+import { snomed, snomedBuilder, SNOMED } from '@fhir-ops/snomed'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { kindId, KIND_ATTRIBUTE, RELEASE_VERSION, releaseId, releaseRows } from '../content/clinical-release.js'
 import { clinicalCode, CLINICAL_SYSTEM } from '../content/clinical-system.js'
@@ -78,7 +78,12 @@ async function importRelease(store: ConceptStore, concepts: readonly JsonObject[
 }
 
 function contextOver(storage: Storage, concepts?: ConceptStore): OperationContext {
-  return createContext({ storage, ...(concepts !== undefined && { concepts }), limits: { operationTimeoutMs: 60_000 } })
+  return createContext({
+    storage,
+    codeSystems: [snomed()],
+    ...(concepts !== undefined && { concepts }),
+    limits: { operationTimeoutMs: 60_000 },
+  })
 }
 
 function releaseValueSets(): readonly JsonObject[] {

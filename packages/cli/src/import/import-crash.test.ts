@@ -5,12 +5,12 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { withCheckDigit } from 'fhir-ops/terminology/snomed'
+import { withCheckDigit } from '@fhir-ops/snomed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../postgres/test/test-database.js'
 import { openStorage } from '../engine.js'
 import { run } from '../program.js'
-import { openWork } from './work.js'
+import { openWork } from '@fhir-ops/releases'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const ROWS = 60_000

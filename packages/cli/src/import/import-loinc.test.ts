@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { loinc } from '@fhir-ops/loinc-rxnorm'
 import { createContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../program.js'
-import { importLoinc } from './import-loinc.js'
+import { importLoinc } from '@fhir-ops/loinc-rxnorm/import'
 
 const LOINC = 'http://loinc.org'
 
@@ -76,7 +77,7 @@ in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea","","2-2;3-3"
 const folder = mkdtempSync(join(tmpdir(), 'import-loinc-'))
 const release = join(folder, 'Loinc_9.99')
 const store = memoryConceptStore()
-const ctx = createContext({ storage: memoryStorage(), concepts: store })
+const ctx = createContext({ storage: memoryStorage(), concepts: store, codeSystems: [loinc()] })
 const progress = (): void => undefined
 
 beforeAll(async () => {

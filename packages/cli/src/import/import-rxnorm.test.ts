@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rxnorm } from '@fhir-ops/loinc-rxnorm'
 import { createContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../program.js'
-import { importRxnorm } from './import-rxnorm.js'
+import { importRxnorm } from '@fhir-ops/loinc-rxnorm/import'
 
 const RXNORM = 'http://www.nlm.nih.gov/research/umls/rxnorm'
 
@@ -37,7 +38,7 @@ const RELEASE: Readonly<Record<string, readonly string[]>> = {
 const folder = mkdtempSync(join(tmpdir(), 'import-rxnorm-'))
 const release = join(folder, 'RxNorm_full_11032025')
 const store = memoryConceptStore()
-const ctx = createContext({ storage: memoryStorage(), concepts: store })
+const ctx = createContext({ storage: memoryStorage(), concepts: store, codeSystems: [rxnorm()] })
 const progress = (): void => undefined
 
 beforeAll(async () => {

@@ -2,8 +2,10 @@ import { createServer, type RequestListener } from 'node:http'
 import { createHandler, type Handler } from '@fhir-ops/handler'
 import { toNodeListener } from '@fhir-ops/handler/node'
 import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
-import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
+import { loinc, rxnorm } from '@fhir-ops/loinc-rxnorm'
+import { registries, registryDefinitions } from '@fhir-ops/registries'
 import { unitsOfMeasure } from '@fhir-ops/registries/ucum'
+import { snomed } from '@fhir-ops/snomed'
 import { createContext, type ContextOptions } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
@@ -27,7 +29,7 @@ export function txHandler(baseUrl: string, options: ContextOptions): Handler {
   return createHandler({
     context: createContext({
       definitions: [r4Definitions(), registryDefinitions()],
-      codeSystems: [languageTags(), mediaTypes(), unitsOfMeasure()],
+      codeSystems: [snomed(), loinc(), rxnorm(), ...registries(), unitsOfMeasure()],
       search: { parameters },
       ...options,
     }),

@@ -12,3 +12,22 @@ export {
   removeBit,
   type Bits,
 } from './bits.js'
+export {
+  addMembers,
+  and,
+  andNot,
+  ascendingBitmap,
+  bitmapFrom,
+  bitmapOf,
+  compacted,
+  emptyBitmap,
+  fewBitmap,
+  fleetingAnd,
+  gatheredBitmap,
+  members,
+  or,
+  rangeBitmap,
+  testedBitmap,
+  type Bitmap,
+} from './bitmap.js'
+export { firstWhere } from './first-where.js'

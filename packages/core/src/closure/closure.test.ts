@@ -5,8 +5,8 @@ import { createContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { putResource } from '../storage/index.js'
-import { SNOMED } from '../terminology/snomed/sctid.js'
-import { ID, importSynthetic } from '../terminology/snomed/synthetic.fixture.js'
+import { snomed, SNOMED } from '@fhir-ops/snomed'
+import { ID, importSynthetic } from '../../../snomed/src/synthetic.fixture.js'
 import { closure, closureOperation, type ClosureResult } from './index.js'
 
 const concepts = (...codes: readonly string[]): readonly { system: string; code: string }[] =>
@@ -160,6 +160,7 @@ describe('postcoordinated codes', () => {
   it('have their places among concepts and each other', async () => {
     const ctx = createContext({
       storage: memoryStorage(),
+      codeSystems: [snomed()],
       concepts: await importSynthetic('http://snomed.info/sct/900000000000207008/version/20240101'),
     })
     const narrow = `${ID.disorder}:${ID.site}=${ID.lobe}`

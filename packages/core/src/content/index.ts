@@ -1,5 +1,4 @@
 export { canonicalOf, formatCanonical, type Canonical } from './canonical.js'
-export type { ComputedSystem } from './computed-system.js'
 export { definitionOf } from './definition.js'
 export { definitionEntries, definitionKeys, definitionParam, type DefinitionKey } from './definition-keys.js'
 export type { Kept, Revised } from './kept.js'

@@ -1,4 +1,5 @@
-import { contentView, requestLayer, storageLayer, type ComputedSystem, type ContentLayer, type ContentView } from '../content/index.js'
+import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
+import type { CodeSystem } from '../code-system/index.js'
 import type { Explain } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import {
@@ -28,8 +29,8 @@ export interface OperationContext {
   readonly storage: Storage
   /** Imported code systems; there are none when absent. */
   readonly concepts?: ConceptStore | undefined
-  /** Code systems that make their codes by a rule; there are none when absent. */
-  readonly codeSystems?: readonly ComputedSystem[] | undefined
+  /** Code systems beside CodeSystem resources: those that make their codes by a rule, and those whose releases are in `concepts`. */
+  readonly codeSystems?: readonly CodeSystem[] | undefined
   /** Where canonicals are resolved. */
   readonly content: ContentView
   readonly cache: Cache
@@ -66,8 +67,11 @@ export interface ContextOptions {
   readonly storage: Storage
   /** Where code systems that are too large to be a resource were imported to. */
   readonly concepts?: ConceptStore
-  /** Code systems that make their codes by a rule: units, language tags ... */
-  readonly codeSystems?: readonly ComputedSystem[]
+  /**
+   * Code systems beside CodeSystem resources: units, language tags ..., which make their codes by a rule, and `snomed()`, `loinc()`, `rxnorm()`, which
+   * open the releases that were imported to `concepts`.
+   */
+  readonly codeSystems?: readonly CodeSystem[]
   /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
   readonly definitions?: readonly ContentLayer[]
   /** Several contexts may share one: what is made of definitions below their storages is kept once, of each storage's own by itself. */

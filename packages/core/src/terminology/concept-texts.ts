@@ -1,28 +1,8 @@
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { standardsStatusOf } from './code-system/concept-status.js'
-import type { CodeSystemProvider } from './code-system/provider.js'
+import type { CodeSystemProvider, ConceptText } from '../code-system/index.js'
 import { languageFit, type LanguageList } from './languages.js'
 import type { ListedCode } from './value-set/value-set.js'
-
-/** One text that a concept is known by. */
-export interface ConceptText {
-  readonly value: string
-  readonly language?: string
-  /** The Coding in `use`. */
-  readonly use?: JsonObject
-  /** True for the display of the code system, or of the value set in its place. */
-  readonly main: boolean
-  /** `withdrawn`, `deprecated` or `inactive` for a text that should no longer be used. */
-  readonly outdated?: string
-  /** Tags of dialects (`en-US`) in which it is the text to show. */
-  readonly dialects?: readonly string[]
-  /** True for a text that is right and not preferred; expansions tell it only when designations are asked for by name. */
-  readonly minor?: boolean
-  /** Canonical of the supplement that it comes from. */
-  readonly supplement?: string
-  /** Extensions of the designation. */
-  readonly extension: readonly JsonObject[]
-}
 
 const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
 

@@ -1,7 +1,7 @@
 import { formatCanonical } from '../content/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import { standardsStatusOf } from './code-system/concept-status.js'
-import type { CodeSystemProvider, SystemHeader } from './code-system/provider.js'
+import type { CodeSystemProvider, StandInValueSet, SystemHeader } from '../code-system/index.js'
 import { withImports, type ValueSetPlan } from './value-set/plan.js'
 import { nameOf, type ValueSetDefinition } from './value-set/value-set.js'
 
@@ -39,7 +39,7 @@ export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemPr
 }
 
 /** What should be known about the value sets that stand for systems whose codes cannot be listed. */
-export function standInNotes(user: ValueSetDefinition, standIns: readonly ValueSetDefinition[]): readonly StatusNote[] {
+export function standInNotes(user: ValueSetDefinition, standIns: readonly StandInValueSet[]): readonly StatusNote[] {
   return standIns.flatMap((standIn) => valueSetNote(standIn, user))
 }
 
@@ -56,7 +56,7 @@ function systemStatusNote(header: SystemHeader, status: StatusNote['status']): S
   return { type: 'CodeSystem', canonical: formatCanonical(header.url, header.version), status }
 }
 
-function valueSetNote(valueSet: ValueSetDefinition, user: ValueSetDefinition): readonly StatusNote[] {
+function valueSetNote(valueSet: StandInValueSet, user: ValueSetDefinition): readonly StatusNote[] {
   return noteOf(statedBy(valueSet.resource), statedBy(user.resource)).map((status) => ({
     type: 'ValueSet',
     canonical: nameOf(valueSet),

@@ -1,3 +1,5 @@
+import type { FilterWord } from '../code-system/index.js'
+
 const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu
 
 /** A text as it is compared in searches: without accents, in lower case, compatibility forms made alike. */
@@ -13,16 +15,6 @@ export function fold(text: string): string {
 /** The words of a folded text: runs of letters and digits, and runs of other characters that are not blanks. */
 export function wordsOf(folded: string): readonly string[] {
   return folded.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\s]+/gu) ?? []
-}
-
-/** What a text filter asks for: it must stand, as it is, at the start of a word of some text of a concept. */
-export interface FilterWord {
-  /** Folded. */
-  readonly text: string
-  /** Its first word, by which candidates are found. */
-  readonly start: string
-  /** True when it is more than the start of one word. */
-  readonly verbatim: boolean
 }
 
 /**

@@ -2,7 +2,7 @@ import { canonicalOf, compareVersions, definitionOf, type Definition } from '../
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import { implicitMap } from '../terminology/index.js'
+import { implicitDefinition, refuseUnopened } from '../terminology/index.js'
 import { isMapIndex, mapIndex, type MapIndex } from './map-index.js'
 import type { TranslateInput } from './translation.js'
 
@@ -29,10 +29,11 @@ export async function mapsFor(ctx: OperationContext, input: TranslateInput): Pro
 
 /** The newest version of a map that is not retired, or exactly the version that the canonical names. */
 export async function currentMap(ctx: OperationContext, canonical: string, mapVersion?: string): Promise<Definition | undefined> {
-  const implicit = await implicitMap(ctx, canonical)
+  const implicit = await implicitDefinition(ctx, 'ConceptMap', canonical)
   if (implicit !== undefined) return implicit
   const { url, version = mapVersion } = canonicalOf(canonical)
   const definition = await ctx.content.resolve('ConceptMap', url, version)
+  if (definition === undefined) await refuseUnopened(ctx, canonical)
   return version === undefined && definition?.status === 'retired' ? undefined : definition
 }
 

@@ -1,4 +1,4 @@
-import type { ComputedSystem } from '../content/index.js'
+import type { ComputedSystem } from '../code-system/index.js'
 import type { UcumLibrary } from './ucum-library.js'
 import { unitReader } from './unit-reader.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ComputedSystem } from '../../content/index.js'
+import type { ComputedSystem } from '../../code-system/index.js'
 import { createContext, type OperationContext } from '../../context/index.js'
 import { expand } from '../../expand/index.js'
 import { lookup } from '../../lookup/index.js'

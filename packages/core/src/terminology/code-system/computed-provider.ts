@@ -1,13 +1,10 @@
 import { stringAt, type JsonObject } from '../../json/index.js'
-import type { ComputedSystem } from '../../content/index.js'
-import { bitmapFrom, emptyBitmap, rangeBitmap, type Bitmap } from '../bitmap.js'
+import type { ComputedSystem } from '../../code-system/index.js'
+import { bitmapFrom, emptyBitmap, rangeBitmap, type Bitmap } from '../../bits/index.js'
 import { cannotBeListed, testedSet } from '../filter/concept-set.js'
-import type { Filter } from '../filter/operator.js'
+import type { Filter, ConceptStatus, Hierarchy, CodeSystemProvider, ConceptIndex, ConceptSource } from '../../code-system/index.js'
 import type { ValueSetDefinition } from '../value-set/value-set.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
-import type { ConceptStatus } from './concept-status.js'
-import type { Hierarchy } from './hierarchy.js'
-import type { CodeSystemProvider, ConceptIndex, ConceptSource } from './provider.js'
 import { hasWord, wordsIn } from './text-index.js'
 
 /**

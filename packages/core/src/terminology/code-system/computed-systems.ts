@@ -1,16 +1,16 @@
-import { newestOf, type ComputedSystem, type Definition } from '../../content/index.js'
+import { isImported, type CodeSystemProvider, type ComputedSystem } from '../../code-system/index.js'
+import { newestOf, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { definedValueSet } from '../value-set/defined-value-set.js'
 import { computedProvider } from './computed-provider.js'
-import type { CodeSystemProvider } from './provider.js'
 
 /** Gives the provider for a version; the current one when none is asked for, `undefined` when that version is not known. */
 export type SystemSource = (version?: string) => CodeSystemProvider | undefined
 
 /** The code system of this url among those that the context brings; `undefined` when there is none. */
 export async function computedSystem(ctx: OperationContext, url: string): Promise<SystemSource | undefined> {
-  const system = ctx.codeSystems?.find((one) => one.url === url)
-  return system === undefined ? undefined : sourceOf(ctx, system)
+  const system = ctx.codeSystems?.find((one) => one.url === url && !isImported(one))
+  return system === undefined || isImported(system) ? undefined : sourceOf(ctx, system)
 }
 
 async function sourceOf(ctx: OperationContext, system: ComputedSystem): Promise<SystemSource> {

@@ -1,9 +1,8 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { ascendingBitmap, rangeBitmap, testedBitmap, type Bitmap } from '../bitmap.js'
+import { ascendingBitmap, rangeBitmap, testedBitmap, type Bitmap } from '../../bits/index.js'
 import { finished, sharedWork, type Work } from '../../work/index.js'
-import type { ConceptStatus } from './concept-status.js'
+import type { ConceptStatus, ConceptIndex, ConceptSource } from '../../code-system/index.js'
 import { propertyText } from './property-value.js'
-import type { ConceptIndex, ConceptSource } from './provider.js'
 import { textIndex } from './text-index.js'
 
 /** What an index is made over. */

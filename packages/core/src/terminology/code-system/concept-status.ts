@@ -1,17 +1,9 @@
+import type { ConceptStatus } from '../../code-system/index.js'
 import { extensionAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 
 /** Where the meaning of a property is told by its uri. */
 export const CONCEPT_PROPERTIES = 'http://hl7.org/fhir/concept-properties'
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
-
-/** What a concept says about its use. */
-export interface ConceptStatus {
-  readonly inactive: boolean
-  /** True when it only groups others and should not be chosen. */
-  readonly abstract: boolean
-  /** `retired`, `deprecated` ...; absent for a concept that says nothing. */
-  readonly status?: string
-}
 
 const PLAIN: ConceptStatus = { inactive: false, abstract: false }
 

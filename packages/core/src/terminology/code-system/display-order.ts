@@ -1,26 +1,12 @@
-import { firstWhere } from '../first-where.js'
+import { firstWhere } from '../../bits/index.js'
 import { keptLately } from '../kept-lately.js'
 import type { Work } from '../../work/index.js'
 import { displayWords, firstPlace, type DisplayWords } from './display-words.js'
-import { placeOrder, type PlaceOrder } from './place-order.js'
+import { placeOrder } from './place-order.js'
+import type { DisplayOrder } from '../../code-system/index.js'
 import { MOST_PLACED } from './placed-key.js'
 import { sortedPlaces } from './sorted-places.js'
 import { FAR, type WordPostings } from './word-postings.js'
-
-/** Concepts in the orders that matches of a text filter come in. Texts are folded. */
-export interface DisplayOrder {
-  /** Empty without display. */
-  display(concept: number): string
-  length(concept: number): number
-  /** False when some concept has no display. */
-  readonly complete: boolean
-  withCode(code: string): Iterable<number>
-  startingWith(text: string): Uint32Array
-  /** The concepts with a word in their display that begins so. */
-  places(start: string): PlaceOrder
-  /** Tells for a concept the place of the first word of its display that begins so; `FAR` when none does. */
-  firstPlaces(start: string): (concept: number) => number
-}
 
 /** What an order is made of, in a form that can be kept. */
 export interface DisplayColumns {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { members } from '../bitmap.js'
+import { members } from '../../bits/index.js'
 import { finished } from '../../work/index.js'
 import { depthFirst } from './hierarchy.js'
 

@@ -1,21 +1,7 @@
-import { addBit, emptyBits } from '../../bits/index.js'
-import { bitmapOf, rangeBitmap, type Bitmap } from '../bitmap.js'
+import { addBit, emptyBits, bitmapOf, rangeBitmap, type Bitmap } from '../../bits/index.js'
+import type { Hierarchy } from '../../code-system/index.js'
 import { keptLately } from '../kept-lately.js'
 import type { Work } from '../../work/index.js'
-
-/** Who is whose parent among concepts that are numbered depth first, so that most descendants are a range. */
-export interface Hierarchy {
-  /** False when no concept has a parent. */
-  readonly nested: boolean
-  parents(concept: number): readonly number[]
-  children(concept: number): readonly number[]
-  /** True when the concept is the ancestor itself or below it, by any of its parents. */
-  isWithin(concept: number, ancestor: number): boolean
-  /** The concept and everything below it. */
-  within(ancestor: number): Bitmap
-  /** The concept and everything above it. */
-  above(concept: number): Bitmap
-}
 
 /** A numbering of concepts, depth first. */
 export interface DepthFirst {

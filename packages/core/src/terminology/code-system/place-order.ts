@@ -1,15 +1,7 @@
+import type { PlaceOrder } from '../../code-system/index.js'
 import { firstPlace, type DisplayWords } from './display-words.js'
 import { conceptOfKey, placedKey, placeOfKey } from './placed-key.js'
 import { FAR, type WordPostings } from './word-postings.js'
-
-/**
- * The concepts with words that begin alike in their displays, each once, ordered by the place of the first such word, the length of the
- * display and their number.
- */
-export interface PlaceOrder {
-  /** `undefined` behind the last. What is before is worked out, once. */
-  at(i: number): number | undefined
-}
 
 /** What an order is merged from. */
 export interface PlacedWords {

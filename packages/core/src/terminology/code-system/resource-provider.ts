@@ -6,8 +6,8 @@ import type { Work } from '../../work/index.js'
 import { conceptIndex } from './concept-index.js'
 import { collectConcepts } from './concept-list.js'
 import { depthFirst } from './hierarchy.js'
-import { standardsStatusOf, statusReader, type ConceptStatus } from './concept-status.js'
-import type { CodeSystemProvider, ConceptSource, SystemHeader } from './provider.js'
+import { standardsStatusOf, statusReader } from './concept-status.js'
+import type { ConceptStatus, CodeSystemProvider, ConceptSource, SystemHeader } from '../../code-system/index.js'
 
 /** Measured over 350,000 concepts (bench `terminology`): codes, hierarchy and text index; what was parsed stays with the storage. */
 const BYTES_PER_CONCEPT = 1_000

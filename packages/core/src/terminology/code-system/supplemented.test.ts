@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { codeSystem, cs } from '../../../test/terminology-content.js'
-import type { ComputedSystem } from '../../content/index.js'
+import type { ComputedSystem } from '../../code-system/index.js'
 import { createContext, forRequest, type OperationContext } from '../../context/index.js'
 import { expand } from '../../expand/index.js'
 import type { JsonObject } from '../../json/index.js'
 import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
 import { validateCodeInSystem, validateCode } from '../../validate-code/index.js'
-import { LOINC } from '../listed/loinc-filter.js'
-import { storeConcepts } from '../listed/index.js'
-import { SNOMED } from '../snomed/sctid.js'
-import { ID, importSynthetic } from '../snomed/synthetic.fixture.js'
+import { LOINC, loinc, storeConcepts } from '@fhir-ops/loinc-rxnorm'
+import { snomed, SNOMED } from '@fhir-ops/snomed'
+import { ID, importSynthetic } from '../../../../snomed/src/synthetic.fixture.js'
 
 const SUPPLEMENT = 'http://example.org/CodeSystem/supplement'
 const COMMON = 'http://example.org/ValueSet/common'
@@ -52,7 +51,7 @@ const COMMON_SET = {
   status: 'active',
   compose: { include: [{ system: cs('computed'), concept: [{ code: 'n1' }, { code: 'n2' }] }] },
 }
-const ctx = createContext({ storage: memoryStorage([OWN, COMMON_SET]), concepts, codeSystems: [computed] })
+const ctx = createContext({ storage: memoryStorage([OWN, COMMON_SET]), concepts, codeSystems: [computed, snomed(), loinc()] })
 
 /** The context with a supplement to the system that names `code` anew and gives it a property. */
 function supplementing(kind: Kind, supplements?: string): OperationContext {
@@ -113,7 +112,7 @@ describe.each(KINDS)('a supplement to a system of the kind %s', (kind) => {
 
   it('is used out of storage when a value set demands it', async () => {
     const storage = memoryStorage([{ ...supplementTo(kind), id: 'supplement' }, OWN, COMMON_SET])
-    const stored = createContext({ storage, concepts, codeSystems: [computed] })
+    const stored = createContext({ storage, concepts, codeSystems: [computed, snomed(), loinc()] })
     const extension = [{ url: 'http://hl7.org/fhir/StructureDefinition/valueset-supplement', valueCanonical: SUPPLEMENT }]
     const include = [{ system, concept: [{ code }, { code: other }] }]
     const valueSet = { resourceType: 'ValueSet', status: 'active', extension, compose: { include } }

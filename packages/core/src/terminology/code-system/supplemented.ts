@@ -1,7 +1,7 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { bitmapFrom, or } from '../bitmap.js'
+import { bitmapFrom, or } from '../../bits/index.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
-import type { CodeSystemProvider, ConceptIndex, ConceptSource } from './provider.js'
+import type { CodeSystemProvider, ConceptIndex, ConceptSource } from '../../code-system/index.js'
 import { hasWord, wordsIn } from './text-index.js'
 
 /** A CodeSystem of content `supplement` with its canonical. */

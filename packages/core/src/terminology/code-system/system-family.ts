@@ -4,9 +4,9 @@ import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
 import { finished } from '../../work/index.js'
 import { computedSystem } from './computed-systems.js'
-import type { CodeSystemProvider } from './provider.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
-import { storedVersions } from './stored-systems.js'
+import { importedReleases } from './imported-releases.js'
 import { supplemented, type Supplement } from './supplemented.js'
 
 /** All that is known under the url of a code system. */
@@ -37,7 +37,7 @@ export interface FamilyOptions {
 /** Gathers every version of a code system and the supplements that the request uses. */
 export async function systemFamily(ctx: OperationContext, url: string, options: FamilyOptions): Promise<SystemFamily> {
   const [stored, computed, found, supplements] = await Promise.all([
-    storedVersions(ctx, url),
+    importedReleases(ctx, url),
     computedSystem(ctx, url),
     ctx.content.find('CodeSystem', 'url', url),
     options.supplements.length === 0 ? [] : ctx.content.find('CodeSystem', 'supplements', url),

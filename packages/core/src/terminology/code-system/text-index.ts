@@ -1,9 +1,10 @@
-import { fewBitmap, gatheredBitmap, members, type Bitmap } from '../bitmap.js'
+import { fewBitmap, gatheredBitmap, members, type Bitmap } from '../../bits/index.js'
 import { keptLately } from '../kept-lately.js'
-import { fold, placeOfWord, wordsOf, type FilterWord } from '../words.js'
+import { fold, placeOfWord, wordsOf } from '../words.js'
+import type { FilterWord, DisplayOrder } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
 import { countingOrder } from './counting-order.js'
-import { codeFinder, collected, displayColumns, orderOver, type DisplayOrder } from './display-order.js'
+import { codeFinder, collected, displayColumns, orderOver } from './display-order.js'
 import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 
 /** Finds concepts by words of their texts. */

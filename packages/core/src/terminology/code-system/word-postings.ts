@@ -1,4 +1,4 @@
-import { firstWhere } from '../first-where.js'
+import { firstWhere } from '../../bits/index.js'
 import { wordsOf } from '../words.js'
 import type { Work } from '../../work/index.js'
 import { countingOrder, inOrder, type Column } from './counting-order.js'

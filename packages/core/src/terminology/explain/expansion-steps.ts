@@ -1,7 +1,7 @@
 import { quoted } from '../../errors/index.js'
 import type { Explain } from '../../explain/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 import { conceptsFor } from '../filter/concepts-for.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'

@@ -1,7 +1,7 @@
 import { formatCanonical } from '../../content/index.js'
 import { quoted } from '../../errors/index.js'
 import type { ExplanationStep } from '../../explain/index.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 
 /** Two concepts of one code system. */
 export interface Pair {

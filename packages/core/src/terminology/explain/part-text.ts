@@ -1,6 +1,6 @@
 import { formatCanonical } from '../../content/index.js'
 import { quoted } from '../../errors/index.js'
-import type { Filter } from '../filter/operator.js'
+import type { Filter } from '../../code-system/index.js'
 import type { ConceptSetPlan } from '../value-set/plan.js'
 import { nameOf } from '../value-set/value-set.js'
 

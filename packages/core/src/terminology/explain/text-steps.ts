@@ -1,7 +1,7 @@
 import { quoted } from '../../errors/index.js'
 import type { ExplanationReason, ExplanationStep } from '../../explain/index.js'
 import { stringAt } from '../../json/index.js'
-import type { ConceptText } from '../concept-texts.js'
+import type { ConceptText } from '../../code-system/index.js'
 import type { LanguageList } from '../languages.js'
 import type { AskedLanguages } from '../request-input.js'
 

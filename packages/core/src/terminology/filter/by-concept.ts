@@ -1,6 +1,6 @@
-import { emptyBitmap, type Bitmap } from '../bitmap.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
-import { listable, type ConceptSet } from './concept-set.js'
+import { emptyBitmap, type Bitmap } from '../../bits/index.js'
+import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
+import { listable } from './concept-set.js'
 import { isConceptProperty } from './filter-property.js'
 import type { FilterOperator } from './operator.js'
 

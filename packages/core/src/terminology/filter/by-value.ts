@@ -1,7 +1,6 @@
-import { emptyBits } from '../../bits/index.js'
-import { addMembers, bitmapOf, type Bitmap } from '../bitmap.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
-import { listable, testedSet, type ConceptSet } from './concept-set.js'
+import { emptyBits, addMembers, bitmapOf, type Bitmap } from '../../bits/index.js'
+import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
+import { listable, testedSet } from './concept-set.js'
 import type { Work } from '../../work/index.js'
 import { filterProperty } from './filter-property.js'
 

@@ -1,4 +1,4 @@
-import { bitmapFrom } from '../bitmap.js'
+import { bitmapFrom } from '../../bits/index.js'
 import { hierarchyOperator } from './by-concept.js'
 import { listable } from './concept-set.js'
 import type { FilterOperator } from './operator.js'

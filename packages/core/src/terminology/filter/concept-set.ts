@@ -1,16 +1,7 @@
 import { OperationError } from '../../errors/index.js'
-import { andNot, testedBitmap, type Bitmap } from '../bitmap.js'
-import type { CodeSystemProvider, ConceptIndex } from '../code-system/provider.js'
+import { andNot, testedBitmap } from '../../bits/index.js'
+import type { CodeSystemProvider, ConceptIndex, ConceptSet } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
-
-/** Some concepts of one code system. Asking for one concept does not list them. */
-export interface ConceptSet {
-  readonly has: (concept: number) => boolean
-  /** The same as `has`, where one question may take long. */
-  readonly asked?: (concept: number) => Work<boolean>
-  /** @throws {OperationError} `not-supported` when the system's codes cannot be listed. */
-  readonly all: () => Work<Bitmap>
-}
 
 /** True when the concept is in the set. */
 export function* includes(set: ConceptSet, concept: number): Work<boolean> {

@@ -1,9 +1,7 @@
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import type { CodeSystemProvider, ConceptSet, Filter } from '../../code-system/index.js'
 import { refusal } from '../refusal.js'
 import type { Work } from '../../work/index.js'
-import type { ConceptSet } from './concept-set.js'
 import { preparedProperty } from './filter-property.js'
-import type { Filter } from './operator.js'
 import { FILTER_OPERATORS } from './operators.js'
 
 /**

@@ -1,5 +1,5 @@
-import { bitmapFrom, members } from '../bitmap.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import { bitmapFrom, members } from '../../bits/index.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 import { hierarchyOperator } from './by-concept.js'
 import type { FilterOperator } from './operator.js'
 

@@ -1,4 +1,4 @@
-import { andNot, rangeBitmap } from '../bitmap.js'
+import { andNot, rangeBitmap } from '../../bits/index.js'
 import { hierarchyOperator } from './by-concept.js'
 import type { FilterOperator } from './operator.js'
 

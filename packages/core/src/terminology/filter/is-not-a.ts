@@ -1,4 +1,4 @@
-import { andNot } from '../bitmap.js'
+import { andNot } from '../../bits/index.js'
 import { hierarchyOperator } from './by-concept.js'
 import { listable } from './concept-set.js'
 import type { FilterOperator } from './operator.js'

@@ -1,12 +1,4 @@
-import type { CodeSystemProvider } from '../code-system/provider.js'
-import type { ConceptSet } from './concept-set.js'
-
-/** One filter of an include: `property op value`. */
-export interface Filter {
-  readonly property: string
-  readonly op: string
-  readonly value: string
-}
+import type { CodeSystemProvider, ConceptSet, Filter } from '../../code-system/index.js'
 
 /**
  * Selects the concepts for which a filter holds.

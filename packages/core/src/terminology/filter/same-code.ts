@@ -1,6 +1,6 @@
-import { bitmapFrom } from '../bitmap.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
-import { listable, type ConceptSet } from './concept-set.js'
+import { bitmapFrom } from '../../bits/index.js'
+import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
+import { listable } from './concept-set.js'
 
 /** The concepts with one of these codes. */
 export function sameCode(provider: CodeSystemProvider, codes: readonly string[]): ConceptSet {

@@ -1,6 +1,5 @@
-import { addBit, emptyBits } from '../../bits/index.js'
-import { addMembers, and, andNot, bitmapOf, members, type Bitmap } from '../bitmap.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import { addBit, emptyBits, addMembers, and, andNot, bitmapOf, members, type Bitmap } from '../../bits/index.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
 import { sameSystem, withCodes, type Segment } from './segment.js'
 

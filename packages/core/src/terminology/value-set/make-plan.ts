@@ -2,7 +2,7 @@ import { canonicalOf, compareVersions, formatCanonical } from '../../content/ind
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
-import type { Filter } from '../filter/operator.js'
+import type { Filter } from '../../code-system/index.js'
 import { escaped } from '../messages.js'
 import { refusal } from '../refusal.js'
 import type { TerminologyScope } from '../scope.js'

@@ -1,6 +1,5 @@
 import { compareVersions } from '../../content/index.js'
-import type { ConceptStatus } from '../code-system/concept-status.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import type { ConceptStatus, CodeSystemProvider } from '../../code-system/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'

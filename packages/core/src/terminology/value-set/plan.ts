@@ -1,5 +1,5 @@
 import type { SystemFamily } from '../code-system/system-family.js'
-import type { Filter } from '../filter/operator.js'
+import type { Filter } from '../../code-system/index.js'
 import type { ConceptSetDefinition, ValueSetDefinition } from './value-set.js'
 
 /** A value set with everything that it refers to looked up. */

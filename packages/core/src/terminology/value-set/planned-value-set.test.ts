@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { codeSystem, cs, LIVING, valueSet, vs } from '../../../test/terminology-content.js'
-import { definitionEntries, type ComputedSystem } from '../../content/index.js'
+import type { ComputedSystem } from '../../code-system/index.js'
+import { definitionEntries } from '../../content/index.js'
 import { createCache, createContext, forRequest, type OperationContext } from '../../context/index.js'
 import { expand } from '../../expand/index.js'
 import type { JsonObject } from '../../json/index.js'
@@ -8,7 +9,7 @@ import { memoryConceptStore, memoryStorage } from '../../memory/index.js'
 import { putResource, type Storage } from '../../storage/index.js'
 import { translate } from '../../translate/index.js'
 import { validateCode } from '../../validate-code/index.js'
-import { storeConcepts } from '../listed/index.js'
+import { listedSystem, storeConcepts } from '@fhir-ops/loinc-rxnorm'
 
 const stored = (id: string, resource: JsonObject): JsonObject => ({ ...resource, id })
 const ALL = stored('all', valueSet('all', { include: [{ valueSet: [vs('cats')] }] }))
@@ -83,6 +84,7 @@ describe('what was looked up', () => {
     const ctx = createContext({
       storage: memoryStorage([stored('listed', valueSet('listed', { include: [{ system: cs('listed') }] }))]),
       concepts,
+      codeSystems: [listedSystem({ url: cs('listed'), name: 'Listed' })],
     })
     const system = { resourceType: 'CodeSystem', url: cs('listed'), status: 'active', content: 'complete' }
     await storeConcepts(concepts, { ...system, version: '1' }, [{ code: 'one' }])

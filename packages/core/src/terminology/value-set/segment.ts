@@ -1,8 +1,8 @@
-import { bitmapFrom, members, type Bitmap } from '../bitmap.js'
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import { bitmapFrom, members, type Bitmap } from '../../bits/index.js'
+import type { CodeSystemProvider, StandInValueSet } from '../../code-system/index.js'
 import { listable } from '../filter/concept-set.js'
 import type { Work } from '../../work/index.js'
-import type { ListedCode, ValueSetDefinition } from './value-set.js'
+import type { ListedCode } from './value-set.js'
 
 /** Codes of one version of one code system, in their order. */
 export interface Segment {
@@ -19,7 +19,7 @@ export interface Segment {
 }
 
 /** The value sets that stand for systems whose codes can be neither listed nor counted. */
-export function standIns(segments: readonly Segment[]): readonly ValueSetDefinition[] {
+export function standIns(segments: readonly Segment[]): readonly StandInValueSet[] {
   return segments.flatMap(({ made, provider }) => (made === undefined ? [] : (provider.grammar?.common ?? [])))
 }
 

@@ -1,4 +1,4 @@
-import type { CodeSystemProvider } from '../code-system/provider.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 import { includes } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/concepts-for.js'
 import type { Work } from '../../work/index.js'

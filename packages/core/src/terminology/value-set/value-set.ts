@@ -62,7 +62,7 @@ export function readValueSet(resource: JsonObject): ValueSetDefinition {
 }
 
 /** How a value set is named in messages. */
-export function nameOf(valueSet: ValueSetDefinition): string {
+export function nameOf(valueSet: Pick<ValueSetDefinition, 'canonical'>): string {
   return valueSet.canonical ?? '(unidentified)'
 }
 

@@ -1,0 +1,156 @@
+import { isImported, type CodeSystemProvider, type ImplicitType, type ImportedSystem, type OpenRelease } from '../../code-system/index.js'
+import type { Definition } from '../../content/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import { stringAt } from '../../json/index.js'
+import type { ConceptStore, StoredSystem } from '../../storage/index.js'
+import { paced } from '../../work/index.js'
+
+/** The imported versions of one code system. */
+export interface ImportedReleases {
+  readonly versions: readonly string[]
+  /** True when the version, or one that is meant by it, was imported. */
+  has(version: string): boolean
+  /** Makes what `provider` gives for the version, while other work runs in between. */
+  prepare(version?: string): Promise<void>
+  /** The version that is asked for, or the one that is meant when none is. */
+  provider(version?: string): CodeSystemProvider | undefined
+  /** False once a provider has met a code that is not listed. */
+  lasts(): boolean
+}
+
+/**
+ * Opens every imported version of a code system.
+ *
+ * @throws {OperationError} `not-supported` when versions were imported that no code system of the context can open.
+ */
+export async function importedReleases(ctx: OperationContext, url: string): Promise<ImportedReleases> {
+  const releases = await openReleases(ctx, url)
+  const made = new Map<string, CodeSystemProvider>()
+  return {
+    versions: releases.versions,
+    has: (version) => releases.pick(version) !== undefined,
+    async prepare(version) {
+      const build = releases.pick(version)?.open.build
+      if (build !== undefined) await paced(build(), createPace(ctx))
+    },
+    provider(version) {
+      const picked = releases.pick(version)
+      if (picked === undefined) return undefined
+      const provider = made.get(picked.stored.key) ?? picked.open.provider()
+      made.set(picked.stored.key, provider)
+      return provider
+    },
+    lasts: () => made.values().every(({ grammar }) => grammar?.isUsed() !== true),
+  }
+}
+
+/**
+ * The value set or concept map that an imported code system defines by its canonical alone.
+ *
+ * @returns `undefined` when no code system of the context defines it, or no release has it.
+ */
+export async function implicitDefinition(ctx: OperationContext, type: ImplicitType, canonical: string): Promise<Definition | undefined> {
+  for (const system of ctx.codeSystems ?? []) {
+    const named = isImported(system) ? system.implicitVersion?.(type, canonical) : undefined
+    if (named === undefined) continue
+    const release = (await openReleases(ctx, system.url)).pick(named.version)
+    if (release?.open.implicitResource === undefined) continue
+    if (release.open.build !== undefined) await paced(release.open.build(), createPace(ctx))
+    const resource = release.open.implicitResource(type, canonical)
+    if (resource === undefined) continue
+    const [url = canonical, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
+    return {
+      type,
+      url,
+      status: 'active',
+      resource,
+      ...(version !== undefined && { version }),
+      // A map is worth keeping: it is large, where a value set is one filter.
+      ...(type === 'ConceptMap' && { key: `${release.stored.key} ${url}` }),
+    }
+  }
+  return undefined
+}
+
+/**
+ * Refuses a canonical which begins with the url of a code system that was imported and that no code system of the context opens: that code system
+ * may define it.
+ *
+ * @throws {OperationError} `not-supported`
+ */
+export async function refuseUnopened(ctx: OperationContext, canonical: string): Promise<void> {
+  const stored = (await ctx.concepts?.systems()) ?? []
+  const unopened = stored.find(({ url }) => isUnder(canonical, url) && openerOf(ctx, url) === undefined)
+  if (unopened !== undefined) throw cannotOpen(unopened)
+}
+
+function isUnder(canonical: string, url: string): boolean {
+  return canonical.startsWith(url) && /^[?/|]/.test(canonical.slice(url.length))
+}
+
+interface Release {
+  readonly stored: StoredSystem
+  readonly open: OpenRelease
+}
+
+interface OpenReleases {
+  readonly versions: readonly string[]
+  /** The release that is meant by a version. */
+  pick(version: string | undefined): Release | undefined
+}
+
+async function openReleases(ctx: OperationContext, url: string): Promise<OpenReleases> {
+  const { concepts } = ctx
+  const stored = ((await concepts?.systems()) ?? []).filter((one) => one.url === url)
+  const [first] = stored
+  if (concepts === undefined || first === undefined) return { versions: [], pick: () => undefined }
+  const system = openerOf(ctx, url)
+  const readable = stored.filter(({ format }) => format === system?.format)
+  if (system === undefined || readable.length === 0) throw cannotOpen(first, system)
+  const releases = new Map<string, Release>()
+  for (const one of readable) releases.set(one.version, { stored: one, open: await openRelease(ctx, concepts, one, system) })
+  const versions = [...releases.keys()]
+  return { versions, pick: (version) => releases.get(system.pickVersion(versions, version) ?? '') }
+}
+
+function openerOf(ctx: OperationContext, url: string): ImportedSystem | undefined {
+  return ctx.codeSystems?.filter(isImported).find((system) => system.url === url)
+}
+
+/** Who opens the releases that the importers of this project make, for the advice in the refusal. */
+const OPENERS: ReadonlyMap<string, string> = new Map([
+  ['http://snomed.info/sct', 'snomed() of @fhir-ops/snomed'],
+  ['http://loinc.org', 'loinc() of @fhir-ops/loinc-rxnorm'],
+  ['http://www.nlm.nih.gov/research/umls/rxnorm', 'rxnorm() of @fhir-ops/loinc-rxnorm'],
+])
+
+function cannotOpen({ url, format }: StoredSystem, system?: ImportedSystem): OperationError {
+  const opener = OPENERS.get(url) ?? `an ImportedSystem that opens the format ${quoted(format)}`
+  const advice =
+    system === undefined ? `add ${opener} to codeSystems` : `it opens the format ${quoted(system.format)}, not ${quoted(format)}`
+  return new OperationError('not-supported', `The code system ${url} is imported, but the context cannot open it: ${advice}.`)
+}
+
+/** A release in the cache of the context, which has objects of every kind. */
+class CachedRelease {
+  readonly open: OpenRelease
+
+  constructor(open: OpenRelease) {
+    this.open = open
+  }
+}
+
+async function openRelease(
+  ctx: OperationContext,
+  concepts: ConceptStore,
+  stored: StoredSystem,
+  system: ImportedSystem,
+): Promise<OpenRelease> {
+  const key = `stored-system ${stored.key}`
+  const known = ctx.cache.get(key)
+  if (known instanceof CachedRelease) return known.open
+  const open = system.open(await concepts.open(stored.key), stored.header)
+  ctx.cache.set(key, new CachedRelease(open), stored.concepts * system.bytesPerConcept)
+  return open
+}

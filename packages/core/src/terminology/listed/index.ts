@@ -1,1 +1,0 @@
-export { storeConcepts, type ConceptSequence } from './store-concepts.js'

@@ -1,0 +1,165 @@
+import { OperationError } from 'fhir-ops/errors'
+import { csvRows, type CsvRow, type ReleaseFile, scratchIn, type Scratch, untakenRows, type ImportWork } from '@fhir-ops/releases'
+
+/** What stands beside the codes of a release, by code, and the concepts that were made. */
+export interface LoincTables extends Scratch<(typeof TABLES)[number]> {
+  readonly work: ImportWork
+}
+
+const TABLES = [
+  /** The parts of each code. */
+  'part',
+  /** Properties that name parts. */
+  'part-property',
+  'parent',
+  /** Names of what stands in the hierarchy. */
+  'name',
+  'consumer-name',
+  /** Designations in other languages. */
+  'variant',
+  /** Codes that take the place of a code. */
+  'map-to',
+  /** The codes that a list of answers is for. */
+  'list-for',
+  /** The lists of answers of each code. */
+  'lists-of',
+  /** By list: its name and its answers. */
+  'list',
+  /** By answer: its text and the lists that it is in. */
+  'answer',
+  /** By group: its name, its status and the group that it belongs to. */
+  'group',
+  /** The groups of each code, and those that these belong to. */
+  'groups-of',
+  /** Codes and parts that have a concept. */
+  'code',
+  /** Concepts in their order. */
+  'concept',
+] as const
+
+/** A part of a code. */
+export interface PartLink {
+  /** Says what it is to the code: `COMPONENT`, `document-kind` and so on. */
+  readonly property: string
+  readonly code: string
+  readonly name: string
+}
+
+/** An answer in a list of answers. */
+export interface ListedAnswer {
+  readonly list: string
+  readonly listName: string | undefined
+  /** Absent for a list whose answers are kept elsewhere. */
+  readonly answer: string | undefined
+  readonly text: string | undefined
+}
+
+/** A group of codes that are alike for some purpose. */
+export interface CodeGroup {
+  readonly name: string | undefined
+  readonly status: string | undefined
+  readonly parent: string | undefined
+}
+
+/** Opens the tables in the work of an import. */
+export function loincTablesIn(work: ImportWork): LoincTables {
+  return { ...scratchIn(work.db, TABLES), work }
+}
+
+/** Finds files of a release by their names, wherever they stand in it. */
+export function loincFile(files: readonly ReleaseFile[], name: string): ReleaseFile | undefined {
+  return files.find((file) => file.name.split(/[/\\]/).at(-1) === name)
+}
+
+/** The rows of a file that were not taken before; none when the release has not got it. */
+export async function* loincRows({ work }: LoincTables, files: readonly ReleaseFile[], name: string): AsyncGenerator<CsvRow> {
+  const file = loincFile(files, name)
+  if (file !== undefined) yield* untakenRows(work, name, csvRows(file))
+}
+
+/** Reads the tables that are joined to the codes. @throws {OperationError} `definition-invalid` when a row lacks a column. */
+export async function readLoincTables(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  for (const name of HIERARCHY_FILES) {
+    for await (const row of loincRows(tables, files, name)) {
+      const [code, parent, text] = [column(row, 'CODE'), row.get('IMMEDIATE_PARENT'), row.get('CODE_TEXT')]
+      if (parent !== undefined) tables.add('parent', code, parent)
+      if (text !== undefined) tables.add('name', code, text)
+    }
+  }
+  await readParts(files, tables)
+  for await (const row of loincRows(tables, files, 'ConsumerName.csv')) {
+    tables.add('consumer-name', column(row, 'LoincNumber'), column(row, 'ConsumerName'))
+  }
+  for await (const row of loincRows(tables, files, 'MapTo.csv')) tables.add('map-to', column(row, 'LOINC'), column(row, 'MAP_TO'))
+  for await (const row of loincRows(tables, files, 'LoincAnswerListLink.csv')) {
+    tables.add('list-for', column(row, 'AnswerListId'), column(row, 'LoincNumber'))
+    tables.add('lists-of', column(row, 'LoincNumber'), column(row, 'AnswerListId'))
+  }
+  for await (const row of loincRows(tables, files, 'AnswerList.csv')) addAnswer(tables, row)
+  await readGroups(files, tables)
+}
+
+/** The hierarchy of components; releases of before 2.73 call it multi-axial. */
+const HIERARCHY_FILES = ['ComponentHierarchyBySystem.csv', 'MultiAxialHierarchy.csv'] as const
+
+/** Properties of kinds of parts, for releases that do not state them. */
+const PROPERTY_OF_KIND: ReadonlyMap<string, string> = new Map([
+  ['TIME', 'TIME_ASPCT'],
+  ['SCALE', 'SCALE_TYP'],
+  ['METHOD', 'METHOD_TYP'],
+])
+
+async function readParts(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  const known = new Set(tables.all('part-property'))
+  const add = (row: CsvRow, link: PartLink): void => {
+    if (!known.has(link.property)) tables.add('part-property', '', link.property)
+    known.add(link.property)
+    tables.add('part', column(row, 'LoincNumber'), JSON.stringify(link))
+  }
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Primary.csv')) add(row, partLink(row))
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Supplementary.csv')) {
+    const link = partLink(row)
+    if (link.property === 'CLASS') add(row, link)
+  }
+}
+
+function partLink(row: CsvRow): PartLink {
+  const kind = column(row, 'PartTypeName')
+  const property = row.get('Property')?.split('/').at(-1) ?? PROPERTY_OF_KIND.get(kind) ?? kind
+  return { property, code: column(row, 'PartNumber'), name: column(row, 'PartName') }
+}
+
+function addAnswer(tables: LoincTables, row: CsvRow): void {
+  const list = column(row, 'AnswerListId')
+  const answer = row.get('AnswerStringId')
+  const listed = JSON.stringify({ list, listName: row.get('AnswerListName'), answer, text: row.get('DisplayText') })
+  tables.add('list', list, listed)
+  if (answer !== undefined) tables.add('answer', answer, listed)
+}
+
+async function readGroups(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  const add = (code: string, group: CodeGroup): void => tables.add('group', code, JSON.stringify(group))
+  for await (const row of loincRows(tables, files, 'ParentGroup.csv')) {
+    add(column(row, 'ParentGroupId'), { name: row.get('ParentGroup'), status: row.get('Status'), parent: undefined })
+  }
+  for await (const row of loincRows(tables, files, 'Group.csv')) {
+    add(column(row, 'GroupId'), { name: row.get('Group'), status: row.get('Status'), parent: row.get('ParentGroupId') })
+  }
+  for await (const row of loincRows(tables, files, 'GroupLoincTerms.csv')) {
+    const [code, group] = [column(row, 'LoincNumber'), column(row, 'GroupId')]
+    const parents = tables.values('group', group).flatMap((text) => readGroup(text).parent ?? [])
+    for (const one of [group, ...parents]) tables.add('groups-of', code, one)
+  }
+}
+
+/** Reads a value of the table `group`. */
+export function readGroup(text: string): CodeGroup {
+  return JSON.parse(text)
+}
+
+/** A value that a row must have. */
+export function column(row: CsvRow, name: string): string {
+  const value = row.get(name)
+  if (value === undefined) throw new OperationError('definition-invalid', `There is no ${name} in ${row.place}.`)
+  return value
+}

@@ -1,0 +1,5 @@
+export { listedSystem, type ListedSystem } from './listed-system.js'
+export { loinc } from './loinc.js'
+export { LOINC } from './loinc-filter.js'
+export { rxnorm, RXNORM } from './rxnorm.js'
+export { storeConcepts, type ConceptSequence } from './store-concepts.js'

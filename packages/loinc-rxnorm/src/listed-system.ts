@@ -1,0 +1,80 @@
+import type { CodeSystemProvider, ConceptSet, Filter, ImplicitType, ImportedSystem } from 'fhir-ops/code-system'
+import { compareVersions } from 'fhir-ops/content'
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, objectAt, type JsonObject } from 'fhir-ops/json'
+import type { SystemSections } from 'fhir-ops/storage'
+import { finished, sharedWork, type Work } from 'fhir-ops/work'
+import { makeProvider, versionFits } from 'fhir-ops/terminology'
+import { LISTED_FORMAT } from './store-concepts.js'
+
+/** What a code system that is stored as a list of concepts has of its own. */
+export interface ListedSystem {
+  readonly url: string
+  readonly name: string
+  /** The concepts for which a filter of the system's own holds; `undefined` for a filter that every system has. */
+  readonly filter?: (provider: CodeSystemProvider, filter: Filter) => ConceptSet | undefined
+  /** As that of `ImportedSystem`. */
+  readonly implicitVersion?: ImportedSystem['implicitVersion']
+  /** The resource that a canonical means which `implicitVersion` recognised; `undefined` when there is none. */
+  readonly implicitResource?: (type: ImplicitType, canonical: string, provider: CodeSystemProvider) => JsonObject | undefined
+}
+
+/**
+ * A code system whose releases were stored by `storeConcepts`, for `codeSystems` of a context. All of a release is read when its provider is
+ * first needed.
+ */
+export function listedSystem({ url, name, filter, implicitVersion, implicitResource }: ListedSystem): ImportedSystem {
+  return {
+    url,
+    name,
+    format: LISTED_FORMAT,
+    bytesPerConcept: 1_500,
+    open(sections, header) {
+      const build = sharedWork(() => listedProvider(sections, header, filter))
+      const provider = (): CodeSystemProvider => finished(build())
+      return {
+        build,
+        provider,
+        ...(implicitResource !== undefined && { implicitResource: (type, canonical) => implicitResource(type, canonical, provider()) }),
+      }
+    },
+    pickVersion: pickListedVersion,
+    ...(implicitVersion !== undefined && { implicitVersion }),
+  }
+}
+
+function* listedProvider(sections: SystemSections, header: string, own: ListedSystem['filter']): Work<CodeSystemProvider> {
+  const provider = yield* makeProvider(yield* readSystem(sections, header))
+  return own === undefined ? provider : { ...provider, filter: (filter, within) => own(within, filter) }
+}
+
+/** The newest version that is meant by what is asked for, which may have wild cards. */
+export function pickListedVersion(versions: readonly string[], asked: string | undefined): string | undefined {
+  const meant = versions.filter((version) => asked === undefined || versionFits(asked, version))
+  return meant.toSorted((a, b) => compareVersions(inOrder(a), inOrder(b))).at(-1)
+}
+
+/** RxNorm names its versions by date, with the year at the end. */
+function inOrder(version: string): string {
+  const [, month, day, year] = /^([01][0-9])([0-3][0-9])((?:19|20)[0-9]{2})$/.exec(version) ?? []
+  return year === undefined ? version : `${year}${month}${day}`
+}
+
+function* readSystem(sections: SystemSections, header: string): Work<JsonObject> {
+  const described: unknown = JSON.parse(header)
+  const codeSystem = isObject(described) ? objectAt(described, 'codeSystem') : undefined
+  const count = isObject(described) ? Number(described['sections']) : 0
+  if (codeSystem === undefined) throw new OperationError('storage-damaged', 'The header of a stored code system cannot be read.')
+  const concept: unknown[] = []
+  for (let section = 0; section < count; section++) {
+    concept.push(...readSection(sections.section(`concepts-${section}`)))
+    yield
+  }
+  return { ...codeSystem, concept }
+}
+
+function readSection(bytes: Uint8Array): readonly unknown[] {
+  const concepts: unknown = JSON.parse(new TextDecoder().decode(bytes))
+  if (Array.isArray(concepts)) return concepts
+  throw new OperationError('storage-damaged', 'A section of a stored code system cannot be read.')
+}

@@ -1,0 +1,41 @@
+import { bytesOf } from '../release/section-reader.js'
+import type { IdTable } from '../release/id-table.js'
+import { CONCEPT_ACTIVE, CONCEPT_DEFINED } from '../release/snomed-index.js'
+import { SCT } from '../sctid.js'
+import { column, type Numbering } from './column.js'
+import { componentRows } from './component-rows.js'
+import type { Section } from './section.js'
+
+/** Gathers the rows of concept files. */
+export interface ConceptBuilder {
+  add(row: readonly string[]): void
+  /** Ids of all concepts; no row may be added any more. */
+  seal(): IdTable
+  sections(): Iterable<Section>
+}
+
+/** Makes an empty builder. */
+export function conceptBuilder(modules: Numbering): ConceptBuilder {
+  const components = componentRows()
+  const [flags, moduleNumbers] = [column(), column()]
+  let sealed: ReturnType<typeof components.sorted> | undefined
+  const seal = (): ReturnType<typeof components.sorted> => (sealed ??= components.sorted())
+  return {
+    add(row) {
+      const [, , active, moduleId = '', status] = row
+      components.push(row)
+      flags.push((active === '1' ? CONCEPT_ACTIVE : 0) | (status === SCT.defined ? CONCEPT_DEFINED : 0))
+      moduleNumbers.push(modules.numberOf(moduleId))
+    },
+    seal: () => seal().ids,
+    *sections() {
+      const { ids, rows } = seal()
+      const taken = (values: Uint32Array): Uint32Array => rows.map((row) => values[row] ?? 0)
+      yield ['concept.high', bytesOf(ids.high)]
+      yield ['concept.low', bytesOf(ids.low)]
+      yield ['concept.flags', bytesOf(Uint8Array.from(taken(flags.values())))]
+      yield ['concept.module', bytesOf(Uint16Array.from(taken(moduleNumbers.values())))]
+      yield ['concept.time', bytesOf(taken(components.times))]
+    },
+  }
+}

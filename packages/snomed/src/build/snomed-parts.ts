@@ -1,0 +1,131 @@
+import type { SystemSections, SystemToStore } from 'fhir-ops/storage'
+import { MOST_PLACED } from 'fhir-ops/terminology'
+import { TERM_CHUNK } from '../release/descriptions.js'
+import { SNOMED_FORMAT, type SnomedHeader } from '../release/header.js'
+import { idTable, type IdTable } from '../release/id-table.js'
+import { sectionReader } from '../release/section-reader.js'
+import { SNOMED } from '../sctid.js'
+import { numbering } from './column.js'
+import { conceptBuilder } from './concept-builder.js'
+import { descriptionBuilder } from './description-builder.js'
+import { identifierBuilder } from './identifier-builder.js'
+import { refsetBuilder } from './refset-builder.js'
+import { relationshipBuilder } from './relationship-builder.js'
+import type { Section } from './section.js'
+
+/** Kinds of RF2 files. */
+export type Rf2Kind = 'concept' | 'description' | 'language' | 'relationship' | 'refset' | 'identifier'
+
+/** Takes a row. @param columns Names of the columns of its file. */
+export type TakeRow = (kind: Rf2Kind, row: readonly string[], columns: readonly string[]) => void
+
+/** What was made of a part of a release. */
+export interface BuiltPart {
+  /** What the part adds to the header. */
+  readonly header: Partial<SnomedHeader>
+  /** Made while they are read. @throws {OperationError} `definition-invalid` for a hierarchy with a cycle. */
+  readonly sections: Iterable<Section>
+  /** Rows that were left out, as they name a concept which is not there. */
+  readonly dangling: number
+}
+
+/** Makes one part of a version from the rows of its kinds, which must come in their order. */
+export interface PartBuilder {
+  readonly add: TakeRow
+  finish(): BuiltPart
+}
+
+/** What the concepts came to; the other parts are made over it. */
+export interface BuiltConcepts {
+  readonly ids: IdTable
+  readonly modules: readonly string[]
+}
+
+/** A part of a version that can be made on its own when the concepts are. */
+export interface SnomedPart {
+  readonly name: string
+  /** In the order in which they must come. */
+  readonly kinds: readonly Rf2Kind[]
+  begin(concepts: BuiltConcepts): PartBuilder
+}
+
+/** The part of the concepts themselves. */
+export interface ConceptPart extends SnomedPart {
+  begin(): PartBuilder & {
+    /** The concepts that were added; no row may be added any more. */
+    built(): BuiltConcepts
+  }
+}
+
+/** The part that must be made first. */
+export const CONCEPT_PART: ConceptPart = { name: 'concepts', kinds: ['concept'], begin: beginConcepts }
+
+/** The parts over the concepts, in any order. */
+export const OTHER_PARTS: readonly SnomedPart[] = [
+  { name: 'descriptions', kinds: ['description', 'language'], begin: beginDescriptions },
+  { name: 'relationships', kinds: ['relationship'], begin: beginRelationships },
+  { name: 'refsets', kinds: ['refset'], begin: beginRefsets },
+  { name: 'identifiers', kinds: ['identifier'], begin: beginIdentifiers },
+]
+
+/** Reads back what was made of the concepts. */
+export function builtConcepts(header: Partial<SnomedHeader>, sections: SystemSections): BuiltConcepts {
+  const reader = sectionReader(sections)
+  return { ids: idTable({ high: reader.numbers('concept.high'), low: reader.numbers('concept.low') }), modules: header.modules ?? [] }
+}
+
+/** The version of which all parts are made. @param header Theirs together. */
+export function systemOf(version: string, header: Partial<SnomedHeader>, concepts: number): SystemToStore {
+  return { url: SNOMED, version, format: SNOMED_FORMAT, concepts, header: JSON.stringify({ version, ...header }) }
+}
+
+function beginConcepts(): ReturnType<ConceptPart['begin']> {
+  const modules = numbering()
+  const builder = conceptBuilder(modules)
+  return {
+    add: (_, row) => builder.add(row),
+    finish: () => ({ header: { modules: modules.texts }, sections: builder.sections(), dangling: 0 }),
+    built: () => ({ ids: builder.seal(), modules: modules.texts }),
+  }
+}
+
+function beginDescriptions({ ids, modules: known }: BuiltConcepts): PartBuilder {
+  const modules = numbering(known)
+  const builder = descriptionBuilder(ids, modules)
+  return {
+    add: (kind, row) => (kind === 'language' ? builder.addAcceptability(row) : builder.add(row)),
+    finish() {
+      const { languages, dialects } = builder
+      const header = { modules: modules.texts, languages, dialects, displays: ids.size <= MOST_PLACED, termChunk: TERM_CHUNK }
+      return { header, sections: builder.sections(), dangling: 0 }
+    },
+  }
+}
+
+function beginRelationships({ ids }: BuiltConcepts): PartBuilder {
+  const values = numbering()
+  const builder = relationshipBuilder(ids, values)
+  return {
+    add: (_, row) => builder.add(row),
+    finish: () => ({ header: { values: values.texts }, sections: builder.sections(), dangling: builder.dangling }),
+  }
+}
+
+/** Columns of every reference set before its own fields. */
+const REFSET_COLUMNS = 6
+
+function beginRefsets({ ids }: BuiltConcepts): PartBuilder {
+  const builder = refsetBuilder(ids)
+  return {
+    add: (_, row, columns) => builder.add(row, columns.slice(REFSET_COLUMNS)),
+    finish: () => ({ header: { refsets: builder.refsets, memberIds: true }, sections: builder.sections(), dangling: 0 }),
+  }
+}
+
+function beginIdentifiers({ ids }: BuiltConcepts): PartBuilder {
+  const builder = identifierBuilder(ids)
+  return {
+    add: (_, row, columns) => builder.add(row, columns),
+    finish: () => ({ header: { schemes: builder.schemes }, sections: builder.sections(), dangling: 0 }),
+  }
+}

@@ -1,0 +1,116 @@
+import { EclError, type DescriptionFilter, type Dialect } from '../ecl/index.js'
+import { and, emptyBitmap, or, type Bitmap } from 'fhir-ops/bits'
+import { mapped, type Work } from 'fhir-ops/work'
+import { filterWords } from 'fhir-ops/terminology'
+import { DIALECTS } from '../dialects.js'
+import { ACCEPTABILITY } from '../release/descriptions.js'
+import { SCT } from '../sctid.js'
+import { componentTest } from './component-filter.js'
+import { conceptsIn, tested, type EclScope } from './ecl-scope.js'
+import { termTest, wordsOfTerm } from './text-match.js'
+
+type RowTest = (row: number) => boolean
+
+/** The concepts with a description for which all filters hold. Inactive descriptions count only when a filter speaks of them. */
+export function* withDescription(scope: EclScope, filters: readonly DescriptionFilter[], concepts: Bitmap): Work<Bitmap> {
+  const { descriptions } = scope.index
+  const tests = yield* mapped(filters, (filter) => rowTest(scope, filter))
+  const speaksOfActive = filters.some(({ kind }) => kind === 'active')
+  const accepts = (row: number): boolean => (speaksOfActive || descriptions.isActive(row)) && tests.every((test) => test(row))
+  const candidates = speaksOfActive ? concepts : and(concepts, (yield* candidatesFor(scope, filters)) ?? concepts)
+  return yield* tested(candidates, (concept) => {
+    const [from, to] = descriptions.rowsOf(concept)
+    for (let row = from; row < to; row++) if (accepts(row)) return true
+    return false
+  })
+}
+
+/** Concepts found by the words of a term filter, and those with a definition, which has no words in the index. */
+function* candidatesFor({ index }: EclScope, filters: readonly DescriptionFilter[]): Work<Bitmap | undefined> {
+  const term = filters.find((filter) => filter.kind === 'term' && filter.comparison === '=')
+  if (term?.kind !== 'term' || term.terms.some(({ match }) => match === 'wild')) return undefined
+  let found = mayBeDefinition(filters) ? index.explained() : emptyBitmap(index.size)
+  for (const one of term.terms) {
+    let named = index.all()
+    for (const word of wordsOfTerm(one).flatMap(filterWords)) {
+      yield
+      named = and(named, index.words.startingWith(word.start))
+    }
+    found = or(found, named)
+  }
+  return found
+}
+
+function mayBeDefinition(filters: readonly DescriptionFilter[]): boolean {
+  const type = filters.find(({ kind }) => kind === 'type')
+  if (type?.kind !== 'type' || type.comparison !== '=' || type.types.kind !== 'list') return true
+  return type.types.concepts.some(({ id }) => id === SCT.definition)
+}
+
+function* rowTest(scope: EclScope, filter: DescriptionFilter): Work<RowTest> {
+  const { descriptions } = scope.index
+  switch (filter.kind) {
+    case 'term':
+      return termRowTest(scope, filter)
+    case 'language':
+      return (row) => filter.languages.includes(descriptions.language(row)) === (filter.comparison === '=')
+    case 'id':
+      return (row) => filter.ids.includes(descriptions.id(row)) === (filter.comparison === '=')
+    case 'type':
+      return yield* typeTest(scope, filter)
+    case 'dialect':
+      return yield* dialectTest(scope, filter)
+    default:
+      return yield* componentRowTest(scope, filter)
+  }
+}
+
+function termRowTest({ index }: EclScope, { comparison, terms }: Extract<DescriptionFilter, { kind: 'term' }>): RowTest {
+  const matches = termTest(terms)
+  return (row) => matches(index.descriptions.term(row)) === (comparison === '=')
+}
+
+function* componentRowTest(scope: EclScope, filter: Parameters<typeof componentTest>[1]): Work<RowTest> {
+  const { descriptions } = scope.index
+  const test = yield* componentTest(scope, filter)
+  return (row) =>
+    test({ active: descriptions.isActive(row), module: descriptions.module(row), effectiveTime: descriptions.effectiveTime(row) })
+}
+
+const KIND_IDS = [SCT.fullySpecifiedName, SCT.synonym, SCT.definition] as const
+
+function* typeTest(scope: EclScope, { comparison, types }: Extract<DescriptionFilter, { kind: 'type' }>): Work<RowTest> {
+  const { ids, descriptions } = scope.index
+  const listed = types.kind === 'list' ? new Set(types.concepts.map(({ id }) => id)) : undefined
+  const selected = types.kind === 'list' ? undefined : yield* conceptsIn(scope, types)
+  const accepted = KIND_IDS.map((id) => listed?.has(id) ?? selected?.has(ids.find(id) ?? scope.index.size) ?? false)
+  return (row) => (accepted[descriptions.kind(row)] ?? false) === (comparison === '=')
+}
+
+function* dialectTest(scope: EclScope, { comparison, dialects }: Extract<DescriptionFilter, { kind: 'dialect' }>): Work<RowTest> {
+  const { index } = scope
+  const wanted = yield* mapped(dialects, function* (dialect) {
+    const isMeant = yield* refsetTest(scope, dialect)
+    const accepted = acceptedOf(dialect)
+    return index.header.dialects.flatMap((id, number) => (isMeant(id) ? [{ number, accepted }] : []))
+  })
+  const accepting = wanted.flat()
+  return (row) =>
+    accepting.some(({ number, accepted }) => accepted.has(index.descriptions.acceptability(row, number))) === (comparison === '=')
+}
+
+/** True for the ids of the language reference sets that are meant. */
+function* refsetTest({ index, evaluate }: EclScope, { refset }: Dialect): Work<(id: string) => boolean> {
+  if ('constraint' in refset) {
+    const meant = yield* evaluate(refset.constraint)
+    return (id) => meant.has(index.ids.find(id) ?? index.size)
+  }
+  const wanted = 'id' in refset ? refset.id : DIALECTS.get(refset.alias)
+  if (wanted === undefined) throw new EclError(`The dialect ${'alias' in refset ? refset.alias : ''} is not known`, refset.at)
+  return (id) => id === wanted
+}
+
+function acceptedOf({ acceptability }: Dialect): ReadonlySet<number> {
+  if (acceptability.length === 0) return new Set([ACCEPTABILITY.acceptable, ACCEPTABILITY.preferred])
+  return new Set(acceptability.map((word) => ACCEPTABILITY[word]))
+}

@@ -1,0 +1,115 @@
+import type { Attribute, Cardinality, Refinement } from '../ecl/index.js'
+import { addBit, emptyBits, and, andNot, bitmapOf, or, testedBitmap, type Bitmap } from 'fhir-ops/bits'
+import { mapped, type Work } from 'fhir-ops/work'
+import { isConcrete } from '../release/attributes.js'
+import { attributeTest, countRows, type AttributeTest } from './attribute-test.js'
+import { eachMember, type EclScope } from './ecl-scope.js'
+import { rowsOf, type RowRange } from './row-range.js'
+
+/** What a refinement comes to. */
+export interface RefinementTest {
+  /** True for a concept or expression with such relationships. */
+  readonly holds: (range: RowRange) => boolean
+  /** Concepts among which all are for which it holds; absent when that is not known without trying. */
+  readonly candidates?: () => Work<Bitmap>
+}
+
+/** Works out a refinement. Outside of braces every relationship counts, whatever its role group. */
+export function* refinementTest(scope: EclScope, refinement: Refinement): Work<RefinementTest> {
+  if (refinement.kind === 'group') return yield* groupRefinement(scope, refinement)
+  if (refinement.kind === 'attribute') {
+    return yield* refinement.reverse ? reverseRefinement(scope, refinement) : attributeRefinement(scope, refinement)
+  }
+  return combined(refinement.kind, yield* mapped(refinement.operands, (operand) => refinementTest(scope, operand)))
+}
+
+function combined(kind: 'and' | 'or', tests: readonly RefinementTest[]): RefinementTest {
+  const sources = tests.flatMap(({ candidates }) => candidates ?? [])
+  const isKnown = kind === 'and' ? sources.length > 0 : sources.length === tests.length
+  const join = kind === 'and' ? and : or
+  return {
+    holds: kind === 'and' ? (range) => tests.every((test) => test.holds(range)) : (range) => tests.some((test) => test.holds(range)),
+    ...(isKnown && {
+      *candidates() {
+        return (yield* mapped(sources, (source) => source())).reduce(join)
+      },
+    }),
+  }
+}
+
+/** Without a cardinality once is enough. */
+function fits(count: number, { min, max = Number.POSITIVE_INFINITY }: Cardinality = { min: 1 }): boolean {
+  return min <= count && count <= max
+}
+
+function* attributeRefinement(scope: EclScope, attribute: Attribute): Work<RefinementTest> {
+  const test = yield* attributeTest(scope, attribute)
+  return {
+    holds: (range) => fits(countRows(test, range), attribute.cardinality),
+    ...((attribute.cardinality?.min ?? 1) > 0 && candidatesOf(scope, test)),
+  }
+}
+
+function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<RefinementTest, 'candidates'> {
+  if (values === undefined) return {}
+  return {
+    *candidates() {
+      const { start, items } = index.attributes().users
+      const words = emptyBits(index.size)
+      yield* eachMember(values, (value) => {
+        for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) addBit(words, items[i] ?? 0)
+      })
+      return bitmapOf(words, index.size)
+    },
+  }
+}
+
+/** A reversed attribute counts the concepts, among those that the value selects, of which this one is a value. */
+function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attribute): Work<RefinementTest> {
+  const types = yield* scope.evaluate(name)
+  if (value.kind !== 'concepts') return { holds: () => false }
+  const { index } = scope
+  const selected = yield* scope.evaluate(value.constraint)
+  const counts = new Uint32Array(index.size)
+  const seen = new Uint32Array(index.size)
+  yield* eachMember(value.comparison === '=' ? selected : andNot(index.all(), selected), (source) => {
+    const { rows, from, to } = rowsOf(index, source)
+    for (let row = from; row < to; row++) {
+      const target = rows.values[row] ?? 0
+      // Each target of a source counts once: `seen` holds the source that was counted last, from 1.
+      if (isConcrete(target) || seen[target] === source + 1 || !types.has(rows.types[row] ?? 0)) continue
+      seen[target] = source + 1
+      counts[target] = (counts[target] ?? 0) + 1
+    }
+  })
+  // Thousands of lists of counts would not fit into memory, as sets do.
+  const fitting = yield* testedBitmap(index.size, (concept) => fits(counts[concept] ?? 0, cardinality))
+  return {
+    holds: ({ concept }) => (concept === undefined ? fits(0, cardinality) : fitting.has(concept)),
+    *candidates() {
+      return fitting
+    },
+  }
+}
+
+/** Counts the role groups in which the attributes hold; a relationship outside of groups stands for itself. */
+function* groupRefinement(scope: EclScope, { attributes, cardinality }: Extract<Refinement, { kind: 'group' }>): Work<RefinementTest> {
+  const inner = yield* refinementTest(scope, attributes)
+  const holds = (range: RowRange): boolean => {
+    let count = 0
+    for (const group of groupsOf(range)) if (inner.holds(group)) count++
+    return fits(count, cardinality)
+  }
+  return { holds, ...((cardinality?.min ?? 1) > 0 && inner.candidates !== undefined && { candidates: inner.candidates }) }
+}
+
+function* groupsOf(range: RowRange): Generator<RowRange> {
+  const { rows, to } = range
+  for (let from = range.from; from < to;) {
+    const group = rows.groups[from] ?? 0
+    let end = from + 1
+    while (group !== 0 && end < to && rows.groups[end] === group) end++
+    yield { ...range, from, to: end }
+    from = end
+  }
+}

@@ -1,0 +1,52 @@
+import type { SearchTerm } from '../ecl/index.js'
+import { fold, placeOfWord } from 'fhir-ops/terminology'
+
+type FoldedTest = (folded: string) => boolean
+
+/** A test that is true for texts that one of the terms matches, without regard to case and accents. */
+export function termTest(terms: readonly SearchTerm[]): (text: string) => boolean {
+  const tests = terms.map((term) => (term.match === 'match' ? wordsTest(term) : wildTest(piecesOf(fold(term.text)))))
+  return (text) => {
+    const folded = fold(text)
+    return tests.some((test) => test(folded))
+  }
+}
+
+/** The words of a term that a text must have. */
+export function wordsOfTerm(term: SearchTerm): readonly string[] {
+  return fold(term.text)
+    .split(/\s+/u)
+    .filter((word) => word !== '')
+}
+
+function wordsTest(term: SearchTerm): FoldedTest {
+  const words = wordsOfTerm(term)
+  return (folded) => words.every((word) => placeOfWord(folded, word) >= 0)
+}
+
+/** Compares piece by piece from the left, each at its first place: linear in the text for each piece. */
+function wildTest([first = '', ...rest]: readonly string[]): FoldedTest {
+  const last = rest.pop()
+  if (last === undefined) return (text) => text === first
+  return (text) => {
+    if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
+    let at = first.length
+    const end = text.length - last.length
+    return rest.every((piece) => {
+      const found = text.indexOf(piece, at)
+      at = found + piece.length
+      return found >= 0 && at <= end
+    })
+  }
+}
+
+/** The pieces between wild cards; `\*` is an asterisk and `\\` a backslash. */
+function piecesOf(pattern: string): readonly string[] {
+  const pieces = ['']
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern.charAt(at)
+    if (character === '*') pieces.push('')
+    else pieces.push((pieces.pop() ?? '') + (character === '\\' ? pattern.charAt(++at) : character))
+  }
+  return pieces
+}

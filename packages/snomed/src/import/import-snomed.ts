@@ -1,0 +1,124 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
+import { builtConcepts, CONCEPT_PART, OTHER_PARTS, systemOf, type BuiltPart } from '../build/snomed-parts.js'
+import { isSctid } from '../sctid.js'
+import { readMeter, releaseFiles, inWork, type ImportWork, type WorkOptions } from '@fhir-ops/releases'
+import { readRf2, rf2Files, type Rf2File } from './rf2.js'
+import { releaseEdition } from './release-edition.js'
+import { sectionsIn, type WorkSections } from './work-sections.js'
+
+/** Which version is made of a release. */
+export interface SnomedImportOptions extends WorkOptions {
+  /** Module of the edition. Default: what the release tells (`releaseEdition`). */
+  readonly edition?: string | undefined
+  /** `YYYYMMDD`. Default: that in the names of the files. */
+  readonly date?: string | undefined
+  /** True for content that is not an official release; its version begins with `http://snomed.info/xsct`. Default: what the release tells. */
+  readonly experimental?: boolean | undefined
+}
+
+/** An imported version. */
+export interface SnomedImport {
+  readonly system: StoredSystem
+  /** Relationships that were left out, as they name a concept that the release does not have. */
+  readonly dangling: number
+}
+
+/**
+ * Imports an RF2 snapshot into a concept store. Nothing of it is seen before all of it is. Each part of the version is kept when it is made,
+ * in the file that `work` names; after an abort the next run makes the others.
+ *
+ * @param path Folder or ZIP archive of the release.
+ * @throws {OperationError} `not-found`, `definition-invalid` or `not-supported` when the release cannot be used; `parameter-required` when
+ *   it does not tell its edition or date; `conflict` when another import works with the same file.
+ */
+export async function importSnomed(concepts: ConceptStore, path: string, options: SnomedImportOptions): Promise<SnomedImport> {
+  const files = await rf2Files(await releaseFiles(path), options.progress)
+  const version = await versionUri(files, options)
+  options.progress(`${version}: ${files.length} files`)
+  return inWork(options, { release: version, files: files.map(({ file }) => file) }, async (work) => {
+    const made = await makeParts(files, work, options.progress)
+    const system = await store(concepts, { version, made, sections: sectionsIn(work) }, options.progress)
+    return { system, dangling: made.dangling }
+  })
+}
+
+const PARTS = [CONCEPT_PART, ...OTHER_PARTS]
+
+type Made = Pick<BuiltPart, 'header' | 'dangling'>
+
+async function makeParts(files: readonly Rf2File[], work: ImportWork, progress: SnomedImportOptions['progress']): Promise<Made> {
+  const sections = sectionsIn(work)
+  let made: Made = { header: {}, dangling: 0 }
+  const left = PARTS.filter(({ name }) => work.kept(name) === undefined).flatMap((part) => filesOf(part, files))
+  const meter = readMeter(left.map(({ file }) => file))
+  const rowProgress = (message: string): void => progress(`${message}, ${meter.words()}`)
+  for (const part of PARTS) {
+    if (work.kept(part.name) === undefined) {
+      const builder = part.begin(builtConcepts(made.header, sections))
+      const metered = filesOf(part, files).map((rf2) => ({ ...rf2, file: meter.metered(rf2.file) }))
+      await readRf2(metered, builder.add, rowProgress)
+      const built = builder.finish()
+      for (const section of built.sections) sections.put(...section)
+      work.keep(part.name, JSON.stringify({ header: built.header, dangling: built.dangling }))
+      progress(`${part.name} are made`)
+    }
+    made = together(made, JSON.parse(work.kept(part.name) ?? '{}'))
+  }
+  return made
+}
+
+function filesOf({ kinds }: (typeof PARTS)[number], files: readonly Rf2File[]): readonly Rf2File[] {
+  return kinds.flatMap((kind) => files.filter((file) => file.kind === kind))
+}
+
+function together(before: Made, part: Made): Made {
+  return { header: { ...before.header, ...part.header }, dangling: before.dangling + part.dangling }
+}
+
+interface MadeVersion {
+  readonly version: string
+  readonly made: Made
+  readonly sections: WorkSections
+}
+
+async function store(
+  concepts: ConceptStore,
+  { version, made, sections }: MadeVersion,
+  progress: SnomedImportOptions['progress'],
+): Promise<StoredSystem> {
+  const { ids } = builtConcepts(made.header, sections)
+  const staged = await concepts.stage(systemOf(version, made.header, ids.size))
+  let bytes = 0
+  for (const [name, section] of sections.all()) {
+    await staged.put(name, section)
+    bytes += section.length
+  }
+  const system = await staged.publish()
+  progress(`published ${system.concepts} concepts in ${Math.ceil(bytes / 1024 / 1024)} MiB`)
+  return system
+}
+
+async function versionUri(
+  files: readonly Rf2File[],
+  { edition, date = dateOf(files), experimental }: SnomedImportOptions,
+): Promise<string> {
+  if (date === undefined) throw missing('date', 'the date of the release as YYYYMMDD')
+  if (!/^[0-9]{8}$/.test(date)) throw new OperationError('parameter-value', `--date must be YYYYMMDD, not ${date}.`)
+  const told = edition === undefined ? await releaseEdition(files, date) : { module: edition, experimental: false }
+  if (told === undefined) throw missing('edition', 'the module of the edition, such as 900000000000207008')
+  if (!isSctid(told.module)) throw new OperationError('parameter-value', `--edition must be a SNOMED CT identifier, not ${told.module}.`)
+  return `http://snomed.info/${(experimental ?? told.experimental) ? 'xsct' : 'sct'}/${told.module}/version/${date}`
+}
+
+/** The latest date in the names of files. */
+function dateOf(files: readonly Rf2File[]): string | undefined {
+  return files
+    .flatMap(({ file }) => /_([0-9]{8})\.txt$/.exec(file.name)?.[1] ?? [])
+    .toSorted()
+    .at(-1)
+}
+
+function missing(option: string, what: string): OperationError {
+  return new OperationError('parameter-required', `The release does not tell --${option}: ${what}.`)
+}

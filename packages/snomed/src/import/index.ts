@@ -1,0 +1,1 @@
+export { importSnomed, type SnomedImport, type SnomedImportOptions } from './import-snomed.js'

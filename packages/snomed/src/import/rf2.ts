@@ -1,0 +1,121 @@
+import { basename } from 'node:path'
+import { OperationError } from 'fhir-ops/errors'
+import type { Rf2Kind, TakeRow } from '../index.js'
+import { type ReleaseFile, releaseLines, type ReleaseLine } from '@fhir-ops/releases'
+
+/** A snapshot file with what its columns say it is. */
+export interface Rf2File {
+  readonly file: ReleaseFile
+  readonly kind: Rf2Kind
+  readonly columns: readonly string[]
+}
+
+/** Told what goes on. */
+export type Rf2Progress = (message: string) => void
+
+const PROGRESS_ROWS = 200_000
+
+interface Layout {
+  readonly kind: Rf2Kind
+  /** Columns by which a file of the kind is known. */
+  readonly signs: readonly string[]
+  /** The columns that it must begin with. */
+  readonly columns: readonly string[]
+}
+
+const COMPONENT = ['id', 'effectiveTime', 'active', 'moduleId'] as const
+const ATTRIBUTE = ['relationshipGroup', 'typeId', 'characteristicTypeId', 'modifierId'] as const
+const MEMBER = [...COMPONENT, 'refsetId', 'referencedComponentId'] as const
+
+/** The first that fits a file counts. */
+const LAYOUTS: readonly Layout[] = [
+  { kind: 'concept', signs: ['definitionStatusId'], columns: [...COMPONENT, 'definitionStatusId'] },
+  {
+    kind: 'description',
+    signs: ['conceptId', 'term'],
+    columns: [...COMPONENT, 'conceptId', 'languageCode', 'typeId', 'term', 'caseSignificanceId'],
+  },
+  { kind: 'relationship', signs: ['sourceId', 'destinationId'], columns: [...COMPONENT, 'sourceId', 'destinationId', ...ATTRIBUTE] },
+  { kind: 'relationship', signs: ['sourceId', 'value'], columns: [...COMPONENT, 'sourceId', 'value', ...ATTRIBUTE] },
+  { kind: 'language', signs: ['refsetId', 'acceptabilityId'], columns: [...MEMBER, 'acceptabilityId'] },
+  // Releases differ in the order of these columns; they are read by their names.
+  { kind: 'identifier', signs: ['alternateIdentifier', 'identifierSchemeId'], columns: [] },
+  { kind: 'refset', signs: ['refsetId', 'referencedComponentId'], columns: MEMBER },
+]
+
+/** What no release is without. */
+const NEEDED = ['concept', 'description', 'relationship'] as const satisfies readonly Rf2Kind[]
+
+/**
+ * The snapshot files of a release. OWL axioms are not imported, as the relationships say the same.
+ *
+ * @param progress Is told of snapshot files that are not imported, as their columns are not known.
+ * @throws {OperationError} `definition-invalid` when the release has no concepts, descriptions or relationships, or a file does not have the columns of
+ *   its kind.
+ */
+export async function rf2Files(files: readonly ReleaseFile[], progress: Rf2Progress): Promise<readonly Rf2File[]> {
+  const found: Rf2File[] = []
+  for (const file of files) {
+    if (!basename(file.name).includes('Snapshot') || !file.name.endsWith('.txt')) continue
+    const columns = await columnsOf(file)
+    if (columns.includes('owlExpression')) continue
+    const layout = LAYOUTS.find(({ signs }) => signs.every((name) => columns.includes(name)))
+    if (layout !== undefined) found.push({ file, kind: layout.kind, columns: checkedColumns(file, columns, layout) })
+    else if (isCore(file)) throw new OperationError('definition-invalid', `${file.name} does not have the columns of RF2.`)
+    else progress(`${file.name} is not imported: its columns are not known`)
+  }
+  const missing = NEEDED.find((kind) => !found.some((file) => file.kind === kind))
+  if (missing === undefined) return found
+  const columns = LAYOUTS.find(({ kind }) => kind === missing)?.columns.join(', ')
+  throw new OperationError(
+    'definition-invalid',
+    `There is no RF2 snapshot of ${missing}s: no file *Snapshot*.txt has the columns ${columns}.`,
+  )
+}
+
+/** Files of components, and of reference sets that say what components mean. */
+function isCore({ name }: ReleaseFile): boolean {
+  return /^x?sct2_/.test(basename(name))
+}
+
+function checkedColumns(file: ReleaseFile, columns: readonly string[], layout: Layout): readonly string[] {
+  const wrong = layout.columns.findIndex((name, i) => columns[i] !== name)
+  if (wrong < 0) return columns
+  throw new OperationError('definition-invalid', `${file.name} does not have ${layout.columns[wrong]} as its column ${wrong + 1}.`)
+}
+
+/**
+ * Takes every row of the files.
+ *
+ * @throws {OperationError} `definition-invalid` for a row that is not as its columns say: one of a file that was cut off, for example.
+ */
+export async function readRf2(files: readonly Rf2File[], take: TakeRow, progress: Rf2Progress): Promise<void> {
+  let rows = 0
+  for (const rf2 of files) {
+    for await (const lines of releaseLines(rf2.file)) {
+      const before = rows
+      const body = lines.filter(({ number }) => number > 1)
+      for (const line of body) take(rf2.kind, rowOf(line, rf2), rf2.columns)
+      rows += body.length
+      if (Math.floor(before / PROGRESS_ROWS) < Math.floor(rows / PROGRESS_ROWS)) progress(`… ${rows} rows (${rf2.kind})`)
+    }
+  }
+}
+
+async function columnsOf(file: ReleaseFile): Promise<readonly string[]> {
+  for await (const [first] of releaseLines(file)) return first?.text.split('\t') ?? []
+  return []
+}
+
+function rowOf({ number, text }: ReleaseLine, { file, kind, columns }: Rf2File): readonly string[] {
+  const row = text.split('\t')
+  if (row.length === columns.length && (kind === 'identifier' || isComponent(row, kind))) return row
+  const what = row.length === columns.length ? 'an id, time or status that is none' : `${row.length} values for ${columns.length} columns`
+  throw new OperationError('definition-invalid', `Line ${number} of ${file.name} has ${what}.`)
+}
+
+/** Ids of members are not numbers; what is not published yet has no time. */
+function isComponent([id = '', time = '', active]: readonly string[], kind: Rf2Kind): boolean {
+  const isMember = kind === 'refset' || kind === 'language'
+  return (isMember || /^[1-9][0-9]{0,17}$/.test(id)) && /^(?:[0-9]{8})?$/.test(time) && (active === '0' || active === '1')
+}

@@ -1,0 +1,85 @@
+import { EclError, parseEcl, type Constraint } from './ecl/index.js'
+import type { JsonObject } from 'fhir-ops/json'
+import type { SystemSections } from 'fhir-ops/storage'
+import type { Bitmap } from 'fhir-ops/bits'
+import { keptLately, escaped, refusal } from 'fhir-ops/terminology'
+import type { Work } from 'fhir-ops/work'
+import { admits } from './evaluate/admits.js'
+import { eclScope } from './evaluate/evaluate.js'
+import type { NormalForm } from './expression/normal-form.js'
+import { conceptElement } from './provider/concept-element.js'
+import { displayDialect } from './provider/texts.js'
+import { openSnomedIndex, type SnomedIndex } from './release/snomed-index.js'
+
+/** An ECL expression over one version. */
+export interface EclQuery {
+  /** The concepts that it selects; kept. @throws {OperationError} `definition-invalid` for an unknown concept, or too many parts. */
+  all(): Work<Bitmap>
+  /** True when it selects an expression. */
+  admits(form: NormalForm): Work<boolean>
+}
+
+/** An opened version with what is kept between requests. */
+export interface SnomedSystem {
+  readonly index: SnomedIndex
+  /** @throws {OperationError} `definition-invalid` when the text is not ECL. */
+  ecl(text: string): EclQuery
+  /** The concept in the form of `CodeSystem.concept`. */
+  element(concept: number): JsonObject
+}
+
+/** How many results are kept. */
+const KEPT_QUERIES = 100
+/** Concepts whose displays are kept: reading them is most of what a page costs (bench `terminology`). About 500 bytes each. */
+const KEPT_ELEMENTS = 4_096
+
+const MAX_ECL_LENGTH = 10_000
+
+/** Opens a version. */
+export function openSnomed(sections: SystemSections, header: string): SnomedSystem {
+  const index = openSnomedIndex(sections, header)
+  const dialect = displayDialect(index)
+  return {
+    index,
+    ecl: keptLately(KEPT_QUERIES, (text) => eclQuery(index, text)),
+    element: keptLately(KEPT_ELEMENTS, (concept) => conceptElement(index, concept, dialect)),
+  }
+}
+
+function eclQuery(index: SnomedIndex, text: string): EclQuery {
+  const constraint = explained(text, () => parsed(text))
+  let found: Bitmap | undefined
+  return {
+    // Not shared work: what a request leaves unfinished is much larger than the result, and would be kept for every expression.
+    *all() {
+      return (found ??= yield* explainedWork(text, eclScope(index).evaluate(constraint)))
+    },
+    admits: (form) => explainedWork(text, admits(eclScope(index), constraint, form)),
+  }
+}
+
+function parsed(text: string): Constraint {
+  if (text.length > MAX_ECL_LENGTH) throw new EclError(`The expression is longer than ${MAX_ECL_LENGTH} characters`, 0)
+  return parseEcl(text)
+}
+
+function explained<T>(text: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw inWords(text, error)
+  }
+}
+
+function* explainedWork<T>(text: string, work: Work<T>): Work<T> {
+  try {
+    return yield* work
+  } catch (error) {
+    throw inWords(text, error)
+  }
+}
+
+function inWords(text: string, error: unknown): Error {
+  if (!(error instanceof EclError)) throw error
+  return refusal('INVALID_ECL', { ecl: text, reason: `${escaped(error.message)} (at character ${error.at + 1})` })
+}

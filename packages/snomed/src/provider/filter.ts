@@ -1,0 +1,113 @@
+import { bitmapFrom, testedBitmap, type Bitmap } from 'fhir-ops/bits'
+import type { ConceptSet, Filter } from 'fhir-ops/code-system'
+import { finished, type Work } from 'fhir-ops/work'
+import { rowsOf } from '../evaluate/row-range.js'
+import { isConcrete, CONCRETE } from '../release/attributes.js'
+import type { SnomedSystem } from '../open-snomed.js'
+import type { ExpressionTable } from './expression-table.js'
+
+/** What filters work with. */
+export interface FilterScope {
+  readonly system: SnomedSystem
+  readonly expressions: ExpressionTable
+}
+
+/**
+ * The concepts for which one of SNOMED CT's own filters holds: `constraint` (ECL), `expressions`, `concept in` a reference set, `parent`,
+ * `child`, and attributes by their ids.
+ *
+ * @returns `undefined` for a filter that every code system has.
+ * @see https://hl7.org/fhir/R4/snomedct.html
+ */
+export function snomedFilter(scope: FilterScope, filter: Filter): ConceptSet | undefined {
+  const { property, op, value } = filter
+  if (property === 'constraint' && op === '=') return constraintSet(scope, value)
+  if (property === 'expressions' && op === '=') return expressionsSet(scope, value)
+  if (namesRefset(filter)) return refsetSet(scope, value)
+  if (op === '=' || op === 'in') return relationSet(scope, filter)
+  return undefined
+}
+
+/**
+ * True for filters that take inactive concepts knowingly: by a reference set, by their status, or by a constraint, of which the wild card and
+ * the hierarchy hold active ones only.
+ */
+export function takesInactive(filter: Filter): boolean {
+  return filter.property === 'constraint' || filter.property === 'inactive' || namesRefset(filter)
+}
+
+function namesRefset({ property, op }: Filter): boolean {
+  return (property === 'concept' || property === 'code') && op === 'in'
+}
+
+function constraintSet({ system, expressions }: FilterScope, text: string): ConceptSet {
+  const query = system.ecl(text)
+  const asked = function* (concept: number): Work<boolean> {
+    const expression = expressions.get(concept)
+    return expression === undefined ? (yield* query.all()).has(concept) : yield* query.admits(expression.form)
+  }
+  return { has: (concept) => finished(asked(concept)), asked, all: () => query.all() }
+}
+
+function expressionsSet({ system, expressions }: FilterScope, value: string): ConceptSet | undefined {
+  if (value !== 'true' && value !== 'false') return undefined
+  return {
+    has: (concept) => value === 'true' || expressions.get(concept) === undefined,
+    *all() {
+      return system.index.all()
+    },
+  }
+}
+
+function refsetSet({ system }: FilterScope, value: string): ConceptSet | undefined {
+  const { refsets } = system.index
+  return refsets.find(value) === undefined ? undefined : plain(() => refsets.members(value))
+}
+
+function relationSet(scope: FilterScope, { property, op, value }: Filter): ConceptSet | undefined {
+  const { index } = scope.system
+  const values = op === 'in' ? value.split(',').map((one) => one.trim()) : [value]
+  const named = values.flatMap((one) => index.ids.find(one) ?? [])
+  if (property === 'parent')
+    return plain(() =>
+      bitmapFrom(
+        named.flatMap((concept) => [...index.children(concept)]),
+        index.size,
+      ),
+    )
+  if (property === 'child')
+    return plain(() =>
+      bitmapFrom(
+        named.flatMap((concept) => [...index.parents(concept)]),
+        index.size,
+      ),
+    )
+  const type = index.ids.find(property)
+  return type === undefined ? undefined : attributeSet(scope, type, values)
+}
+
+function attributeSet({ system, expressions }: FilterScope, type: number, values: readonly string[]): ConceptSet {
+  const { index } = system
+  const wanted = new Set(values)
+  const textOf = (value: number): string =>
+    isConcrete(value) ? (index.header.values[value - CONCRETE] ?? '').replaceAll('"', '') : index.id(value)
+  const has = (concept: number): boolean => {
+    const { rows, from, to } = expressions.get(concept)?.form.range ?? rowsOf(index, concept)
+    for (let row = from; row < to; row++) {
+      if (rows.types[row] === type && wanted.has(textOf(rows.values[row] ?? 0))) return true
+    }
+    return false
+  }
+  return { has, all: () => testedBitmap(index.size, has) }
+}
+
+function plain(make: () => Bitmap): ConceptSet {
+  let made: Bitmap | undefined
+  const all = (): Bitmap => (made ??= make())
+  return {
+    has: (concept) => all().has(concept),
+    *all() {
+      return all()
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { JsonObject } from 'fhir-ops/json'
+import type { ConceptText } from 'fhir-ops/code-system'
+import { dialectTag } from '../dialects.js'
+import { ACCEPTABILITY, KINDS, type DescriptionTable } from '../release/descriptions.js'
+import type { SnomedHeader } from '../release/header.js'
+import type { SnomedIndex } from '../release/snomed-index.js'
+import { SCT, SNOMED } from '../sctid.js'
+
+/** The dialect of displays, and where each language reference set stands. */
+export interface DisplayDialect {
+  /** Number of the language reference set in the header; -1 when the version has none. */
+  readonly number: number
+  /** `en-US`; absent when it has no name. */
+  readonly tag?: string
+}
+
+/** What displays are read from. */
+export interface DisplaySource {
+  readonly descriptions: DescriptionTable
+  readonly header: Pick<SnomedHeader, 'dialects'>
+}
+
+/** American English where the version has it, else British, else the first language reference set. */
+export function displayDialect({ header }: Pick<DisplaySource, 'header'>): DisplayDialect {
+  const tags = header.dialects.map(dialectTag)
+  const best = ['en-US', 'en-GB'].map((tag) => tags.indexOf(tag)).find((number) => number >= 0)
+  const number = best ?? (tags.length > 0 ? 0 : -1)
+  const tag = tags[number]
+  return { number, ...(tag !== undefined && { tag }) }
+}
+
+/** The term to show: the synonym that the dialect prefers, else that another prefers, else any name in use, else any name. */
+export function displayTerm(index: DisplaySource, concept: number, dialect: DisplayDialect): string {
+  const { descriptions } = index
+  const [from, to] = descriptions.rowsOf(concept)
+  let [best, lowest] = [-1, Number.POSITIVE_INFINITY]
+  for (let row = from; row < to && lowest > 0; row++) {
+    const rank = rankOf(index, row, dialect)
+    if (rank < lowest) [best, lowest] = [row, rank]
+  }
+  return best < 0 ? '' : descriptions.term(best)
+}
+
+function rankOf({ descriptions, header }: DisplaySource, row: number, dialect: DisplayDialect): number {
+  const kind = descriptions.kind(row)
+  if (kind === KINDS.definition) return Number.POSITIVE_INFINITY
+  if (!descriptions.isActive(row)) return 4
+  if (kind === KINDS.fsn) return 3
+  const isPreferred = (number: number): boolean => descriptions.acceptability(row, number) === ACCEPTABILITY.preferred
+  if (isPreferred(dialect.number)) return 0
+  return header.dialects.some((_, number) => isPreferred(number)) ? 1 : 2
+}
+
+/** All names of a concept; those that are accepted and not preferred, and those that are not in use any more, are told as such. */
+export function designationsOf({ descriptions, header }: SnomedIndex, concept: number): readonly ConceptText[] {
+  const [from, to] = descriptions.rowsOf(concept)
+  const texts: ConceptText[] = []
+  for (let row = from; row < to; row++) {
+    const kind = descriptions.kind(row)
+    if (kind === KINDS.definition) continue
+    const preferring = header.dialects.filter((_, i) => descriptions.acceptability(row, i) === ACCEPTABILITY.preferred)
+    const isActive = descriptions.isActive(row)
+    texts.push({
+      value: descriptions.term(row),
+      language: descriptions.language(row),
+      use: kind === KINDS.fsn ? FULLY_SPECIFIED_NAME : SYNONYM,
+      main: false,
+      minor: !isActive || preferring.length === 0,
+      extension: [],
+      ...(!isActive && { outdated: 'inactive' }),
+      ...(kind === KINDS.synonym && isActive && { dialects: preferring.flatMap((id) => dialectTag(id) ?? []) }),
+    })
+  }
+  return texts
+}
+
+/** The text definition of a concept. */
+export function definitionOf({ descriptions }: SnomedIndex, concept: number): string | undefined {
+  const [from, to] = descriptions.rowsOf(concept)
+  for (let row = from; row < to; row++) {
+    if (descriptions.kind(row) === KINDS.definition && descriptions.isActive(row)) return descriptions.term(row)
+  }
+  return undefined
+}
+
+const FULLY_SPECIFIED_NAME: JsonObject = { system: SNOMED, code: SCT.fullySpecifiedName, display: 'Fully specified name' }
+const SYNONYM: JsonObject = { system: SNOMED, code: SCT.synonym, display: 'Synonym' }

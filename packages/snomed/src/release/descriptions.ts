@@ -1,0 +1,88 @@
+import { once } from 'fhir-ops/terminology'
+import { idAt, type IdColumns } from './id-table.js'
+import type { SnomedHeader } from './header.js'
+import type { SectionReader } from './section-reader.js'
+
+/** Kinds of descriptions, by their numbers in columns. */
+export const KINDS = { fsn: 0, synonym: 1, definition: 2 } as const
+
+/** What language reference sets say about a description, by its number in columns. */
+export const ACCEPTABILITY = { none: 0, acceptable: 1, preferred: 2 } as const
+
+/** The descriptions of all concepts, in rows; those of one concept follow each other: fully specified names, synonyms, definitions. */
+export interface DescriptionTable {
+  readonly size: number
+  /** The rows of a concept, `[start, end)`. */
+  rowsOf(concept: number): readonly [number, number]
+  id(row: number): string
+  term(row: number): string
+  isActive(row: number): boolean
+  /** One of `KINDS`. */
+  kind(row: number): number
+  /** Language code. */
+  language(row: number): string
+  module(row: number): string
+  /** `YYYYMMDD` as a number. */
+  effectiveTime(row: number): number
+  /** One of `ACCEPTABILITY`. @param dialect Number of the language reference set in the header. */
+  acceptability(row: number, dialect: number): number
+}
+
+/** Terms are kept in pieces of this many bytes, so that showing one reads little. */
+export const TERM_CHUNK = 32_768
+/** The same in imports that do not tell it. */
+const TERM_CHUNK_BEFORE = 262_144
+
+/** Bits of a description's flags: active, and the kind above it. */
+export const FLAG_ACTIVE = 1
+
+/** Opens the table; columns are read when they are first needed. */
+export function descriptionTable(
+  reader: SectionReader,
+  header: Pick<SnomedHeader, 'languages' | 'dialects' | 'modules' | 'termChunk'>,
+): DescriptionTable {
+  const start = once(() => reader.numbers('description.start'))
+  const ids = once((): IdColumns => ({ high: reader.numbers('description.high'), low: reader.numbers('description.low') }))
+  const flags = once(() => reader.bytes('description.flags'))
+  const languages = once(() => reader.bytes('description.language'))
+  const modules = once(() => reader.shorts('description.module'))
+  const times = once(() => reader.numbers('description.time'))
+  const dialects = header.dialects.map((_, i) => once(() => reader.bytes(`acceptability.${i}`)))
+  const term = termReader(reader, header.termChunk ?? TERM_CHUNK_BEFORE)
+  return {
+    get size() {
+      return flags().length
+    },
+    rowsOf: (concept) => [start()[concept] ?? 0, start()[concept + 1] ?? 0],
+    id: (row) => idAt(ids(), row),
+    term,
+    isActive: (row) => ((flags()[row] ?? 0) & FLAG_ACTIVE) !== 0,
+    kind: (row) => (flags()[row] ?? 0) >> 1,
+    language: (row) => header.languages[languages()[row] ?? 0] ?? '',
+    module: (row) => header.modules[modules()[row] ?? 0] ?? '',
+    effectiveTime: (row) => times()[row] ?? 0,
+    acceptability: (row, dialect) => dialects[dialect]?.()[row] ?? ACCEPTABILITY.none,
+  }
+}
+
+function termReader(reader: SectionReader, size: number): (row: number) => string {
+  const offsets = once(() => reader.numbers('description.term'))
+  const chunks = new Map<number, Uint8Array>()
+  const decoder = new TextDecoder()
+  const chunk = (number: number): Uint8Array => {
+    const found = chunks.get(number) ?? reader.bytes(`terms.${number}`)
+    chunks.set(number, found)
+    return found
+  }
+  return (row) => {
+    const [from, to] = [offsets()[row] ?? 0, offsets()[row + 1] ?? 0]
+    const first = Math.floor(from / size)
+    if (to <= (first + 1) * size) return decoder.decode(chunk(first).subarray(from - first * size, to - first * size))
+    const whole = new Uint8Array(to - from)
+    for (let number = first; number * size < to; number++) {
+      const start = number * size
+      whole.set(chunk(number).subarray(Math.max(0, from - start), to - start), Math.max(0, start - from))
+    }
+    return decoder.decode(whole)
+  }
+}

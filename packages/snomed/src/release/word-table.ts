@@ -1,0 +1,56 @@
+import { gatheredBitmap, type Bitmap, firstWhere } from 'fhir-ops/bits'
+import { keptLately, once } from 'fhir-ops/terminology'
+import type { SectionReader } from './section-reader.js'
+
+/** Words in alphabetic order. */
+export interface SortedWords {
+  /** The words that begin so. @param start Folded. */
+  readonly range: (start: string) => readonly [from: number, to: number]
+  readonly word: (place: number) => string
+}
+
+/** Opens the words that are kept in the sections `name.start` and `name.text`. */
+export function sortedWords(reader: SectionReader, name: string): SortedWords {
+  const offsets = once(() => reader.numbers(`${name}.start`))
+  const texts = once(() => reader.bytes(`${name}.text`))
+  const decoder = new TextDecoder()
+  const word = (place: number): string => decoder.decode(texts().subarray(offsets()[place] ?? 0, offsets()[place + 1] ?? 0))
+  return {
+    word,
+    range(start) {
+      const size = offsets().length - 1
+      return [
+        firstWhere(size, (place) => word(place) >= start),
+        firstWhere(size, (place) => word(place) >= start && !word(place).startsWith(start)),
+      ]
+    },
+  }
+}
+
+/** Which concepts have an active fully specified name or synonym with a word. */
+export interface WordTable {
+  /** Concepts with a word that starts so. @param start Folded. */
+  startingWith(start: string): Bitmap
+  /** The words that begin so. */
+  beginningWith(start: string): readonly string[]
+}
+
+/** Concepts of this many beginnings of words are kept. */
+const KEPT = 256
+
+/** Opens the table of a version with so many concepts. */
+export function wordTable(reader: SectionReader, size: number): WordTable {
+  const words = sortedWords(reader, 'words')
+  const postingStart = once(() => reader.numbers('words.concepts.start'))
+  const postings = once(() => reader.numbers('words.concepts'))
+  return {
+    beginningWith(start) {
+      const [from, to] = words.range(start)
+      return Array.from({ length: to - from }, (_, i) => words.word(from + i))
+    },
+    startingWith: keptLately(KEPT, (start) => {
+      const [from, to] = words.range(start)
+      return gatheredBitmap(postings().subarray(postingStart()[from], postingStart()[to]), size)
+    }),
+  }
+}
