@@ -12,11 +12,13 @@ export function addBit(bits: Bits, at: number): void {
   bits[word] = (bits[word] ?? 0) | (1 << (at & 31))
 }
 
+/** The number must be below the limit. */
 export function removeBit(bits: Bits, at: number): void {
   const word = at >>> 5
   bits[word] = (bits[word] ?? 0) & ~(1 << (at & 31))
 }
 
+/** True for a member; false for numbers above the limit. */
 export function hasBit(bits: Bits, at: number): boolean {
   return ((bits[at >>> 5] ?? 0) & (1 << (at & 31))) !== 0
 }
@@ -36,6 +38,7 @@ export function addBits(a: Bits, b: Bits): void {
   for (let index = 0; index < b.length; index++) a[index] = (a[index] ?? 0) | (b[index] ?? 0)
 }
 
+/** How many numbers are in the set. */
 export function countBits(bits: Bits): number {
   let count = 0
   for (const word of bits) count += onesOf(word)
