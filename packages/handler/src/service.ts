@@ -1,6 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { definitionEntries } from 'fhir-ops/content'
 import { botEntries, type Bots } from 'fhir-ops/execute'
+import { isObject } from 'fhir-ops/json'
 import type { Operation } from 'fhir-ops/operation'
 import { checkGiven, checkHas } from 'fhir-ops/errors'
 import { createIndexer } from 'fhir-ops/search'
@@ -82,7 +83,7 @@ export function createService(options: HandlerOptions): Service {
     scopeReading: { parse: scopeParser(), ctx: context, base: `${baseUrl}${FHIR_PATH}`, maxParameters: limits.queryParameters },
     ...foreignTokensOf(options),
     smartConfiguration: options.smartConfiguration,
-    operations: options.operations ?? OPERATIONS,
+    operations: checkedOperations(options.operations ?? OPERATIONS),
     indexer: options.indexer ?? indexerOf(context, baseUrl),
     bots: options.bots,
     grantBotStorage: options.grantBotStorage ?? false,
@@ -98,6 +99,12 @@ export function createService(options: HandlerOptions): Service {
     executor: createExecutor(limits),
     writeTurns: createKeyedTurns(),
   }
+}
+
+/** Plain JavaScript may leave the rights out. */
+function checkedOperations(operations: readonly Operation[]): readonly Operation[] {
+  for (const { name, needs } of operations) if (!isObject(needs)) throw new TypeError(`The operation ${name} does not state what it needs.`)
+  return operations
 }
 
 function foreignTokensOf({

@@ -7,6 +7,7 @@ export const versionsOperation: Operation = {
   levels: ['system'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CapabilityStatement-versions',
+  needs: { text: 'a token', anyOf: [] },
   run: async () => ({
     status: 200,
     resource: {

@@ -28,6 +28,7 @@ function controlled(): { operation: Operation; started: Promise<void>; calls: Ab
     levels: ['type'],
     methods: ['GET'],
     definition: 'http://example.org/wait',
+    needs: { text: 'r on the type', anyOf: [{ action: 'read' }] },
     run(ctx) {
       calls.push(ctx.signal!)
       start.resolve()

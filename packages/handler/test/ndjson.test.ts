@@ -31,6 +31,7 @@ const linesOperation: Operation = {
   levels: ['system'],
   methods: ['GET'],
   definition: 'http://example.org/lines',
+  needs: { text: 'r on the type', anyOf: [{ action: 'read' }] },
   run: async () => ({ status: 200, resource: { resourceType: 'Basic' } }),
   async stream(_, { parameters: [first] }) {
     return (async function* lines() {

@@ -1,5 +1,8 @@
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
 import type { Operation } from 'fhir-ops/operation'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHandler } from '../src/index.js'
 import { askFhir, at, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
 
 /** An operation that shows what the handler hands to operations. */
@@ -9,6 +12,7 @@ const mirror: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://example.org/mirror',
+  needs: { text: 'r on the type', anyOf: [{ action: 'read' }] },
   header: { name: 'x-mirror', parameters: (value) => [{ name: 'header', value, parts: [], expression: 'header' }] },
   run: async (ctx, { type, id, method, parameters, acceptLanguage, strict }) => {
     const names = parameters.map(({ name, value }) => [name, value])
@@ -96,3 +100,21 @@ describe('what operations get', () => {
     expect(at(await mirrored('', { prefer }), 'strict')).toBe(strict)
   })
 })
+
+describe('the rights of an operation', () => {
+  it('must be stated', () => {
+    const { needs: _needs, ...operation } = mirror
+    expect(() => startedWith(operation)).toThrow(new TypeError('The operation $mirror does not state what it needs.'))
+  })
+})
+
+function startedWith(operation: object): unknown {
+  const options = {
+    context: createContext({ storage: memoryStorage() }),
+    sessions: running.sessions,
+    baseUrl: running.base,
+    defaultPolicy: 'deny',
+    operations: [operation],
+  }
+  return Reflect.apply(createHandler, undefined, [options])
+}

@@ -2,7 +2,7 @@ import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import type { Operation, OperationRequest } from '../operation/index.js'
+import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import type { Parameter, ParameterReader } from '../parameters/index.js'
 import { readTerminologyCall } from '../terminology/index.js'
 import { closure, type ClosureInput, type ClosureResult } from './closure.js'
@@ -17,6 +17,7 @@ export const closureOperation: Operation = {
   levels: ['system'],
   methods: ['POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-closure',
+  needs: { ...TERMINOLOGY_NEEDS, keepsState: true },
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
     return { status: 200, resource: writeClosureResult(await closure(ctx, input), ctx.now()) }

@@ -2,7 +2,7 @@ import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
-import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
+import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { bothNames, readTerminologyCall, readVersionRules, type ValueSetName } from '../terminology/index.js'
 import { compare, type CompareInput, type Comparison } from './compare.js'
@@ -15,6 +15,7 @@ export const compareOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/uv/tx-ecosystem/OperationDefinition/ValueSet-compare',
+  needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
     const { diagnostics, ...asked } = input

@@ -22,6 +22,7 @@ export function createEvaluateMeasureOperation({ storeReports, ...options }: Eva
     levels: ['type', 'instance'],
     methods: storeReports === undefined ? ['GET', 'POST'] : ['POST'],
     definition: 'http://hl7.org/fhir/OperationDefinition/Measure-evaluate-measure',
+    needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
     run: async (ctx: OperationContext, request): Promise<OperationResponse> => {
       const report = await evaluateMeasure(ctx, readEvaluate(request), options)
       return storeReports === undefined ? { status: 200, resource: { ...report } } : storeReport(ctx, report, storeReports)

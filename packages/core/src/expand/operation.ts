@@ -1,6 +1,6 @@
 import { createPace, forRequest, type Limits, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
-import type { Operation, OperationRequest } from '../operation/index.js'
+import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import { ignoreUnknown, readTxResources } from '../terminology/index.js'
 import { finished, paced } from '../work/index.js'
@@ -16,6 +16,7 @@ export const expandOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-expand',
+  needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readCall(base, request)
     const writing = writeExpansion(await expand(ctx, input), stampOf(ctx))

@@ -1,7 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { stringAt } from '../json/index.js'
-import type { Operation, OperationRequest } from '../operation/index.js'
+import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { readLanguages, readTerminologyCall, readVersionRules } from '../terminology/index.js'
 import { lookup } from './lookup.js'
@@ -15,6 +15,7 @@ export const lookupOperation: Operation = {
   levels: ['type'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
+  needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
     return { status: 200, resource: writeLookup(await lookup(ctx, input)) }

@@ -1,2 +1,10 @@
-export type { Operation, OperationHeader, OperationRequest, OperationResponse } from './operation.js'
+export {
+  TERMINOLOGY_NEEDS,
+  type Action,
+  type Operation,
+  type OperationHeader,
+  type OperationNeeds,
+  type OperationRequest,
+  type OperationResponse,
+} from './operation.js'
 export { storedInstance } from './stored-instance.js'

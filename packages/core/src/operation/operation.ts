@@ -37,6 +37,28 @@ export interface OperationHeader {
   readonly parameters: (text: string) => readonly Parameter[]
 }
 
+/** What can be done with resources of a type, in the words of FHIR. */
+export type Action = 'read' | 'search' | 'create' | 'update' | 'delete'
+
+/** What a caller must be allowed to do before an operation runs. */
+export interface OperationNeeds {
+  /** In words, for the documentation. */
+  readonly text: string
+  /** One of these is enough; nothing beside a token is needed when there are none. Without a type, the type that the operation is called on. */
+  readonly anyOf: readonly { readonly action: Action; readonly type?: string }[]
+  /** It stores what belongs to no caller in particular: rights to a part of what is stored (of one patient, by a query) are not enough. */
+  readonly keepsState?: boolean
+}
+
+/** What operations on codes, value sets and code systems need. */
+export const TERMINOLOGY_NEEDS: OperationNeeds = {
+  text: 'ValueSet.r or CodeSystem.r',
+  anyOf: [
+    { action: 'read', type: 'ValueSet' },
+    { action: 'read', type: 'CodeSystem' },
+  ],
+}
+
 /** A FHIR operation as the handler mounts it: reads the input, runs the algorithm, writes the output. */
 export interface Operation {
   /** With the dollar sign. */
@@ -47,6 +69,8 @@ export interface Operation {
   readonly methods: readonly ('GET' | 'POST')[]
   /** Canonical of the OperationDefinition, for the CapabilityStatement. */
   readonly definition: string
+  /** Rights that are checked before `run`; which resources of a type a caller sees is the storage's matter. */
+  readonly needs: OperationNeeds
   /** A header of the request that stands for parameters. Default: none. */
   readonly header?: OperationHeader
   /** What a POST carries: a Parameters resource, or text that the operation parses itself. Default `parameters`. */

@@ -2,7 +2,7 @@ import type { ExplainOption, OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
-import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
+import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { readTerminologyCall, readVersionRules } from '../terminology/index.js'
 import { subsumes, type SubsumesInput } from './subsumes.js'
@@ -14,6 +14,7 @@ export const subsumesOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes',
+  needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
     const { explain, ...pair } = input

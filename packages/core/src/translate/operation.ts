@@ -10,6 +10,7 @@ export const translateOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-translate',
+  needs: { text: 'ConceptMap.r', anyOf: [{ action: 'read', type: 'ConceptMap' }] },
   run: async (ctx, request) => {
     const call = readTranslate(request)
     return { status: 200, resource: writeTranslation(await translate(ctx, call.input), call) }

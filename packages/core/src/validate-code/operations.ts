@@ -3,7 +3,7 @@ import { canonicalOf } from '../content/index.js'
 import { createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
 import type { LooseCodeInput } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
-import { storedInstance, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
+import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
 import { parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
 import { readLanguages, readTerminologyCall, readValueSetName, readVersionRules } from '../terminology/index.js'
 import { givenValue, type LooseCodeSystemInput, type LooseValueSetInput, type ValidateCodeOptions } from './input.js'
@@ -18,6 +18,7 @@ export const valueSetValidateCodeOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code',
+  needs: TERMINOLOGY_NEEDS,
   run: runInValueSet,
 }
 
@@ -28,6 +29,7 @@ export const codeSystemValidateCodeOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
+  needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
     const { version, ...asked } = input
@@ -118,6 +120,7 @@ export const batchValidateCodeOperation: Operation = {
   levels: ['type'],
   methods: ['POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-batch-validate-code',
+  needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const ctx = withinTime(base)
     const pace = createPace(ctx)

@@ -15,6 +15,10 @@ export const validateOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
+  needs: {
+    text: 'any right on the type, and r for the modes update and delete',
+    anyOf: [{ action: 'read' }, { action: 'search' }, { action: 'create' }, { action: 'update' }, { action: 'delete' }],
+  },
   header: OPTIONS_HEADER,
   body: 'text',
   run,

@@ -1,7 +1,5 @@
+import type { Action } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
-
-/** What can be done with resources of a type, in the words of FHIR. */
-export type Action = 'read' | 'search' | 'create' | 'update' | 'delete'
 
 /** A SMART scope that grants something. */
 export interface ScopeGrant {

@@ -17,7 +17,7 @@ import {
   type WriteResult,
 } from 'fhir-ops/storage'
 import { notFound, type Caller } from '../auth/caller.js'
-import type { Action } from '../auth/scopes.js'
+import type { Action } from 'fhir-ops/operation'
 import { narrowed } from './search/search-reach.js'
 import { shownPage } from './shown-page.js'
 

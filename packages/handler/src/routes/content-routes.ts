@@ -1,5 +1,5 @@
 import { authorize } from '../auth/caller.js'
-import type { Action } from '../auth/scopes.js'
+import type { Action } from 'fhir-ops/operation'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { PartRunner } from '../content/bundle/part-runner.js'
 import { carryOut } from '../content/carry-out.js'

@@ -1,13 +1,12 @@
 import { pacedText } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { Operation, OperationRequest } from 'fhir-ops/operation'
+import type { Operation, OperationNeeds, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
 import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { boundedText } from '../http/answer-size.js'
 import { fhirText, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { needsOf, type OperationNeeds } from './operation-needs.js'
 import type { Call, Route } from './route.js'
 
 /** The routes of every operation that is mounted by its descriptor: each method at each level. */
@@ -25,7 +24,7 @@ interface Place {
 const PLACES: Readonly<Record<Place['level'], string>> = { system: '', type: ':type/', instance: ':type/:id/' }
 
 function operationRoute(service: Service, operation: Operation, { level, method }: Place): Route {
-  const needs = needsOf(operation.name)
+  const { needs } = operation
   return {
     method,
     path: `${FHIR_PATH}/${PLACES[level]}${operation.name}`,
