@@ -4,7 +4,7 @@ import type { OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf } from 'fhir-ops/parameters'
 import { OPERATIONS } from '@fhir-ops/handler'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startOwnServer, type OwnServer } from '../test/own-server.js'
+import { reached, startOwnServer, type OwnServer } from '../test/own-server.js'
 import { json, startScriptedServer, type ScriptedServer } from '../test/scripted-server.js'
 import { delegated, httpStorage, type DelegateOptions } from './index.js'
 
@@ -38,7 +38,7 @@ describe('$expand before a server of ours', () => {
   let server: OwnServer
   beforeAll(async () => {
     server = await startOwnServer()
-    const storage = httpStorage(server)
+    const storage = httpStorage(reached(server))
     for (const resource of colours('there')) {
       const { resourceType: type, id } = resource as { resourceType: string; id: string }
       const text = JSON.stringify({ ...resource, resourceType: type, id }).replace(`"id":"${id}"`, `"id":"${id}","meta":{}`)
@@ -65,11 +65,11 @@ describe('$expand before a server of ours', () => {
     ],
   ]
   it.each(cases)('%s', async (_, request, remote, code) => {
-    expect(await expand(request, { ...server, delegate: ['expand'], remote })).toBe(code)
+    expect(await expand(request, { ...reached(server), delegate: ['expand'], remote })).toBe(code)
   })
 
   it('what neither has is not found, in the words of here', async () => {
-    await expect(expand(get({ url: 'http://example.org/none' }), { ...server, delegate: ['expand'] })).rejects.toMatchObject({
+    await expect(expand(get({ url: 'http://example.org/none' }), { ...reached(server), delegate: ['expand'] })).rejects.toMatchObject({
       code: 'not-found',
       message: expect.stringContaining('http://example.org/none'),
     })

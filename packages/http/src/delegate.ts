@@ -1,12 +1,13 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
 import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { checkOptions, inputShape, ITERABLE, needed, type InputShape } from 'fhir-ops/input'
 import type { OperationContext } from 'fhir-ops/context'
 import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
 import { jsonOf, type Answer } from './answer.js'
 import { createBreaker } from './breaker.js'
 import { unavailable } from './failure.js'
-import { settingsOf, type HttpStorageOptions } from './options.js'
+import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
 import { createUpstream, type Pair, type Upstream } from './upstream.js'
 
 /** Which operations are handed to the upstream, and when. */
@@ -20,12 +21,15 @@ export interface DelegateOptions extends HttpStorageOptions {
   readonly remote?: readonly string[]
 }
 
+const SHAPE: InputShape = inputShape<DelegateOptions>({ ...HTTP_OPTIONS, delegate: needed(ITERABLE), remote: ITERABLE })
+
 /**
  * The operations, of which those named in `delegate` ask another FHIR server for what is not here.
  *
  * @throws {TypeError} for a name that none of the operations has, for one whose input is not a Parameters resource, and as `httpStorage`.
  */
 export function delegated(operations: readonly Operation[], options: DelegateOptions): readonly Operation[] {
+  checkOptions('delegated', SHAPE, options)
   const names = new Set(options.delegate)
   for (const name of names) checkName(name, operations)
   const upstream = createUpstream(settingsOf(options))

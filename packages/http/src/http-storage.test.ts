@@ -1,7 +1,7 @@
 import { allMatches, type SearchQuery } from 'fhir-ops/storage'
 import { storageContract } from '@fhir-ops/storage-contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startOwnServer, type OwnServer } from '../test/own-server.js'
+import { reached, startOwnServer, type OwnServer } from '../test/own-server.js'
 import { httpStorage } from './index.js'
 
 const ENTRIES = 'the upstream has an index of its own; only searches made from parameters, ids, times and canonicals reach it'
@@ -50,7 +50,7 @@ storageContract(
   'HTTP before our own server',
   async ({ now }) => {
     const server = await startOwnServer(now)
-    const open = () => httpStorage({ ...server, history: true })
+    const open = () => httpStorage({ ...reached(server), history: true })
     return { storage: open(), reopen: async () => open(), dispose: server.stop }
   },
   {
@@ -67,7 +67,7 @@ storageContract(
   'HTTP before our own server, with transactions and kept answers',
   async ({ now }) => {
     const server = await startOwnServer(now)
-    const open = () => httpStorage({ ...server, history: true, transactions: true, keptBytes: 1_000_000 })
+    const open = () => httpStorage({ ...reached(server), history: true, transactions: true, keptBytes: 1_000_000 })
     return { storage: open(), reopen: async () => open(), dispose: server.stop }
   },
   {
@@ -83,7 +83,7 @@ describe('definitions of an upstream', () => {
   let server: OwnServer
   beforeAll(async () => {
     server = await startOwnServer()
-    const storage = httpStorage(server)
+    const storage = httpStorage(reached(server))
     const maps = [
       { id: 'by-uri', url: 'http://example.org/1', sourceUri: 'http://example.org/vs' },
       { id: 'by-canonical', url: 'http://example.org/2', sourceCanonical: 'http://example.org/vs' },
@@ -102,7 +102,7 @@ describe('definitions of an upstream', () => {
 
   async function found(query: SearchQuery): Promise<readonly string[]> {
     const ids: string[] = []
-    for await (const { id } of allMatches(httpStorage({ ...server, cursorSecret: 'x' }), query)) ids.push(id)
+    for await (const { id } of allMatches(httpStorage({ ...reached(server), cursorSecret: 'x' }), query)) ids.push(id)
     return ids
   }
 
@@ -116,7 +116,7 @@ describe('definitions of an upstream', () => {
     const bySource = byKey('source', 'http://example.org/vs')
     expect(await found(bySource)).toEqual(['by-canonical', 'by-uri'])
     expect(await found({ ...bySource, limit: 1 })).toEqual(['by-canonical', 'by-uri'])
-    expect(await httpStorage(server).count(bySource)).toBe(2)
+    expect(await httpStorage(reached(server)).count(bySource)).toBe(2)
   })
 
   it('are not found by what R4 has no search for', async () => {

@@ -1,10 +1,11 @@
 import { OperationError } from 'fhir-ops/errors'
+import { checkOptions, inputShape, type InputShape } from 'fhir-ops/input'
 import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type StoredResource } from 'fhir-ops/storage'
 import { jsonOf } from './answer.js'
 import { createBreaker } from './breaker.js'
 import { unavailable } from './failure.js'
 import { historyUpstream, versionUpstream } from './history.js'
-import { settingsOf, type HttpStorageOptions } from './options.js'
+import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
 import { countUpstream, searchUpstream } from './search.js'
 import { resourceFrom } from './stored-from.js'
 import { writeTogether } from './transaction.js'
@@ -13,14 +14,18 @@ import { writeUpstream } from './write.js'
 
 const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions: true, sorts: true }
 
+const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
+
 /**
  * Another FHIR R4 server as storage. Searches are sent as the FHIR search parameters that they were made from (`SearchQuery.parameters`);
  * the upstream is told to refuse what it does not understand, and an answer that passed over a parameter is an error. Several entries of
  * a write are sent one after the other, so that when one is refused, those before it stay; with `transactions`, together.
  *
- * @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment.
+ * @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment;
+ *   for an option that is unknown or of another type.
  */
 export function httpStorage(options: HttpStorageOptions): Storage {
+  checkOptions('httpStorage', SHAPE, options)
   const settings = settingsOf(options)
   const upstream = createUpstream(settings)
   const reach = { upstream, settings }

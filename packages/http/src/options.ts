@@ -1,3 +1,4 @@
+import { AMOUNT, FLAG, FUNCTION, needed, TEXT, type MemberKind } from 'fhir-ops/input'
 import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 
 /** How an upstream FHIR server is reached. */
@@ -51,6 +52,23 @@ export interface HttpSettings {
   readonly transactions: boolean
 }
 
+const TOKEN: MemberKind = { words: 'a text, or a function that returns one', is: (value) => TEXT.is(value) || FUNCTION.is(value) }
+
+/** What the options must be. */
+export const HTTP_OPTIONS: { readonly [K in keyof HttpStorageOptions]-?: MemberKind } = {
+  baseUrl: needed(TEXT),
+  token: TOKEN,
+  callerToken: FUNCTION,
+  fetch: FUNCTION,
+  timeoutMs: AMOUNT,
+  maxAnswerBytes: AMOUNT,
+  maxPages: AMOUNT,
+  keptBytes: AMOUNT,
+  history: FLAG,
+  transactions: FLAG,
+  cursorSecret: TEXT,
+}
+
 /** @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for both kinds of token. */
 export function settingsOf(options: HttpStorageOptions): HttpSettings {
   return {
@@ -69,7 +87,6 @@ export function settingsOf(options: HttpStorageOptions): HttpSettings {
 
 function tokenOf({ token, callerToken }: HttpStorageOptions): HttpSettings['token'] {
   if (callerToken === undefined) return async () => (typeof token === 'function' ? token() : token)
-  if (typeof callerToken !== 'function') throw new TypeError('callerToken must be a function that returns the token of the caller.')
   if (token !== undefined) throw new TypeError('Either token or callerToken can be given, not both.')
   return async () => callerToken()
 }

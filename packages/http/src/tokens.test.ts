@@ -63,6 +63,11 @@ describe('the token of a caller', () => {
   })
 })
 
+it('a misspelt option is a TypeError', () => {
+  const misspelt = { baseUrl: 'https://fhir.example.org', callertoken: callerToken }
+  expect(() => httpStorage(misspelt)).toThrow("httpStorage: there is no option 'callertoken'. Did you mean 'callerToken'?")
+})
+
 describe('kept answers', () => {
   it('are used when the upstream says that they still hold', async () => {
     const storage = httpStorage({ baseUrl: server.baseUrl, keptBytes: 10_000 })

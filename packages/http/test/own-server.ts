@@ -17,6 +17,11 @@ export interface OwnServer {
   readonly stop: () => Promise<void>
 }
 
+/** The options that reach a server. */
+export function reached({ baseUrl, token }: OwnServer): Pick<OwnServer, 'baseUrl' | 'token'> {
+  return { baseUrl, token }
+}
+
 /** Starts our own handler, which wants a token. */
 export async function startOwnServer(now: () => Date = () => new Date()): Promise<OwnServer> {
   const server = configureServer(createServer())

@@ -1,4 +1,4 @@
-import { checkHas } from 'fhir-ops/errors'
+import { AMOUNT, checkOptions, CLOCK, FLAG, having, inputShape, type InputShape } from 'fhir-ops/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { conceptsIn } from './concepts.js'
 import { connectionsOf } from './database/connections.js'
@@ -52,11 +52,13 @@ export interface PostgresDatabase {
  *
  * @param pool It is ended by `close`.
  * @throws {OperationError} `storage-unavailable` when the server cannot be reached, has another encoding than UTF-8, or may lose
- *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database;
- *   `parameter-required`, `parameter-value` for what is no pool.
+ *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database.
+ * @throws {TypeError} when `pool` is anything but a pool, such as a connection (`pg.Client`) or a PGlite, and for an option that is unknown or of
+ *   another type.
  */
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
-  checkHas('pool', pool, ['connect', 'on', 'end'])
+  checkPool(pool)
+  checkOptions('openPostgres', SHAPE, options)
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false } = options
   const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits })
   const db = databaseOver(pool, connections)
@@ -75,6 +77,28 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
     concepts: { ...conceptsIn(db), revision },
     close,
   }
+}
+
+const SHAPE: InputShape = inputShape<OpenPostgresOptions>({
+  now: CLOCK,
+  connectTimeoutMs: AMOUNT,
+  statementTimeoutMs: AMOUNT,
+  allowLossyCommits: FLAG,
+  notify: FLAG,
+  history: FLAG,
+  cacheCharacters: AMOUNT,
+})
+
+const POOL = having('a pool', ['connect', 'on', 'end'])
+
+/** Connections look like pools, and would fail at the first call, with an error that names no cause. */
+function checkPool(pool: object): void {
+  const is = (...members: readonly string[]): boolean => members.every((member) => member in Object(pool))
+  if (is('execProtocol', 'waitReady'))
+    throw new TypeError('openPostgres: the pool is a PGlite, which is one connection. Pass createPglitePool(db) of @fhir-ops/postgres.')
+  if (is('connectionParameters', 'escapeIdentifier'))
+    throw new TypeError('openPostgres: the pool is a connection (Client of pg). Pass a pool: new Pool(config) of pg.')
+  if (!POOL.is(pool)) throw new TypeError(`openPostgres: the pool must be ${POOL.words}; Pool of pg is one.`)
 }
 
 const DEFAULT_CACHE = 32_000_000

@@ -233,3 +233,13 @@ describe('a database file', () => {
     })
   })
 })
+
+it('a misspelt option is a TypeError, and no file is made', async () => {
+  const folder = await temporaryFolder()
+  const misspelt = { history: true, synchronus: 'NORMAL' }
+  await expect(openSqlite(folder.file('data.db'), misspelt)).rejects.toThrow(
+    "openSqlite: there is no option 'synchronus'. Did you mean 'synchronous'?",
+  )
+  await expect(stat(folder.file('data.db'))).rejects.toThrow('ENOENT')
+  await folder.remove()
+})

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { OperationError } from 'fhir-ops/errors'
+import { AMOUNT, checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { backupSqlite } from './backup-sqlite.js'
 import type { Executor } from './commands/command.js'
@@ -10,7 +11,7 @@ import { leaveOutIndexes, makeIndexesLeftOut } from './database/index-making.js'
 import { migrate } from './database/migrations.js'
 import { identityOf, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
 import { revisionOf } from './commands/revision.js'
-import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
+import { sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
 import { readerLanes } from './threads/reader-lanes.js'
 import { workerLane } from './threads/worker-lane.js'
 
@@ -44,6 +45,7 @@ export interface SqliteFile {
  * write is acknowledged after its commit. Other processes may use the file at the same time and see each other's writes at once.
  *
  * @throws {OperationError} `storage-damaged` when the file is damaged, no database or another application's; nothing in it is changed.
+ * @throws {TypeError} for anything but the path of a file, and for an option that is unknown or of another type.
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
@@ -67,9 +69,18 @@ export async function openSqliteToFill(file: string, options: OpenSqliteOptions 
   return opened(points === undefined ? executor : indexedByClose(executor), task, options)
 }
 
-function fileOptions(file: string, { synchronous = 'FULL', busyTimeoutMs = 5_000 }: OpenSqliteOptions): FileOptions {
+const SHAPE: InputShape = inputShape<OpenSqliteOptions>({
+  ...STORAGE_OPTIONS,
+  synchronous: oneOf('FULL', 'NORMAL'),
+  busyTimeoutMs: AMOUNT,
+  searchTimeoutMs: AMOUNT,
+})
+
+function fileOptions(file: string, options: OpenSqliteOptions): FileOptions {
   if (typeof file !== 'string' || file === '' || file === ':memory:')
-    throw new TypeError('openSqlite needs a file; sqliteStorage takes connections to memory.')
+    throw new TypeError('openSqlite needs the path of a file; for a database in memory pass a connection to sqliteStorage.')
+  checkOptions('openSqlite', SHAPE, options)
+  const { synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
   // Threads open it later, when the process may be in another folder.
   return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }
 }

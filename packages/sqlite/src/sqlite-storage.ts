@@ -1,10 +1,13 @@
+import { checkOptions, inputShape, type InputShape } from 'fhir-ops/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import type { SqliteConnection } from './database/connection.js'
 import { conceptStoreOn } from './concept-store.js'
 import { sqliteDriver, type SqliteDriver } from './database/driver.js'
 import { inThread } from './threads/in-thread.js'
 import { migrate } from './database/migrations.js'
-import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.js'
+import { sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
+
+const SHAPE: InputShape = inputShape<SqliteStorageOptions>(STORAGE_OPTIONS)
 
 /**
  * Keeps resources in a SQLite database over the caller's own connection (`node:sqlite` or better-sqlite3). Every call runs at once in
@@ -12,8 +15,10 @@ import { sessionStoreOn, storageOn, type SqliteStorageOptions } from './stores.j
  * writes are is what the connection's `journal_mode` and `synchronous` say. The connection is closed by `close`.
  *
  * @throws {OperationError} `storage-damaged` when the database is none, or not one of this adapter.
+ * @throws {TypeError} for another connection, and for an option that is unknown or of another type.
  */
 export function sqliteStorage(connection: SqliteConnection, options: SqliteStorageOptions = {}): Storage {
+  checkOptions('sqliteStorage', SHAPE, options)
   return storageOn(inThread(migrated(connection)), options)
 }
 

@@ -1,4 +1,5 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
+import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/input'
 import type { Capabilities, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
@@ -21,6 +22,13 @@ export interface SqliteStorageOptions {
   readonly cacheCharacters?: number
   /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
   readonly history?: boolean
+}
+
+/** What the options must be. */
+export const STORAGE_OPTIONS: { readonly [K in keyof SqliteStorageOptions]-?: MemberKind } = {
+  now: CLOCK,
+  cacheCharacters: AMOUNT,
+  history: FLAG,
 }
 
 const DEFAULT_CACHE = 32_000_000

@@ -159,7 +159,7 @@ function wrapped<T>(work: () => T): T {
 }
 
 function arrayRows(statement: object): SqliteStatement {
-  if (!isStatement(statement)) throw new TypeError('The connection is none of node:sqlite or better-sqlite3.')
+  if (!isStatement(statement)) throw new TypeError('Not a node:sqlite or better-sqlite3 connection.')
   if (statement.setReturnArrays !== undefined) statement.setReturnArrays(true)
   else if (statement.reader === true) statement.raw?.(true)
   return statement

@@ -1,0 +1,33 @@
+import type { PostgresClient, PostgresPool } from './database/pool.js'
+
+/** The part of a PGlite (`@electric-sql/pglite`) that `createPglitePool` calls. */
+export interface PgliteDatabase {
+  query(text: string, values: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+}
+
+/**
+ * A pool over the one connection of a PGlite, which is lent to one caller after the other. `openPostgres` needs `notify: false` with it, as one
+ * connection cannot listen and work, and `allowLossyCommits: true`. The PGlite stays open when the pool ends.
+ */
+export function createPglitePool(db: PgliteDatabase): PostgresPool {
+  let free = Promise.resolve()
+  return {
+    async connect() {
+      const before = free
+      const { promise, resolve } = Promise.withResolvers<void>()
+      free = promise
+      await before
+      return clientOn(db, resolve)
+    },
+    on: () => undefined,
+    end: async () => free,
+  }
+}
+
+function clientOn(db: PgliteDatabase, release: () => void): PostgresClient {
+  return {
+    query: async ({ text, values }) => db.query(text, values),
+    release,
+    on: () => undefined,
+  }
+}
