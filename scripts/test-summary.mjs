@@ -12,14 +12,18 @@ export function summaryOf(report) {
   return parts.join(', ') + (suites.size > 0 ? `; NOT RUN, absent suites: ${[...suites].join(', ')}` : '')
 }
 
-/** Skips with the same reason as one, with the name of what they are part of. */
+/** Skips with the same reason as one, with the names of what they are part of. */
 function reasonsOf(skipped) {
-  const counts = new Map()
-  for (const test of skipped) {
-    const reason = `${test.ancestorTitles[0]?.replace(/ \(skipped:.*\)$/, '') ?? test.title}: ${reasonOf(test)}`
-    counts.set(reason, (counts.get(reason) ?? 0) + 1)
-  }
-  return counts.size === 0 ? '' : ` (${[...counts].map(([reason, count]) => `${count} of ${reason}`).join('; ')})`
+  const byReason = Map.groupBy(skipped, reasonOf)
+  const parts = [...byReason].map(([reason, tests]) => `${tests.length} of ${[...new Set(tests.map(nameOf))].join(', ')}: ${reason}`)
+  return parts.length === 0 ? '' : ` (${parts.join('; ')})`
+}
+
+/** The outermost title without what it says of the reason and of the variant. */
+function nameOf({ ancestorTitles, title }) {
+  return (ancestorTitles[0] ?? title)
+    .replace(/ \((skipped:|needs).*\)$/, '')
+    .replace(/(,.*)? keeps the (storage|session store|concept store) contract$/, '')
 }
 
 /** A title says it as `(skipped: reason)` or `(needs something)`. */

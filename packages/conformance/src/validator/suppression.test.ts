@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { createContext, type Suppression } from 'fhir-ops/context'
-import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
@@ -49,7 +48,7 @@ describe('a suppression', () => {
     ['no day', accepted('narrative', { until: 'some day' })],
   ])('with %s is refused when the context is made', (_, suppression) => {
     const make = (): unknown => createContext({ storage: memoryStorage(), validation: { suppress: [suppression] } })
-    expect(make).toThrow(OperationError)
+    expect(make).toThrow(TypeError)
   })
 
   test.each([
