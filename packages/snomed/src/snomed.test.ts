@@ -265,7 +265,7 @@ describe('expressions', () => {
     [`@swelling+@twin`, `@twin`, 'subsumed-by'],
   ]
   test.each(cases)('%s and %s: %s', async (a, b, expected) => {
-    const outcome = await subsumes(ctx, { system: SNOMED, codeA: ids(a), codeB: ids(b) })
+    const { outcome } = await subsumes(ctx, { system: SNOMED, codeA: ids(a), codeB: ids(b) })
     expect(outcome).toBe(expected)
   })
 

@@ -5,10 +5,13 @@ import { putResource, type StoredResource } from '../storage/index.js'
 
 /** A code of a closure table. */
 export interface ClosureConcept {
+  /** Url of the code system. */
   readonly system: string
-  /** Of the code system; in a table the one that was used. */
+  /** Version of the code system; in a table the one that was used. */
   readonly version?: string | undefined
   readonly code: string
+  /** Ignored. */
+  readonly display?: string | undefined
 }
 
 /** One row of a closure table: the code is below the target. */
@@ -16,16 +19,16 @@ export interface ClosureEntry {
   readonly system: string
   readonly code: string
   readonly target: string
-  /** Version of the table that brought the row. */
+  /** Version of the table that added the row. */
   readonly since: number
 }
 
 /** A closure table with its history. */
 export interface ClosureState {
   readonly name: string
-  /** 0 for a new table; one more with every addition, and when it is made anew, so that no version comes again. */
+  /** 0 for a new table; one more with every addition and whenever it is emptied, so that no version is used again. */
   readonly version: number
-  /** The version that it was empty at. */
+  /** The version at which it was created or last emptied. */
   readonly madeAt: number
   readonly concepts: readonly ClosureConcept[]
   /** Oldest first. */

@@ -14,16 +14,16 @@ const concepts = (...codes: readonly string[]): readonly { system: string; code:
 const rows = ({ entries }: ClosureResult): readonly string[] => entries.map(({ code, target }) => `${code}<${target}`).sort()
 
 describe('a closure table', () => {
-  it('brings with each addition what is above and below the new codes, and every pair once', async () => {
+  it('returns with each addition what is above and below the new codes, and every pair once', async () => {
     const ctx = contextOf(LIVING)
-    expect(await closure(ctx, { name: 't' })).toEqual({ name: 't', version: '0', entries: [] })
+    expect(await closure(ctx, { name: 't' })).toMatchObject({ name: 't', version: '0', entries: [] })
     expect(rows(await closure(ctx, { name: 't', concepts: concepts('lion', 'dog') }))).toEqual([])
     const second = await closure(ctx, { name: 't', concepts: concepts('animal', 'cat', 'lion', 'animal') })
     expect([second.version, rows(second)]).toEqual(['2', ['cat<animal', 'dog<animal', 'lion<animal', 'lion<cat']])
     expect(rows(await closure(ctx, { name: 't', concepts: concepts('cat') }))).toEqual([])
   })
 
-  it('tells again what is new since a version', async () => {
+  it('returns again what was added since a version', async () => {
     const ctx = contextOf(LIVING)
     await closure(ctx, { name: 't' })
     await closure(ctx, { name: 't', concepts: concepts('lion', 'cat') })
@@ -36,13 +36,13 @@ describe('a closure table', () => {
       await expect(closure(ctx, { name: 't', since: version })).rejects.toMatchObject({ code: 'parameter-value' })
   })
 
-  it('is empty again when it is made anew', async () => {
+  it('is empty again after a call without concepts', async () => {
     const ctx = contextOf(LIVING)
     await closure(ctx, { name: 't' })
     await closure(ctx, { name: 't', concepts: concepts('lion', 'cat') })
     await closure(ctx, { name: 't', concepts: concepts('animal') })
     const anew = await closure(ctx, { name: 't' })
-    expect(anew).toEqual({ name: 't', version: '3', entries: [] })
+    expect(anew).toMatchObject({ name: 't', version: '3', entries: [] })
     await closure(ctx, { name: 't', concepts: concepts('lion', 'animal') })
     expect(rows(await closure(ctx, { name: 't', since: anew.version }))).toEqual(['lion<animal'])
     for (const since of ['0', '2']) await expect(closure(ctx, { name: 't', since })).rejects.toMatchObject({ code: 'parameter-value' })

@@ -1,48 +1,58 @@
+import type { ConceptMap, ConceptMapGroupElement } from 'fhir/r4.js'
 import { checkpoint, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { explanationExtension } from '../explain/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, objectWith, TEXT } from '../input/index.js'
 import { newEntries } from './new-entries.js'
 import { readClosure, writeClosure, type ClosureConcept, type ClosureEntry, type ClosureState, type KeptState } from './closure-state.js'
 
-/** What to do with a closure table: make it anew (neither concepts nor version), add concepts, or tell what is new since a version. */
+/** What to do with a closure table: create or empty it (neither `concepts` nor `since`), add concepts, or return what was added since a version. */
 export interface ClosureInput extends ExplainOption {
+  /** Name of the table. */
   readonly name: string
+  /** Codes to add. */
   readonly concepts?: readonly ClosureConcept[] | undefined
+  /** A version that an earlier call returned. */
   readonly since?: string | undefined
 }
 
 const CLOSURE_INPUT = inputShape<ClosureInput>({
   name: needed(TEXT),
-  concepts: listOf(objectWith('a code with its system', { system: needed(TEXT), version: TEXT, code: needed(TEXT) })),
+  concepts: listOf(objectWith('a code with its system', { system: needed(TEXT), version: TEXT, code: needed(TEXT), display: TEXT })),
   since: TEXT,
   explain: FLAG,
 })
 
-/** The rows that the caller should add to its copy of the table. */
+/** What changed in a closure table: the rows that the caller should add to its copy. */
 export interface ClosureResult extends Explained {
   readonly name: string
   /** Version of the table after the call, for `since`. */
   readonly version: string
+  /** When the call was answered, as a FHIR dateTime. */
+  readonly date: string
   readonly entries: readonly ClosureEntry[]
 }
 
-/** Of requests that add at the same time one gets through each time. */
+/** Of requests that add at the same time, one succeeds in each round. */
 const ATTEMPTS = 100
 
 /**
  * Maintains a closure table: which of the codes that were ever added are below which others. The table is kept in the storage under its
  * name, for every caller that knows the name.
  *
- * @throws {OperationError} `not-found` for a table that was not made, and for an unknown code or code system; `parameter-value` for a version
- *   that the table never had, or had before it was made anew; `parameter-invalid` for concepts and version together, and for concepts of
+ * @throws {OperationError} `not-found` for a table that does not exist, and for an unknown code or code system; `parameter-value` for a version
+ *   that the table never had, or had before it was last emptied; `parameter-invalid` for concepts and version together, and for concepts of
  *   different versions of one code system: the first codes of a system fix its version for the table.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-closure.html
  */
 export function closure(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
-  return explained(ctx, input, (own) => maintained(own, input))
+  return explained(ctx, input, async (own) => ({ ...(await maintained(own, input)), date: own.now().toISOString() }))
 }
 
-async function maintained(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
+/** A result without its date. */
+type Change = Omit<ClosureResult, 'date' | 'explanation'>
+
+async function maintained(ctx: OperationContext, input: ClosureInput): Promise<Change> {
   checkInput(ctx, input, CLOSURE_INPUT)
   const concepts = input.concepts ?? []
   if (concepts.length > 0 && input.since !== undefined) {
@@ -52,7 +62,7 @@ async function maintained(ctx: OperationContext, input: ClosureInput): Promise<C
   return concepts.length === 0 ? started(ctx, input.name) : added(ctx, input.name, concepts)
 }
 
-async function started(ctx: OperationContext, name: string): Promise<ClosureResult> {
+async function started(ctx: OperationContext, name: string): Promise<Change> {
   const before = await readClosure(ctx, name)
   const version = before === undefined ? 0 : before.state.version + 1
   await writeClosure(ctx, { name, version, madeAt: version, concepts: [], entries: [] })
@@ -62,23 +72,23 @@ async function started(ctx: OperationContext, name: string): Promise<ClosureResu
 async function existing(ctx: OperationContext, name: string): Promise<KeptState> {
   const kept = await readClosure(ctx, name)
   if (kept !== undefined) return kept
-  throw new OperationError('not-found', `There is no closure table ${quoted(name)}; it is made by a call without concepts.`)
+  throw new OperationError('not-found', `There is no closure table ${quoted(name)}; a call without concepts creates it.`)
 }
 
-function replayed({ name, version, madeAt, entries }: ClosureState, since: string): ClosureResult {
+function replayed({ name, version, madeAt, entries }: ClosureState, since: string): Change {
   const from = /^\d{1,9}$/.test(since) ? Number(since) : Number.NaN
   if (!(from >= madeAt && from <= version)) {
     const text =
       from < madeAt
-        ? `The closure table was made anew after the version ${quoted(since)}.`
-        : `The closure table never had the version ${quoted(since)}.`
+        ? `The closure table was emptied after version ${quoted(since)}.`
+        : `The closure table never had version ${quoted(since)}.`
     throw new OperationError('parameter-value', text, { expression: ['version'] })
   }
   return { name, version: String(version), entries: entries.filter((entry) => entry.since > from) }
 }
 
 /** Tries again when another request has added to the table in between. */
-async function added(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<ClosureResult> {
+async function added(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<Change> {
   for (let attempt = 1; ; attempt++) {
     checkpoint(ctx)
     try {
@@ -89,7 +99,7 @@ async function added(ctx: OperationContext, name: string, concepts: readonly Clo
   }
 }
 
-async function addedOnce(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<ClosureResult> {
+async function addedOnce(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<Change> {
   const { state, versionId } = await existing(ctx, name)
   const version = state.version + 1
   const found = await newEntries(ctx, state.concepts, concepts)
@@ -97,4 +107,30 @@ async function addedOnce(ctx: OperationContext, name: string, concepts: readonly
   const next = { ...state, version, concepts: [...state.concepts, ...found.concepts], entries: [...state.entries, ...entries] }
   await writeClosure(ctx, next, versionId)
   return { name, version: String(version), entries }
+}
+
+/** The result as the ConceptMap that `$closure` answers: each code is an element, and the codes above it, which subsume it, are its targets. */
+export function toConceptMap({ name, version, date, entries, explanation }: ClosureResult): ConceptMap {
+  const group = Array.from(
+    Map.groupBy(entries, ({ system }) => system),
+    ([system, rows]) => ({ source: system, target: system, element: elementsOf(rows) }),
+  )
+  const extension = explanationExtension(explanation)
+  return {
+    resourceType: 'ConceptMap',
+    ...(extension.length > 0 && { extension }),
+    version,
+    name: `Closure table ${name}`,
+    status: 'active',
+    experimental: true,
+    date,
+    ...(group.length > 0 && { group }),
+  }
+}
+
+function elementsOf(rows: readonly ClosureEntry[]): ConceptMapGroupElement[] {
+  return Array.from(
+    Map.groupBy(rows, ({ code }) => code),
+    ([code, targets]) => ({ code, target: targets.map(({ target }) => ({ code: target, equivalence: 'subsumes' as const })) }),
+  )
 }

@@ -5,17 +5,14 @@ import {
   bitmapFrom,
   listable,
   members,
-  preparedChoice,
-  refusal,
+  neededSystem,
   terminologyScope,
-  unknownSystemValues,
-  versionStep,
   type CodeSystemProvider,
   type TerminologyScope,
 } from '../terminology/index.js'
 import type { ClosureConcept, ClosureEntry } from './closure-state.js'
 
-/** What an addition brings: concepts that the table had not, and the rows between them and all others. */
+/** What an addition adds: concepts that were not in the table, and the rows between them and all others. */
 export interface Addition {
   readonly concepts: readonly ClosureConcept[]
   readonly entries: readonly Omit<ClosureEntry, 'since'>[]
@@ -54,14 +51,8 @@ async function providerFor(scope: TerminologyScope, system: string, concepts: re
   return first
 }
 
-async function chosenProvider(scope: TerminologyScope, system: string, version: string | undefined): Promise<CodeSystemProvider> {
-  const family = await scope.family(system)
-  const choice = await preparedChoice(family, { include: version, rules: scope.rules })
-  scope.ctx.explain?.step(versionStep(choice, 'coding'))
-  const { provider, wished } = choice
-  if (provider !== undefined) return provider
-  const [id, values] = unknownSystemValues(family, wished, 'validated')
-  throw refusal(id, values, { code: 'not-found' })
+function chosenProvider(scope: TerminologyScope, system: string, version: string | undefined): Promise<CodeSystemProvider> {
+  return neededSystem(scope, { system, version, reason: 'coding', consequence: 'the code cannot be added to the closure table' })
 }
 
 function mixedVersions({ header }: CodeSystemProvider, other: CodeSystemProvider): OperationError {

@@ -1,12 +1,20 @@
-import { fleetingAnd, type CodeSystemProvider, type ConceptSetPlan, type ValueSetPlan, type VersionRules } from '../terminology/index.js'
+import {
+  chooseVersion,
+  fleetingAnd,
+  type CodeSystemProvider,
+  type ConceptSetPlan,
+  type Filter,
+  type ValueSetPlan,
+  type VersionRules,
+} from '../terminology/index.js'
 import type { Explain } from '../explain/index.js'
-import type { VersionPolicy } from './compare-members.js'
-import { systemStep } from './explain-comparison.js'
-import { joined, overlapOf, type Overlap } from './overlap.js'
-import { systemPart, type SystemPart } from './system-part.js'
+import { joined, overlapOf, systemStep, type Overlap } from './overlap.js'
+
+/** When codes of different versions of a code system are different: where the system says so (the default), always, or never. */
+export type VersionPolicy = 'as-needed' | 'always' | 'never'
 
 /**
- * How two value sets overlap as far as their definitions tell without listing codes: the same includes in any order, lists of codes, whole
+ * How two value sets overlap as far as their definitions show without listing codes: the same includes in any order, lists of codes, whole
  * code systems, branches of a hierarchy.
  *
  * @returns `undefined` when the codes must be listed: with imports, excludes, lists beside filters, and where filters are looked at in
@@ -63,7 +71,42 @@ interface SystemParts {
   readonly others: SystemPart
 }
 
-function compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: Looking): Overlap | undefined {
+/** What a value set takes of one code system. */
+interface SystemPart {
+  /** True when it takes all codes; filters and codes are empty then. */
+  readonly isWhole: boolean
+  /** The filters of each include that has some, by a text that is equal for equal filters in any order. */
+  readonly filters: ReadonlyMap<string, readonly Filter[]>
+  /** Codes that are listed. */
+  readonly codes: ReadonlySet<string>
+  /** The versions that are chosen for the includes; empty for a system without version. */
+  readonly versions: ReadonlySet<string>
+  /** Absent when the system is not known. */
+  readonly provider?: CodeSystemProvider | undefined
+}
+
+/** Gathers the includes of one code system. */
+function systemPart(includes: readonly ConceptSetPlan[], rules: VersionRules): SystemPart {
+  const choices = includes.flatMap(({ family, definition }) =>
+    family === undefined ? [] : [chooseVersion(family, { include: definition.version, rules })],
+  )
+  const isWhole = includes.some(({ definition, filters }) => definition.concepts === undefined && filters.length === 0)
+  const filtered = isWhole ? [] : includes.filter(({ filters }) => filters.length > 0)
+  const listed = isWhole ? [] : includes.filter(({ filters }) => filters.length === 0)
+  return {
+    isWhole,
+    filters: new Map(filtered.map(({ filters }) => [textOf(filters), filters])),
+    codes: new Set(listed.flatMap(({ definition }) => (definition.concepts ?? []).map(({ code }) => code))),
+    versions: new Set(choices.map(({ provider, wished }) => provider?.header.version ?? wished ?? '')),
+    provider: choices[0]?.provider,
+  }
+}
+
+function textOf(filters: readonly Filter[]): string {
+  return JSON.stringify(filters.map(({ property, op, value }) => JSON.stringify([property, op, value])).toSorted())
+}
+
+function compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: ComparedHow): Overlap | undefined {
   if (a.versions.union(b.versions).size > 1 && (policy === 'always' || dependsOnVersion(a, b))) return undefined
   if (isAlike(a, b)) return { common: true, missing: false, extra: false, ...(hasOnlyCodes(a) && overlapOfCodes(a, b)) }
   return activeOnly ? undefined : compareUnlike(a, b)
@@ -74,7 +117,7 @@ function compareUnlike(a: SystemPart, b: SystemPart): Overlap | undefined {
   return hasOnlyCodes(a) && hasOnlyCodes(b) ? compareLists(a, b) : compareBranches(a, b)
 }
 
-interface Looking {
+interface ComparedHow {
   /** True when neither value set takes inactive codes. */
   readonly activeOnly: boolean
   readonly policy: VersionPolicy

@@ -5,7 +5,7 @@ import { objectsAt, type JsonObject } from '../json/index.js'
 import { makePlan, membersOf, namedValueSet, NO_RULES, terminologyScope } from '../terminology/index.js'
 import { finished } from '../work/index.js'
 import { compareDefinitions } from './compare-definitions.js'
-import { compareMembers } from './compare-members.js'
+import { compareMembers } from './compare.js'
 import { compare, compareOperation, type Relationship } from './index.js'
 
 const TWO_PARENTS = codeSystem('many', [
@@ -140,7 +140,7 @@ describe('two value sets', () => {
 describe('$compare', () => {
   const parameters = (found: JsonObject): unknown => found['parameter']
 
-  it('tells more when diagnostics are asked for', async () => {
+  it('adds how it was found and the codes when diagnostics are asked for', async () => {
     const query = `thisUrl=${vs('branch')}&otherUrl=${vs('branch')}`
     const message = `The value sets ${vs('branch')} and ${vs('branch')} contain the same codes`
     expect(parameters(await callByGet(compareOperation, ctx, query))).toEqual([
@@ -173,33 +173,33 @@ describe('$compare', () => {
 })
 
 describe('an explained comparison', () => {
-  const told = async (mine: JsonObject[], others: JsonObject[]): Promise<readonly string[]> => {
+  const stepsOf = async (mine: JsonObject[], others: JsonObject[]): Promise<readonly string[]> => {
     const named = (include: JsonObject[]) => ({ valueSet: valueSet('x', { include }) })
     const { explanation } = await compare(ctx, { thisValueSet: named(mine), otherValueSet: named(others), explain: true })
     return (explanation?.steps ?? []).map(({ kind, outcome, text }) => `${kind} ${outcome}: ${text}`)
   }
 
   it('says what the definitions take of each code system', async () => {
-    expect(await told([isA('animal'), { system: cs('many') }], [isA('cat'), { system: cs('many') }])).toEqual([
+    expect(await stepsOf([isA('animal'), { system: cs('many') }], [isA('cat'), { system: cs('many') }])).toEqual([
       expect.stringContaining('value-set chosen'),
       expect.stringContaining('value-set chosen'),
       `code-system fails: Of '${cs('living')}': the first takes more.`,
       `code-system holds: Of '${cs('many')}': both take the same codes.`,
-      'value-set holds: The definitions tell how the value sets relate.',
+      'value-set holds: The definitions show how the value sets relate.',
       expect.stringContaining('value-set fails: The valueSet http://example.org/vs/x is a super-set'),
     ])
   })
 
-  it('says what the codes are where the definitions do not tell', async () => {
-    const steps = await told([isA('cat')], [list(['lion', 'dog'])])
-    expect(steps).toContain(`code-system unknown: Of '${cs('living')}': that cannot be told without listing codes.`)
-    expect(steps).toContain('value-set unknown: The definitions do not tell enough, so all codes are compared.')
+  it('says what the codes are where the definitions do not decide it', async () => {
+    const steps = await stepsOf([isA('cat')], [list(['lion', 'dog'])])
+    expect(steps).toContain(`code-system unknown: Of '${cs('living')}': the definitions alone do not decide it.`)
+    expect(steps).toContain('value-set unknown: The definitions alone do not decide it, so all codes are compared.')
     expect(steps.join()).toContain(`Includes codes of '${cs('living')}' with 'concept' is-a 'cat': 2 codes.`)
     expect(steps.at(-1)).toMatch(/^value-set fails: .*: 1 code in both, 1 code in the first alone, 1 code in the second alone\.$/)
   })
 
-  it('says why it could not be told', async () => {
-    const steps = await told([whole], [{ system: cs('part'), filter: [{ property: 'code', op: 'regex', value: 'p' }] }, isA('cat')])
+  it('says why it is not known', async () => {
+    const steps = await stepsOf([whole], [{ system: cs('part'), filter: [{ property: 'code', op: 'regex', value: 'p' }] }, isA('cat')])
     expect(steps.at(-1)).toMatch(/^value-set unknown: Unable to compare .* fragment/)
   })
 

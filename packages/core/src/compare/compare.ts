@@ -1,30 +1,43 @@
+import type { Parameters } from 'fhir/r4.js'
 import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, type ErrorCode } from '../errors/index.js'
+import { explanationParameter } from '../explain/index.js'
 import { checkInput, FLAG, inputShape, needed, OBJECT, objectWith, oneOf, TEXT } from '../input/index.js'
 import {
+  conceptsOf,
+  coverageOf,
   demandedSupplements,
   makePlan,
   membersOf,
   namedValueSet,
   nameOf,
   terminologyScope,
+  type Members,
+  type Segment,
   type TerminologyScope,
   type ValueSetName,
   type ValueSetPlan,
   type VersionRules,
 } from '../terminology/index.js'
-import { paced, type Work } from '../work/index.js'
-import { compareDefinitions } from './compare-definitions.js'
-import { compareMembers, whyOpen, type VersionPolicy } from './compare-members.js'
-import { comparisonStep, definitionsStep } from './explain-comparison.js'
-import { relationshipOf, type Overlap, type OverlapCodes, type Relationship } from './overlap.js'
+import { mapped, paced, type Work } from '../work/index.js'
+import { compareDefinitions, type VersionPolicy } from './compare-definitions.js'
+import {
+  comparisonStep,
+  definitionsStep,
+  overlapOf,
+  relationshipOf,
+  type Overlap,
+  type OverlapCodes,
+  type Relationship,
+} from './overlap.js'
 
-/** Two value sets, and how they are looked at. */
+/** What `compare` takes: two value sets, each by `url` or `valueSet`, and options. */
 export interface CompareInput extends ExplainOption {
   readonly thisValueSet: ValueSetName
   readonly otherValueSet: ValueSetName
-  /** Default `as-needed`. */
+  /** When equal codes of different versions of a code system are different codes. Default `as-needed`. */
   readonly versionPolicy?: VersionPolicy | undefined
+  /** Rules that choose versions of code systems and value sets. */
   readonly rules?: VersionRules | undefined
 }
 
@@ -41,26 +54,27 @@ const COMPARE_INPUT = inputShape<CompareInput>({
   explain: FLAG,
 })
 
-/** What a comparison came to. */
-export interface Comparison extends Explained {
+/** How two value sets relate. */
+export interface CompareResult extends Explained {
   readonly relationship: Relationship
-  /** The same for people; of `indeterminate` the reason. */
+  /** The same in a sentence; of `indeterminate` the reason. */
   readonly message: string
-  /** False when the definitions told enough. */
+  /** False when the definitions decided. */
   readonly performedExpansion: boolean
-  /** Codes that both have, only the first has (missing), only the second has (extra); absent where codes were not compared one by one. */
+  /** Codes that both contain (`common`), only the first (`missing`), only the second (`extra`); absent where codes were not compared one by one. */
   readonly codes?: OverlapCodes | undefined
 }
 
 /**
- * Tells how the codes of two value sets relate: by their definitions where these tell enough, else by all their codes.
+ * Compares the codes of two value sets: by their definitions where these decide it, else by all their codes.
  *
  * @returns `indeterminate` when the codes of one of them cannot be known: an unknown code system, a grammar, a fragment, a filter that is not
  *   understood.
- * @throws {OperationError} `not-found` for a value set that does not exist; `content-not-found` for a supplement that does not.
+ * @throws {OperationError} `parameter-required` for a value set that is not named, `parameter-invalid` for one that is named twice; `not-found` for a
+ *   value set that does not exist; `content-not-found` for a supplement that does not exist.
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/compare.html
  */
-export function compare(ctx: OperationContext, input: CompareInput): Promise<Comparison> {
+export function compare(ctx: OperationContext, input: CompareInput): Promise<CompareResult> {
   return explained(ctx, input, async (own) => {
     const comparison = await compared(own, input)
     own.explain?.step(comparisonStep(comparison))
@@ -68,7 +82,7 @@ export function compare(ctx: OperationContext, input: CompareInput): Promise<Com
   })
 }
 
-async function compared(ctx: OperationContext, input: CompareInput): Promise<Comparison> {
+async function compared(ctx: OperationContext, input: CompareInput): Promise<CompareResult> {
   checkInput(ctx, input, COMPARE_INPUT)
   const valueSets = [await namedValueSet(ctx, input.thisValueSet), await namedValueSet(ctx, input.otherValueSet)] as const
   const supplements = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
@@ -109,6 +123,43 @@ function* expandedOverlap(scope: TerminologyScope, plans: readonly [ValueSetPlan
   return yield* compareMembers(mine, others, policy)
 }
 
+/** How two value sets overlap, by all their codes. Codes are in the order of the value sets, each once. */
+export function* compareMembers(a: Members, b: Members, policy: VersionPolicy): Work<Overlap> {
+  const missing = yield* difference(a, b, policy)
+  const extra = yield* difference(b, a, policy)
+  const taken = yield* coverageOf(missing)
+  const common = yield* mapped(a.segments, (segment) => taken.rest(segment, 'same'))
+  return overlapOf({ common: yield* codesOf(common), missing: yield* codesOf(missing), extra: yield* codesOf(extra) })
+}
+
+/** Why the codes of a value set are not all that it has; `undefined` when they are. */
+function whyOpen({ valueSet }: ValueSetPlan, { segments, systems }: Members): string | undefined {
+  if (segments.some(({ made }) => made !== undefined)) return `The codes of ${nameOf(valueSet)} cannot all be listed`
+  const fragment = systems.find(({ provider }) => provider?.header.complete === false)
+  return fragment === undefined ? undefined : `${nameOf(valueSet)} is based on a fragment of the code system ${fragment.family.url}`
+}
+
+function* difference(a: Members, b: Members, policy: VersionPolicy): Work<readonly Segment[]> {
+  const others = yield* coverageOf(b.segments)
+  return yield* mapped(a.segments, (segment) => {
+    const isVersioned = policy === 'always' || (policy === 'as-needed' && segment.provider.header.versionNeeded)
+    return others.rest(segment, isVersioned ? 'same' : 'any')
+  })
+}
+
+const STEPS = 256
+
+function* codesOf(segments: readonly Segment[]): Work<readonly string[]> {
+  const codes = new Set<string>()
+  for (const segment of segments) {
+    for (const concept of conceptsOf(segment)) {
+      if (codes.size % STEPS === 0) yield
+      codes.add(segment.provider.code(concept))
+    }
+  }
+  return [...codes]
+}
+
 type Decided = ReturnType<typeof relationshipOf>
 
 function messageOf(relationship: Decided, [a, b]: readonly [string, string]): string {
@@ -121,4 +172,22 @@ function messageOf(relationship: Decided, [a, b]: readonly [string, string]): st
     empty: `Both the value sets ${a} and ${b} are empty`,
   }
   return texts[relationship]
+}
+
+/** The result as the Parameters that `$compare` answers; `diagnostics` adds how it was found and the codes. Default: neither. */
+export function toParameters(result: CompareResult, { diagnostics = false }: { readonly diagnostics?: boolean } = {}): Parameters {
+  const lists = Object.entries(result.codes ?? {}).filter(([, list]) => list.length > 0)
+  const details = [
+    { name: 'performed-expansion', valueBoolean: result.performedExpansion },
+    ...lists.map(([name, list]) => ({ name: `${name}-codes`, valueString: list.join(',') })),
+  ]
+  return {
+    resourceType: 'Parameters',
+    parameter: [
+      { name: 'result', valueCode: result.relationship },
+      { name: 'message', valueString: result.message },
+      ...(diagnostics ? details : []),
+      ...explanationParameter(result.explanation),
+    ],
+  }
 }

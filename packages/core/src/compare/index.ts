@@ -1,4 +1,4 @@
-export { compare, type CompareInput, type Comparison } from './compare.js'
+export { compare, toParameters, type CompareInput, type CompareResult } from './compare.js'
 export { compareOperation } from './operation.js'
-export type { VersionPolicy } from './compare-members.js'
-export type { Relationship } from './overlap.js'
+export type { VersionPolicy } from './compare-definitions.js'
+export type { OverlapCodes, Relationship } from './overlap.js'

@@ -1,12 +1,11 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { explanationParameter } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { bothNames, readTerminologyCall, readVersionRules, type ValueSetName } from '../terminology/index.js'
-import { compare, type CompareInput, type Comparison } from './compare.js'
-import type { VersionPolicy } from './compare-members.js'
+import { compare, toParameters, type CompareInput } from './compare.js'
+import type { VersionPolicy } from './compare-definitions.js'
 
 /** `ValueSet/$compare` of the terminology ecosystem as the handler mounts it. */
 export const compareOperation: Operation = {
@@ -19,12 +18,12 @@ export const compareOperation: Operation = {
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
     const { diagnostics, ...asked } = input
-    return { status: 200, resource: writeComparison(await compare(ctx, asked), diagnostics) }
+    return { status: 200, resource: { ...toParameters(await compare(ctx, asked), { diagnostics }) } }
   },
 }
 
 interface CompareCall extends CompareInput {
-  /** Tells the codes, too, and how they were found. */
+  /** True: add how the answer was found, and the codes. */
   readonly diagnostics: boolean
 }
 
@@ -59,18 +58,4 @@ function readPolicy(reader: ParameterReader): VersionPolicy | undefined {
   throw new OperationError('parameter-value', `version-policy must be always, as-needed or never, not ${quoted(stated)}.`, {
     expression: [reader.expressionOf('version-policy')],
   })
-}
-
-function writeComparison({ relationship, message, performedExpansion, codes, explanation }: Comparison, diagnostics: boolean): JsonObject {
-  const lists = Object.entries(codes ?? {}).filter(([, list]) => list.length > 0)
-  const told = lists.map(([name, list]) => ({ name: `${name}-codes`, valueString: list.join(',') }))
-  return {
-    resourceType: 'Parameters',
-    parameter: [
-      { name: 'result', valueCode: relationship },
-      { name: 'message', valueString: message },
-      ...(diagnostics ? [{ name: 'performed-expansion', valueBoolean: performedExpansion }, ...told] : []),
-      ...explanationParameter(explanation),
-    ],
-  }
 }

@@ -1,3 +1,7 @@
+import { quoted } from '../errors/index.js'
+import type { ExplanationStep } from '../explain/index.js'
+import { codesText } from '../terminology/index.js'
+
 /** Which codes two value sets share, and which only one of them has. */
 export interface Overlap {
   /** True when there is a code that both have. */
@@ -17,10 +21,10 @@ export interface OverlapCodes {
   readonly extra: readonly string[]
 }
 
-/** How a value set stands to a second one. */
+/** How a value set relates to a second one. */
 export type Relationship = 'same' | 'subset' | 'superset' | 'overlapping' | 'disjoint' | 'empty' | 'indeterminate'
 
-/** What an overlap comes to. */
+/** The relationship that an overlap means. */
 export function relationshipOf({ common, missing, extra }: Overlap): Exclude<Relationship, 'indeterminate'> {
   if (!common) return missing || extra ? 'disjoint' : 'empty'
   if (missing && extra) return 'overlapping'
@@ -28,7 +32,7 @@ export function relationshipOf({ common, missing, extra }: Overlap): Exclude<Rel
   return extra ? 'subset' : 'same'
 }
 
-/** Adds up what two pairs of parts, which have no code in common, come to. Codes are known when those of both are. */
+/** The overlap of two pairs of parts that have no code in common. Codes are known when those of both are. */
 export function joined(a: Overlap, b: Overlap): Overlap {
   return {
     common: a.common || b.common,
@@ -42,7 +46,54 @@ function joinedCodes(a: OverlapCodes, b: OverlapCodes): OverlapCodes {
   return { common: [...a.common, ...b.common], missing: [...a.missing, ...b.missing], extra: [...a.extra, ...b.extra] }
 }
 
-/** What the comparison of two lists of codes comes to. */
+/** The overlap that a comparison of two lists of codes found. */
 export function overlapOf(codes: OverlapCodes): Overlap {
   return { common: codes.common.length > 0, missing: codes.missing.length > 0, extra: codes.extra.length > 0, codes }
+}
+
+const TAKES: Readonly<Record<Relationship, string>> = {
+  same: 'both take the same codes',
+  subset: 'the second takes more',
+  superset: 'the first takes more',
+  overlapping: 'they have codes in common, and each takes more',
+  disjoint: 'they have no code in common',
+  empty: 'neither takes a code',
+  indeterminate: 'the definitions alone do not decide it',
+}
+
+/** What two value sets take of one code system, by their definitions; `undefined` where these do not decide it. */
+export function systemStep(system: string, overlap: Overlap | undefined): ExplanationStep {
+  const relationship = overlap === undefined ? 'indeterminate' : relationshipOf(overlap)
+  return {
+    kind: 'code-system',
+    outcome: outcomeOf(relationship),
+    definition: system,
+    text: `Of ${quoted(system)}: ${TAKES[relationship]}.`,
+  }
+}
+
+/** Whether the definitions decided. */
+export function definitionsStep(decided: boolean): ExplanationStep {
+  const text = decided
+    ? 'The definitions show how the value sets relate.'
+    : 'The definitions alone do not decide it, so all codes are compared.'
+  return { kind: 'value-set', outcome: decided ? 'holds' : 'unknown', text }
+}
+
+/** The outcome of a comparison; with the number of codes where they were compared one by one. */
+export function comparisonStep({ relationship, message, codes }: Compared): ExplanationStep {
+  const [both, mine, others] = [codes?.common, codes?.missing, codes?.extra].map((list) => codesText(list?.length ?? 0))
+  const counts = codes === undefined ? '' : `: ${both} in both, ${mine} in the first alone, ${others} in the second alone.`
+  return { kind: 'value-set', outcome: outcomeOf(relationship), text: `${message}${counts}` }
+}
+
+interface Compared {
+  readonly relationship: Relationship
+  readonly message: string
+  readonly codes?: OverlapCodes | undefined
+}
+
+function outcomeOf(relationship: Relationship): ExplanationStep['outcome'] {
+  if (relationship === 'indeterminate') return 'unknown'
+  return relationship === 'same' || relationship === 'empty' ? 'holds' : 'fails'
 }

@@ -12,7 +12,6 @@ export interface SystemAndCode {
   /** The text beside the code; only operations that check displays look at it. */
   readonly display?: string | undefined
   readonly coding?: undefined
-  readonly codeableConcept?: undefined
 }
 
 /** A code as a FHIR Coding. */
@@ -22,7 +21,6 @@ export interface CodingInput {
   readonly code?: undefined
   readonly version?: undefined
   readonly display?: undefined
-  readonly codeableConcept?: undefined
 }
 
 /** Codes for one meaning, as a FHIR CodeableConcept. */
@@ -39,7 +37,7 @@ export interface CodeableConceptInput {
 export type CodeOrCoding = SystemAndCode | CodingInput
 
 /** The same for operations that also take a `codeableConcept`. */
-export type CodeInput = CodeOrCoding | CodeableConceptInput
+export type CodeInput = (CodeOrCoding & { readonly codeableConcept?: undefined }) | CodeableConceptInput
 
 /** The members of a `CodeOrCoding` for an `inputShape`. */
 export const CODE_OR_CODING: Readonly<Record<'system' | 'code' | 'version' | 'display' | 'coding', MemberKind>> = {

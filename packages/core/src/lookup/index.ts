@@ -1,5 +1,3 @@
-export { lookup } from './lookup.js'
-export type { LookupInput } from './lookup-input.js'
-export type { LookedUpConcept, LookedUpProperty } from './looked-up.js'
+export { lookup, type LookupInput, type LookupOptions } from './lookup.js'
 export { lookupOperation } from './operation.js'
-export { writeLookup } from './output.js'
+export { toParameters, type LookupProperty, type LookupResult } from './result.js'

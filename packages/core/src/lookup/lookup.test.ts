@@ -15,14 +15,14 @@ const ctx = contextOf(LIVING, SUPPLEMENT)
 const system = cs('living')
 
 describe('a lookup', () => {
-  it('tells name, version, display, definition and whether the concept is abstract or inactive', async () => {
+  it('gives name, version, display, definition and whether the concept is abstract or inactive', async () => {
     const found = await lookup(ctx, { system, code: 'lion' })
     expect(found).toMatchObject({ name: 'living', version: '1.0.0', code: 'lion', display: 'Lion', abstract: false })
     expect(found.properties).toEqual([{ code: 'inactive', value: ['valueBoolean', true] }])
     expect(await lookup(ctx, { system, code: 'animal' })).toMatchObject({ abstract: true })
   })
 
-  it('tells parents, children and every stated property when all are asked for', async () => {
+  it('gives parents, children and every stated property when all are asked for', async () => {
     const { properties } = await lookup(ctx, { system, code: 'cat', properties: ['*'] })
     expect(properties.map(({ code, value, description }) => [code, value[1], description])).toEqual([
       ['inactive', false, undefined],
@@ -36,7 +36,7 @@ describe('a lookup', () => {
     ])
   })
 
-  it('tells all designations, and those of a supplement when it is used', async () => {
+  it('gives all designations, and those of a supplement when it is used', async () => {
     const texts = async (useSupplement: readonly string[]): Promise<readonly string[]> =>
       (await lookup(ctx, { system, code: 'cat', useSupplement })).designations.map(({ value, supplement }) =>
         `${value} ${supplement ?? ''}`.trim(),
@@ -53,6 +53,23 @@ describe('a lookup', () => {
     [{ system, code: 'cat', useSupplement: [cs('gone')] }, 'content-not-found'],
   ])('of %j is refused with %s', async (input, code) => {
     await expect(lookup(ctx, input)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('a lookup in a code system that is not known', () => {
+  const about = `A definition for CodeSystem '${cs('gone')}'`
+  it.each([
+    [{ system: cs('gone'), code: 'cat' }, `${about} could not be found, so the code cannot be looked up`],
+    [
+      { system: cs('gone'), code: 'cat', version: '1' },
+      `${about} version '1' could not be found, so the code cannot be looked up. No versions of this code system are known`,
+    ],
+    [
+      { system, code: 'cat', version: '9' },
+      `A definition for CodeSystem '${system}' version '9' could not be found, so the code cannot be looked up. Valid versions: 1.0.0`,
+    ],
+  ])('of %j says what cannot be done', async (input, message) => {
+    await expect(lookup(ctx, input)).rejects.toThrow(message)
   })
 })
 

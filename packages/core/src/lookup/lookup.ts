@@ -1,45 +1,85 @@
 import { formatCanonical } from '../content/index.js'
-import { createPace, explained, forRequest, type OperationContext } from '../context/index.js'
+import { explained, forRequest, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
-import { checkInput } from '../input/index.js'
-import { stringAt } from '../json/index.js'
+import {
+  checkInput,
+  CODE_OR_CODING,
+  codeSource,
+  FLAG,
+  inputShape,
+  listOf,
+  OBJECT,
+  TEXT,
+  type CodeOrCoding,
+  type SystemAndCode,
+} from '../input/index.js'
+import { objectsAt, stringAt } from '../json/index.js'
 import {
   conceptTexts,
-  escaped,
-  explainUnknownCode,
   languageStep,
   languagesFor,
-  preparedChoice,
-  refusal,
+  neededConcept,
+  neededSystem,
+  propertyValue,
   shownText,
   shownTextStep,
   terminologyScope,
-  unknownSystemValues,
-  versionStep,
+  type AskedLanguages,
   type CodeSystemProvider,
   type ConceptText,
   type LanguageList,
+  type VersionRules,
 } from '../terminology/index.js'
-import type { LookedUpConcept } from './looked-up.js'
-import { LOOKUP_INPUT, type LookupInput } from './lookup-input.js'
-import { conceptProperties } from './properties.js'
+import type { LookupProperty, LookupResult } from './result.js'
+
+/** What `lookup` takes: a concept by `system` and `code`, or by `coding`, and options. */
+export type LookupInput = CodeOrCoding & LookupOptions
+
+/** What a lookup gives, and by which rules. */
+export interface LookupOptions extends AskedLanguages, ExplainOption {
+  /** Properties to return, `*` for all. Default: only what every concept has. */
+  readonly properties?: readonly string[] | undefined
+  /** Canonicals of supplements that must be used. */
+  readonly useSupplement?: readonly string[] | undefined
+  /** Rules that choose versions of code systems. */
+  readonly rules?: VersionRules | undefined
+  /** The CodeSystem itself, used in place of a stored one of the same url and version. */
+  readonly codeSystem?: object | undefined
+}
+
+const LOOKUP_INPUT = inputShape<LookupInput>({
+  ...CODE_OR_CODING,
+  properties: listOf(TEXT),
+  useSupplement: listOf(TEXT),
+  rules: OBJECT,
+  codeSystem: OBJECT,
+  displayLanguage: TEXT,
+  acceptLanguage: TEXT,
+  explain: FLAG,
+})
 
 /**
- * Tells what a code system and its supplements say about a code.
+ * Looks up what a code system and its supplements say about a code.
  *
- * @throws {OperationError} `not-found` for an unknown code, code system or version; `content-not-found` for an unknown supplement.
+ * @throws {OperationError} `parameter-required` without a code or its system; `source-ambiguous` for `code` beside `coding`; `not-found` for an unknown
+ *   code, code system or version; `content-not-found` for an unknown supplement; `not-supported` for a property that cannot be returned.
  * @see https://hl7.org/fhir/R4/codesystem-operation-lookup.html
  */
-export function lookup(ctx: OperationContext, input: LookupInput): Promise<LookedUpConcept> {
+export function lookup(ctx: OperationContext, input: LookupInput): Promise<LookupResult> {
   return explained(ctx, input, (own) => lookedUp(own, input))
 }
 
-async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<LookedUpConcept> {
+async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<LookupResult> {
   checkInput(ctx, input, LOOKUP_INPUT)
-  const provider = await providerFor(ctx, input)
-  const concept = provider.find(input.code)
-  if (concept === undefined) throw await unknownConcept(ctx, input, provider)
+  const named = namedConcept(input)
+  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
+  const scope = await terminologyScope(own, {
+    supplements: input.useSupplement ?? [],
+    ...(input.rules !== undefined && { rules: input.rules }),
+  })
+  const provider = await neededSystem(scope, { ...named, reason: 'request', consequence: 'the code cannot be looked up' })
+  const concept = await neededConcept(ctx, provider, named.code)
   const { header } = provider
   const texts = conceptTexts(provider, concept)
   const languages = languagesFor(input)
@@ -60,17 +100,12 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
   }
 }
 
-async function providerFor(ctx: OperationContext, input: LookupInput): Promise<CodeSystemProvider> {
-  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
-  const supplements = input.useSupplement ?? []
-  const scope = await terminologyScope(own, { supplements, ...(input.rules !== undefined && { rules: input.rules }) })
-  const family = await scope.family(input.system)
-  const choice = await preparedChoice(family, { include: input.version, rules: scope.rules })
-  own.explain?.step(versionStep(choice, 'request'))
-  const { provider, wished } = choice
-  if (provider !== undefined) return provider
-  const [id, values] = unknownSystemValues(family, wished, 'validated')
-  throw refusal(id, values, { code: 'not-found' })
+/** @throws {OperationError} `parameter-required` without a code or its system. */
+function namedConcept(input: LookupInput): Pick<SystemAndCode, 'system' | 'code' | 'version'> {
+  codeSource(input)
+  const { system, code, version } = input.coding ?? input
+  if (system !== undefined && code !== undefined) return { system, code, version }
+  throw new OperationError('parameter-required', 'The concept must be named by code and system, or by coding.', { expression: ['code'] })
 }
 
 interface ShownText {
@@ -83,15 +118,60 @@ function explainText(explain: Explain, input: LookupInput, { languages, shown }:
   if (shown !== undefined) explain.step(shownTextStep(shown, languages))
 }
 
-async function unknownConcept(ctx: OperationContext, { code }: LookupInput, provider: CodeSystemProvider): Promise<OperationError> {
-  await explainUnknownCode(ctx.explain, createPace(ctx), { provider, code })
-  const { header } = provider
-  const version = header.version === undefined ? '' : ` version ${escaped(header.version)}`
-  return new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${escaped(header.url)}${version}`)
-}
-
-/** The display is told apart; it is a designation too when its language is known. Names that are not in use any more are left out. */
+/** The display itself is a designation too when its language is known. Names that are no longer in use are left out. */
 function isDesignation({ main, language, minor, outdated }: ConceptText): boolean {
   if (minor === true && outdated !== undefined) return false
   return !main || language !== undefined
+}
+
+/** Properties that are made from the status and the hierarchy. */
+const MADE: ReadonlySet<string> = new Set(['inactive', 'parent', 'child'])
+
+/**
+ * The properties of a concept: `inactive` always, the others when asked for by name or by `*`; all where properties are concepts.
+ *
+ * @param asked Codes of properties, or `*`.
+ * @throws {OperationError} `not-supported` for one that the code system defines and that cannot be made.
+ */
+function conceptProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly LookupProperty[] {
+  const all = asked.includes('*') || (asked.length === 0 && provider.header.propertiesAreConcepts === true)
+  const { hierarchy, header } = provider
+  const missing = asked.find((code) => header.missingProperties?.has(code))
+  if (missing !== undefined) throw new OperationError('not-supported', `Property ${missing} of ${header.url} cannot be returned.`)
+  const wants = (code: string): boolean => asked.includes(code) || (all && header.namedProperties?.has(code) !== true)
+  return [
+    { code: 'inactive', value: ['valueBoolean', provider.status(concept).inactive] },
+    ...(wants('parent') ? hierarchy.parents(concept).map((other) => relative(provider, 'parent', other)) : []),
+    ...(wants('child') ? hierarchy.children(concept).map((other) => relative(provider, 'child', other)) : []),
+    ...statedProperties(provider, concept).filter(({ code }) => !MADE.has(code) && wants(code)),
+  ]
+}
+
+function relative(provider: CodeSystemProvider, code: string, other: number): LookupProperty {
+  return { code, value: ['valueCode', provider.code(other)], ...described('description', displayOf(provider, other)) }
+}
+
+function statedProperties(provider: CodeSystemProvider, concept: number): readonly LookupProperty[] {
+  return provider
+    .sources(concept)
+    .flatMap((source) => objectsAt(source.concept, 'property'))
+    .flatMap((property) => {
+      const [code, value] = [stringAt(property, 'code'), propertyValue(property)]
+      return code === undefined || value === undefined ? [] : [{ code, value, ...displays(provider, code, value) }]
+    })
+}
+
+/** The displays of a property and its value where both are concepts of the system. */
+function displays(provider: CodeSystemProvider, code: string, [name, value]: LookupProperty['value']): Partial<LookupProperty> {
+  if (provider.header.propertiesAreConcepts !== true) return {}
+  const shown = (one: unknown): string | undefined => displayOf(provider, typeof one === 'string' ? provider.find(one) : undefined)
+  return { ...described('codeDisplay', shown(code)), ...described('description', name === 'valueCode' ? shown(value) : undefined) }
+}
+
+function displayOf(provider: CodeSystemProvider, concept: number | undefined): string | undefined {
+  return concept === undefined ? undefined : provider.sources(concept).flatMap((source) => stringAt(source.concept, 'display') ?? [])[0]
+}
+
+function described(member: 'description' | 'codeDisplay', text: string | undefined): Partial<LookupProperty> {
+  return text === undefined ? {} : { [member]: text }
 }

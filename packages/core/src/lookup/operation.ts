@@ -1,12 +1,12 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
+import { ambiguousCode } from '../input/index.js'
 import { stringAt } from '../json/index.js'
 import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { readLanguages, readTerminologyCall, readVersionRules } from '../terminology/index.js'
-import { lookup } from './lookup.js'
-import type { LookupInput } from './lookup-input.js'
-import { writeLookup } from './output.js'
+import { lookup, type LookupInput } from './lookup.js'
+import { toParameters } from './result.js'
 
 /** `CodeSystem/$lookup` as the handler mounts it. */
 export const lookupOperation: Operation = {
@@ -18,7 +18,7 @@ export const lookupOperation: Operation = {
   needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
-    return { status: 200, resource: writeLookup(await lookup(ctx, input)) }
+    return { status: 200, resource: { ...toParameters(await lookup(ctx, input)) } }
   },
 }
 
@@ -27,7 +27,7 @@ function readInput(_: OperationContext, request: OperationRequest, reader: Param
   reader.refuse('date')
   const coding = reader.object('Coding', 'coding')
   const plain = reader.text('code')
-  if (coding !== undefined && plain !== undefined) throw new OperationError('source-ambiguous', 'Only one of code and coding may be given.')
+  if (coding !== undefined && plain !== undefined) throw ambiguousCode(['code', 'coding'])
   const code = plain ?? stringAt(coding, 'code')
   const system = reader.text('system') ?? stringAt(coding, 'system')
   if (code === undefined || system === undefined) {

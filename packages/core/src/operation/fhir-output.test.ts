@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { CATS } from '../../test/code-validation.js'
 import { call, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
+import { closure, closureOperation, toConceptMap } from '../closure/index.js'
+import { compare, compareOperation, toParameters as comparisonToParameters } from '../compare/index.js'
+import { createContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
+import { lookup, lookupOperation, toParameters as lookupToParameters } from '../lookup/index.js'
+import { memoryStorage } from '../memory/index.js'
+import { subsumes, subsumesOperation, toParameters as subsumptionToParameters } from '../subsumes/index.js'
 import {
   codeSystemValidateCodeOperation,
   toParameters as validationToParameters,
@@ -45,5 +51,37 @@ describe('the FHIR form of a result is what the operation answers', () => {
       const answer = await call(codeSystemValidateCodeOperation, ctx, [uri('url', system), { name: 'code', valueCode: code }, explained])
       expect(text(validationToParameters(result))).toBe(text(answer))
     }
+  })
+
+  it('lookup', async () => {
+    const coding = { system, code: 'cat' }
+    const parameters = [{ name: 'coding', valueCoding: coding }, { name: 'property', valueCode: '*' }, explained]
+    const result = await lookup(ctx, { coding, properties: ['*'], explain: true })
+    expect(text(lookupToParameters(result))).toBe(text(await call(lookupOperation, ctx, parameters)))
+  })
+
+  it('subsumes', async () => {
+    const [codingA, codingB] = ['animal', 'lion'].map((code) => ({ system, code }))
+    if (codingA === undefined || codingB === undefined) throw new Error('two codings')
+    const parameters = [{ name: 'codingA', valueCoding: codingA }, { name: 'codingB', valueCoding: codingB }, explained]
+    const result = await subsumes(ctx, { codingA, codingB, explain: true })
+    expect(text(subsumptionToParameters(result))).toBe(text(await call(subsumesOperation, ctx, parameters)))
+  })
+
+  it.each([true, false])('compare, with diagnostics: %s', async (diagnostics) => {
+    const parameters = [uri('thisUrl', vs('cats')), uri('otherUrl', vs('all')), { name: 'diagnostics', valueBoolean: diagnostics }]
+    const result = await compare(ctx, { thisValueSet: { url: vs('cats') }, otherValueSet: { url: vs('all') } })
+    expect(text(comparisonToParameters(result, { diagnostics }))).toBe(text(await call(compareOperation, ctx, parameters)))
+  })
+
+  it('closure', async () => {
+    const own = createContext({ storage: memoryStorage([{ ...LIVING, id: 'living' }]), now: () => new Date(0) })
+    const concepts = ['cat', 'animal', 'lion'].map((code) => ({ system, code }))
+    const named = { name: 'name', valueString: 'b' }
+    for (const name of ['a', 'b']) await closure(own, { name })
+    const result = await closure(own, { name: 'a', concepts, explain: true })
+    const given = concepts.map((valueCoding) => ({ name: 'concept', valueCoding }))
+    const answer = await call(closureOperation, own, [named, ...given, explained])
+    expect(text(toConceptMap({ ...result, name: 'b' }))).toBe(text(answer))
   })
 })

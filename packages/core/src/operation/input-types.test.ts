@@ -2,6 +2,9 @@ import { expect, it } from 'vitest'
 import { createContext } from '../context/index.js'
 import { expand } from '../expand/index.js'
 import { memoryStorage } from '../memory/index.js'
+import { lookup } from '../lookup/index.js'
+import { subsumes } from '../subsumes/index.js'
+import { compare } from '../compare/index.js'
 import { validateCode, validateCodeInSystem } from '../validate-code/index.js'
 
 const ctx = createContext({ storage: memoryStorage() })
@@ -29,6 +32,18 @@ const refused: readonly (readonly [string, () => Promise<unknown>, string])[] = 
   ['validateCode with a system beside the coding', () => validateCode(ctx, { url, coding, system: 'urn:s' }), 'parameter-required'],
   // @ts-expect-error a code is needed
   ['validateCodeInSystem without a code', () => validateCodeInSystem(ctx, { url }), 'parameter-required'],
+  // @ts-expect-error a code is needed
+  ['lookup without a code', () => lookup(ctx, { system: 'urn:s' }), 'parameter-required'],
+  // @ts-expect-error one code
+  ['lookup of two codes', () => lookup(ctx, { system: 'urn:s', code: 'c', coding }), 'source-ambiguous'],
+  // @ts-expect-error two codes are needed
+  ['subsumes with one code', () => subsumes(ctx, { system: 'urn:s', codeA: 'a' }), 'parameter-required'],
+  // @ts-expect-error one way to give a code
+  ['subsumes with a code beside its coding', () => subsumes(ctx, { codeA: 'a', codingA: coding, codingB: coding }), 'source-ambiguous'],
+  // @ts-expect-error a value set is needed
+  ['compare with nothing', () => compare(ctx, { thisValueSet: { url }, otherValueSet: {} }), 'not-found'],
+  // @ts-expect-error one value set
+  ['compare of two', () => compare(ctx, { thisValueSet: { url }, otherValueSet: { url, valueSet } }), 'not-found'],
 ]
 
 it.each(refused)('%s does not compile, and is refused', async (_, make, code) => {

@@ -1,2 +1,11 @@
 export { subsumesOperation } from './operation.js'
-export { subsumes, type ExplainedSubsumption, type SubsumesInput, type SubsumptionOutcome } from './subsumes.js'
+export {
+  subsumes,
+  toParameters,
+  type SubsumesInput,
+  type SubsumesOptions,
+  type SubsumesResult,
+  type SubsumptionOutcome,
+  type TwoCodes,
+  type TwoCodings,
+} from './subsumes.js'

@@ -41,7 +41,7 @@ describe('subsumption', () => {
     ['folded', 'UP', 'up', 'equivalent'],
     ['circle', 'one', 'two', 'equivalent'],
   ])('in %s: %s and %s are %s', async (name, codeA, codeB, outcome) => {
-    expect(await subsumes(ctx, { system: cs(name), codeA, codeB })).toBe(outcome)
+    expect(await subsumes(ctx, { system: cs(name), codeA, codeB })).toEqual({ outcome })
   })
 
   it.each([
@@ -105,6 +105,23 @@ describe('subsumption', () => {
     ],
   ])('%s will do', async (_, parameters, outcome) => {
     expect(await call(subsumesOperation, ctx, parameters)).toMatchObject({ parameter: [{ name: 'outcome', valueCode: outcome }] })
+  })
+
+  it('of two codings is that of their codes', async () => {
+    const [codingA, codingB] = [
+      { system: cs('living'), code: 'animal', display: 'Animal' },
+      { system: cs('living'), code: 'cat' },
+    ]
+    expect(await subsumes(ctx, { codingA, codingB })).toEqual({ outcome: 'subsumes' })
+    await expect(subsumes(ctx, { codingA, codingB: { ...codingB, system: cs('many') } })).rejects.toMatchObject({
+      code: 'parameter-invalid',
+    })
+  })
+
+  it('in a code system that is not known says that the codes cannot be compared', async () => {
+    await expect(subsumes(ctx, { system: cs('gone'), codeA: 'a', codeB: 'b' })).rejects.toThrow(
+      `A definition for CodeSystem '${cs('gone')}' could not be found, so the codes cannot be compared`,
+    )
   })
 
   it('of an instance is asked in that code system alone', async () => {

@@ -1,83 +1,123 @@
-import { createPace, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import type { Coding, Parameters } from 'fhir/r4.js'
+import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { checkInput, FLAG, inputShape, needed, OBJECT, TEXT } from '../input/index.js'
+import { explanationParameter } from '../explain/index.js'
+import { ambiguousCode, checkInput, CODING, FLAG, inputShape, OBJECT, TEXT } from '../input/index.js'
 import {
-  explainUnknownCode,
   hierarchyStep,
-  preparedChoice,
-  refusal,
+  neededConcept,
+  neededSystem,
   terminologyScope,
-  unknownSystemValues,
-  versionStep,
   type CodeSystemProvider,
   type VersionRules,
 } from '../terminology/index.js'
 
-/** Two codes of one code system. */
-export interface SubsumesInput {
-  /** Url of the code system. */
+/** Two codes by their own members. */
+export interface TwoCodes {
+  /** Url of the code system of both. */
   readonly system: string
+  /** Version of the code system. Default: the newest that is not retired. */
   readonly version?: string | undefined
   readonly codeA: string
   readonly codeB: string
+  readonly codingA?: undefined
+  readonly codingB?: undefined
+}
+
+/** Two codes as FHIR Codings, which must be of one code system and version. */
+export interface TwoCodings {
+  readonly codingA: Coding
+  readonly codingB: Coding
+  readonly system?: undefined
+  readonly version?: undefined
+  readonly codeA?: undefined
+  readonly codeB?: undefined
+}
+
+/** What `subsumes` takes: `codeA` and `codeB` of a `system`, or `codingA` and `codingB`. */
+export type SubsumesInput = (TwoCodes | TwoCodings) & SubsumesOptions
+
+/** By which rules two codes are compared. */
+export interface SubsumesOptions extends ExplainOption {
+  /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
 }
 
-const SUBSUMES_INPUT = inputShape<SubsumesInput & ExplainOption>({
-  system: needed(TEXT),
+/** `SubsumesInput` as it arrives from Parameters or plain JavaScript: also a code beside a coding. */
+export interface LooseSubsumesInput extends SubsumesOptions {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+  readonly codeA?: string | undefined
+  readonly codeB?: string | undefined
+  readonly codingA?: Coding | undefined
+  readonly codingB?: Coding | undefined
+}
+
+const SUBSUMES_INPUT = inputShape<SubsumesInput>({
+  system: TEXT,
   version: TEXT,
-  codeA: needed(TEXT),
-  codeB: needed(TEXT),
+  codeA: TEXT,
+  codeB: TEXT,
+  codingA: CODING,
+  codingB: CODING,
   rules: OBJECT,
   explain: FLAG,
 })
 
-/** How A stands to B. */
+/** How A relates to B: `subsumes` when A is above B. */
 export type SubsumptionOutcome = 'equivalent' | 'subsumes' | 'subsumed-by' | 'not-subsumed'
 
-/** How A stands to B, and why. */
-export interface ExplainedSubsumption extends Explained {
+/** How two codes relate. */
+export interface SubsumesResult extends Explained {
   readonly outcome: SubsumptionOutcome
 }
 
 /**
- * Tells whether one code is above, below or the same as another in the hierarchy of their code system.
+ * Finds whether one code is above, below or the same as another in the hierarchy of their code system.
  *
- * @returns The outcome; with `explain: true` the outcome and its explanation, which shows the way from one code up to the other.
- * @throws {OperationError} `not-found` for an unknown code, code system or version.
+ * @returns The outcome; with `explain: true` also the path from one code up to the other.
+ * @throws {OperationError} `parameter-required` when a code or the system is missing; `source-ambiguous` for a code beside its coding;
+ *   `parameter-invalid` for two systems or two versions; `not-found` for an unknown code, code system or version.
  * @see https://hl7.org/fhir/R4/codesystem-operation-subsumes.html
  */
-export function subsumes(ctx: OperationContext, input: SubsumesInput & { readonly explain: true }): Promise<ExplainedSubsumption>
-export function subsumes(ctx: OperationContext, input: SubsumesInput): Promise<SubsumptionOutcome>
-export function subsumes(
-  ctx: OperationContext,
-  input: (SubsumesInput & { readonly explain?: true }) | undefined,
-): Promise<SubsumptionOutcome | ExplainedSubsumption> {
-  if (input?.explain !== true) return outcomeFor(ctx, input)
-  return explained(ctx, input, async (own) => ({ outcome: await outcomeFor(own, input) }))
+export function subsumes(ctx: OperationContext, input: SubsumesInput): Promise<SubsumesResult> {
+  return answerSubsumes(ctx, input)
 }
 
-async function outcomeFor(ctx: OperationContext, input: SubsumesInput | undefined): Promise<SubsumptionOutcome> {
+/** The same for input that is not typed as strictly. @throws {OperationError} as `subsumes`. */
+export function answerSubsumes(ctx: OperationContext, input: LooseSubsumesInput): Promise<SubsumesResult> {
+  return explained(ctx, input, (own) => compared(own, input))
+}
+
+async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promise<SubsumesResult> {
   checkInput(ctx, input, SUBSUMES_INPUT)
+  const { system, version, codeA, codeB } = pairOf(input)
   const scope = await terminologyScope(ctx, input.rules === undefined ? {} : { rules: input.rules })
-  const family = await scope.family(input.system)
-  const choice = await preparedChoice(family, { include: input.version, rules: scope.rules })
-  ctx.explain?.step(versionStep(choice, 'request'))
-  const { provider, wished } = choice
-  if (provider === undefined) {
-    const [id, values] = unknownSystemValues(family, wished, 'validated')
-    throw refusal(id, values, { code: 'not-found' })
-  }
-  const [a, b] = [provider.find(input.codeA), provider.find(input.codeB)]
-  if (a === undefined) throw await unknownCode(ctx, provider, input.codeA)
-  if (b === undefined) throw await unknownCode(ctx, provider, input.codeB)
+  const provider = await neededSystem(scope, { system, version, reason: 'request', consequence: 'the codes cannot be compared' })
+  const a = await neededConcept(ctx, provider, codeA)
+  const b = await neededConcept(ctx, provider, codeB)
   ctx.explain?.step(hierarchyStep(provider, { a, b }))
-  return outcomeOf(provider, a, b)
+  return { outcome: outcomeOf(provider, a, b) }
 }
 
-async function unknownCode(ctx: OperationContext, provider: CodeSystemProvider, code: string): Promise<OperationError> {
-  await explainUnknownCode(ctx.explain, createPace(ctx), { provider, code })
-  return new OperationError('not-found', `Unable to find code ${quoted(code)} in ${quoted(provider.header.url)}.`)
+function pairOf({ codingA, codingB, ...input }: LooseSubsumesInput): Pick<TwoCodes, 'system' | 'version' | 'codeA' | 'codeB'> {
+  if (input.codeA !== undefined && codingA !== undefined) throw ambiguousCode(['codeA', 'codingA'])
+  if (input.codeB !== undefined && codingB !== undefined) throw ambiguousCode(['codeB', 'codingB'])
+  const system = onlyOne('code system', [input.system, codingA?.system, codingB?.system])
+  const version = onlyOne('version', [input.version, codingA?.version, codingB?.version])
+  const [codeA, codeB] = [input.codeA ?? codingA?.code, input.codeB ?? codingB?.code]
+  if (codeA !== undefined && codeB !== undefined && system !== undefined) return { system, version, codeA, codeB }
+  throw new OperationError(
+    'parameter-required',
+    'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.',
+  )
+}
+
+/** The value that all who state one agree on; codes of different systems, or versions of one, cannot be compared. @throws {OperationError} `parameter-invalid` */
+export function onlyOne(name: string, stated: readonly (string | undefined)[]): string | undefined {
+  const [first, other] = new Set(stated.flatMap((one) => one ?? []))
+  if (first === undefined || other === undefined) return first
+  throw new OperationError('parameter-invalid', `Both codes must be of one ${name}, not of ${quoted(first)} and ${quoted(other)}.`)
 }
 
 function outcomeOf({ hierarchy }: CodeSystemProvider, a: number, b: number): SubsumptionOutcome {
@@ -85,4 +125,9 @@ function outcomeOf({ hierarchy }: CodeSystemProvider, a: number, b: number): Sub
   if (isAbove && isBelow) return 'equivalent'
   if (isAbove) return 'subsumes'
   return isBelow ? 'subsumed-by' : 'not-subsumed'
+}
+
+/** The result as the Parameters that `$subsumes` answers. */
+export function toParameters({ outcome, explanation }: SubsumesResult): Parameters {
+  return { resourceType: 'Parameters', parameter: [{ name: 'outcome', valueCode: outcome }, ...explanationParameter(explanation)] }
 }

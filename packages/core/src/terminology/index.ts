@@ -44,6 +44,7 @@ export { terminologyScope, type ScopeOptions, type TerminologyScope } from './sc
 export { readTerminologyCall, type TerminologyCall } from './terminology-call.js'
 export { implicitDefinition, refuseUnopened } from './code-system/imported-releases.js'
 export { standInNotes, statusNotes, systemNotes, type StatusNote } from './status-check.js'
+export { neededConcept, neededSystem, type NeededSystem } from './needed-system.js'
 export { unknownSystemValues } from './unknown-system.js'
 export { definedValueSet } from './value-set/defined-value-set.js'
 export { findValueSet } from './value-set/find-value-set.js'

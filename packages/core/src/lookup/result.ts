@@ -1,0 +1,88 @@
+import type { Parameters, ParametersParameter } from 'fhir/r4.js'
+import type { Explained } from '../context/index.js'
+import { explanationParameter } from '../explain/index.js'
+import { parameterOf } from '../parameters/index.js'
+import type { ConceptText } from '../terminology/index.js'
+
+/** A property of a concept. */
+export interface LookupProperty {
+  readonly code: string
+  /** Name of the `value[x]` and its value: `['valueCode', 'animal']`. */
+  readonly value: readonly [string, unknown]
+  /** Display of the concept that the value is, such as a `parent` or `child`. */
+  readonly description?: string
+  /** Display of the concept that the property itself is. */
+  readonly codeDisplay?: string
+}
+
+/** What is known about a concept. */
+export interface LookupResult extends Explained {
+  readonly system: string
+  /** Version of the code system that was used. */
+  readonly version?: string
+  /** Name of the code system. */
+  readonly name: string
+  /** As the code system writes it. */
+  readonly code: string
+  /** In the language that was asked for; absent when the concept has no text. */
+  readonly display?: string
+  readonly definition?: string
+  /** True for a concept that only groups others. */
+  readonly abstract: boolean
+  /** All texts but the display shown; the code system's own display is among them when it has a language. */
+  readonly designations: readonly ConceptText[]
+  /** `inactive` first, then `parent`, `child` and the others as the code system lists them. */
+  readonly properties: readonly LookupProperty[]
+  /** Canonicals of the supplements that were used. */
+  readonly supplements: readonly string[]
+}
+
+/** The result as the Parameters that `$lookup` answers. */
+export function toParameters(result: LookupResult): Parameters {
+  return {
+    resourceType: 'Parameters',
+    parameter: [
+      { name: 'name', valueString: result.name },
+      ...parameterOf('version', 'String', result.version),
+      ...parameterOf('display', 'String', result.display),
+      ...parameterOf('definition', 'String', result.definition),
+      { name: 'system', valueUri: result.system },
+      { name: 'code', valueCode: result.code },
+      { name: 'abstract', valueBoolean: result.abstract },
+      ...result.designations.map(designationParameter),
+      ...result.properties.map(propertyParameter),
+      ...result.supplements.map((canonical) => ({ name: 'used-supplement', valueCanonical: canonical })),
+      ...explanationParameter(result.explanation),
+    ],
+  }
+}
+
+const PREFERRED = {
+  system: 'http://terminology.hl7.org/CodeSystem/hl7TermMaintInfra',
+  code: 'preferredForLanguage',
+  display: 'Preferred For Language',
+}
+
+function designationParameter({ value, language, dialects, use, main, supplement }: ConceptText): ParametersParameter {
+  return {
+    name: 'designation',
+    part: [
+      ...parameterOf('language', 'Code', main ? (dialects?.[0] ?? language) : language),
+      ...parameterOf('use', 'Coding', main ? PREFERRED : use),
+      { name: 'value', valueString: value },
+      ...parameterOf('source', 'Canonical', supplement),
+    ],
+  }
+}
+
+function propertyParameter({ code, value: [name, value], description, codeDisplay }: LookupProperty): ParametersParameter {
+  return {
+    name: 'property',
+    part: [
+      { name: 'code', valueCode: code },
+      { name: 'value', [name]: value },
+      ...parameterOf('code-display', 'String', codeDisplay),
+      ...parameterOf('description', 'String', description),
+    ],
+  }
+}

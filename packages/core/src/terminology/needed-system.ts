@@ -1,0 +1,52 @@
+import { createPace, type OperationContext } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import type { CodeSystemProvider } from '../code-system/index.js'
+import { preparedChoice, type SystemFamily } from './code-system/system-family.js'
+import { explainUnknownCode } from './explain/unknown-code.js'
+import { versionStep } from './explain/version-step.js'
+import { escaped } from './messages.js'
+import type { TerminologyScope } from './scope.js'
+
+/** A code system without which an operation cannot go on. */
+export interface NeededSystem {
+  /** Url of the code system. */
+  readonly system: string
+  readonly version?: string | undefined
+  /** Who names the version, for the explanation. */
+  readonly reason: 'coding' | 'request'
+  /** What the operation cannot do without it, for the message: `the code cannot be looked up`. */
+  readonly consequence: string
+}
+
+/** The code system in the version that is named, or that rules and status choose. @throws {OperationError} `not-found` when it is not known. */
+export async function neededSystem(scope: TerminologyScope, needed: NeededSystem): Promise<CodeSystemProvider> {
+  const family = await scope.family(needed.system)
+  const choice = await preparedChoice(family, { include: needed.version, rules: scope.rules })
+  scope.ctx.explain?.step(versionStep(choice, needed.reason))
+  if (choice.provider !== undefined) return choice.provider
+  throw unknownSystem(family, choice.wished, needed.consequence)
+}
+
+function unknownSystem({ url, versions }: SystemFamily, version: string | undefined, consequence: string): OperationError {
+  const named = version === undefined ? '' : ` version '${escaped(version)}'`
+  const known =
+    versions.length === 0 ? 'No versions of this code system are known' : `Valid versions: ${versions.map(escaped).join(' or ')}`
+  const messageId = idOf(version, versions)
+  const text = `A definition for CodeSystem '${escaped(url)}'${named} could not be found, so ${consequence}`
+  return new OperationError('not-found', version === undefined ? text : `${text}. ${known}`, { messageId, txIssue: 'not-found' })
+}
+
+function idOf(version: string | undefined, versions: readonly string[]): string {
+  if (version === undefined) return 'UNKNOWN_CODESYSTEM'
+  return versions.length === 0 ? 'UNKNOWN_CODESYSTEM_VERSION_NONE' : 'UNKNOWN_CODESYSTEM_VERSION'
+}
+
+/** The concept with this code; its explanation says which codes are like one that does not exist. @throws {OperationError} `not-found`. */
+export async function neededConcept(ctx: OperationContext, provider: CodeSystemProvider, code: string): Promise<number> {
+  const concept = provider.find(code)
+  if (concept !== undefined) return concept
+  await explainUnknownCode(ctx.explain, createPace(ctx), { provider, code })
+  const { url, version } = provider.header
+  const where = version === undefined ? escaped(url) : `${escaped(url)} version ${escaped(version)}`
+  throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`)
+}
