@@ -101,16 +101,19 @@ async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promi
 }
 
 function pairOf({ codingA, codingB, ...input }: LooseSubsumesInput): Pick<TwoCodes, 'system' | 'version' | 'codeA' | 'codeB'> {
-  if (input.codeA !== undefined && codingA !== undefined) throw ambiguousCode(['codeA', 'codingA'])
-  if (input.codeB !== undefined && codingB !== undefined) throw ambiguousCode(['codeB', 'codingB'])
+  const [codeA, codeB] = [oneCode('A', input.codeA, codingA), oneCode('B', input.codeB, codingB)]
   const system = onlyOne('code system', [input.system, codingA?.system, codingB?.system])
   const version = onlyOne('version', [input.version, codingA?.version, codingB?.version])
-  const [codeA, codeB] = [input.codeA ?? codingA?.code, input.codeB ?? codingB?.code]
   if (codeA !== undefined && codeB !== undefined && system !== undefined) return { system, version, codeA, codeB }
   throw new OperationError(
     'parameter-required',
     'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.',
   )
+}
+
+function oneCode(side: 'A' | 'B', code: string | undefined, coding: Coding | undefined): string | undefined {
+  if (code !== undefined && coding !== undefined) throw ambiguousCode([`code${side}`, `coding${side}`])
+  return code ?? coding?.code
 }
 
 /** The value that all who state one agree on; codes of different systems, or versions of one, cannot be compared. @throws {OperationError} `parameter-invalid` */
