@@ -1,6 +1,14 @@
 import { OperationError } from 'fhir-ops/errors'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/input'
-import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type StoredResource } from 'fhir-ops/storage'
+import {
+  checkQuery,
+  isResourceId,
+  isResourceType,
+  type Capabilities,
+  type ResourceHistory,
+  type Storage,
+  type StoredResource,
+} from 'fhir-ops/storage'
 import { jsonOf } from './answer.js'
 import { createBreaker } from './breaker.js'
 import { unavailable } from './failure.js'
@@ -39,8 +47,14 @@ export function httpStorage(options: HttpStorageOptions): Storage {
     capabilities: { ...CAPABILITIES, atomic: settings.transactions },
     ...(options.history === true && { history }),
     read: async (type, id) => guarded.run(async () => readResource(upstream, type, id)),
-    search: async (query) => guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach, query) : { items: [] })),
-    count: async (query) => guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach, query) : 0)),
+    async search(query) {
+      checkQuery(query)
+      return guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach, query) : { items: [] }))
+    },
+    async count(query) {
+      checkQuery(query)
+      return guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach, query) : 0))
+    },
     write: async (entries) => guarded.run(async () => writeIn(upstream, entries)),
     close: async () => guarded.close(),
   }

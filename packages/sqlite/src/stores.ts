@@ -1,6 +1,6 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/input'
-import type { Capabilities, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
+import { checkQuery, type Capabilities, type ResourceHistory, type SearchPage, type SessionStore, type Storage } from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
 import { readResource } from './commands/resource-row.js'
@@ -45,7 +45,9 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
       const row = await executor.call(readResource, { type, id, known: versionOf(id) })
       return row && resource(row)
     },
-    async search({ type, where, sort, limit, after }) {
+    async search(asked) {
+      checkQuery(asked)
+      const { type, where, sort, limit, after } = asked
       const query = { type, where, ...(sort && { sort }), ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) }
       const { versionOf, resource } = cache.lookUp(type)
       const lookedUp = await executor.call(lookUpPage, { query, versionOf })
@@ -53,7 +55,10 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
       // What a long search finds would only drive out what is looked up often.
       return pageOf(await executor.call(searchPage, query), (row) => resourceOf(type, row))
     },
-    count: async ({ type, where }) => executor.call(countMatches, { type, where }),
+    async count(asked) {
+      checkQuery(asked)
+      return executor.call(countMatches, { type: asked.type, where: asked.where })
+    },
     write: async (entries) => executor.call(writeEntries, { entries, now: now().getTime(), history }),
     revision: executor.revision,
     close: async () => executor.close(),

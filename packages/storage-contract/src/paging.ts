@@ -74,6 +74,23 @@ export const pagingPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'what is not a query is refused, such as the text of a search',
+    check: async ({ storage }) => {
+      await storage.write([patient('a')])
+      const given: readonly (readonly [query: unknown, code: string])[] = [
+        ['Patient?gender=x', 'parameter-value'],
+        [{ type: 'Patient' }, 'parameter-value'],
+        [{ where: ALL_PATIENTS.where }, 'parameter-value'],
+        [{ type: 'Patient', where: { kind: 'gender' } }, 'parameter-value'],
+        [undefined, 'parameter-required'],
+      ]
+      for (const [query, code] of given) {
+        for (const method of [storage.search, storage.count])
+          await expect(Reflect.apply(method, storage, [query])).rejects.toMatchObject({ name: 'OperationError', code })
+      }
+    },
+  },
+  {
     promise: 'count is exact and looks at neither limit nor cursor nor sort',
     check: async ({ storage }) => {
       await storage.write([patient('a'), patient('b', 'male'), patient('c'), patient('d')])

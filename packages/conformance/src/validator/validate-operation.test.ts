@@ -70,6 +70,14 @@ describe('$validate', () => {
     expect(await call(VALID)).toEqual(ALL_OK)
   })
 
+  test('reports a byte order mark that is left when the text is decoded, with its position', async () => {
+    const answer = await call(`\uFEFF${JSON.stringify(VALID)}`, { query: { places: 'true' } })
+    expect(answer.resource['issue']).toMatchObject([
+      { severity: 'fatal', details: { text: 'The text is not JSON: there is an unexpected byte order mark.' } },
+    ])
+    expect(JSON.stringify(answer.resource)).toContain('"valueInteger":1')
+  })
+
   test('names an unknown property by its path', async () => {
     const answer = await call({ ...VALID, name: [{ family: 'X', foo: 1 }] })
     expect(answer).toMatchObject({

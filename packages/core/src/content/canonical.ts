@@ -1,7 +1,8 @@
-/** A canonical reference taken apart: `url|version#fragment`. */
+/** The parts of a canonical reference, `url|version#fragment`. Whoever looks something up by url and version must heed or refuse the fragment. */
 export interface Canonical {
   readonly url: string
   readonly version?: string
+  /** The id of a resource that the named one contains. */
   readonly fragment?: string
 }
 
@@ -16,6 +17,12 @@ export function canonicalOf(text: string): Canonical {
     ...(version !== '' && { version }),
     ...(hash >= 0 && { fragment: text.slice(hash + 1) }),
   }
+}
+
+/** The canonical without its version, but with its fragment: `url` or `url#fragment`. */
+export function withoutVersion(canonical: string): string {
+  const { url, fragment } = canonicalOf(canonical)
+  return fragment === undefined ? url : `${url}#${fragment}`
 }
 
 /** `url|version`, or the bare url when there is no version. */

@@ -1,4 +1,4 @@
-export { canonicalOf, formatCanonical, type Canonical } from './canonical.js'
+export { canonicalOf, formatCanonical, withoutVersion, type Canonical } from './canonical.js'
 export { definitionOf } from './definition.js'
 export { definitionEntries, definitionKeys, definitionParam, type DefinitionKey } from './definition-keys.js'
 export type { Kept, Revised } from './kept.js'

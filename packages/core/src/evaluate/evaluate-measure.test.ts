@@ -62,6 +62,7 @@ describe('which Measure', () => {
     'Patient/ada',
     'http://example.org/none',
     'http://example.org/Measure/m|3',
+    'http://example.org/Measure/m#x',
     'http://example.org/Measure/gone',
     '',
     '__proto__',

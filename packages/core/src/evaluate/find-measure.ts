@@ -25,7 +25,8 @@ async function byId(ctx: OperationContext, id: string): Promise<JsonObject | und
 
 async function byCanonical(ctx: OperationContext, canonical: string): Promise<JsonObject | undefined> {
   ctx.authorize?.('read', 'Measure')
-  const { url, version } = canonicalOf(canonical)
+  const { url, version, fragment } = canonicalOf(canonical)
+  if (fragment !== undefined) return undefined
   const definition = await ctx.content.resolve('Measure', url, version)
   return version === undefined && definition?.status === 'retired' ? undefined : definition?.resource
 }

@@ -236,6 +236,33 @@ describe('a value set', () => {
     expect(shape((await expand(contextOf(LIVING, stored), { url: vs('stored') })).contains)).toBe('cat dog')
   })
 
+  describe('named by a canonical with a fragment', () => {
+    const contained = [
+      { resourceType: 'ValueSet', id: 'x', compose: { include: [{ valueSet: ['#y'] }] } },
+      { resourceType: 'ValueSet', id: 'y', compose: { include: [{ system: cs('living'), concept: [{ code: 'cat' }] }] } },
+    ]
+    const holder = valueSet('holder', { include: [{ system: cs('living') }] }, { contained, version: '2.0.0' })
+    const importing = (canonical: string): object => valueSet('importing', { include: [{ valueSet: [canonical] }] })
+    const context = contextOf(LIVING, holder)
+
+    it('is what the named value set contains', async () => {
+      expect(shape((await expand(context, { url: `${vs('holder')}#x` })).contains)).toBe('cat')
+      expect(shape((await expand(context, { url: `${vs('holder')}|2.0.0#y` })).contains)).toBe('cat')
+      expect(shape((await expand(context, { valueSet: importing(`${vs('holder')}#x`) })).contains)).toBe('cat')
+    })
+
+    it('does not exist where nothing of this id is contained', async () => {
+      for (const fragment of ['z', '']) {
+        const canonical = `${vs('holder')}#${fragment}`
+        await expect(expand(context, { url: canonical })).rejects.toMatchObject({ code: 'not-found' })
+        await expect(expand(context, { valueSet: importing(canonical) })).rejects.toMatchObject({
+          code: 'content-not-found',
+          message: expect.stringContaining(canonical) as string,
+        })
+      }
+    })
+  })
+
   it('may import a value set that stands inside it', async () => {
     const contained = {
       resourceType: 'ValueSet',

@@ -116,6 +116,13 @@ describe('parseJsonSource', () => {
     expect(parseJsonSource(text).fault).toMatchObject({ kind, offset })
   })
 
+  test('skips one byte order mark, and none where the decoder has removed it', () => {
+    expect(parseJsonSource('\uFEFF{}')).toMatchObject({ value: {}, start: 1 })
+    expect(parseJsonSource('\uFEFF\uFEFF{}').fault).toMatchObject({ kind: 'unexpected', offset: 1, token: '\uFEFF' })
+    expect(parseJsonSource('\uFEFF{}', { byteOrderMark: false }).fault).toMatchObject({ kind: 'unexpected', offset: 0, token: '\uFEFF' })
+    expect(parseJsonSource('{}', { byteOrderMark: false }).value).toEqual({})
+  })
+
   test('refuses what is nested deeper than the limit, and takes what is as deep', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
     expect(parseJsonSource(nested(128)).fault).toBeUndefined()

@@ -26,7 +26,9 @@ export interface JsonSourceOptions {
   readonly maxDepth?: number
   /** Most members and items. Default 1,000,000. */
   readonly maxMembers?: number
-  /** Keep where each value stands. Default false. */
+  /** Whether one byte order mark may precede the value. Default true; false for a text whose decoder has removed it. */
+  readonly byteOrderMark?: boolean
+  /** Keep the position of each value. Default false. */
   readonly positions?: boolean
 }
 
@@ -73,7 +75,7 @@ export function parseJsonSource(text: string, options: JsonSourceOptions = {}): 
 
 /** The same, while other work runs in between. */
 export function* readJsonSource(text: string, options: JsonSourceOptions = {}): Work<JsonSource> {
-  const limits = { maxDepth: 128, maxMembers: 1_000_000, positions: false, ...options }
+  const limits = { maxDepth: 128, maxMembers: 1_000_000, positions: false, byteOrderMark: true, ...options }
   const quick = limits.positions ? undefined : yield* quickSource(text, limits)
   return quick === undefined ? yield* carefulSource(text, limits) : sourceOf(text, quick)
 }
@@ -88,7 +90,7 @@ function* carefulSource(text: string, limits: Required<JsonSourceOptions>): Work
   const slips: JsonSlip[] = []
   const building: Building = {
     text,
-    at: text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0,
+    at: limits.byteOrderMark && text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0,
     slip: (kind, offset, token) => {
       if (slips.push({ kind, offset, token, path: pathOf(building) }) >= MAX_SLIPS) throw new JsonFault('too-many', offset)
     },
@@ -115,8 +117,9 @@ function* carefulSource(text: string, limits: Required<JsonSourceOptions>): Work
 
 function* build(building: Building): Work<JsonSlip | undefined> {
   try {
-    skipSpace(building)
+    const first = skipSpace(building)
     building.start = building.at
+    if (first === BYTE_ORDER_MARK) throw new JsonFault('unexpected', building.at)
     readValue(building, '')
     for (let steps = 1; building.frame !== undefined; steps++) {
       readNext(building, building.frame)

@@ -3,6 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { checkOptions, CLOCK, FLAG, FUNCTION, inputShape, ITERABLE, type InputShape } from '../input/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import {
+  checkQuery,
   putResource,
   type Capabilities,
   type Indexer,
@@ -58,7 +59,10 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     ...(log !== undefined && { history: historyOf(() => ({ log, versions: open().versions })) }),
     read: async (type, id) => readRow(open().tables.get(type), id),
     search: async (query) => search(open(), query),
-    count: async (query) => countBits(matchingRows(open().tables, query) ?? new Uint32Array()),
+    async count(query) {
+      checkQuery(query)
+      return countBits(matchingRows(open().tables, query) ?? new Uint32Array())
+    },
     write: async (entries) => applyWrites(open(), entries),
     revision: () => open().writes,
     close: async () => {
@@ -77,6 +81,7 @@ function readRow(table: ResourceTable | undefined, id: string): StoredResource |
 }
 
 function search(state: MemoryState, query: SearchQuery): SearchPage {
+  checkQuery(query)
   const table = state.tables.get(query.type)
   const rows = matchingRows(state.tables, query)
   return table === undefined || rows === undefined ? { items: [] } : pageOf(table, rows, query)

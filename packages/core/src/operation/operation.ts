@@ -13,7 +13,7 @@ export interface OperationRequest {
   readonly parameters: readonly Parameter[]
   /** The parsed body of a POST. */
   readonly body?: JsonObject | undefined
-  /** The same as text, for operations that read it themselves (`$validate`). */
+  /** The same as text without byte order mark, for operations that read it themselves (`$validate`). */
   readonly bodyText?: string | undefined
   /** The `Accept-Language` header as sent. */
   readonly acceptLanguage?: string | undefined

@@ -18,7 +18,7 @@ export { historyCursor, historyOrder, readHistoryCursor, versionNumber, type His
 export { jsonItems, jsonMembers, type JsonMember } from './json-members.js'
 export { putResource, puttingResource, type Indexer, type ResourceToPut } from './put-resource.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
-export { checkVersion } from './check-version.js'
+export { checkQuery, checkVersion } from './checks.js'
 export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'
 export { comparePositions, compareSortKeys, positionOf, type IndexedResource, type SortPosition } from './sort-position.js'
 export { checkAddress, writableText } from './writable-text.js'

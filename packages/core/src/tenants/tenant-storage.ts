@@ -1,4 +1,5 @@
 import {
+  checkQuery,
   containedType,
   isContainedType,
   isResourceType,
@@ -37,10 +38,14 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
       return stored && outerResource(stored, names)
     },
     async search(query): Promise<SearchPage> {
+      checkQuery(query)
       const { items, ...page } = await storage.search(innerQuery(query, names))
       return { ...page, items: items.map((stored) => outerResource(stored, names)) }
     },
-    count: (query) => storage.count(innerQuery(query, names)),
+    async count(query) {
+      checkQuery(query)
+      return storage.count(innerQuery(query, names))
+    },
     async write(entries) {
       const results = await storage.write(entries.map((entry) => innerEntry(entry, names)))
       return results.map((result) => ({ ...result, type: names.outer(result.type) }))

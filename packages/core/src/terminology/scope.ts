@@ -79,8 +79,8 @@ function supplementStep(canonical: string): ExplanationStep {
 }
 
 async function demandSupplement(ctx: OperationContext, canonical: string): Promise<void> {
-  const { url, version } = canonicalOf(canonical)
-  const found = await ctx.content.find('CodeSystem', 'url', url)
+  const { url, version, fragment } = canonicalOf(canonical)
+  const found = fragment === undefined ? await ctx.content.find('CodeSystem', 'url', url) : []
   const exists = found.some(
     (definition) => definition.resource['content'] === 'supplement' && (version === undefined || definition.version === version),
   )

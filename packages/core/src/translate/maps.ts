@@ -27,11 +27,12 @@ export async function mapsFor(ctx: OperationContext, input: TranslateInput): Pro
   return [index]
 }
 
-/** The newest version of a map that is not retired, or exactly the version that the canonical names. */
+/** The newest version of a map that is not retired, or exactly the version that the canonical names. Contained maps are not looked into. */
 export async function currentMap(ctx: OperationContext, canonical: string, mapVersion?: string): Promise<Definition | undefined> {
   const implicit = await implicitDefinition(ctx, 'ConceptMap', canonical)
   if (implicit !== undefined) return implicit
-  const { url, version = mapVersion } = canonicalOf(canonical)
+  const { url, version = mapVersion, fragment } = canonicalOf(canonical)
+  if (fragment !== undefined) return undefined
   const definition = await ctx.content.resolve('ConceptMap', url, version)
   if (definition === undefined) await refuseUnopened(ctx, canonical)
   return version === undefined && definition?.status === 'retired' ? undefined : definition
@@ -142,7 +143,7 @@ function agree(wanted: string | undefined, stated: string | undefined): boolean 
   if (wanted === undefined || wanted === stated) return true
   const a = canonicalOf(wanted)
   const b = canonicalOf(stated ?? '')
-  return a.url === b.url && (a.version === undefined || b.version === undefined || a.version === b.version)
+  return a.url === b.url && a.fragment === b.fragment && (a.version === undefined || b.version === undefined || a.version === b.version)
 }
 
 function noMapText({ source, target, mapVersion }: TranslateInput): string {

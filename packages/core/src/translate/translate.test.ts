@@ -218,6 +218,7 @@ describe('unmapped', () => {
     ['a fixed mode without code', { mode: 'fixed' }, 'definition-invalid'],
     ['another map without url', { mode: 'other-map' }, 'definition-invalid'],
     ['a mode that does not exist', { mode: 'constructor' }, 'definition-invalid'],
+    ['a map inside another one', { mode: 'other-map', url: `${MAP}#x` }, 'definition-not-found'],
   ])('%s is refused', async (_name, rule, code) => {
     await expect(translate(context(unmapped(rule)), { url: MAP, coding: unknown })).rejects.toMatchObject({ code })
   })

@@ -1,5 +1,5 @@
 import { OperationError, outcomeOf } from '../errors/index.js'
-import { canonicalOf } from '../content/index.js'
+import { withoutVersion } from '../content/index.js'
 import { createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
 import type { LooseCodeInput } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
@@ -68,7 +68,7 @@ async function readCodeSystemInput(ctx: OperationContext, request: OperationRequ
 }
 
 function refuseOther(stored: JsonObject, { url, codeSystem }: Pick<LooseCodeSystemInput, 'url' | 'codeSystem'>): void {
-  if (codeSystem === undefined && (url === undefined || canonicalOf(url).url === stored['url'])) return
+  if (codeSystem === undefined && (url === undefined || withoutVersion(url) === stored['url'])) return
   throw new OperationError('parameter-invalid', 'Another code system cannot be given where the path names one.', {
     expression: [codeSystem === undefined ? 'url' : 'codeSystem'],
   })

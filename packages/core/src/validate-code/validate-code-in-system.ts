@@ -1,4 +1,4 @@
-import { canonicalOf, formatCanonical } from '../content/index.js'
+import { canonicalOf, formatCanonical, withoutVersion } from '../content/index.js'
 import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
@@ -83,7 +83,8 @@ interface NamedCoding {
 
 /** The coding with the system and version that the request names beside it. A Coding without system is answered by an issue, a bare code is not a question. */
 function named(input: LooseCodeSystemInput, { coding, kind, version: wanted }: NamedCoding): GivenCoding {
-  const { url, version } = canonicalOf(statedSystem(input) ?? coding.system ?? '')
+  const stated = statedSystem(input) ?? coding.system ?? ''
+  const [url, { version }] = [withoutVersion(stated), canonicalOf(stated)]
   if (url === '' && kind !== 'code') return coding
   if (url === '')
     throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })

@@ -45,7 +45,7 @@ interface Body {
 
 function* bodyOf({ type, bodyText = '' }: OperationRequest, positions: boolean): Work<Body> {
   if (bodyText === '') return { source: undefined, parameters: [] }
-  const body = yield* readJsonSource(bodyText, { positions })
+  const body = yield* readJsonSource(bodyText, { positions, byteOrderMark: false })
   return unwrapped(body, type) ?? { source: body, parameters: [] }
 }
 

@@ -14,6 +14,9 @@ interface SlipRow {
 
 const ENDS_EARLY = 'The text is not JSON: it ends too early.'
 
+/** Characters that cannot be seen. */
+const CHARACTERS: ReadonlyMap<string, string> = new Map([['\uFEFF', 'byte order mark']])
+
 const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
   comment: { kind: 'json-comment', text: () => 'JSON has no comments.' },
   'comma-missing': { kind: 'json-comma', text: () => 'A comma is missing.' },
@@ -27,7 +30,7 @@ const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
   'escape-invalid': { kind: 'json-string', text: (token) => `A string has an unknown escape ${token}.` },
   unexpected: {
     kind: 'json-fatal',
-    text: (token) => (token === '' ? ENDS_EARLY : `The text is not JSON: there is an unexpected '${token}'.`),
+    text: (token) => (token === '' ? ENDS_EARLY : `The text is not JSON: there is an unexpected ${CHARACTERS.get(token) ?? `'${token}'`}.`),
   },
   unterminated: { kind: 'json-fatal', text: () => ENDS_EARLY },
   'too-deep': { kind: 'json-fatal', text: () => 'The text has too many objects and arrays within each other.' },

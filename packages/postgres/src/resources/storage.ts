@@ -1,5 +1,5 @@
 import { createResourceCache } from '@fhir-ops/sql'
-import type { Capabilities, Storage } from 'fhir-ops/storage'
+import { checkQuery, type Capabilities, type Storage } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'
@@ -30,8 +30,14 @@ export function storageIn(db: Database, { now, history, cacheCharacters }: Stora
       const [row] = await db.rows(prepared('read', read))
       return row && resource(resourceRow(row))
     },
-    search: async (query) => searchPage(db, query, { cache }),
-    count: async (query) => countMatches(db, query),
+    async search(query) {
+      checkQuery(query)
+      return searchPage(db, query, { cache })
+    },
+    async count(query) {
+      checkQuery(query)
+      return countMatches(db, query)
+    },
     write: async (entries) => writeEntries(db, entries, { now: now().getTime(), history }),
     close: async () => db.close(),
   }

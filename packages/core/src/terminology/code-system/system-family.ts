@@ -158,8 +158,8 @@ function hasContent(definition: Definition): boolean {
 }
 
 function isNamed(definition: Definition, asked: string): boolean {
-  const { url, version } = canonicalOf(asked)
-  return definition.url === url && (version === undefined || version === definition.version)
+  const { url, version, fragment } = canonicalOf(asked)
+  return definition.url === url && fragment === undefined && (version === undefined || version === definition.version)
 }
 
 function supplementFor(supplement: Definition, { header }: CodeSystemProvider): readonly Supplement[] {

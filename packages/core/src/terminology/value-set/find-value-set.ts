@@ -1,4 +1,4 @@
-import { canonicalOf, newestOf, type Definition } from '../../content/index.js'
+import { canonicalOf, formatCanonical, newestOf, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { implicitDefinition, refuseUnopened } from '../code-system/imported-releases.js'
@@ -8,16 +8,19 @@ const WHOLE = '?fhir_vs'
 
 /**
  * The value set with this canonical: one that an imported code system defines by its url, a ValueSet resource, or the one of all codes of
- * a CodeSystem, which it names in `valueSet` and which `<its url>?fhir_vs` names, too.
+ * a CodeSystem, which it names in `valueSet` and which `<its url>?fhir_vs` names, too. A fragment (`url#x`) means the value set `x` that
+ * the ValueSet with this url contains.
  *
  * @param version Used when the canonical has none.
  * @returns `undefined` when there is none. Without any version the newest is meant.
  * @throws {OperationError} `not-supported` when a code system was imported that may define it and that no code system of the context opens.
  */
 export async function findValueSet(ctx: OperationContext, canonical: string, version?: string): Promise<Definition | undefined> {
+  const { url, version: named = version, fragment } = canonicalOf(canonical)
   const implicit = await implicitDefinition(ctx, 'ValueSet', canonical)
-  if (implicit !== undefined) return implicit
-  const { url, version: named = version } = canonicalOf(canonical)
+  // An expression in the url may have a number sign.
+  if (implicit !== undefined && (fragment === undefined || implicit.url === canonical)) return implicit
+  if (fragment !== undefined) return containedIn(await findValueSet(ctx, formatCanonical(url, named)), fragment)
   const found = await ctx.content.find('ValueSet', 'url', url)
   if (found.length > 0) return named === undefined ? newestOf(found) : bestVersion(found, named)
   const systems = url.endsWith(WHOLE)
@@ -27,6 +30,15 @@ export async function findValueSet(ctx: OperationContext, canonical: string, ver
   if (system !== undefined) return allCodesOf(system, url)
   await refuseUnopened(ctx, canonical)
   return undefined
+}
+
+/** A value set inside another one, with the others beside it, to which it may refer. */
+function containedIn(container: Definition | undefined, id: string): Definition | undefined {
+  const contained = container && containedValueSet(container.resource, id)
+  if (container === undefined || contained === undefined) return undefined
+  const { url, key, ...others } = container
+  const resource = { ...contained, contained: container.resource['contained'] }
+  return { ...others, url: `${url}#${id}`, resource, ...(key !== undefined && { key: `${key}#${id}` }), parsing: undefined }
 }
 
 /** The value set with this id among those that a ValueSet contains. */

@@ -119,8 +119,9 @@ async function preparedFamily(scope: TerminologyScope, system: string, include: 
 
 /** The canonical with the version that the request wants where the import states none. */
 function pinned(scope: TerminologyScope, stated: string): string {
-  const { url, version } = canonicalOf(stated)
-  return stated.startsWith('#') ? stated : formatCanonical(url, version ?? scope.rules.valueSets.get(url))
+  const { url, version, fragment } = canonicalOf(stated)
+  if (url === '') return stated
+  return formatCanonical(url, version ?? scope.rules.valueSets.get(url)) + (fragment === undefined ? '' : `#${fragment}`)
 }
 
 async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan | undefined> {

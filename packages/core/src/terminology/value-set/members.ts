@@ -172,8 +172,8 @@ function* inEach(segments: readonly Segment[], others: readonly (readonly Segmen
 
 function refuseMissing({ missing: [first] }: ConceptSetPlan): void {
   if (first === undefined) return
-  const { url, version } = canonicalOf(first)
-  if (version === undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: first })
+  const { url, version, fragment } = canonicalOf(first)
+  if (version === undefined || fragment !== undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: first })
   throw refusal('VS_EXP_IMPORT_UNK_PINNED', { valueSet: url, version })
 }
 

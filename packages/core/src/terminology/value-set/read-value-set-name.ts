@@ -33,8 +33,8 @@ export async function readValueSetName(ctx: OperationContext, request: Operation
 }
 
 function isNamed(stored: JsonObject, canonical: string): boolean {
-  const { url, version } = canonicalOf(canonical)
-  return url === stored['url'] && (version === undefined || version === stored['version'])
+  const { url, version, fragment } = canonicalOf(canonical)
+  return url === stored['url'] && fragment === undefined && (version === undefined || version === stored['version'])
 }
 
 function refuseBeside(reader: ParameterReader, names: readonly string[]): void {

@@ -1,0 +1,48 @@
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject } from '../json/index.js'
+import type { Condition, SearchQuery } from './query.js'
+import type { WriteEntry } from './storage.js'
+
+/**
+ * Checks the version that an entry expects.
+ *
+ * @param current The version that is there; `null` for none.
+ * @throws {OperationError} `version-conflict`
+ */
+export function checkVersion({ type, id, ifVersion }: WriteEntry, current: string | null): void {
+  if (ifVersion === undefined || ifVersion === current) return
+  const found = current === null ? 'does not exist' : `has version ${current}`
+  const wanted = ifVersion === null ? 'it was to be created' : `version ${quoted(ifVersion)} was expected`
+  throw new OperationError('version-conflict', `${type}/${id} ${found}, but ${wanted}.`)
+}
+
+const CONDITIONS: Readonly<Record<Condition['kind'], true>> = {
+  and: true,
+  or: true,
+  not: true,
+  entry: true,
+  id: true,
+  lastUpdated: true,
+  refersTo: true,
+  referredBy: true,
+}
+
+/**
+ * Checks what plain JavaScript may give as the query of a search or count: the text of a FHIR search finds nothing, and must not seem to. Every
+ * adapter calls this first.
+ *
+ * @throws {OperationError} `parameter-value` for anything but an object with `type` and `where`; `parameter-required` when it is missing.
+ */
+export function checkQuery(query: SearchQuery): void {
+  const given: unknown = query
+  if (given === undefined || given === null) throw new OperationError('parameter-required', 'query is missing.', { expression: ['query'] })
+  if (typeof given === 'string') throw notAQuery(`is the text ${quoted(given)}, which parseSearch of fhir-ops/search makes a query of`)
+  if (!isObject(given) || typeof given['type'] !== 'string') throw notAQuery('has no type')
+  const { where } = given
+  if (!isObject(where) || typeof where['kind'] !== 'string' || !Object.hasOwn(CONDITIONS, where['kind']))
+    throw notAQuery('has no condition in where')
+}
+
+function notAQuery(problem: string): OperationError {
+  return new OperationError('parameter-value', `query ${problem}. A search takes { type, where }.`, { expression: ['query'] })
+}
