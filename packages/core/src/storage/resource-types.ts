@@ -22,7 +22,7 @@ const R4_TYPES: string =
   'SubstanceReferenceInformation SubstanceSourceMaterial SubstanceSpecification SupplyDelivery SupplyRequest Task ' +
   'TerminologyCapabilities TestReport TestScript ValueSet VerificationResult VisionPrescription'
 
-const RESOURCE_TYPES: ReadonlySet<string> = new Set([...R4_TYPES.split(' '), 'Bot'])
+const RESOURCE_TYPES: ReadonlySet<string> = /* @__PURE__ */ new Set(/* @__PURE__ */ `${R4_TYPES} Bot`.split(' '))
 
 /** Every type that can be stored, in alphabetical order, `Bot` last. */
 export function resourceTypes(): readonly string[] {

@@ -29,7 +29,7 @@ export { versionStep } from './explain/version-step.js'
 export { listable } from './filter/concept-set.js'
 export type { FilterOperator } from './filter/operator.js'
 export { isWanted, languageList, type LanguageList } from './languages.js'
-export { escaped, escapedWhole, messageKind, messageText, type MessageId, type MessageValues } from './messages.js'
+export { escaped, escapedWhole, MESSAGES, messageText, type MessageId, type MessageRow, type MessageValues } from './messages.js'
 export { refusal } from './refusal.js'
 export {
   demandedSupplements,

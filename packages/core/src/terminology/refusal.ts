@@ -1,5 +1,5 @@
 import { ERRORS, OperationError, type ErrorCode } from '../errors/index.js'
-import { messageKind, messageText, type MessageId, type MessageValues } from './messages.js'
+import { MESSAGES, messageText, type MessageId, type MessageValues } from './messages.js'
 
 /** Where a refusal points to, and which failure it is when that cannot be seen from the message. */
 export interface RefusalOptions {
@@ -19,9 +19,10 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
 
 /** The error with which an operation that cannot be carried out ends, worded by the table of messages. */
 export function refusal(id: MessageId, values: MessageValues, options: RefusalOptions = {}): OperationError {
-  const { code: issue, type } = messageKind(id)
+  const row = MESSAGES[id]
+  const [, issue, type] = row
   const code = options.code ?? CODES.get(issue) ?? 'unprocessable'
-  return new OperationError(code, messageText(id, values), {
+  return new OperationError(code, messageText(row, values), {
     messageId: id,
     ...(type !== undefined && { txIssue: type }),
     ...(ERRORS[code].issue !== issue && { issue }),

@@ -1,5 +1,6 @@
 import type { OutcomeIssue } from '../errors/index.js'
-import { messageKind, messageText, type MessageId, type MessageValues, type StatusNote } from '../terminology/index.js'
+import { messageText, type MessageValues, type StatusNote } from '../terminology/index.js'
+import { isInMessage, messageRow, type ValidationMessageId } from './messages.js'
 
 /** One finding about a code. */
 export interface ValidationIssue extends OutcomeIssue {
@@ -16,16 +17,16 @@ export interface IssueOptions {
 }
 
 /** Makes an issue from the table of messages. One that became a warning stays in the answer's `message`, one that became an information does not. */
-export function issueOf(id: MessageId, values: MessageValues, options: IssueOptions = {}): ValidationIssue {
-  const kind = messageKind(id)
-  const type = options.type ?? kind.type
-  const severity = options.severity ?? kind.severity
+export function issueOf(id: ValidationMessageId, values: MessageValues, options: IssueOptions = {}): ValidationIssue {
+  const row = messageRow(id)
+  const [usual, code, usualType] = row
+  const { type = usualType, severity = usual } = options
   return {
     severity,
-    code: kind.code,
-    text: messageText(id, values),
+    code,
+    text: messageText(row, values),
     messageId: id,
-    inMessage: kind.inMessage && (severity !== 'information' || kind.severity === 'information'),
+    inMessage: isInMessage(id) && (severity !== 'information' || usual === 'information'),
     ...(type !== undefined && { txIssue: type }),
     ...(options.at !== undefined && { expression: [options.at] }),
   }
@@ -41,7 +42,7 @@ export function placeIn(path: string, member: string): string {
   return path === '' || member === '' ? `${path}${member}` : `${path}.${member}`
 }
 
-const STATUS_MESSAGES: Readonly<Record<StatusNote['status'], MessageId>> = {
+const STATUS_MESSAGES: Readonly<Record<StatusNote['status'], ValidationMessageId>> = {
   draft: 'MSG_DRAFT',
   experimental: 'MSG_EXPERIMENTAL',
   deprecated: 'MSG_DEPRECATED',
