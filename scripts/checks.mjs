@@ -5,5 +5,6 @@ export const CHECKS = [
   ['Manifests and licences', ['node', 'scripts/check-manifests.mjs']],
   ['Import graph', ['depcruise', '--config', '.dependency-cruiser.cjs', 'packages', '--output-type', 'err']],
   ['Exports and docstrings', ['node', 'scripts/check-exports.mjs']],
+  ['Sizes of what pages load', ['node', 'scripts/size-report.mjs']],
   ['Regular expressions are linear', ['node', 'scripts/check-regexes.mjs']],
 ]

@@ -1,0 +1,90 @@
+// How large each entry of each package is for those who bundle it: minified and compressed, with third-party dependencies, without other packages
+// of this project. Fails when an entry is more than 5 % above its budget; `--update` writes the present sizes into the budget.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { root, sourceEntries, workspacePackages } from './packages.mjs'
+
+const BUDGET = join(root, 'scripts', 'size-budget.json')
+const GROWTH = 0.05
+/** What pages load for one operation must stay small: bytes, whatever was measured before. */
+const MOST = { 'fhir-ops/translate': 12_000, 'fhir-ops/expand': 37_000, 'fhir-ops/validate-code': 42_000 }
+/** What no page loads for a translation. */
+const KEPT_OUT = { 'fhir-ops/translate': /packages\/(snomed|loinc-rxnorm)\/|core\/src\/regex\// }
+
+const published = workspacePackages().filter(({ manifest }) => manifest.private !== true)
+const budget = JSON.parse(readFileSync(BUDGET, 'utf8'))
+const measured = {}
+const problems = []
+for (const pkg of published) {
+  for (const [subpath, file] of sourceEntries(pkg)) {
+    const name = pkg.manifest.name + subpath.slice(1)
+    measured[name] = await sizeOf(pkg.manifest.name, name, file)
+  }
+}
+if (process.argv.includes('--update'))
+  writeFileSync(BUDGET, `${JSON.stringify(Object.fromEntries(Object.entries(measured).sort()), null, 2)}\n`)
+else for (const [name, bytes] of Object.entries(measured)) check(name, bytes)
+for (const name of Object.keys(budget).filter((known) => !(known in measured)))
+  problems.push(`${name}: is in the budget and no entry any more; run with --update`)
+console.log(table())
+for (const problem of problems) console.error(`  ${problem}`)
+process.exit(problems.length === 0 ? 0 : 1)
+
+async function sizeOf(own, name, entry) {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    minify: true,
+    metafile: true,
+    format: 'esm',
+    target: 'es2023',
+    platform: 'neutral',
+    mainFields: ['browser', 'module', 'main'],
+    conditions: ['browser', 'import', 'default'],
+    loader: { '.wasm': 'empty' },
+    outdir: root,
+    logLevel: 'error',
+    external: ['node:*', ...externals(own)],
+  })
+  const [output] = Object.values(metafile.outputs)
+  const reached = Object.entries(output.inputs).flatMap(([file, { bytesInOutput }]) =>
+    bytesInOutput > 0 && KEPT_OUT[name]?.test(file) ? [file] : [],
+  )
+  if (reached.length > 0) problems.push(`${name}: must not reach ${reached[0]}`)
+  return gzipSync(outputFiles[0].contents, { level: 9 }).length
+}
+
+/** Peers, which the user chooses, and what is counted under its own name. */
+function externals(own) {
+  const peers = published.find(({ manifest }) => manifest.name === own)?.manifest.peerDependencies ?? {}
+  return [...Object.keys(peers), ...published.map(({ manifest }) => manifest.name)].flatMap((name) => [name, `${name}/*`])
+}
+
+function check(name, bytes) {
+  const allowed = budget[name]
+  if (allowed === undefined) problems.push(`${name}: has no budget; run with --update`)
+  else if (bytes > allowed * (1 + GROWTH))
+    problems.push(`${name}: ${kilobytes(bytes)}, ${percent(bytes / allowed - 1)} above its budget of ${kilobytes(allowed)}`)
+  if (bytes > MOST[name]) problems.push(`${name}: ${kilobytes(bytes)} is above ${kilobytes(MOST[name])}, the most that it may be`)
+}
+
+function table() {
+  const rows = Object.entries(measured).map(([name, bytes]) => [
+    name,
+    kilobytes(bytes),
+    budget[name] === undefined ? 'new' : percent(bytes / budget[name] - 1),
+  ])
+  const widths = [0, 1, 2].map((i) => Math.max(...rows.map((row) => row[i].length)))
+  return rows.map((row) => `  ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ')}`).join('\n')
+}
+
+function kilobytes(bytes) {
+  return `${(bytes / 1000).toFixed(1)} kB`
+}
+
+function percent(share) {
+  return `${share < 0 ? '' : '+'}${(share * 100).toFixed(1)} %`
+}
