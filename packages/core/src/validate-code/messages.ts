@@ -1,12 +1,11 @@
-import { MESSAGES, type MessageRow } from '../terminology/index.js'
+import { MESSAGES, type MessageId, type MessageRow } from '../terminology/index.js'
 
 /**
- * Every message about a code that is validated by its stable id, as the terminology ecosystem words them.
+ * The messages about a code that is validated by their stable ids, as the terminology ecosystem words them.
  *
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
  */
-const VALIDATION_MESSAGES = {
-  ...MESSAGES,
+const OWN = {
   None_of_the_provided_codes_are_in_the_value_set_one: [
     'error',
     'code-invalid',
@@ -145,7 +144,9 @@ const VALIDATION_MESSAGES = {
 } as const
 
 /** Stable id of a message. */
-export type ValidationMessageId = keyof typeof VALIDATION_MESSAGES
+export type ValidationMessageId = MessageId | keyof typeof OWN
+
+const ROWS: Readonly<Record<ValidationMessageId, MessageRow>> = { ...MESSAGES, ...OWN }
 
 /** In `message`, whatever their severity; errors always are. */
 const IN_MESSAGE: ReadonlySet<ValidationMessageId> = new Set<ValidationMessageId>([
@@ -160,7 +161,7 @@ const IN_MESSAGE: ReadonlySet<ValidationMessageId> = new Set<ValidationMessageId
 
 /** The row of a message. */
 export function messageRow(id: ValidationMessageId): MessageRow {
-  return VALIDATION_MESSAGES[id]
+  return ROWS[id]
 }
 
 /** True when the `message` of an answer includes it. */
