@@ -73,16 +73,19 @@ export type CodeSource = 'code' | 'coding' | 'codeableConcept'
  * @throws {OperationError} `source-ambiguous` for more than one of `code`, `coding` and `codeableConcept`; `parameter-required` for `system`,
  *   `version` or `display` without `code`.
  */
-export function codeSource({ code, coding, codeableConcept, ...companions }: LooseCodeInput): CodeSource | undefined {
+export function codeSource(input: LooseCodeInput): CodeSource | undefined {
+  const { code, coding, codeableConcept } = input
   const given = Number(code !== undefined) + Number(coding !== undefined) + Number(codeableConcept !== undefined)
   if (given > 1) throw ambiguousCode(namesOf({ code, coding, codeableConcept }))
   if (code !== undefined) return 'code'
-  const { system, version, display } = companions
-  const [alone] = namesOf({ system, version, display })
-  if (alone !== undefined)
-    throw new OperationError('parameter-required', `${quoted(alone)} is given without 'code'.`, { expression: ['code'] })
+  if (input.system !== undefined || input.version !== undefined || input.display !== undefined) throw withoutCode(input)
   if (coding !== undefined) return 'coding'
   return codeableConcept === undefined ? undefined : 'codeableConcept'
+}
+
+function withoutCode({ system, version, display }: LooseCodeInput): OperationError {
+  const [alone = ''] = namesOf({ system, version, display })
+  return new OperationError('parameter-required', `${quoted(alone)} is given without 'code'.`, { expression: ['code'] })
 }
 
 /** The error for a code that is given in more than one way; `names` are the members or parameters that give it. */

@@ -8,6 +8,7 @@ import type { JsonObject } from '../json/index.js'
 import { lookup, lookupOperation, toParameters as lookupToParameters } from '../lookup/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { subsumes, subsumesOperation, toParameters as subsumptionToParameters } from '../subsumes/index.js'
+import { toParameters as translationToParameters, translate, translateOperation } from '../translate/index.js'
 import {
   codeSystemValidateCodeOperation,
   toParameters as validationToParameters,
@@ -83,5 +84,21 @@ describe('the FHIR form of a result is what the operation answers', () => {
     const given = concepts.map((valueCoding) => ({ name: 'concept', valueCoding }))
     const answer = await call(closureOperation, own, [named, ...given, explained])
     expect(text(toConceptMap({ ...result, name: 'b' }))).toBe(text(answer))
+  })
+
+  it.each([
+    ['R4', 'coding', { code: 'cat' }, false],
+    ['R4', 'coding', { code: 'cow' }, false],
+    ['R5', 'sourceCoding', { code: 'cat' }, false],
+    ['R5', 'targetCoding', { code: 'felis', system: cs('latin') }, true],
+  ] as const)('translate, names of %s: %s %j', async (names, name, code, reverse) => {
+    const product = [{ property: 'urn:legs', value: '4', system: 'urn:numbers' }]
+    const target = [{ code: 'felis', display: 'Felis', equivalence: 'equal', product }]
+    const group = [{ source: system, target: cs('latin'), element: [{ code: 'cat', target }] }]
+    const own = contextOf(LIVING, { resourceType: 'ConceptMap', url: 'urn:map', version: '1', status: 'active', group })
+    const coding = { system, ...code }
+    const result = await translate(own, { url: 'urn:map', coding, reverse, explain: true })
+    const answer = await call(translateOperation, own, [uri('url', 'urn:map'), { name, valueCoding: coding }, explained])
+    expect(text(translationToParameters(result, { names, reverse }))).toBe(text(answer))
   })
 })

@@ -5,6 +5,7 @@ import { memoryStorage } from '../memory/index.js'
 import { lookup } from '../lookup/index.js'
 import { subsumes } from '../subsumes/index.js'
 import { compare } from '../compare/index.js'
+import { translate } from '../translate/index.js'
 import { validateCode, validateCodeInSystem } from '../validate-code/index.js'
 
 const ctx = createContext({ storage: memoryStorage() })
@@ -44,6 +45,12 @@ const refused: readonly (readonly [string, () => Promise<unknown>, string])[] = 
   ['compare with nothing', () => compare(ctx, { thisValueSet: { url }, otherValueSet: {} }), 'not-found'],
   // @ts-expect-error one value set
   ['compare of two', () => compare(ctx, { thisValueSet: { url }, otherValueSet: { url, valueSet } }), 'not-found'],
+  // @ts-expect-error a code is needed
+  ['translate without a code', () => translate(ctx, { url }), 'parameter-required'],
+  // @ts-expect-error a code needs its system
+  ['translate without a system', () => translate(ctx, { url, code: 'c' }), 'parameter-required'],
+  // @ts-expect-error one code
+  ['translate of two codes', () => translate(ctx, { url, coding, codeableConcept: { coding: [coding] } }), 'source-ambiguous'],
 ]
 
 it.each(refused)('%s does not compile, and is refused', async (_, make, code) => {

@@ -1,3 +1,4 @@
 export { translateOperation } from './operation.js'
+export { toParameters, type TranslateMatch, type TranslateProduct, type TranslateResult, type TranslationForm } from './result.js'
 export { translate } from './translate.js'
-export type { TranslateDependency, TranslateInput, TranslateMatch, TranslateProduct, TranslateResult } from './translation.js'
+export type { TranslateDependency, TranslateInput, TranslateOptions } from './input.js'

@@ -1,122 +1,100 @@
 import type { CodeableConcept, Coding } from 'fhir/r4.js'
-import { OperationError, quoted } from '../errors/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import type { OperationRequest } from '../operation/index.js'
-import { parameterReader, type Parameter, type ParameterReader } from '../parameters/index.js'
-import { ambiguousSource } from './source-codes.js'
-import type { TranslateDependency, TranslateInput } from './translation.js'
+import type { ExplainOption } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { CODE_INPUT, codeSource, FLAG, inputShape, listOf, OBJECT, TEXT, type CodeInput, type InputShape } from '../input/index.js'
 
-/** Names of FHIR R5 that stand for those of R4. Their use also asks for the output names of R5. */
-const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetSystem']
-/** The ways of FHIR R5 to ask in reverse. */
-const TARGETS = ['targetCode', 'targetCoding', 'targetCodeableConcept']
-const SOURCES = [
-  ['code', 'sourceCode'],
-  ['coding', 'sourceCoding'],
-  ['codeableConcept', 'sourceCodeableConcept'],
-  ...TARGETS.map((name) => [name]),
-]
+/**
+ * What `translate` takes: a code by `system` and `code`, `coding` or `codeableConcept`; at least one of `mapId`, `url`, `source`, `conceptMap` and
+ * `resources`, which identify the map; and options.
+ *
+ * A `version` of the code rules out groups made for another version of its system. Of a `codeableConcept` every coding with system and code
+ * is translated.
+ */
+export type TranslateInput = CodeInput & TranslateOptions
 
-/** What a call asks for, and in which release's names the answer is to be given. */
-export interface TranslateCall {
-  readonly input: TranslateInput
-  readonly names: 'R4' | 'R5'
+/** Which maps are used, and how. */
+export interface TranslateOptions extends ExplainOption {
+  /** Id of a stored map. */
+  readonly mapId?: string | undefined
+  /** Canonical of a map, with or without `|version`. */
+  readonly url?: string | undefined
+  /** Version of the map; the newest that is not retired when absent. */
+  readonly mapVersion?: string | undefined
+  /** Canonical of the value set that the concept was chosen from; every map from it is used. */
+  readonly source?: string | undefined
+  /** Canonical of the value set to translate into; only maps into it are used. */
+  readonly target?: string | undefined
+  /** A map that is used for this call only. */
+  readonly conceptMap?: object | undefined
+  /** Resources that exist for this call only and hide stored ones. Their maps are used when nothing else identifies one. */
+  readonly resources?: readonly object[] | undefined
+  /** Url of a code system: only translations into it are returned. */
+  readonly targetSystem?: string | undefined
+  /** Used by mappings with `dependsOn`: such a mapping applies when every one of its conditions is met here. */
+  readonly dependencies?: readonly TranslateDependency[] | undefined
+  /** Go from target to source. `source`, `target` and `targetSystem` then refer to that direction. */
+  readonly reverse?: boolean | undefined
+}
+
+/** The value of another element, tested against `dependsOn` of the map. */
+export interface TranslateDependency {
+  /** The element, as `property` of a map's `dependsOn` names it. */
+  readonly element: string
+  readonly concept: CodeableConcept
+}
+
+/** `TranslateInput` as it arrives from Parameters or plain JavaScript. */
+export interface LooseTranslateInput extends TranslateOptions {
+  readonly system?: string | undefined
+  readonly code?: string | undefined
+  readonly version?: string | undefined
+  readonly coding?: Coding | undefined
+  readonly codeableConcept?: CodeableConcept | undefined
+}
+
+/** What `translate` checks its input by. */
+export const TRANSLATE_INPUT: InputShape = inputShape<TranslateInput>({
+  ...CODE_INPUT,
+  mapId: TEXT,
+  url: TEXT,
+  mapVersion: TEXT,
+  source: TEXT,
+  target: TEXT,
+  conceptMap: OBJECT,
+  resources: listOf(OBJECT),
+  targetSystem: TEXT,
+  dependencies: listOf(OBJECT),
+  reverse: FLAG,
+  explain: FLAG,
+})
+
+/** A code that can be looked up in a map. */
+export interface SourceCode {
+  readonly system: string
+  readonly code: string
+  readonly version?: string
 }
 
 /**
- * Reads the inputs of `$translate`. Names that nobody defines are ignored unless the request is strict.
+ * The codes to translate, each once, in their order.
  *
- * @throws {OperationError} `source-ambiguous`, `parameter-required`, `parameter-invalid`, `parameter-value`.
+ * @throws {OperationError} as `codeSource`; `parameter-required` when nothing with system and code is given.
  */
-export function readTranslate(request: OperationRequest): TranslateCall {
-  const reader = parameterReader(request.parameters)
-  const input: TranslateInput = {
-    mapId: request.id,
-    url: reader.text('url'),
-    mapVersion: reader.text('conceptMapVersion'),
-    source: reader.text('source'),
-    target: reader.text('target'),
-    conceptMap: reader.resource('conceptMap'),
-    resources: reader.resources('tx-resource'),
-    dependencies: reader.all('dependency').map(dependencyOf),
-    ...conceptOf(reader),
-    explain: reader.boolean('_explain'),
+export function sourceCodes(input: LooseTranslateInput): readonly SourceCode[] {
+  const source = codeSource(input)
+  const codes = source === 'codeableConcept' ? (input.codeableConcept?.coding ?? []).flatMap(usable) : usable(input.coding ?? input)
+  if (codes.length === 0) {
+    const expression = [source === undefined ? 'code' : source]
+    throw new OperationError('parameter-required', 'A code to translate is required, together with its system.', { expression })
   }
-  if (request.strict) reader.refuseUnknown()
-  return { input, names: reader.all(...R5_NAMES, ...TARGETS).length > 0 ? 'R5' : 'R4' }
+  return codes.length === 1 ? codes : onceEach(codes)
 }
 
-type ConceptInput = Pick<TranslateInput, 'coding' | 'codeableConcept' | 'targetSystem' | 'reverse'>
-
-function conceptOf(reader: ParameterReader): ConceptInput {
-  const sources = SOURCES.filter((names) => reader.all(...names).length > 0)
-  if (sources.length > 1) throw ambiguousSource(reader.all(...sources.flat()).map((parameter) => parameter.expression))
-  const reverse = reader.boolean('reverse')
-  if (reader.all(...TARGETS).length > 0) return fromTarget(reader)
-  const targetSystem = reader.text('targetsystem', 'targetSystem')
-  const code = reader.text('code', 'sourceCode')
-  const system = reader.text('system', 'sourceSystem')
-  const version = reader.text('version')
-  if (code !== undefined) return { coding: codeOf(code, system, version), targetSystem, reverse }
-  refuseWithoutCode({ system, version })
-  const coding = optional(reader.object('Coding', 'coding', 'sourceCoding'), readCoding)
-  const codeableConcept = optional(reader.object('CodeableConcept', 'codeableConcept', 'sourceCodeableConcept'), readConcept)
-  return { coding, codeableConcept, targetSystem, reverse }
+function usable({ system, code, version }: Coding | LooseTranslateInput): readonly SourceCode[] {
+  if (!system || !code) return []
+  return [{ system, code, ...(version !== undefined && { version }) }]
 }
 
-/** R5's ways to ask in reverse: a concept of the target, optionally kept to one `sourceSystem`. */
-function fromTarget(reader: ParameterReader): ConceptInput {
-  const system = reader.text('targetsystem', 'targetSystem')
-  const code = reader.text('targetCode')
-  if (code !== undefined && system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
-  return {
-    coding: code === undefined ? optional(reader.object('Coding', 'targetCoding'), readCoding) : { system, code },
-    codeableConcept: optional(reader.object('CodeableConcept', 'targetCodeableConcept'), readConcept),
-    targetSystem: reader.text('system', 'sourceSystem'),
-    reverse: true,
-  }
-}
-
-function codeOf(code: string, system: string | undefined, version: string | undefined): Coding {
-  if (system === undefined) throw required("A 'code' needs its 'system'.", 'system')
-  return { system, code, ...(version !== undefined && { version }) }
-}
-
-function refuseWithoutCode(companions: Readonly<Record<string, string | undefined>>): void {
-  const [alone] = Object.entries(companions).find(([, value]) => value !== undefined) ?? []
-  if (alone === undefined) return
-  throw required(`Parameter ${quoted(alone)} is given without 'code'.`, 'code')
-}
-
-function readConcept(value: JsonObject): CodeableConcept {
-  const text = stringAt(value, 'text')
-  return { coding: objectsAt(value, 'coding').map(readCoding), ...(text !== undefined && { text }) }
-}
-
-function readCoding(value: JsonObject): Coding {
-  const [system, version, code] = ['system', 'version', 'code'].map((member) => stringAt(value, member))
-  return {
-    ...(system !== undefined && { system }),
-    ...(version !== undefined && { version }),
-    ...(code !== undefined && { code }),
-  }
-}
-
-function dependencyOf(parameter: Parameter): TranslateDependency {
-  const reader = parameterReader(parameter.parts)
-  const element = reader.text('element')
-  const concept = reader.object('CodeableConcept', 'concept')
-  if (element === undefined || concept === undefined) {
-    throw required("A 'dependency' needs its parts 'element' and 'concept'.", parameter.expression)
-  }
-  reader.refuseUnknown()
-  return { element, concept: readConcept(concept) }
-}
-
-function optional<A, B>(value: A | undefined, convert: (value: A) => B): B | undefined {
-  return value === undefined ? undefined : convert(value)
-}
-
-function required(message: string, name: string): OperationError {
-  return new OperationError('parameter-required', message, { expression: [name] })
+function onceEach(codes: readonly SourceCode[]): readonly SourceCode[] {
+  return [...new Map(codes.map((code) => [JSON.stringify([code.system, code.version, code.code]), code])).values()]
 }

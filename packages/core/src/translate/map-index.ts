@@ -4,8 +4,9 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js
 import { cachedWork, type LongKind, type Pending } from '../terminology/index.js'
 import { finished, sharedWork, type Work } from '../work/index.js'
 
-/** A ConceptMap made ready for lookups by code. */
+/** A ConceptMap indexed for lookups by code. */
 export interface MapIndex {
+  readonly kind: 'map-index'
   readonly url: string | undefined
   readonly version: string | undefined
   /** `url|version`; `undefined` without a url. */
@@ -33,7 +34,7 @@ export interface Direction {
   readonly fromVersion: string | undefined
   readonly to: string | undefined
   readonly toVersion: string | undefined
-  /** Makes what the others need, while other work runs in between; absent where it is made. */
+  /** Builds what `find` and `codes` need, while other work runs in between; absent where it is already built. */
   readonly build?: () => Work<unknown>
   /** All mappings of a code, in the map's order. */
   readonly find: (code: string) => readonly Mapping[]
@@ -59,10 +60,10 @@ const BYTES_PER_ELEMENT = 500
 
 /** Recognises an index among what is kept. */
 export function isMapIndex(value: object): value is MapIndex {
-  return 'groups' in value
+  return 'kind' in value && value.kind === 'map-index'
 }
 
-/** The index of a map, made once for each stored version. Parts of the map that have not the shape of R4 are passed over. */
+/** The index of a map, made once for each stored version. Parts of the map that do not have the shape of R4 are ignored. */
 export function mapIndex(ctx: OperationContext, definition: Definition): Promise<MapIndex> {
   return cachedWork(ctx, KIND, definition)
 }
@@ -73,6 +74,7 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
   const groups: GroupIndex[] = []
   for (const group of objectsAt(map, 'group')) groups.push(yield* groupIndex(group))
   return {
+    kind: 'map-index',
     url,
     version,
     canonical: url === undefined ? undefined : formatCanonical(url, version),

@@ -82,7 +82,7 @@ test('what translates forward is found in reverse', async () => {
         for (const { code } of element) {
           const { matches } = await translate(ctx, { mapId: 'm', coding: { system: source, code } })
           for (const { concept } of matches) {
-            const back = await translate(ctx, { mapId: 'm', coding: concept, reverse: true })
+            const back = await translate(ctx, { mapId: 'm', coding: concept ?? {}, reverse: true })
             expect(back.matches.map((match) => match.concept)).toContainEqual({ system: source, code })
           }
         }

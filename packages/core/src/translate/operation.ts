@@ -1,9 +1,14 @@
-import type { Operation } from '../operation/index.js'
-import { readTranslate } from './input.js'
-import { writeTranslation } from './output.js'
-import { translate } from './translate.js'
+import type { CodeableConcept, Coding } from 'fhir/r4.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { ambiguousCode } from '../input/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import type { Operation, OperationRequest } from '../operation/index.js'
+import { parameterReader, type Parameter, type ParameterReader } from '../parameters/index.js'
+import { toParameters } from './result.js'
+import type { LooseTranslateInput, TranslateDependency } from './input.js'
+import { answerTranslate } from './translate.js'
 
-/** `ConceptMap/$translate` and `ConceptMap/<id>/$translate` (INTERFACE.md 4.5). */
+/** `ConceptMap/$translate` and `ConceptMap/<id>/$translate`. */
 export const translateOperation: Operation = {
   name: '$translate',
   types: ['ConceptMap'],
@@ -12,7 +17,122 @@ export const translateOperation: Operation = {
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-translate',
   needs: { text: 'ConceptMap.r', anyOf: [{ action: 'read', type: 'ConceptMap' }] },
   run: async (ctx, request) => {
-    const call = readTranslate(request)
-    return { status: 200, resource: writeTranslation(await translate(ctx, call.input), call) }
+    const { input, names } = readTranslate(request)
+    return { status: 200, resource: { ...toParameters(await answerTranslate(ctx, input), { names, reverse: input.reverse }) } }
   },
+}
+
+/** Names of FHIR R5 for inputs of R4. Their use also asks for the output names of R5. */
+const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetSystem']
+/** Names of FHIR R5 that ask in reverse. */
+const TARGETS = ['targetCode', 'targetCoding', 'targetCodeableConcept']
+const SOURCES = [
+  ['code', 'sourceCode'],
+  ['coding', 'sourceCoding'],
+  ['codeableConcept', 'sourceCodeableConcept'],
+  ...TARGETS.map((name) => [name]),
+]
+
+interface TranslateCall {
+  readonly input: LooseTranslateInput
+  /** The release whose names the answer uses. */
+  readonly names: 'R4' | 'R5'
+}
+
+/**
+ * Reads the inputs of `$translate`. Unknown names are ignored unless the request is strict.
+ *
+ * @throws {OperationError} `source-ambiguous`, `parameter-required`, `parameter-invalid`, `parameter-value`.
+ */
+function readTranslate(request: OperationRequest): TranslateCall {
+  const reader = parameterReader(request.parameters)
+  const input: LooseTranslateInput = {
+    mapId: request.id,
+    url: reader.text('url'),
+    mapVersion: reader.text('conceptMapVersion'),
+    source: reader.text('source'),
+    target: reader.text('target'),
+    conceptMap: reader.resource('conceptMap'),
+    resources: reader.resources('tx-resource'),
+    dependencies: reader.all('dependency').map(dependencyOf),
+    ...conceptOf(reader),
+    explain: reader.boolean('_explain'),
+  }
+  if (request.strict) reader.refuseUnknown()
+  return { input, names: reader.all(...R5_NAMES, ...TARGETS).length > 0 ? 'R5' : 'R4' }
+}
+
+type ConceptInput = Pick<LooseTranslateInput, 'coding' | 'codeableConcept' | 'targetSystem' | 'reverse'>
+
+function conceptOf(reader: ParameterReader): ConceptInput {
+  const sources = SOURCES.filter((names) => reader.all(...names).length > 0)
+  if (sources.length > 1) throw ambiguousCode(reader.all(...sources.flat()).map((parameter) => parameter.expression))
+  const reverse = reader.boolean('reverse')
+  if (reader.all(...TARGETS).length > 0) return fromTarget(reader)
+  const targetSystem = reader.text('targetsystem', 'targetSystem')
+  const code = reader.text('code', 'sourceCode')
+  const system = reader.text('system', 'sourceSystem')
+  const version = reader.text('version')
+  if (code !== undefined) return { coding: codeOf(code, system, version), targetSystem, reverse }
+  refuseWithoutCode({ system, version })
+  const coding = optional(reader.object('Coding', 'coding', 'sourceCoding'), readCoding)
+  const codeableConcept = optional(reader.object('CodeableConcept', 'codeableConcept', 'sourceCodeableConcept'), readConcept)
+  return { coding, codeableConcept, targetSystem, reverse }
+}
+
+/** In reverse by R5's names: a concept of the target, and optionally the one `sourceSystem` wanted. */
+function fromTarget(reader: ParameterReader): ConceptInput {
+  const system = reader.text('targetsystem', 'targetSystem')
+  const code = reader.text('targetCode')
+  if (code !== undefined && system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
+  return {
+    coding: code === undefined ? optional(reader.object('Coding', 'targetCoding'), readCoding) : { system, code },
+    codeableConcept: optional(reader.object('CodeableConcept', 'targetCodeableConcept'), readConcept),
+    targetSystem: reader.text('system', 'sourceSystem'),
+    reverse: true,
+  }
+}
+
+function codeOf(code: string, system: string | undefined, version: string | undefined): Coding {
+  if (system === undefined) throw required("A 'code' needs its 'system'.", 'system')
+  return { system, code, ...(version !== undefined && { version }) }
+}
+
+function refuseWithoutCode(companions: Readonly<Record<string, string | undefined>>): void {
+  const [alone] = Object.entries(companions).find(([, value]) => value !== undefined) ?? []
+  if (alone === undefined) return
+  throw required(`Parameter ${quoted(alone)} is given without 'code'.`, 'code')
+}
+
+function readConcept(value: JsonObject): CodeableConcept {
+  const text = stringAt(value, 'text')
+  return { coding: objectsAt(value, 'coding').map(readCoding), ...(text !== undefined && { text }) }
+}
+
+function readCoding(value: JsonObject): Coding {
+  const [system, version, code] = ['system', 'version', 'code'].map((member) => stringAt(value, member))
+  return {
+    ...(system !== undefined && { system }),
+    ...(version !== undefined && { version }),
+    ...(code !== undefined && { code }),
+  }
+}
+
+function dependencyOf(parameter: Parameter): TranslateDependency {
+  const reader = parameterReader(parameter.parts)
+  const element = reader.text('element')
+  const concept = reader.object('CodeableConcept', 'concept')
+  if (element === undefined || concept === undefined) {
+    throw required("A 'dependency' needs its parts 'element' and 'concept'.", parameter.expression)
+  }
+  reader.refuseUnknown()
+  return { element, concept: readConcept(concept) }
+}
+
+function optional<A, B>(value: A | undefined, convert: (value: A) => B): B | undefined {
+  return value === undefined ? undefined : convert(value)
+}
+
+function required(message: string, name: string): OperationError {
+  return new OperationError('parameter-required', message, { expression: [name] })
 }

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { createContext, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { translate, type TranslateInput } from './index.js'
+import { translate } from './index.js'
+import type { LooseTranslateInput } from './input.js'
+import { answerTranslate } from './translate.js'
 
 const ONE = 'http://example.org/one'
 const TWO = 'http://example.org/two'
@@ -32,8 +34,8 @@ function context(...resources: readonly object[]): OperationContext {
   return createContext({ storage: memoryStorage(resources) })
 }
 
-async function codes(ctx: OperationContext, input: TranslateInput): Promise<readonly (string | undefined)[]> {
-  const { matches } = await translate(ctx, input)
+async function codes(ctx: OperationContext, input: LooseTranslateInput): Promise<readonly (string | undefined)[]> {
+  const { matches } = await answerTranslate(ctx, input)
   return matches.map((match) => match.concept?.code)
 }
 
@@ -60,7 +62,7 @@ describe('translate', () => {
     })
   })
 
-  test.each<[string, Partial<TranslateInput>, readonly string[]]>([
+  test.each<[string, LooseTranslateInput, readonly string[]]>([
     ['one target system', { targetSystem: THREE }, ['t']],
     ['no such target system', { targetSystem: 'http://example.org/none' }, []],
     [
@@ -148,13 +150,13 @@ describe('dependsOn', () => {
     },
   ]
   const ctx = context(map({ group: [{ source: ONE, target: TWO, element }] }))
-  const sex = (coding: object, element_ = 'http://example.org/sex'): TranslateInput => ({
+  const sex = (coding: object, element_ = 'http://example.org/sex'): LooseTranslateInput => ({
     url: MAP,
     coding: a,
     dependencies: [{ element: element_, concept: { coding: [coding] } }],
   })
 
-  test.each<[string, TranslateInput, readonly string[]]>([
+  test.each<[string, LooseTranslateInput, readonly string[]]>([
     ['nothing is known', { url: MAP, coding: a }, ['any']],
     ['the condition is met', sex({ system: THREE, code: 'female' }), ['f', 'any']],
     ['the value is another', sex({ system: THREE, code: 'male' }), ['any']],
@@ -193,7 +195,7 @@ describe('unmapped', () => {
     expect(answer).toEqual({ result: true, matches: [{ concept, from: unknown, products: [], map: MAP }] })
   })
 
-  test.each<[string, TranslateInput]>([
+  test.each<[string, LooseTranslateInput]>([
     ['for a code that is mapped', { url: MAP, coding: a }],
     ['for a code of another system', { url: MAP, coding: { system: THREE, code: 'unknown' } }],
     ['for another target system', { url: MAP, coding: unknown, targetSystem: THREE }],

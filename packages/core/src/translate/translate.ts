@@ -1,18 +1,18 @@
 import { explained, forRequest, type OperationContext } from '../context/index.js'
 import { quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
+import { sourceCodes, TRANSLATE_INPUT, type LooseTranslateInput, type SourceCode, type TranslateInput } from './input.js'
 import type { MapIndex } from './map-index.js'
 import { mapsFor } from './maps.js'
-import { sourceCodes, type SourceCode } from './source-codes.js'
+import type { TranslateMatch, TranslateResult } from './result.js'
 import { mapStep } from './translation-steps.js'
-import { TRANSLATE_INPUT, type TranslateInput, type TranslateMatch, type TranslateResult } from './translation.js'
 import { matchesIn } from './walk.js'
 
 const NO_TRANSLATION: ReadonlySet<string | undefined> = new Set(['unmatched', 'disjoint'])
 const MAX_LISTED = 3
 
 /**
- * Translates a coding, or each coding of a CodeableConcept, with one ConceptMap or with every map from a value set.
+ * Translates a code, or each coding of a CodeableConcept, with one ConceptMap or with every map from a value set.
  *
  * @returns All matches; that nothing matches is an answer, not an error.
  * @throws {OperationError} `source-ambiguous`, `parameter-required`, `parameter-invalid`; `not-found` for an unknown map;
@@ -20,10 +20,15 @@ const MAX_LISTED = 3
  * @see https://hl7.org/fhir/R4/conceptmap-operation-translate.html
  */
 export function translate(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
+  return answerTranslate(ctx, input)
+}
+
+/** The same for input that is not typed as strictly. @throws {OperationError} as `translate`. */
+export function answerTranslate(ctx: OperationContext, input: LooseTranslateInput): Promise<TranslateResult> {
   return explained(ctx, input, (own) => translated(own, input))
 }
 
-async function translated(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
+async function translated(ctx: OperationContext, input: LooseTranslateInput): Promise<TranslateResult> {
   checkInput(ctx, input, TRANSLATE_INPUT)
   ctx.authorize?.('read', 'ConceptMap', input.mapId)
   const codes = sourceCodes(input)

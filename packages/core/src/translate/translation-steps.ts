@@ -5,9 +5,8 @@ import { nearestOf } from '../terminology/index.js'
 import { paced } from '../work/index.js'
 import type { Pace } from '../context/index.js'
 import type { Direction, MapIndex, Mapping } from './map-index.js'
-import type { SourceCode } from './source-codes.js'
-import type { TranslateInput } from './translation.js'
-import type { UnmappedRule } from './unmapped.js'
+import type { UnmappedRule } from './mapping.js'
+import type { LooseTranslateInput, SourceCode } from './input.js'
 
 /** A group of a map, by its place in it, and the direction in which it is asked. */
 export interface PlacedGroup {
@@ -24,7 +23,7 @@ export interface AskedGroup extends PlacedGroup {
 }
 
 /** Which map is used, and why. */
-export function mapStep(map: MapIndex, input: TranslateInput): ExplanationStep {
+export function mapStep(map: MapIndex, input: LooseTranslateInput): ExplanationStep {
   const isNamed = namesVersion(input)
   const because = isNamed ? 'the request names it' : foundBy(input)
   return {
@@ -36,11 +35,11 @@ export function mapStep(map: MapIndex, input: TranslateInput): ExplanationStep {
   }
 }
 
-function namesVersion({ url, mapId, conceptMap, mapVersion }: TranslateInput): boolean {
+function namesVersion({ url, mapId, conceptMap, mapVersion }: LooseTranslateInput): boolean {
   return mapId !== undefined || conceptMap !== undefined || mapVersion !== undefined || url?.includes('|') === true
 }
 
-function foundBy({ url, source }: TranslateInput): string {
+function foundBy({ url, source }: LooseTranslateInput): string {
   const newest = 'it is the newest that is not retired'
   return url === undefined && source !== undefined ? `${newest} for ${quoted(source)}` : newest
 }

@@ -2,20 +2,18 @@ import { createPace, type OperationContext, type Pace } from '../context/index.j
 import { OperationError, quoted } from '../errors/index.js'
 import { isOfVersion } from '../terminology/index.js'
 import { paced } from '../work/index.js'
-import { dependenciesMet, factsOf, type Facts } from './dependencies.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
-import { mappingMatch } from './mapping-match.js'
+import { dependenciesMet, factsOf, mappingMatch, unmappedRule, type Facts } from './mapping.js'
 import { currentMap } from './maps.js'
-import type { SourceCode } from './source-codes.js'
 import { explainGroup, explainPassedCodes, passedGroupStep, unmappedStep, type PlacedGroup } from './translation-steps.js'
-import type { TranslateInput, TranslateMatch } from './translation.js'
-import { unmappedRule } from './unmapped.js'
+import type { TranslateMatch } from './result.js'
+import type { LooseTranslateInput, SourceCode } from './input.js'
 
-/** One translation under way: what is wanted, what was found, and which map has seen which code. */
+/** One translation in progress: what is wanted, what was found, and which map has seen which code. */
 interface Walk {
   readonly ctx: OperationContext
   readonly pace: Pace
-  readonly input: TranslateInput
+  readonly input: LooseTranslateInput
   readonly facts: Facts
   readonly matches: TranslateMatch[]
   /** Codes by map, so that a map reached on several ways, or in a cycle, answers for a code once. */
@@ -25,7 +23,7 @@ interface Walk {
 }
 
 /**
- * Looks the codes up in the maps, in the order of maps, then groups, codes and targets. What a group does not map goes the way that
+ * Looks the codes up in the maps, in the order of maps, then groups, codes and targets. What a group does not map is handled as
  * its `unmapped` says.
  *
  * @throws {OperationError} `too-costly` for a chain of more than `limits.maxMapChain` maps; `definition-not-found` when a map on the
@@ -44,7 +42,7 @@ export async function matchesIn(
 
 /** What is looked for. */
 export interface Wanted {
-  readonly input: TranslateInput
+  readonly input: LooseTranslateInput
   readonly codes: readonly SourceCode[]
 }
 

@@ -1,0 +1,102 @@
+import type { Coding } from 'fhir/r4.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import type { Direction, MapIndex, Mapping } from './map-index.js'
+import type { TranslateMatch, TranslateProduct } from './result.js'
+import type { TranslateDependency, SourceCode } from './input.js'
+
+/** A mapping and the direction in which it was found. */
+export interface FoundMapping {
+  readonly mapping: Mapping
+  readonly direction: Direction
+  readonly reverse: boolean
+}
+
+/** The match of a mapping for a code: its target, or its element when the translation goes in reverse. */
+export function mappingMatch(map: MapIndex, from: SourceCode, { mapping, direction, reverse }: FoundMapping): TranslateMatch {
+  const equivalence = stringAt(mapping.target, 'equivalence')
+  const concept = codingOf(reverse ? mapping.element : mapping.target, direction)
+  return {
+    ...(equivalence !== undefined && { equivalence }),
+    ...(concept !== undefined && { concept }),
+    from,
+    products: reverse ? [] : objectsAt(mapping.target, 'product').flatMap(productOf),
+    ...(map.canonical !== undefined && { map: map.canonical }),
+  }
+}
+
+function codingOf(concept: JsonObject, { to, toVersion }: Direction): Coding | undefined {
+  const code = stringAt(concept, 'code')
+  const display = stringAt(concept, 'display')
+  if (code === undefined) return undefined
+  return {
+    ...(to !== undefined && { system: to }),
+    ...(toVersion !== undefined && { version: toVersion }),
+    code,
+    ...(display !== undefined && { display }),
+  }
+}
+
+function productOf(product: JsonObject): readonly TranslateProduct[] {
+  const element = stringAt(product, 'property')
+  const code = stringAt(product, 'value')
+  const system = stringAt(product, 'system')
+  const display = stringAt(product, 'display')
+  if (element === undefined || code === undefined) return []
+  return [{ element, concept: { ...(system !== undefined && { system }), code, ...(display !== undefined && { display }) } }]
+}
+
+/** Values of other elements, each as one text, so that a condition is one lookup. */
+export type Facts = ReadonlySet<string>
+
+/** The facts of dependencies: every coding with and without its system, and the text. */
+export function factsOf(dependencies: readonly TranslateDependency[]): Facts {
+  return new Set(
+    dependencies.flatMap(({ element, concept }) => [
+      ...(concept.text === undefined ? [] : [fact(element, undefined, concept.text)]),
+      ...(concept.coding ?? []).flatMap(({ system, code }) =>
+        code === undefined ? [] : [fact(element, system, code), fact(element, undefined, code)],
+      ),
+    ]),
+  )
+}
+
+/** True when every `dependsOn` of the target is among the facts. */
+export function dependenciesMet(target: JsonObject, facts: Facts): boolean {
+  return objectsAt(target, 'dependsOn').every((condition) => {
+    const property = stringAt(condition, 'property')
+    const value = stringAt(condition, 'value')
+    return property !== undefined && value !== undefined && facts.has(fact(property, stringAt(condition, 'system'), value))
+  })
+}
+
+function fact(element: string, system: string | undefined, value: string): string {
+  return JSON.stringify([element, system, value])
+}
+
+/** What a group does with a code of its source system that it does not map. `concept` overrides the code that was asked for. */
+export type UnmappedRule =
+  | { readonly mode: 'provided' | 'fixed'; readonly concept: Coding }
+  | { readonly mode: 'other-map'; readonly url: string }
+
+/**
+ * Reads `ConceptMap.group.unmapped`.
+ *
+ * @throws {OperationError} `definition-invalid` for an unknown mode, a fixed mode without code and another map without url.
+ * @see https://hl7.org/fhir/R4/conceptmap-definitions.html#ConceptMap.group.unmapped
+ */
+export function unmappedRule(unmapped: JsonObject, map: MapIndex): UnmappedRule {
+  const mode = stringAt(unmapped, 'mode')
+  const code = stringAt(unmapped, 'code')
+  const url = stringAt(unmapped, 'url')
+  if (mode === 'provided') return { mode, concept: {} }
+  if (mode === 'fixed' && code !== undefined) return { mode, concept: fixedConcept(code, stringAt(unmapped, 'display')) }
+  if (mode === 'other-map' && url !== undefined) return { mode, url }
+  throw new OperationError('definition-invalid', `ConceptMap ${quoted(map.canonical ?? '')} has an 'unmapped' that cannot be followed.`, {
+    expression: ['ConceptMap.group.unmapped'],
+  })
+}
+
+function fixedConcept(code: string, display: string | undefined): Coding {
+  return { code, ...(display !== undefined && { display }) }
+}
