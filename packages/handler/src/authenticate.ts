@@ -1,18 +1,24 @@
 import { OperationError } from 'fhir-ops/errors'
 import { rejected, rejectionReason, TOKEN_PREFIX, type Principal } from 'fhir-ops/sessions'
+import { audit } from './audit.js'
 import { callerOf, OPEN_CALLER, type Caller } from './auth/caller.js'
 import { credentialsOf, malformedCredentials, type Credentials } from './auth/credentials.js'
 import type { Exchange } from './exchange.js'
+import { familyOf } from './failure.js'
 import type { Service } from './service.js'
 
 /**
- * Who makes the request. No byte of its body is read here.
+ * Finds out who makes the request. No byte of its body is read here.
  *
  * @throws {OperationError} `token-missing`, `token-malformed`, `token-invalid`, and storage errors.
  */
-export async function authenticate(service: Service, exchange: Exchange): Promise<Caller> {
+export async function authenticate(service: Service, exchange: Exchange): Promise<void> {
+  if (exchange.whole === undefined && exchange.route?.access !== 'public') exchange.caller = await callerIn(service, exchange)
+}
+
+async function callerIn(service: Service, exchange: Exchange): Promise<Caller> {
   if (exchange.target.query.some(([name]) => name === 'access_token')) {
-    await audited(service, exchange, { type: 'token-in-url' })
+    await audit(service, exchange, { type: 'token-in-url', outcome: 'refused' })
     throw malformedCredentials()
   }
   if (service.isOpen && exchange.isFhir) return OPEN_CALLER
@@ -22,7 +28,7 @@ export async function authenticate(service: Service, exchange: Exchange): Promis
     return await callerOf(principal, service.access, service.scopeReading)
   } catch (error) {
     const reason = rejectionReason(error)
-    if (reason !== undefined) await audited(service, exchange, { type: 'token-rejected', reason })
+    if (reason !== undefined) await audit(service, exchange, { type: 'token-rejected', outcome: 'refused', reason })
     throw error
   }
 }
@@ -35,7 +41,7 @@ function credentialsIn(service: Service, exchange: Exchange): Credentials {
     return credentialsOf(exchange.request, exchange.connection, service.dpop === undefined ? BEARER : BEARER_OR_DPOP)
   } catch (error) {
     const isMissing = error instanceof OperationError && error.code === 'token-missing'
-    if (!isMissing || exchange.family !== 'userinfo' || !service.isTokenRequiredAtUserInfo) throw error
+    if (!isMissing || familyOf(service, exchange) !== 'userinfo' || !service.isTokenRequiredAtUserInfo) throw error
     throw new OperationError('token-malformed', error.message)
   }
 }
@@ -70,12 +76,4 @@ async function foreignPrincipal(service: Service, exchange: Exchange, { token, p
 function uriOf({ baseUrl, mount }: Service, { request }: Exchange): string {
   const prefix = mount.map((segment) => `/${segment}`).join('')
   return `${baseUrl}${request.target.slice(prefix.length)}`
-}
-
-function audited(
-  service: Service,
-  { requestId, remoteHost }: Exchange,
-  event: { type: 'token-in-url' | 'token-rejected'; reason?: string },
-): Promise<void> {
-  return service.sessions.audit({ ...event, outcome: 'refused', requestId, remoteHost })
 }

@@ -10,7 +10,7 @@ import type { SearchParameter } from 'fhir-ops/search'
 import { resourceTypes } from 'fhir-ops/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import { COMPARTMENTS } from './content/search/compartment.js'
-import type { Route } from './routes/route.js'
+import type { Route } from './exchange.js'
 import { mostDeletions } from './content/write.js'
 import { FHIR_PATH, type Service } from './service.js'
 

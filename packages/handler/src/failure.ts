@@ -1,37 +1,42 @@
 import type { OperationOutcome } from 'fhir/r4.js'
 import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
 import { badRequest, challengeOf } from './auth/challenge.js'
+import { DPOP_CHALLENGE } from './auth/dpop.js'
 import { emptyAnswer, fhirAnswer, jsonAnswer, type Answer } from './http/answer.js'
-import type { Family } from './routes/route.js'
+import type { Exchange, Family } from './exchange.js'
+import { allowOf } from './routes/router.js'
+import type { Service } from './service.js'
 
-/** Where a failure is answered. */
-export interface FailurePlace {
-  readonly family: Family
-  readonly realm: string
-  /** Of the OperationOutcome. */
-  readonly newId: () => string
-}
-
-/** The error behind whatever was thrown: what nobody foresaw becomes `unforeseen`, naming the log line only (section 1). */
-export function foreseen(error: unknown, requestId: string): OperationError {
-  if (error instanceof OperationError) return error
-  return new OperationError('unforeseen', `The request could not be answered. Reference: ${requestId}.`, { cause: error })
+/** The error behind whatever was thrown: what nobody foresaw becomes `unforeseen`, naming the log line only. */
+export function toOperationError(thrown: unknown, requestId: string): OperationError {
+  if (thrown instanceof OperationError) return thrown
+  return new OperationError('unforeseen', `The request could not be answered. Reference: ${requestId}.`, { cause: thrown })
 }
 
 /** Writes a failure in the form of the endpoint. */
-export function failureAnswer(error: OperationError, place: FailurePlace): Answer {
-  const headers = failureHeaders(error, place)
+export function failureAnswer(service: Service, exchange: Exchange, error: OperationError): Answer {
+  const family = familyOf(service, exchange)
+  const headers = failureHeaders(service, exchange, error)
   const { status } = ERRORS[error.code]
-  if (place.family === 'fhir') return fhirAnswer(status, outcomeOf(error, place.newId()), headers)
+  if (family === 'fhir') return fhirAnswer(status, outcomeOf(error, service.ctx.newId()), headers)
   // RFC 6750 3.1: without credentials, a challenge and nothing else.
   if (error.code === 'token-missing') return emptyAnswer(status, headers)
   return jsonAnswer(status, { error: oauthError(error), error_description: oauthDescription(error) }, headers)
 }
 
+/** The user-information endpoint fails in OAuth's form, all others by OperationOutcome. Needed before the URL is known to be well-formed, too. */
+export function familyOf({ mount }: Service, { request, match, target, whole }: Exchange): Family {
+  const [route] = match?.routes.values() ?? []
+  if (route !== undefined) return route.family ?? 'fhir'
+  if (whole !== undefined || target.segments.length > 0) return 'fhir'
+  const path = ['', ...mount, 'oauth2', 'userinfo'].join('/')
+  return request.target === path || request.target.startsWith(`${path}?`) || request.target.startsWith(`${path}/`) ? 'userinfo' : 'fhir'
+}
+
 /**
- * A text that is being sent, with its failure told: the last line is an OperationOutcome then, and the answer is cut off behind it.
+ * A text that is being sent. When it fails, the last line is an OperationOutcome, and the answer is cut off behind it.
  *
- * @param onFailure Told of the error before the last line is sent.
+ * @param onFailure Makes the outcome.
  * @yields the text in pieces
  */
 export async function* streamWithFailure(
@@ -48,14 +53,16 @@ export async function* streamWithFailure(
 
 const RETRY_SECONDS = 1
 
-function failureHeaders(error: OperationError, { realm, family }: FailurePlace): Answer['headers'] {
+function failureHeaders(service: Service, exchange: Exchange, error: OperationError): Answer['headers'] {
   const { status } = ERRORS[error.code]
-  const challenge = challengeOf(error, { realm, atUserInfo: family === 'userinfo' })
+  const challenge = challengeOf(error, { realm: service.realm, atUserInfo: familyOf(service, exchange) === 'userinfo' })
   const retry = error.detail.retryAfterSeconds ?? (status === 429 || status === 503 ? RETRY_SECONDS : undefined)
-  return [
-    ...(challenge === undefined ? [] : [['WWW-Authenticate', challenge] as const]),
-    ...(retry === undefined ? [] : [['Retry-After', String(Math.max(1, Math.ceil(retry)))] as const]),
-  ]
+  const headers: [string, string][] = []
+  if (challenge !== undefined) headers.push(['WWW-Authenticate', challenge])
+  if (retry !== undefined) headers.push(['Retry-After', String(Math.max(1, Math.ceil(retry)))])
+  if (error.code === 'method-not-allowed' && exchange.match !== undefined) headers.push(['Allow', allowOf(exchange.match)])
+  if (status === 401 && service.dpop !== undefined && exchange.whole === undefined) headers.push(['WWW-Authenticate', DPOP_CHALLENGE])
+  return headers
 }
 
 function oauthError({ code }: OperationError): string {

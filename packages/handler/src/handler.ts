@@ -1,10 +1,9 @@
 import { toWebResponse, type Answer } from './http/answer.js'
 import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
 import type { HandlerOptions } from './options.js'
-import { planPart, respondToPart } from './batch-part.js'
-import { respond } from './pipeline.js'
+import type { Route } from './exchange.js'
+import { planEntry, respond, respondToEntry } from './pipeline.js'
 import { createRouter } from './routes/router.js'
-import type { Route } from './routes/route.js'
 import { routeTable } from './routes/table.js'
 import { createService } from './service.js'
 
@@ -27,11 +26,11 @@ export interface Handler {
 export function createHandler(options: HandlerOptions): Handler {
   const service = createService(options)
   const routes = routeTable(service, {
-    serve: (request, call) => respondToPart(service, router, { request, call }),
-    plan: (request, call) => planPart(service, router, { request, call }),
+    serve: (request, whole) => respondToEntry(server, whole, request),
+    plan: (request, whole) => planEntry(server, whole, request),
   })
-  const router = createRouter(routes, service.mount)
-  const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> => respond(service, router, { request, connection })
+  const server = { ...service, router: createRouter(routes, service.mount) }
+  const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> => respond(server, request, connection)
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>
     toWebResponse(await answer(fromWebRequest(request), connection))
   return Object.assign(handle, { respond: answer, close: () => service.executor.close(), routes })

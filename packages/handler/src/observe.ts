@@ -1,6 +1,61 @@
+import { ERRORS, type OperationError } from 'fhir-ops/errors'
 import { withinSpan, type Span, type Telemetry } from 'fhir-ops/telemetry'
+import type { Exchange } from './exchange.js'
 import type { Answer } from './http/answer.js'
-import type { LogEntry } from './log-entry.js'
+import type { Service } from './service.js'
+
+/** One structured line of the log: one per request, and one for a failure in the middle of an answer. */
+export interface LogEntry {
+  readonly time: string
+  readonly level: 'info' | 'error'
+  readonly requestId: string
+  readonly method: string
+  /** Template of the route, for example `/fhir/R4/:type/:id`; never the URL. */
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+  readonly sub?: string | undefined
+  /** Code of the error. */
+  readonly error?: string | undefined
+  /** Of a failure that nobody foresaw; the answer shows the same request id. */
+  readonly stack?: string | undefined
+}
+
+/** How a request ended. */
+interface Ending {
+  readonly status: number
+  /** On the clock of `performance.now()`. */
+  readonly started: number
+  readonly error?: OperationError | undefined
+  /** Takes the entry beside the log. */
+  readonly note?: ((entry: LogEntry) => void) | undefined
+}
+
+/** Writes the log line of a request; an error that nobody foresaw with its stack. */
+export function logRequest({ log, ctx }: Service, exchange: Exchange, { status, started, error, note }: Ending): void {
+  if (log === undefined && note === undefined) return
+  const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
+  const entry: LogEntry = {
+    time: ctx.now().toISOString(),
+    level: isUnforeseen ? 'error' : 'info',
+    requestId: exchange.requestId,
+    method: exchange.request.method,
+    route: templateOf(exchange),
+    status,
+    durationMs: performance.now() - started,
+    sub: exchange.caller.principal?.sub,
+    error: error?.code,
+    stack: isUnforeseen && error.cause instanceof Error ? error.cause.stack : undefined,
+  }
+  log?.(entry)
+  note?.(entry)
+}
+
+/** Routes of one path have one template, whatever their method. */
+function templateOf({ match }: Exchange): string {
+  const [route] = match?.routes.values() ?? []
+  return route?.path ?? 'none'
+}
 
 /** Observes how a request is served; `note` takes what the log says about it. */
 export type Observe = (serve: (note: (entry: LogEntry) => void) => Promise<Answer>) => Promise<Answer>

@@ -11,7 +11,7 @@ import type { LogoutTokenVerifier } from './auth/logout-token.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import type { CorsOptions } from './http/cors.js'
 import type { HandlerLimits } from './limits.js'
-import type { LogEntry } from './log-entry.js'
+import type { LogEntry } from './observe.js'
 
 /** Members of a SMART configuration, by their names there. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
 export type SmartConfiguration = Readonly<Record<string, string | boolean | readonly string[]>>

@@ -1,121 +1,139 @@
-import { outcomeOf } from 'fhir-ops/errors'
-import { OPEN_CALLER, type Caller } from './auth/caller.js'
-import { DPOP_CHALLENGE } from './auth/dpop.js'
-import { remoteHostOf } from './auth/remote-host.js'
-import { authenticate } from './authenticate.js'
-import { dispatch } from './dispatch.js'
-import type { Exchange } from './exchange.js'
-import { failureAnswer, foreseen, streamWithFailure } from './failure.js'
-import { isBelowFhir, nothingAt } from './fhir-place.js'
-import { emptyAnswer, finished, withHeaders, type Answer } from './http/answer.js'
-import { withCors } from './http/cors.js'
+import { createPace, forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
+import { outcomeOf, type OperationError } from 'fhir-ops/errors'
+import { paced } from 'fhir-ops/work'
+import { auditRefusal } from './audit.js'
+import { authorize } from './auth/caller.js'
+import type { PlannedWrite } from './content/bundle/bundle-entries.js'
+import { narrowedStorage } from './content/narrowed-storage.js'
+import { receive, receiveEntry, type Exchange } from './exchange.js'
+import { failureAnswer, streamWithFailure, toOperationError } from './failure.js'
+import { finished, type Answer } from './http/answer.js'
+import { corsHeaders } from './http/cors.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
-import { parseTarget, type Target } from './http/target.js'
-import type { LogEntry } from './log-entry.js'
-import { logRequest, type Trace } from './log-request.js'
-import { allowOf, routeFor, type Match, type Router } from './routes/router.js'
-import type { Family, Route } from './routes/route.js'
-import type { Service } from './service.js'
+import { prettyJson } from './http/pretty.js'
+import { logRequest, type LogEntry } from './observe.js'
+import { ADMITTED, ARRIVING, type Server, type Stage } from './stages.js'
 
 /** Answers a request; it never rejects. */
-export function respond(service: Service, router: Router, incoming: Arriving): Promise<Answer> {
-  const { observe } = service
-  return observe === undefined ? answered(service, router, incoming) : observe((note) => answered(service, router, { ...incoming, note }))
+export function respond(server: Server, request: HttpRequest, connection: Connection): Promise<Answer> {
+  const { observe } = server
+  const exchange = receive(server, request, connection)
+  return observe === undefined ? answered(server, exchange) : observe((note) => answered(server, exchange, note))
 }
 
-interface Arriving {
-  readonly request: HttpRequest
-  readonly connection: Connection
-  /** Takes what the log says. */
-  readonly note?: (entry: LogEntry) => void
-}
-
-async function answered(service: Service, router: Router, incoming: Arriving): Promise<Answer> {
+/** @param note Takes what the log says. */
+async function answered(server: Server, exchange: Exchange, note?: (entry: LogEntry) => void): Promise<Answer> {
+  const { request, requestId } = exchange
   const started = performance.now()
-  const { request } = incoming
-  const requestId = requestIdOf(service, request)
-  const trace: Trace = { family: familyOf(service, request), route: 'none' }
-  const answer = await answerOrFailure(service, router, { ...incoming, requestId, trace })
-  const logged = (note?: Arriving['note']): void =>
-    logRequest(service, { request, requestId, trace, note, status: answer.status, durationMs: performance.now() - started })
-  logged(incoming.note)
-  const complete = withHeaders(withCors(answer, request, service.cors), [['X-Request-Id', requestId]])
-  if (complete.stream === undefined) return finished(complete, request.method)
+  const { answer, error } = await outcomeOfExchange(server, exchange)
+  const logged = { status: answer.status, started }
+  logRequest(server, exchange, { ...logged, error, note })
+  const complete = finished(answer, request.method, [...corsHeaders(answer, request, server.cors), ['X-Request-Id', requestId]])
+  if (complete.stream === undefined) return complete
   const stream = streamWithFailure(complete.stream, (thrown) => {
-    trace.error = foreseen(thrown, requestId)
-    logged()
-    return outcomeOf(trace.error, service.ctx.newId())
+    const failure = toOperationError(thrown, requestId)
+    logRequest(server, exchange, { ...logged, error: failure })
+    return outcomeOf(failure, server.ctx.newId())
   })
-  return finished({ ...complete, stream }, request.method)
+  return { ...complete, stream }
 }
 
-interface Incoming {
-  readonly request: HttpRequest
-  readonly connection: Connection
-  readonly requestId: string
-  readonly trace: Trace
+interface Outcome {
+  readonly answer: Answer
+  /** Why it failed. */
+  readonly error?: OperationError
 }
 
-async function answerOrFailure(service: Service, router: Router, incoming: Incoming): Promise<Answer> {
-  const { requestId, trace } = incoming
+async function outcomeOfExchange(server: Server, exchange: Exchange): Promise<Outcome> {
   try {
-    return await answerTo(service, router, incoming)
+    return { answer: await completed(server, exchange, run) }
   } catch (thrown) {
-    trace.error = foreseen(thrown, requestId)
-    const answer = failureAnswer(trace.error, { family: trace.family, realm: service.realm, newId: service.ctx.newId })
-    const challenges = service.dpop !== undefined && answer.status === 401
-    return challenges ? withHeaders(answer, [['WWW-Authenticate', DPOP_CHALLENGE]]) : answer
+    const error = toOperationError(thrown, exchange.requestId)
+    return { answer: failureAnswer(server, exchange, error), error }
   }
 }
 
-/** The order of checks of the security requirements, section 1: URL, credentials, and then what `dispatch` does. */
-async function answerTo(service: Service, router: Router, { request, connection, requestId, trace }: Incoming): Promise<Answer> {
-  const target = parseTarget(request.target, service.limits)
-  const match = router(target.segments)
-  const [route] = match?.routes.values() ?? []
-  trace.route = route?.path ?? trace.route
-  trace.family = route?.family ?? 'fhir'
-  if (request.method === 'OPTIONS') return optionsAnswer(service, target, match)
-  const exchange: Exchange = {
-    request,
-    connection,
-    requestId,
-    target,
-    remoteHost: remoteHostOf(request, connection, service.isTrusted),
-    family: trace.family,
-    isFhir: isBelowFhir(service, target),
+/** Answers an entry of a batch by the route table, a HEAD without a body; it never rejects. */
+export async function respondToEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
+  const { answer } = await outcomeOfExchange(server, receiveEntry(whole, request, { isPlanned: false }))
+  return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+}
+
+/** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is no write. */
+export function planEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<PlannedWrite> {
+  return completed(server, receiveEntry(whole, request, { isPlanned: true }), async (exchange) => {
+    if (exchange.route?.plan === undefined) throw new TypeError('The route plans nothing.')
+    return { exchange, plan: await exchange.route.plan(exchange) }
+  })
+}
+
+/** Takes the exchange through all stages, and then to its end. @throws what a stage or the end throws; refusals are recorded. */
+async function completed<T>(server: Server, exchange: Exchange, end: (exchange: Exchange) => Promise<T>): Promise<T> {
+  try {
+    await through(ARRIVING, server, exchange)
+    return await inTurn(server, exchange, async () => {
+      await through(ADMITTED, server, exchange)
+      return end(exchange)
+    })
+  } catch (error) {
+    await auditRefusal(server, exchange, error)
+    throw error
   }
-  const caller = await callerFor(service, exchange, publicRoute(match, request))
-  trace.sub = caller.principal?.sub
-  return dispatch(service, { exchange, match, caller })
 }
 
-async function callerFor(service: Service, exchange: Exchange, open: Route | undefined): Promise<Caller> {
-  if (open !== undefined) return PUBLIC
-  return authenticate(service, exchange)
+async function through(stages: readonly Stage[], server: Server, exchange: Exchange): Promise<void> {
+  for (const stage of stages) {
+    const pending = stage(server, exchange)
+    if (pending !== undefined) await pending
+  }
 }
 
-/** Nobody in particular: public routes ask for no rights. */
-const PUBLIC: Caller = { ...OPEN_CALLER, decide: () => 'deny' }
+/** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */
+const GRACE_MS = 250
 
-function publicRoute(match: Match | undefined, { method }: HttpRequest): Route | undefined {
-  const route = match && routeFor(match, method)
-  return route?.access === 'public' ? route : undefined
+/** Does the work when it is the request's turn. An entry has that of its Bundle; what anybody may ask without a body takes none. */
+function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): Promise<T> {
+  const { request, route, whole } = exchange
+  if (whole !== undefined || (route?.access === 'public' && route.body === 'none')) return work()
+  return server.executor.run({
+    signal: request.signal,
+    timeoutMs: route?.ownTimeLimit === true ? undefined : server.ctx.limits.operationTimeoutMs + GRACE_MS,
+    run: (signal) => {
+      exchange.ctx = contextOf(server, exchange, signal)
+      return work()
+    },
+  })
 }
 
-function optionsAnswer(service: Service, target: Target, match: Match | undefined): Answer {
-  if (match === undefined) throw nothingAt(service, target)
-  return emptyAnswer(204, [['Allow', allowOf(match)]])
+function contextOf(server: Server, { caller, request }: Exchange, signal: AbortSignal): OperationContext {
+  const ctx = forRequest(server.ctx, {
+    signal,
+    limits: requestLimits(server.ctx.limits, request),
+    authorize: (action, type, id) => authorize(caller, { action, type, id }),
+  })
+  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, server.indexer) } : ctx
 }
 
-/** The user-information endpoint fails in OAuth's form, all others by OperationOutcome. Needed before the URL is known to be well-formed. */
-function familyOf({ mount }: Service, { target }: HttpRequest): Family {
-  const path = ['', ...mount, 'oauth2', 'userinfo'].join('/')
-  return target === path || target.startsWith(`${path}?`) || target.startsWith(`${path}/`) ? 'userinfo' : 'fhir'
+/** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */
+function requestLimits(limits: Limits, request: HttpRequest): Partial<Limits> {
+  const asked = request.header('x-too-costly-threshold')
+  if (asked === undefined || !/^\d{1,9}$/.test(asked)) return {}
+  return { maxExpansion: Math.min(limits.maxExpansion, Number(asked)) }
 }
 
-/** The caller's id for the request, if it is a harmless one (HT-13). */
-function requestIdOf({ ctx }: Service, request: HttpRequest): string {
-  const given = request.header('x-request-id')
-  return given !== undefined && /^[\w.-]{1,64}$/.test(given) ? given : ctx.newId()
+async function run(exchange: Exchange): Promise<Answer> {
+  if (exchange.route === undefined) throw new TypeError('A request without a route cannot be carried out.')
+  const answer = await exchange.route.run(exchange)
+  return exchange.isPretty ? prettyAnswer(exchange.ctx, answer) : answer
+}
+
+/** Characters of an answer that is laid out for a person to read; no person reads a longer one. */
+const MAX_PRETTY = 1024 * 1024
+
+/** An answer that is long, or would be too long when laid out, stays as it is: the layout changes nothing but blanks. */
+async function prettyAnswer(ctx: OperationContext, answer: Answer): Promise<Answer> {
+  const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))
+  if (!isJson || answer.body === undefined || answer.body.length > MAX_PRETTY) return answer
+  const body = await paced(prettyJson(answer.body, ctx.limits.maxAnswerBytes), createPace(ctx))
+  return body === undefined ? answer : { ...answer, body }
 }

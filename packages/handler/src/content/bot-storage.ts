@@ -10,7 +10,7 @@ import { checkLength } from '../http/body-bytes.js'
 import { readingJsonBody } from '../http/json-body.js'
 import { parseQuery } from '../http/target.js'
 import type { HandlerLimits } from '../limits.js'
-import type { Call } from '../routes/route.js'
+import type { Exchange } from '../exchange.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
 import { searchOptions } from './search/search-options.js'
@@ -18,21 +18,21 @@ import { searchOptions } from './search/search-options.js'
 const MAX_FOUND = 1_000
 
 /** Stored resources as a bot sees them: what its caller may do (SC-05), and nothing with Bots. */
-export function botStorage(service: Service, call: Call): BotStorage {
-  const { storage } = call.ctx
+export function botStorage(service: Service, exchange: Exchange): BotStorage {
+  const { storage } = exchange.ctx
   return {
     async read(type, id) {
       checkType(type)
-      authorize(call.caller, { action: 'read', type, id })
+      authorize(exchange.caller, { action: 'read', type, id })
       return (await storage.read(type, id))?.resource
     },
-    search: (query) => search(service, call, query),
-    write: (resource) => write(service, call, resource),
+    search: (query) => search(service, exchange, query),
+    write: (resource) => write(service, exchange, resource),
   }
 }
 
 /** @throws {OperationError} `search-unsupported` when the service has no search; as `parseSearch`. */
-async function search(service: Service, { ctx, caller }: Call, query: string): Promise<readonly JsonObject[]> {
+async function search(service: Service, { ctx, caller }: Exchange, query: string): Promise<readonly JsonObject[]> {
   const options = searchOptions(service, { ctx, caller })
   const mark = query.includes('?') ? query.indexOf('?') : query.length
   const [type, parameters] = [query.slice(0, mark), query.slice(mark + 1)]
@@ -45,7 +45,7 @@ async function search(service: Service, { ctx, caller }: Call, query: string): P
   return items.filter(({ type: found, id }) => caller.decide('search', found, id) === 'allow').map(({ resource }) => resource)
 }
 
-async function write(service: Service, { ctx, caller }: Call, given: JsonObject): Promise<JsonObject> {
+async function write(service: Service, { ctx, caller }: Exchange, given: JsonObject): Promise<JsonObject> {
   const pace = createPace(ctx)
   const resource = await paced(heldLikeBody(given, service.limits), pace)
   const type = stringAt(resource, 'resourceType') ?? ''

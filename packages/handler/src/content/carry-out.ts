@@ -3,18 +3,18 @@ import { outcomeOk } from 'fhir-ops/errors'
 import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import { paced } from 'fhir-ops/work'
 import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
-import type { Call } from '../routes/route.js'
+import type { Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { returnPreference } from './preference.js'
 import { versionHeaders } from './read.js'
 import { entriesOf, type WritePlan } from './write-plan.js'
 
 /** Carries a plan out. @throws {OperationError} `version-conflict` */
-export async function carryOut(service: Service, call: Call, plan: WritePlan): Promise<Answer> {
-  const entries = await paced(entriesOf(plan), createPace(call.ctx))
-  checkpoint(call.ctx)
-  const results = entries.length === 0 ? [] : await call.ctx.storage.write(entries)
-  return planAnswer(service, call, { plan, entries, results })
+export async function carryOut(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
+  const entries = await paced(entriesOf(plan), createPace(exchange.ctx))
+  checkpoint(exchange.ctx)
+  const results = entries.length === 0 ? [] : await exchange.ctx.storage.write(entries)
+  return planAnswer(service, exchange, { plan, entries, results })
 }
 
 /** A plan that was carried out. */
@@ -25,16 +25,20 @@ export interface DoneWrite {
 }
 
 /** The answer to a write. The deletion of one resource says which version it made. */
-export function planAnswer(service: Service, call: Call, { plan, entries: [entry, ...others], results: [result] }: DoneWrite): Answer {
-  if (plan.kind === 'found') return resourceAnswer(service, call, { stored: plan.stored, status: 200 })
-  if (entry === undefined || entry.op === 'delete') return deletionAnswer(call, others.length === 0 ? result : undefined)
+export function planAnswer(
+  service: Service,
+  exchange: Exchange,
+  { plan, entries: [entry, ...others], results: [result] }: DoneWrite,
+): Answer {
+  if (plan.kind === 'found') return resourceAnswer(service, exchange, { stored: plan.stored, status: 200 })
+  if (entry === undefined || entry.op === 'delete') return deletionAnswer(exchange, others.length === 0 ? result : undefined)
   if (result?.versionId === undefined) throw new TypeError('The storage gave no version for a put.')
   const { type, id, text } = entry
   const stored = storedResource({ type, id, text, versionId: result.versionId, lastUpdated: result.lastUpdated })
-  return resourceAnswer(service, call, { stored, status: result.created ? 201 : 200 })
+  return resourceAnswer(service, exchange, { stored, status: result.created ? 201 : 200 })
 }
 
-function deletionAnswer({ request }: Call, result: WriteResult | undefined): Answer {
+function deletionAnswer({ request }: Exchange, result: WriteResult | undefined): Answer {
   const { versionId, lastUpdated } = result ?? {}
   const headers = versionId === undefined || lastUpdated === undefined ? [] : versionHeaders({ versionId, lastUpdated })
   return returnPreference(request) === 'OperationOutcome' ? fhirAnswer(200, outcomeOk(), headers) : emptyAnswer(204, headers)
@@ -45,7 +49,7 @@ interface Shown {
   readonly status: 200 | 201
 }
 
-function resourceAnswer(service: Service, { request }: Call, { stored, status }: Shown): Answer {
+function resourceAnswer(service: Service, { request }: Exchange, { stored, status }: Shown): Answer {
   const { type, id, versionId } = stored
   const location = `${service.baseUrl}${FHIR_PATH}/${type}/${id}/_history/${versionId}`
   const headers = [...versionHeaders(stored), ['Location', location] as const]

@@ -2,7 +2,7 @@ import { OperationError, quoted } from 'fhir-ops/errors'
 import { parseSearch, searchTypesOf, type SearchPair } from 'fhir-ops/search'
 import { allMatches, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
-import type { Call } from '../routes/route.js'
+import type { Exchange } from '../exchange.js'
 import type { Service } from '../service.js'
 import { searchOptions } from './search/search-options.js'
 import { inReach, isShown } from './search/search-reach.js'
@@ -24,10 +24,10 @@ const PAGE = 100
 /** The one resource that meets the criteria; `undefined` when there is none. @throws {OperationError} as `matchesOf`. */
 export async function onlyMatch(
   service: Service,
-  call: Pick<Call, 'ctx' | 'caller'>,
+  exchange: Pick<Exchange, 'ctx' | 'caller'>,
   criteria: Criteria,
 ): Promise<StoredResource | undefined> {
-  const [match] = await matchesOf(service, call, { ...criteria, most: 1 })
+  const [match] = await matchesOf(service, exchange, { ...criteria, most: 1 })
   return match
 }
 
@@ -40,7 +40,7 @@ export async function onlyMatch(
  */
 export async function matchesOf(
   service: Service,
-  { ctx, caller }: Pick<Call, 'ctx' | 'caller'>,
+  { ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>,
   { type, pairs, most }: Criteria & { readonly most: number },
 ): Promise<readonly StoredResource[]> {
   const { query } = await parseSearch(type, pairs, searchOptions(service, { ctx, caller }))

@@ -3,7 +3,7 @@ import { dateInterval, type SearchPair } from 'fhir-ops/search'
 import type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceVersion } from 'fhir-ops/storage'
 import { authorize, type Caller } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
-import { param, type Call } from '../routes/route.js'
+import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { fhirTypes } from './fhir-types.js'
 import { isVersionReached } from './reach.js'
@@ -28,31 +28,31 @@ interface HistoryPlace {
  * @throws {OperationError} as `historyOfType`; `not-found` for a resource that there never was.
  * @see https://hl7.org/fhir/R4/http.html#history
  */
-export function historyOfInstance(service: Service, call: Call): Promise<Answer> {
-  const [type, id] = [param(call, 'type'), param(call, 'id')]
-  return historyAt(service, call, { path: `${type}/${id}/_history`, query: { types: [type], id } })
+export function historyOfInstance(service: Service, exchange: Exchange): Promise<Answer> {
+  const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  return historyAt(service, exchange, { path: `${type}/${id}/_history`, query: { types: [type], id } })
 }
 
 /** The versions of all resources of a type. @throws {OperationError} `search-invalid`, `search-unsupported`, `forbidden`, `too-costly` */
-export function historyOfType(service: Service, call: Call): Promise<Answer> {
-  const type = param(call, 'type')
-  return historyAt(service, call, { path: `${type}/_history`, query: { types: [type] } })
+export function historyOfType(service: Service, exchange: Exchange): Promise<Answer> {
+  const type = param(exchange, 'type')
+  return historyAt(service, exchange, { path: `${type}/_history`, query: { types: [type] } })
 }
 
 /** The versions of all resources of FHIR's types. @throws {OperationError} as `historyOfType` */
-export async function historyOfSystem(service: Service, call: Call): Promise<Answer> {
+export async function historyOfSystem(service: Service, exchange: Exchange): Promise<Answer> {
   const types = fhirTypes()
-  for (const type of types) authorize(call.caller, { action: 'search', type })
-  return historyAt(service, call, { path: '_history', query: { types } })
+  for (const type of types) authorize(exchange.caller, { action: 'search', type })
+  return historyAt(service, exchange, { path: '_history', query: { types } })
 }
 
-async function historyAt({ baseUrl }: Service, call: Call, { path, query }: HistoryPlace): Promise<Answer> {
+async function historyAt({ baseUrl }: Service, exchange: Exchange, { path, query }: HistoryPlace): Promise<Answer> {
   const base = `${baseUrl}${FHIR_PATH}`
-  const pairs = call.target.query.filter(([name]) => !PROTOCOL.has(name))
+  const pairs = exchange.target.query.filter(([name]) => !PROTOCOL.has(name))
   const asked = { ...query, ...readPairs(pairs) }
-  const page = await shownVersions(call, asked)
+  const page = await shownVersions(exchange, asked)
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
-  return fhirText(200, await pageText(call.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base)))
+  return fhirText(200, await pageText(exchange.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base)))
 }
 
 /** A resource has a version at least, which would be on the first page. */
@@ -61,7 +61,7 @@ function isOfNothing({ id, since, at, after }: HistoryQuery): boolean {
 }
 
 /** A page without what a rule of the host hides, and what is out of reach. */
-async function shownVersions({ ctx, caller }: Call, query: HistoryQuery): Promise<HistoryPage> {
+async function shownVersions({ ctx, caller }: Exchange, query: HistoryQuery): Promise<HistoryPage> {
   if (ctx.storage.history === undefined) throw new TypeError('The storage keeps no history.')
   const { history } = ctx.storage
   const isWhole = !caller.hides && caller.principal?.project === undefined

@@ -3,7 +3,7 @@ import { parseSearch } from 'fhir-ops/search'
 import type { ResourceVersion, StoredResource } from 'fhir-ops/storage'
 import { notFound } from '../auth/caller.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
-import { param, type Call } from '../routes/route.js'
+import { param, type Exchange } from '../exchange.js'
 import { isReached, isVersionReached } from './reach.js'
 import { subsetFor } from './search/summary.js'
 import { namesVersion } from './version-tags.js'
@@ -14,13 +14,13 @@ import { namesVersion } from './version-tags.js'
  *
  * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
  */
-export async function readResource(call: Call): Promise<Answer> {
-  const [type, id] = [param(call, 'type'), param(call, 'id')]
-  const stored = await call.ctx.storage.read(type, id)
-  if (stored === undefined) throw await missing(call, type, id)
-  if (!isReached(call.caller, stored)) throw notFound(type, id)
+export async function readResource(exchange: Exchange): Promise<Answer> {
+  const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  const stored = await exchange.ctx.storage.read(type, id)
+  if (stored === undefined) throw await missing(exchange, type, id)
+  if (!isReached(exchange.caller, stored)) throw notFound(type, id)
   const headers = versionHeaders(stored)
-  return isKnown(call, stored) ? emptyAnswer(304, headers) : fhirText(200, await textAsAsked(call, stored), headers)
+  return isKnown(exchange, stored) ? emptyAnswer(304, headers) : fhirText(200, await textAsAsked(exchange, stored), headers)
 }
 
 /**
@@ -28,12 +28,12 @@ export async function readResource(call: Call): Promise<Answer> {
  *
  * @throws {OperationError} `not-found`; `deleted` for a version that is a deletion.
  */
-export async function readVersion(call: Call): Promise<Answer> {
-  const [type, id, number] = [param(call, 'type'), param(call, 'id'), param(call, 'version')]
-  const version = await versionOf(call.ctx, { type, id, number })
-  if (version === undefined || !isVersionReached(call.caller, version)) throw notFound(type, `${id}/_history/${number}`)
+export async function readVersion(exchange: Exchange): Promise<Answer> {
+  const [type, id, number] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'version')]
+  const version = await versionOf(exchange.ctx, { type, id, number })
+  if (version === undefined || !isVersionReached(exchange.caller, version)) throw notFound(type, `${id}/_history/${number}`)
   if (version.stored === undefined) throw deleted(`${type}/${id}/_history/${number}`)
-  return fhirText(200, await textAsAsked(call, version.stored), versionHeaders(version))
+  return fhirText(200, await textAsAsked(exchange, version.stored), versionHeaders(version))
 }
 
 interface VersionAddress {
@@ -42,7 +42,7 @@ interface VersionAddress {
   readonly number: string
 }
 
-async function versionOf({ storage }: Call['ctx'], { type, id, number }: VersionAddress): Promise<ResourceVersion | undefined> {
+async function versionOf({ storage }: Exchange['ctx'], { type, id, number }: VersionAddress): Promise<ResourceVersion | undefined> {
   if (storage.history !== undefined) return storage.history.version(type, id, number)
   const stored = await storage.read(type, id)
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
@@ -52,19 +52,19 @@ async function versionOf({ storage }: Call['ctx'], { type, id, number }: Version
 const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
 
 /** The text of a resource, or what `_summary` or `_elements` leaves of it. */
-async function textAsAsked(call: Call, { type, text }: StoredResource): Promise<string> {
-  const asked = call.target.query.filter(([name]) => SHAPING.has(name))
+async function textAsAsked(exchange: Exchange, { type, text }: StoredResource): Promise<string> {
+  const asked = exchange.target.query.filter(([name]) => SHAPING.has(name))
   if (asked.length === 0) return text
-  const { search } = call.ctx
+  const { search } = exchange.ctx
   if (search === undefined) throw new OperationError('search-unsupported', 'This server returns whole resources only.')
   const parsed = await parseSearch(type, asked, search)
   if (parsed.countOnly) throw new OperationError('search-invalid', 'A single resource is not counted.', { expression: ['_summary'] })
-  const subset = await subsetFor(call, search, { type, parsed })
+  const subset = await subsetFor(exchange, search, { type, parsed })
   return subset?.(text) ?? text
 }
 
 /** The error for a resource that is not there now. */
-async function missing({ ctx, caller }: Call, type: string, id: string): Promise<OperationError> {
+async function missing({ ctx, caller }: Exchange, type: string, id: string): Promise<OperationError> {
   const [last] = (await ctx.storage.history?.page({ types: [type], id, limit: 1 }))?.items ?? []
   return last === undefined || !isVersionReached(caller, last) ? notFound(type, id) : deleted(`${type}/${id}`)
 }
@@ -82,7 +82,7 @@ export function versionHeaders({ versionId, lastUpdated }: Pick<StoredResource, 
 }
 
 /** `If-None-Match` goes before `If-Modified-Since`, which knows whole seconds only (RFC 9110 13.2.2). */
-function isKnown({ request }: Call, { versionId, lastUpdated }: StoredResource): boolean {
+function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResource): boolean {
   const tags = request.header('if-none-match')
   if (tags !== undefined) return namesVersion(tags, versionId)
   const since = Date.parse(request.header('if-modified-since') ?? '')

@@ -3,7 +3,7 @@ import { stringAt, type JsonObject } from 'fhir-ops/json'
 import { puttingResource, type DeleteEntry, type StoredResource } from 'fhir-ops/storage'
 import { authorize, notFound } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
-import { param, type Call } from '../routes/route.js'
+import { param, type Exchange } from '../exchange.js'
 import type { Service } from '../service.js'
 import { checkBot } from './bot-check.js'
 import { checkValid } from './check-valid.js'
@@ -18,15 +18,15 @@ import type { WritePlan } from './write-plan.js'
  *
  * @throws {OperationError} as `writableText`; as `onlyMatch`.
  */
-export async function planCreate(service: Service, call: Call): Promise<WritePlan> {
-  const type = param(call, 'type')
-  const condition = call.request.header('if-none-exist')
+export async function planCreate(service: Service, exchange: Exchange): Promise<WritePlan> {
+  const type = param(exchange, 'type')
+  const condition = exchange.request.header('if-none-exist')
   if (condition !== undefined) {
     const pairs = parseQuery(criteriaText(type, condition), service.limits)
-    const stored = await onlyMatch(service, call, { type, pairs })
+    const stored = await onlyMatch(service, exchange, { type, pairs })
     if (stored !== undefined) return { kind: 'found', type, id: stored.id, stored }
   }
-  return planPut(service, call, { type, id: call.ctx.newId(), ifVersion: null })
+  return planPut(service, exchange, { type, id: exchange.ctx.newId(), ifVersion: null })
 }
 
 /**
@@ -34,13 +34,13 @@ export async function planCreate(service: Service, call: Call): Promise<WritePla
  *
  * @throws {OperationError} as `writableText`; `resource-invalid` when its id is not that of the path.
  */
-export async function planUpdate(service: Service, call: Call): Promise<WritePlan> {
-  const [type, id] = [param(call, 'type'), param(call, 'id')]
-  if (givenId(call) !== id) throw wrongId(type, id)
-  await checkReach(call, type, id)
-  const ifVersion = await expectedVersion(call, { type, id })
-  if (ifVersion === null) checkMayName(call, type, id)
-  return planPut(service, call, { type, id, ifVersion })
+export async function planUpdate(service: Service, exchange: Exchange): Promise<WritePlan> {
+  const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  if (givenId(exchange) !== id) throw wrongId(type, id)
+  await checkReach(exchange, type, id)
+  const ifVersion = await expectedVersion(exchange, { type, id })
+  if (ifVersion === null) checkMayName(exchange, type, id)
+  return planPut(service, exchange, { type, id, ifVersion })
 }
 
 /**
@@ -51,35 +51,35 @@ export async function planUpdate(service: Service, call: Call): Promise<WritePla
  *   there is no match, but its id is taken.
  * @see https://hl7.org/fhir/R4/http.html#cond-update
  */
-export async function planConditionalUpdate(service: Service, call: Call): Promise<WritePlan> {
-  const criteria = criteriaOf(call)
+export async function planConditionalUpdate(service: Service, exchange: Exchange): Promise<WritePlan> {
+  const criteria = criteriaOf(exchange)
   const { type } = criteria
-  const given = givenId(call)
-  const match = await onlyMatch(service, call, criteria)
-  if (match === undefined && given !== undefined) await checkFree(call, type, given)
-  if (match === undefined) return planNew(service, call, { type, id: given ?? call.ctx.newId() })
+  const given = givenId(exchange)
+  const match = await onlyMatch(service, exchange, criteria)
+  if (match === undefined && given !== undefined) await checkFree(exchange, type, given)
+  if (match === undefined) return planNew(service, exchange, { type, id: given ?? exchange.ctx.newId() })
   if (given !== undefined && given !== match.id) throw wrongId(type, match.id)
-  authorize(call.caller, { action: 'update', type, id: match.id })
-  return planPut(service, call, { type, id: match.id, ifVersion: await versionOf(call, match) })
+  authorize(exchange.caller, { action: 'update', type, id: match.id })
+  return planPut(service, exchange, { type, id: match.id, ifVersion: await versionOf(exchange, match) })
 }
 
 /** Plans to delete a resource; deleting what does not exist succeeds. */
-export async function planDelete(call: Call): Promise<WritePlan> {
-  const [type, id] = [param(call, 'type'), param(call, 'id')]
-  await checkReach(call, type, id)
-  const ifVersion = await expectedVersion(call, { type, id })
+export async function planDelete(exchange: Exchange): Promise<WritePlan> {
+  const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  await checkReach(exchange, type, id)
+  const ifVersion = await expectedVersion(exchange, { type, id })
   return { kind: 'delete', entries: [{ op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }] }
 }
 
 /** Plans to delete what meets the criteria of the URL. @throws {OperationError} as `matchesOf`. */
-export async function planConditionalDelete(service: Service, call: Call): Promise<WritePlan> {
-  const criteria = criteriaOf(call)
+export async function planConditionalDelete(service: Service, exchange: Exchange): Promise<WritePlan> {
+  const criteria = criteriaOf(exchange)
   const { type } = criteria
   const entries: DeleteEntry[] = []
-  for (const match of await matchesOf(service, call, { ...criteria, most: mostDeletions(service) })) {
+  for (const match of await matchesOf(service, exchange, { ...criteria, most: mostDeletions(service) })) {
     const { id } = match
-    authorize(call.caller, { action: 'delete', type, id })
-    entries.push({ op: 'delete', type, id, ifVersion: (await expectedVersion(call, match)) ?? match.versionId })
+    authorize(exchange.caller, { action: 'delete', type, id })
+    entries.push({ op: 'delete', type, id, ifVersion: (await expectedVersion(exchange, match)) ?? match.versionId })
   }
   return { kind: 'delete', entries }
 }
@@ -89,8 +89,8 @@ export function mostDeletions({ ctx, limits }: Pick<Service, 'ctx' | 'limits'>):
   return ctx.storage.capabilities.atomic ? limits.conditionalDeletes : 1
 }
 
-async function planNew(service: Service, call: Call, named: Named): Promise<WritePlan> {
-  return planPut(service, call, { ...named, ifVersion: (await expectedVersion(call, named)) ?? null })
+async function planNew(service: Service, exchange: Exchange, named: Named): Promise<WritePlan> {
+  return planPut(service, exchange, { ...named, ifVersion: (await expectedVersion(exchange, named)) ?? null })
 }
 
 interface Named {
@@ -102,35 +102,35 @@ interface Place extends Named {
   readonly ifVersion: string | null | undefined
 }
 
-async function planPut(service: Service, call: Call, { type, id, ifVersion }: Place): Promise<WritePlan> {
-  const text = call.body?.text ?? ''
-  await checkValid(service, call.ctx, { type, source: text })
-  if (type === 'Bot') checkBot({ ...resourceOf(call), id }, call.caller, service.bots?.limits)
+async function planPut(service: Service, exchange: Exchange, { type, id, ifVersion }: Place): Promise<WritePlan> {
+  const text = exchange.body?.text ?? ''
+  await checkValid(service, exchange.ctx, { type, source: text })
+  if (type === 'Bot') checkBot({ ...resourceOf(exchange), id }, exchange.caller, service.bots?.limits)
   const entry = (source: string): ReturnType<typeof puttingResource> => puttingResource({ type, id, source, ifVersion }, service.indexer)
   return { kind: 'put', type, id, text, entry }
 }
 
-function criteriaOf(call: Call): Criteria {
-  return { type: param(call, 'type'), pairs: call.target.query.filter(([name]) => !PROTOCOL.has(name)) }
+function criteriaOf(exchange: Exchange): Criteria {
+  return { type: param(exchange, 'type'), pairs: exchange.target.query.filter(([name]) => !PROTOCOL.has(name)) }
 }
 
 /** What is out of the caller's reach cannot be replaced or deleted, and looks as if it did not exist. */
-async function checkReach(call: Call, type: string, id: string): Promise<void> {
+async function checkReach(exchange: Exchange, type: string, id: string): Promise<void> {
   if (type !== 'Bot') return
-  const current = await call.ctx.storage.read(type, id)
-  if (current !== undefined && !isReached(call.caller, current)) throw notFound(type, id)
+  const current = await exchange.ctx.storage.read(type, id)
+  if (current !== undefined && !isReached(exchange.caller, current)) throw notFound(type, id)
 }
 
 /** Callers with rights to a part of a type give no ids to new resources: an id that is taken beyond their reach would show. */
-function checkMayName({ caller }: Call, type: string, id: string): void {
+function checkMayName({ caller }: Exchange, type: string, id: string): void {
   if (caller.within('update', type) !== undefined) throw notFound(type, id)
 }
 
-async function checkFree(call: Call, type: string, id: string): Promise<void> {
-  authorize(call.caller, { action: 'update', type, id })
-  checkMayName(call, type, id)
-  await checkReach(call, type, id)
-  if ((await call.ctx.storage.read(type, id)) === undefined) return
+async function checkFree(exchange: Exchange, type: string, id: string): Promise<void> {
+  authorize(exchange.caller, { action: 'update', type, id })
+  checkMayName(exchange, type, id)
+  await checkReach(exchange, type, id)
+  if ((await exchange.ctx.storage.read(type, id)) === undefined) return
   throw new OperationError('conflict', `No ${type} meets the criteria, but there is one with the id ${quoted(id)}.`)
 }
 
@@ -138,7 +138,7 @@ async function checkFree(call: Call, type: string, id: string): Promise<void> {
  * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by
  * `If-None-Match: *`. A malformed one matches no version.
  */
-async function expectedVersion({ request, ctx }: Call, { type, id }: Named): Promise<string | null | undefined> {
+async function expectedVersion({ request, ctx }: Exchange, { type, id }: Named): Promise<string | null | undefined> {
   const tags = request.header('if-match')
   if (tags === undefined) return request.header('if-none-match')?.trim() === '*' ? null : undefined
   const only = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tags)?.[1]
@@ -148,8 +148,8 @@ async function expectedVersion({ request, ctx }: Call, { type, id }: Named): Pro
 }
 
 /** What met the criteria must still be what is replaced. */
-async function versionOf(call: Call, match: StoredResource): Promise<string | null> {
-  const expected = await expectedVersion(call, match)
+async function versionOf(exchange: Exchange, match: StoredResource): Promise<string | null> {
+  const expected = await expectedVersion(exchange, match)
   return expected === undefined ? match.versionId : expected
 }
 
@@ -157,10 +157,10 @@ function wrongId(type: string, id: string): OperationError {
   return new OperationError('resource-invalid', `The id of the resource must be ${quoted(id)}.`, { expression: [`${type}.id`] })
 }
 
-function givenId(call: Call): string | undefined {
-  return stringAt(resourceOf(call), 'id')
+function givenId(exchange: Exchange): string | undefined {
+  return stringAt(resourceOf(exchange), 'id')
 }
 
-function resourceOf({ body }: Call): JsonObject {
+function resourceOf({ body }: Exchange): JsonObject {
   return body?.json ?? {}
 }

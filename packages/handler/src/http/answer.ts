@@ -48,17 +48,14 @@ export function emptyAnswer(status: number, headers: Answer['headers'] = []): An
   return { status, headers }
 }
 
-/** Adds headers to an answer. */
-export function withHeaders(answer: Answer, headers: Answer['headers']): Answer {
-  return headers.length === 0 ? answer : { ...answer, headers: [...answer.headers, ...headers] }
-}
-
-/** The answer as it goes out: with the headers of every answer, and for a HEAD with the length of its body in place of the body. */
-export function finished(answer: Answer, method: string): Answer {
-  const headers = [...ALWAYS, ...answer.headers]
+/**
+ * The answer as it goes out: with the headers of every answer and `more`, and for a HEAD with the length of its body in place of the body.
+ */
+export function finished(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
+  const headers = [...ALWAYS, ...answer.headers, ...more]
   if (method !== 'HEAD') return { ...answer, headers }
-  const length = answer.body === undefined ? [] : [['Content-Length', String(new TextEncoder().encode(answer.body).length)] as const]
-  return { status: answer.status, headers: [...headers, ...length] }
+  if (answer.body !== undefined) headers.push(['Content-Length', String(new TextEncoder().encode(answer.body).length)])
+  return { status: answer.status, headers }
 }
 
 /** Writes an answer as a web-standard response. */

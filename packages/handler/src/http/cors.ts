@@ -1,4 +1,4 @@
-import { withHeaders, type Answer } from './answer.js'
+import type { Answer } from './answer.js'
 import type { HttpRequest } from './http-request.js'
 
 /** Which pages of other origins may call the service. Credentials of the browser are never asked for. */
@@ -10,17 +10,17 @@ export interface CorsOptions {
 const EXPOSED = 'ETag, Location, Last-Modified, WWW-Authenticate, Retry-After, X-Request-Id'
 const ALLOWED = 'Authorization, Content-Type, Accept, Accept-Language, If-Match, If-None-Match, Prefer, X-Request-Id'
 
-/** Adds what a browser needs to hand the answer to an allowed origin's page. Without `cors`, nothing. */
-export function withCors(answer: Answer, request: HttpRequest, cors: CorsOptions | undefined): Answer {
-  if (cors === undefined) return answer
+/** What a browser needs to hand the answer to an allowed origin's page. Without `cors`, nothing. */
+export function corsHeaders(answer: Answer, request: HttpRequest, cors: CorsOptions | undefined): Answer['headers'] {
+  if (cors === undefined) return []
   const allowed = allowedOrigin(request.header('origin'), cors)
-  if (allowed === undefined) return withHeaders(answer, [['Vary', 'Origin']])
-  return withHeaders(answer, [
+  if (allowed === undefined) return [['Vary', 'Origin']]
+  return [
     ['Vary', 'Origin'],
     ['Access-Control-Allow-Origin', allowed],
     ['Access-Control-Expose-Headers', EXPOSED],
     ...preflight(answer, request),
-  ])
+  ]
 }
 
 function allowedOrigin(origin: string | undefined, { origins }: CorsOptions): string | undefined {

@@ -14,7 +14,7 @@ import { authorize } from '../auth/caller.js'
 import { botStorage } from '../content/bot-storage.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import type { Call, Method, Route } from './route.js'
+import type { Exchange, Method, Route } from '../exchange.js'
 
 /** `Bot/$execute` (INTERFACE.md 4.6), when the service has bots. */
 export function botRoutes(service: Service): readonly Route[] {
@@ -38,38 +38,38 @@ function botRoute(service: Service, bots: Bots, { path, method }: { readonly pat
     withoutHead: true,
     ownTimeLimit: true,
     authorize: ({ caller, params }) => authorize(caller, { action: 'read', type: 'Bot', id: params.get('id') }),
-    run: (call) => runBot(service, bots, call),
+    run: (exchange) => runBot(service, bots, exchange),
   }
 }
 
-async function runBot(service: Service, bots: Bots, call: Call): Promise<Answer> {
+async function runBot(service: Service, bots: Bots, exchange: Exchange): Promise<Answer> {
   try {
-    const answer = await executed(service, bots, call)
-    await audited(service, call, { type: 'bot-executed', outcome: 'success' })
+    const answer = await executed(service, bots, exchange)
+    await audited(service, exchange, { type: 'bot-executed', outcome: 'success' })
     return answer
   } catch (error) {
     const reason = error instanceof OperationError ? error.code : 'unforeseen'
-    await audited(service, call, { type: 'bot-stopped', outcome: 'refused', reason })
+    await audited(service, exchange, { type: 'bot-stopped', outcome: 'refused', reason })
     throw error
   }
 }
 
-async function executed(service: Service, bots: Bots, call: Call): Promise<Answer> {
-  const { request, requestId, caller, ctx, target } = call
+async function executed(service: Service, bots: Bots, exchange: Exchange): Promise<Answer> {
+  const { request, requestId, caller, ctx, target } = exchange
   const query = readBotQuery(target.query)
-  const { input, contentType } = inputOf(call, query)
+  const { input, contentType } = inputOf(exchange, query)
   const project = caller.principal?.project
   const answer = await execute(
     { ...ctx, bots },
     {
-      bot: addressOf(call, query),
+      bot: addressOf(exchange, query),
       input,
       contentType,
-      method: call.body === undefined ? 'GET' : 'POST',
+      method: exchange.body === undefined ? 'GET' : 'POST',
       query: query.query,
-      headers: passedHeaders(call),
+      headers: passedHeaders(exchange),
       requestId,
-      capabilities: service.grantBotStorage ? { storage: botStorage(service, call) } : {},
+      capabilities: service.grantBotStorage ? { storage: botStorage(service, exchange) } : {},
       ...(project !== undefined && { project }),
     },
   )
@@ -77,13 +77,13 @@ async function executed(service: Service, bots: Bots, call: Call): Promise<Answe
   return { status, headers: Object.entries(headers), ...(body !== undefined && { body }) }
 }
 
-function inputOf({ request, body }: Call, query: BotQuery): BotInput {
+function inputOf({ request, body }: Exchange, query: BotQuery): BotInput {
   if (body === undefined) return { input: query.query, contentType: QUERY_CONTENT_TYPE }
   return readBotInput(request.header('content-type'), body.bytes, () => body.json)
 }
 
 /** @throws {OperationError} `parameter-required` without id and identifier; `parameter-invalid` with both. */
-function addressOf({ params }: Call, { identifier }: BotQuery): BotAddress {
+function addressOf({ params }: Exchange, { identifier }: BotQuery): BotAddress {
   const id = params.get('id')
   if (id !== undefined && identifier !== undefined) {
     throw new OperationError('parameter-invalid', 'A bot is addressed by its id or by an identifier, not by both.', {
@@ -100,7 +100,7 @@ function addressOf({ params }: Call, { identifier }: BotQuery): BotAddress {
 /** Headers that a bot may see; which of them it sees in the end is for the engine to say. */
 const PASSED = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
 
-function passedHeaders({ request }: Call): Record<string, string> {
+function passedHeaders({ request }: Exchange): Record<string, string> {
   const present = PASSED.flatMap((name): [string, string][] => {
     const value = request.header(name)
     return value === undefined ? [] : [[name, value]]
@@ -114,7 +114,7 @@ interface BotEvent {
   readonly reason?: string
 }
 
-function audited(service: Service, { caller, requestId, remoteHost, params }: Call, event: BotEvent): Promise<void> {
+function audited(service: Service, { caller, requestId, remoteHost, params }: Exchange, event: BotEvent): Promise<void> {
   const { sub, client, loginId } = caller.principal ?? {}
   return service.sessions.audit({
     ...event,

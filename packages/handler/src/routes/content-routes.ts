@@ -1,7 +1,7 @@
 import { authorize } from '../auth/caller.js'
 import type { Action } from 'fhir-ops/operation'
 import { runBundle } from '../content/bundle/bundle.js'
-import type { PartRunner } from '../content/bundle/part-runner.js'
+import type { PartRunner } from '../content/bundle/bundle-entries.js'
 import { carryOut } from '../content/carry-out.js'
 import { COMPARTMENT_TYPES } from '../content/search/compartment.js'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
@@ -13,7 +13,7 @@ import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, p
 import type { WritePlan } from '../content/write-plan.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { param, type Call, type Route } from './route.js'
+import { param, type Exchange, type Route } from '../exchange.js'
 
 const TYPE = `${FHIR_PATH}/:type`
 const INSTANCE = `${TYPE}/:id`
@@ -43,7 +43,7 @@ function historyRoutes(service: Service): readonly Route[] {
       path: `${INSTANCE}/_history`,
       interaction: 'history-instance',
       summary: 'The versions of a resource',
-      run: (call) => historyOfInstance(service, call),
+      run: (exchange) => historyOfInstance(service, exchange),
     },
     {
       ...row,
@@ -51,7 +51,7 @@ function historyRoutes(service: Service): readonly Route[] {
       path: `${TYPE}/_history`,
       interaction: 'history-type',
       summary: 'The versions of all resources of the type',
-      run: (call) => historyOfType(service, call),
+      run: (exchange) => historyOfType(service, exchange),
     },
     {
       ...row,
@@ -60,7 +60,7 @@ function historyRoutes(service: Service): readonly Route[] {
       path: `${FHIR_PATH}/_history`,
       interaction: 'history-system',
       summary: 'The versions of all resources',
-      run: (call) => historyOfSystem(service, call),
+      run: (exchange) => historyOfSystem(service, exchange),
     },
   ]
 }
@@ -71,13 +71,13 @@ function searchRoutes(service: Service): readonly Route[] {
   const typed = {
     ...row,
     summary: 'Resources that match all parameters',
-    run: (call: Call) => searchType(service, call),
+    run: (exchange: Exchange) => searchType(service, exchange),
   } as const
   const compartment = {
     ...row,
     types: COMPARTMENT_TYPES,
     summary: 'Resources of a compartment that match all parameters',
-    run: (call: Call) => searchCompartment(service, call),
+    run: (exchange: Exchange) => searchCompartment(service, exchange),
   } as const
   return [
     ...bothWays({ ...typed, path: TYPE, interaction: 'search-type' }),
@@ -94,14 +94,14 @@ function severalRoutes(service: Service): readonly Route[] {
       types: COMPARTMENT_TYPES,
       path: `${INSTANCE}/*`,
       summary: 'Resources of all types, or those of _type, in a compartment',
-      run: (call) => searchWholeCompartment(service, call),
+      run: (exchange) => searchWholeCompartment(service, exchange),
     }),
     ...bothWays({
       ...row,
       path: FHIR_PATH,
       interaction: 'search-system',
       summary: 'Resources of all types, or those of _type, that match all parameters',
-      run: (call) => searchEverything(service, call),
+      run: (exchange) => searchEverything(service, exchange),
     }),
   ]
 }
@@ -124,13 +124,13 @@ function writeRoutes(service: Service): readonly Route[] {
       ...create,
       interaction: 'create',
       summary: 'Stores a resource under a new id',
-      ...planned(service, (call) => planCreate(service, call)),
+      ...planned(service, (exchange) => planCreate(service, exchange)),
     },
     {
       ...update,
       interaction: 'update',
       summary: 'Stores a resource under this id',
-      ...planned(service, (call) => planUpdate(service, call)),
+      ...planned(service, (exchange) => planUpdate(service, exchange)),
     },
     { ...remove, interaction: 'delete', summary: 'Deletes a resource', ...planned(service, planDelete) },
     ...(service.ctx.search === undefined ? [] : conditionalRoutes(service, { update, remove })),
@@ -152,23 +152,26 @@ function conditionalRoutes(
     {
       ...asSearch(update),
       summary: 'Stores a resource in place of the one that matches all parameters, or as a new one',
-      ...planned(service, (call) => planConditionalUpdate(service, call)),
+      ...planned(service, (exchange) => planConditionalUpdate(service, exchange)),
     },
     {
       ...asSearch(remove),
       summary: 'Deletes the resource that matches all parameters, if there is one',
-      ...planned(service, (call) => planConditionalDelete(service, call)),
+      ...planned(service, (exchange) => planConditionalDelete(service, exchange)),
     },
   ]
 }
 
 /** A write that is planned and carried out; where it depends on what is stored, after those of its type that came before. */
-function planned(service: Service, plan: (call: Call) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
-  const run = async (call: Call): Promise<Answer> => carryOut(service, call, await plan(call))
-  return { plan, run: (call) => (isConditional(call) ? service.writeTurns([param(call, 'type')], () => run(call)) : run(call)) }
+function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
+  const run = async (exchange: Exchange): Promise<Answer> => carryOut(service, exchange, await plan(exchange))
+  return {
+    plan,
+    run: (exchange) => (isConditional(exchange) ? service.writeTurns([param(exchange, 'type')], () => run(exchange)) : run(exchange)),
+  }
 }
 
-function isConditional({ request, params }: Call): boolean {
+function isConditional({ request, params }: Exchange): boolean {
   return request.method === 'POST' ? request.header('if-none-exist') !== undefined : !params.has('id')
 }
 
@@ -181,7 +184,7 @@ function batchRoute(service: Service, parts: PartRunner): Route {
     needs: 'what each entry needs',
     interaction: 'batch',
     summary: 'A batch or transaction of the other requests below this path',
-    run: (call) => runBundle(service, call, parts),
+    run: (exchange) => runBundle(service, exchange, parts),
   }
 }
 
@@ -189,7 +192,7 @@ function needing(action: Action): Pick<Route, 'access' | 'needs' | 'authorize'> 
   return {
     access: 'token',
     needs: `${action.charAt(0)} on the type`,
-    authorize: (call: Call) => authorize(call.caller, { action, type: param(call, 'type'), id: call.params.get('id') }),
+    authorize: (exchange: Exchange) => authorize(exchange.caller, { action, type: param(exchange, 'type'), id: exchange.params.get('id') }),
   }
 }
 

@@ -7,7 +7,7 @@ import { authorizeAny, type Wish } from '../auth/caller.js'
 import { boundedText } from '../http/answer-size.js'
 import { fhirText, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import type { Call, Route } from './route.js'
+import type { Exchange, Route } from '../exchange.js'
 
 /** The routes of every operation that is mounted by its descriptor: each method at each level. */
 export function operationRoutes(service: Service): readonly Route[] {
@@ -34,22 +34,22 @@ function operationRoute(service: Service, operation: Operation, { level, method 
     needs: needs.text,
     summary: `The operation ${operation.name}`,
     operation: { name: operation.name, definition: operation.definition },
-    authorize: (call) => authorizeOperation(call, operation.name, needs),
-    run: (call) => runOperation(service, operation, { call, method }),
+    authorize: (exchange) => authorizeOperation(exchange, operation.name, needs),
+    run: (exchange) => runOperation(service, operation, { exchange, method }),
     ...streamOf(operation, method),
   }
 }
 
 function streamOf({ stream, ...operation }: Operation, method: Place['method']): Pick<Route, 'stream'> {
   if (stream === undefined) return {}
-  return { stream: async (call) => ndjsonAnswer(await stream(call.ctx, operationRequest(operation, call, method))) }
+  return { stream: async (exchange) => ndjsonAnswer(await stream(exchange.ctx, operationRequest(operation, exchange, method))) }
 }
 
 /** @throws {OperationError} `forbidden`, `not-found` */
-function authorizeOperation(call: Call, name: string, { anyOf, keepsState }: OperationNeeds): void {
-  const wishes = anyOf.map((wish) => wishFor(wish, call))
-  authorizeAny(call.caller, wishes)
-  if (keepsState !== true || !call.caller.isNarrowed) return
+function authorizeOperation(exchange: Exchange, name: string, { anyOf, keepsState }: OperationNeeds): void {
+  const wishes = anyOf.map((wish) => wishFor(wish, exchange))
+  authorizeAny(exchange.caller, wishes)
+  if (keepsState !== true || !exchange.caller.isNarrowed) return
   throw new OperationError(
     'forbidden',
     `The operation ${name} keeps state of its own: it takes no token with scopes of a patient or with a query.`,
@@ -60,9 +60,9 @@ function authorizeOperation(call: Call, name: string, { anyOf, keepsState }: Ope
  * The type of the path stands in where a need names none; the id of the path belongs to its type. A named type is one of definitions, which
  * are resolved by canonical, so that a right to some of them cannot be told from a right to all.
  */
-function wishFor({ action, type }: { action: Wish['action']; type?: string }, call: Call): Wish {
-  const own = call.params.get('type') ?? ''
-  const id = type === undefined || type === own ? call.params.get('id') : undefined
+function wishFor({ action, type }: { action: Wish['action']; type?: string }, exchange: Exchange): Wish {
+  const own = exchange.params.get('type') ?? ''
+  const id = type === undefined || type === own ? exchange.params.get('id') : undefined
   return { action, type: type ?? own, whole: type !== undefined, ...(id !== undefined && { id }) }
 }
 
@@ -73,25 +73,25 @@ function bodyKindOf(operation: Operation): Route['body'] {
 async function runOperation(
   service: Service,
   operation: Operation,
-  { call, method }: { call: Call; method: Place['method'] },
+  { exchange, method }: { exchange: Exchange; method: Place['method'] },
 ): Promise<Answer> {
-  const { status, resource, location } = await operation.run(call.ctx, operationRequest(operation, call, method))
-  const bounds = { maxBytes: call.ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' }
-  const text = boundedText(await pacedText(call.ctx, resource), bounds)
+  const { status, resource, location } = await operation.run(exchange.ctx, operationRequest(operation, exchange, method))
+  const bounds = { maxBytes: exchange.ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' }
+  const text = boundedText(await pacedText(exchange.ctx, resource), bounds)
   return fhirText(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
 }
 
-function operationRequest(operation: Operation, call: Call, method: Place['method']): OperationRequest {
-  const { request, params, body } = call
-  const type = call.params.get('type') ?? ''
+function operationRequest(operation: Operation, exchange: Exchange, method: Place['method']): OperationRequest {
+  const { request, params, body } = exchange
+  const type = exchange.params.get('type') ?? ''
   return {
     type,
     id: params.get('id'),
     method,
     parameters: [
-      ...queryParameters(call),
-      ...headerParameters(operation, call),
-      ...(operation.body === 'text' ? [] : bodyParameters(call, type)),
+      ...queryParameters(exchange),
+      ...headerParameters(operation, exchange),
+      ...(operation.body === 'text' ? [] : bodyParameters(exchange, type)),
     ],
     body: body?.json,
     bodyText: body?.text,
@@ -103,17 +103,17 @@ function operationRequest(operation: Operation, call: Call, method: Place['metho
 /** Parameters of the protocol, which are not the operation's. */
 const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty', 'access_token'])
 
-function queryParameters({ target }: Call): readonly Parameter[] {
+function queryParameters({ target }: Exchange): readonly Parameter[] {
   return parametersFromQuery(target.query.filter(([name]) => !PROTOCOL.has(name)))
 }
 
-function headerParameters({ header }: Operation, { request }: Call): readonly Parameter[] {
+function headerParameters({ header }: Operation, { request }: Exchange): readonly Parameter[] {
   const text = header && request.header(header.name)
   return header === undefined || text === undefined ? [] : header.parameters(text)
 }
 
 /** @throws {OperationError} `body-structure` for a resource that is neither Parameters nor of the type that the operation is called on. */
-function bodyParameters({ body }: Call, type: string): readonly Parameter[] {
+function bodyParameters({ body }: Exchange, type: string): readonly Parameter[] {
   if (body?.json === undefined) return []
   const resourceType = body.json['resourceType']
   if (resourceType === 'Parameters') return parametersOf(body.json)

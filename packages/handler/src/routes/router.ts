@@ -1,11 +1,5 @@
 import { isResourceId, isResourceType } from 'fhir-ops/storage'
-import type { Method, Route } from './route.js'
-
-/** What a path leads to: the routes of its methods, and what its variable segments are. */
-export interface Match {
-  readonly routes: ReadonlyMap<Method, Route>
-  readonly params: ReadonlyMap<string, string>
-}
+import type { Match, Method, Route } from '../exchange.js'
 
 /** Finds the routes of a path; `undefined` for a path that there is not. */
 export type Router = (segments: readonly string[]) => Match | undefined

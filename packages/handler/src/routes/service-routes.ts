@@ -3,7 +3,7 @@ import { capabilityStatement, terminologyStatement } from '../capability-stateme
 import { fhirText, jsonAnswer, type Answer } from '../http/answer.js'
 import { onlyValue } from '../http/target.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import type { Call, Route } from './route.js'
+import type { Exchange, Route } from '../exchange.js'
 
 /** What anybody may ask: what the service can do, whether it lives, and whether it is ready. */
 export function serviceRoutes(service: Service, routes: readonly Route[]): readonly Route[] {
@@ -15,7 +15,7 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
   }
   const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing' } as const
   return [
-    { ...open, path: `${FHIR_PATH}/metadata`, summary: 'The CapabilityStatement', run: async (call) => metadata(statements, call) },
+    { ...open, path: `${FHIR_PATH}/metadata`, summary: 'The CapabilityStatement', run: async (exchange) => metadata(statements, exchange) },
     ...['', FHIR_PATH].map((base) => ({
       ...open,
       path: `${base}/.well-known/smart-configuration`,
@@ -33,7 +33,7 @@ interface Statements {
   readonly terminology: () => string
 }
 
-function metadata(statements: Statements, { target }: Call): Answer {
+function metadata(statements: Statements, { target }: Exchange): Answer {
   const mode = onlyValue(target.query, 'mode') ?? 'full'
   if (mode === 'terminology') return fhirText(200, statements.terminology())
   if (mode !== 'full' && mode !== 'normative')

@@ -3,7 +3,7 @@ import { logout, revoke } from '../session-endpoints/end-session.js'
 import { sessionList } from '../session-endpoints/session-list.js'
 import { userInfo } from '../session-endpoints/userinfo.js'
 import type { Service } from '../service.js'
-import type { Route } from './route.js'
+import type { Route } from '../exchange.js'
 
 /** User information and sessions (INTERFACE.md 4.1 to 4.4). */
 export function sessionRoutes(service: Service): readonly Route[] {
@@ -19,7 +19,7 @@ export function sessionRoutes(service: Service): readonly Route[] {
       body: 'optional-json',
       needs: 'a token',
       summary: 'Ends the session of the token',
-      run: (call) => logout(service.sessions, call),
+      run: (exchange) => logout(service.sessions, exchange),
     },
     {
       ...token,
@@ -28,7 +28,7 @@ export function sessionRoutes(service: Service): readonly Route[] {
       body: 'optional-json',
       needs: 'a token',
       summary: 'Ends another session of the user, or all others',
-      run: (call) => revoke(service.sessions, call),
+      run: (exchange) => revoke(service.sessions, exchange),
     },
     {
       ...token,
@@ -37,7 +37,7 @@ export function sessionRoutes(service: Service): readonly Route[] {
       body: 'none',
       needs: 'a token',
       summary: 'The active sessions of the user',
-      run: (call) => sessionList(service.sessions, call),
+      run: (exchange) => sessionList(service.sessions, exchange),
     },
     ...(service.logoutTokens.length === 0 ? [] : [backChannelRoute(service)]),
   ]
@@ -53,6 +53,6 @@ function backChannelRoute(service: Service): Route {
     body: 'form',
     needs: 'a logout token in the body',
     summary: 'Ends the sessions that an issuer names, where it is configured',
-    run: (call) => backChannelLogout(service.sessions, service.logoutTokens, call),
+    run: (exchange) => backChannelLogout(service.sessions, service.logoutTokens, exchange),
   }
 }

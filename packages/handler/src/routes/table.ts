@@ -1,9 +1,9 @@
-import type { PartRunner } from '../content/bundle/part-runner.js'
+import type { PartRunner } from '../content/bundle/bundle-entries.js'
 import type { Service } from '../service.js'
 import { botRoutes } from './bot-routes.js'
 import { contentRoutes } from './content-routes.js'
 import { operationRoutes } from './operation-routes.js'
-import type { Route } from './route.js'
+import type { Route } from '../exchange.js'
 import { serviceRoutes } from './service-routes.js'
 import { sessionRoutes } from './session-routes.js'
 

@@ -2,12 +2,12 @@ import { OperationError, outcomeOk } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { AuditOrigin, Sessions } from 'fhir-ops/sessions'
 import { jsonAnswer, type Answer } from '../http/answer.js'
-import type { Call } from '../routes/route.js'
+import type { Exchange } from '../exchange.js'
 import { principalOf } from './principal-of.js'
 
 /** Ends the session of the token (LO-01 to LO-06). */
-export async function logout(sessions: Sessions, call: Call): Promise<Answer> {
-  await sessions.logout(principalOf(call), originOf(call))
+export async function logout(sessions: Sessions, exchange: Exchange): Promise<Answer> {
+  await sessions.logout(principalOf(exchange), originOf(exchange))
   return jsonAnswer(200, outcomeOk())
 }
 
@@ -16,11 +16,11 @@ export async function logout(sessions: Sessions, call: Call): Promise<Answer> {
  *
  * @throws {OperationError} `parameter-required`, `parameter-invalid`, `parameter-value`; `not-found` alike for unknown and foreign ids.
  */
-export async function revoke(sessions: Sessions, call: Call): Promise<Answer> {
-  const principal = principalOf(call)
-  const loginId = loginIdOf(call.body?.json ?? {})
-  if (loginId === undefined) await sessions.revokeOthers(principal, originOf(call))
-  else await sessions.revoke({ principal, loginId }, originOf(call))
+export async function revoke(sessions: Sessions, exchange: Exchange): Promise<Answer> {
+  const principal = principalOf(exchange)
+  const loginId = loginIdOf(exchange.body?.json ?? {})
+  if (loginId === undefined) await sessions.revokeOthers(principal, originOf(exchange))
+  else await sessions.revoke({ principal, loginId }, originOf(exchange))
   return jsonAnswer(200, outcomeOk())
 }
 
@@ -38,6 +38,6 @@ function loginIdOf(body: JsonObject): string | undefined {
   throw new OperationError('parameter-value', `The member loginId must be a text of 1 to ${MAX_LOGIN_ID} characters, others must be true.`)
 }
 
-function originOf({ requestId, remoteHost }: Call): AuditOrigin {
+function originOf({ requestId, remoteHost }: Exchange): AuditOrigin {
   return { requestId, remoteHost }
 }

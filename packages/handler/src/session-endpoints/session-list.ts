@@ -1,12 +1,12 @@
 import type { Sessions } from 'fhir-ops/sessions'
 import type { SessionRecord } from 'fhir-ops/storage'
 import { jsonAnswer, type Answer } from '../http/answer.js'
-import type { Call } from '../routes/route.js'
+import type { Exchange } from '../exchange.js'
 import { principalOf } from './principal-of.js'
 
 /** The caller's active sessions, newest first (SE-01 to SE-05). */
-export async function sessionList(sessions: Sessions, call: Call): Promise<Answer> {
-  const { sub, claims, loginId } = principalOf(call)
+export async function sessionList(sessions: Sessions, exchange: Exchange): Promise<Answer> {
+  const { sub, claims, loginId } = principalOf(exchange)
   const active = await sessions.list(sub)
   return jsonAnswer(200, {
     sub,

@@ -3,7 +3,7 @@ import { malformedCredentials } from '../auth/credentials.js'
 import { SCOPE_CLAIMS } from '../auth/scope-claims.js'
 import { jsonAnswer, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
-import type { Call } from '../routes/route.js'
+import type { Exchange } from '../exchange.js'
 import { principalOf } from './principal-of.js'
 
 /**
@@ -11,9 +11,9 @@ import { principalOf } from './principal-of.js'
  *
  * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` when a form carries a token beside the header.
  */
-export async function userInfo(call: Call): Promise<Answer> {
-  refuseSecondToken(call)
-  const { sub, scopes, claims } = principalOf(call)
+export async function userInfo(exchange: Exchange): Promise<Answer> {
+  refuseSecondToken(exchange)
+  const { sub, scopes, claims } = principalOf(exchange)
   if (!scopes.includes('openid')) throw new OperationError('forbidden', 'The access token does not have the scope openid.')
   const names = SCOPE_CLAIMS.filter(([scope]) => scopes.includes(scope)).flatMap(([, claimNames]) => claimNames)
   const present = names.flatMap((name): [string, unknown][] => {
@@ -24,7 +24,7 @@ export async function userInfo(call: Call): Promise<Answer> {
 }
 
 /** AUTH-13 */
-function refuseSecondToken({ body }: Call): void {
+function refuseSecondToken({ body }: Exchange): void {
   if (body === undefined) return
   const fields = parseQuery(body.text, { queryParameters: 1_000 })
   if (fields.some(([name]) => name === 'access_token')) throw malformedCredentials()

@@ -1,16 +1,44 @@
+import { createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { Answer } from '../../http/answer.js'
-import type { Call } from '../../routes/route.js'
-import type { Service } from '../../service.js'
-import { runBatch } from './batch.js'
-import type { PartRunner } from './part-runner.js'
+import { type BundleWriter, createBundleWriter } from '../bundle-text.js'
+import { type PartRunner, type ServePart, bundleParts, entryError, responseEntry } from './bundle-entries.js'
 import { runTransaction } from './transaction.js'
+import type { Exchange } from '../../exchange.js'
+import { type Answer, fhirText } from '../../http/answer.js'
+import type { Service } from '../../service.js'
 
 /** Answers a Bundle by its type. @throws {OperationError} `body-structure` for any but a batch and a transaction. */
-export async function runBundle(service: Service, call: Call, parts: PartRunner): Promise<Answer> {
-  const { resourceType, type } = call.body?.json ?? {}
+export async function runBundle(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
+  const { resourceType, type } = exchange.body?.json ?? {}
   if (resourceType !== 'Bundle') throw new OperationError('body-structure', 'The body must be a Bundle.', { expression: ['resourceType'] })
-  if (type === 'batch') return runBatch(service, call, parts.serve)
-  if (type === 'transaction') return runTransaction(service, call, parts)
+  if (type === 'batch') return runBatch(service, exchange, parts.serve)
+  if (type === 'transaction') return runTransaction(service, exchange, parts)
   throw new OperationError('body-structure', 'The Bundle must have the type batch or transaction.', { expression: ['Bundle.type'] })
+}
+
+/**
+ * Answers each entry of a batch by itself, in their order; an entry that fails leaves the others as they are.
+ *
+ * @throws {OperationError} `body-structure`; `too-costly` when the answer becomes too long: the entries before that were carried out; `computation-timeout`, `aborted`.
+ * @see https://hl7.org/fhir/R4/http.html#transaction
+ */
+async function runBatch(service: Service, exchange: Exchange, serve: ServePart): Promise<Answer> {
+  const response = createBundleWriter(exchange.ctx, { type: 'batch-response' }, ADVICE)
+  const pace = createPace(exchange.ctx)
+  for (const { index, request } of await bundleParts(service, exchange)) {
+    pace.check()
+    if (pace.due()) await pace.pause()
+    addEntry(response, index, await serve(request, exchange))
+  }
+  return fhirText(200, response.text())
+}
+
+const ADVICE = 'Send fewer entries; those before this one were carried out.'
+
+function addEntry(response: BundleWriter, index: number, answer: Answer): void {
+  try {
+    response.add(responseEntry(answer))
+  } catch (error) {
+    throw entryError(index, error)
+  }
 }

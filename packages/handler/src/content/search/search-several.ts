@@ -2,7 +2,7 @@ import { OperationError, quoted } from 'fhir-ops/errors'
 import { isKnownParameter, parseSeveral, severalPage, showingContained, type ParsedSeveral, type SearchPair } from 'fhir-ops/search'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import type { Answer } from '../../http/answer.js'
-import { param, type Call } from '../../routes/route.js'
+import { param, type Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
 import { compartmentMembers, leadsTo } from './compartment.js'
 import { fhirTypes } from '../fhir-types.js'
@@ -21,17 +21,17 @@ import { subsetFor } from './summary.js'
  * @throws {OperationError} as `searchResources`.
  * @see https://hl7.org/fhir/R4/http.html#search
  */
-export function searchEverything(service: Service, call: Call): Promise<Answer> {
-  return searchSeveral(service, call, { path: '', types: fhirTypes() })
+export function searchEverything(service: Service, exchange: Exchange): Promise<Answer> {
+  return searchSeveral(service, exchange, { path: '', types: fhirTypes() })
 }
 
 /** As `searchEverything`, among all that is in a compartment. @throws {OperationError} `search-unsupported` without definition. */
-export async function searchWholeCompartment(service: Service, call: Call): Promise<Answer> {
-  const [type, id] = [param(call, 'type'), param(call, 'id')]
-  const members = await compartmentMembers(call.ctx, type)
+export async function searchWholeCompartment(service: Service, exchange: Exchange): Promise<Answer> {
+  const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  const members = await compartmentMembers(exchange.ctx, type)
   if (members === undefined) throw new OperationError('search-unsupported', `There is no definition of the ${type} compartment.`)
   const within = (member: string): Condition => leadsTo(members.get(member) ?? [], { type, id })
-  return searchSeveral(service, call, { path: `${type}/${id}/*`, types: [...members.keys()].sort(), within })
+  return searchSeveral(service, exchange, { path: `${type}/${id}/*`, types: [...members.keys()].sort(), within })
 }
 
 /** Where is searched. */
@@ -43,20 +43,20 @@ interface SeveralPlace {
   readonly within?: (type: string) => Condition
 }
 
-async function searchSeveral(service: Service, call: Call, place: SeveralPlace): Promise<Answer> {
-  const sent = searchPairs(call, service)
+async function searchSeveral(service: Service, exchange: Exchange, place: SeveralPlace): Promise<Answer> {
+  const sent = searchPairs(exchange, service)
   const types = askedTypes(place.types, sent)
-  const options = searchOptions(service, call)
+  const options = searchOptions(service, exchange)
   const isKnown = (name: string): boolean => name === '_type' || types.every((type) => isKnownParameter(type, name, options))
-  const pairs = takenPairs(call, sent, isKnown)
+  const pairs = takenPairs(exchange, sent, isKnown)
   const { queries: asked, ...parsed } = await parseSeveral(
     types,
     pairs.filter(([name]) => name !== '_type'),
     { ...options, includes: true },
   )
-  authorizeSearch(call, { queries: asked, ...parsed })
-  const queries = asked.map((query) => queryAt(call, place, query))
-  return severalAnswer(service, call, { parsed: { ...parsed, queries }, path: place.path, pairs })
+  authorizeSearch(exchange, { queries: asked, ...parsed })
+  const queries = asked.map((query) => queryAt(exchange, place, query))
+  return severalAnswer(service, exchange, { parsed: { ...parsed, queries }, path: place.path, pairs })
 }
 
 /** A search that takes several queries, and what its links have. */
@@ -65,15 +65,15 @@ interface SeveralSearch extends Pick<SearchLinks, 'path' | 'pairs'> {
 }
 
 /** The page of the matches of several queries. */
-export async function severalAnswer(service: Service, call: Call, { parsed, path, pairs }: SeveralSearch): Promise<Answer> {
-  const isCounted = parsed.countOnly || (parsed.total !== 'none' && !call.caller.hides)
-  const total = isCounted ? await countOfAll(call, parsed.queries) : undefined
-  const page = parsed.countOnly ? { items: [] } : await pageOf(service, call, parsed)
+export async function severalAnswer(service: Service, exchange: Exchange, { parsed, path, pairs }: SeveralSearch): Promise<Answer> {
+  const isCounted = parsed.countOnly || (parsed.total !== 'none' && !exchange.caller.hides)
+  const total = isCounted ? await countOfAll(exchange, parsed.queries) : undefined
+  const page = parsed.countOnly ? { items: [] } : await pageOf(service, exchange, parsed)
   const subsets = new Map<string, Subset | undefined>()
   for (const type of new Set(page.items.map((item) => item.type)))
-    subsets.set(type, await subsetFor(call, searchOptions(service, call), { type, parsed }))
+    subsets.set(type, await subsetFor(exchange, searchOptions(service, exchange), { type, parsed }))
   const searchset: Searchset = { ...page, total, subset: (type) => subsets.get(type) }
-  return searchsetAnswer(call.ctx, searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` })
+  return searchsetAnswer(exchange.ctx, searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` })
 }
 
 /** Names in `_type`: more than there are types. */
@@ -93,21 +93,21 @@ function askedTypes(types: readonly string[], pairs: readonly SearchPair[]): rea
   return searched
 }
 
-function queryAt({ caller }: Call, { within }: SeveralPlace, query: SearchQuery): SearchQuery {
+function queryAt({ caller }: Exchange, { within }: SeveralPlace, query: SearchQuery): SearchQuery {
   const reached = inReach(query, caller)
   return within === undefined ? reached : narrowed(reached, within(query.type))
 }
 
-async function countOfAll(call: Call, queries: readonly SearchQuery[]): Promise<number> {
-  const counts = await Promise.all(queries.map((query) => countOf(call, query)))
+async function countOfAll(exchange: Exchange, queries: readonly SearchQuery[]): Promise<number> {
+  const counts = await Promise.all(queries.map((query) => countOf(exchange, query)))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-async function pageOf(service: Service, call: Call, { queries, after, includes }: ParsedSeveral): Promise<Searchset> {
+async function pageOf(service: Service, exchange: Exchange, { queries, after, includes }: ParsedSeveral): Promise<Searchset> {
   const limit = Math.min(queries[0]?.limit ?? DEFAULT_PAGE, MAX_PAGE)
-  const { ctx, caller } = call
+  const { ctx, caller } = exchange
   const found = (part: Part): Promise<SearchPage> =>
     severalPage({ storage: showingContained(ctx.storage), indexer: service.indexer }, queries, part)
   const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller) }, { limit, ...(after !== undefined && { after }) })
-  return { items, included: await includedIn(service, call, { items, includes }), next }
+  return { items, included: await includedIn(service, exchange, { items, includes }), next }
 }

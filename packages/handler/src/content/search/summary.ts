@@ -2,7 +2,7 @@ import { cached, type CacheKind } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
-import type { Call } from '../../routes/route.js'
+import type { Exchange } from '../../exchange.js'
 import { pathSubset, topLevelSubset, type Subset } from './subset.js'
 
 interface Wanted {
@@ -17,7 +17,7 @@ interface Wanted {
  * @throws {OperationError} `search-unsupported` for a summary of a type whose definition is not to be had.
  * @see https://hl7.org/fhir/R4/search.html#summary
  */
-export async function subsetFor({ ctx }: Call, { parameters }: SearchOptions, { type, parsed }: Wanted): Promise<Subset | undefined> {
+export async function subsetFor({ ctx }: Exchange, { parameters }: SearchOptions, { type, parsed }: Wanted): Promise<Subset | undefined> {
   const { elements, summary } = parsed
   if (elements !== undefined) return topLevelSubset((name) => elements.includes(name))
   if (summary === undefined) return undefined

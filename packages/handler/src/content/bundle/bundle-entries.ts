@@ -1,10 +1,30 @@
 import { createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/storage'
-import { paced, type Work } from 'fhir-ops/work'
+import { type Work, paced } from 'fhir-ops/work'
+import type { WritePlan } from '../write-plan.js'
+import type { Exchange } from '../../exchange.js'
+import type { Answer } from '../../http/answer.js'
 import type { HttpRequest } from '../../http/http-request.js'
-import type { Call } from '../../routes/route.js'
 import type { Service } from '../../service.js'
+
+/** Answers one request within another: same caller, same turn, same time limit. It never rejects. */
+export type ServePart = (request: HttpRequest, exchange: Exchange) => Promise<Answer>
+
+/** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is not a write. */
+export type PlanPart = (request: HttpRequest, exchange: Exchange) => Promise<PlannedWrite>
+
+/** A write that is not yet carried out, with the request that it is for. */
+export interface PlannedWrite {
+  readonly exchange: Exchange
+  readonly plan: WritePlan
+}
+
+/** How entries of Bundles are answered by the route table. */
+export interface PartRunner {
+  readonly serve: ServePart
+  readonly plan: PlanPart
+}
 
 /** An entry of a Bundle that asks for something. */
 export interface BundlePart {
@@ -16,16 +36,21 @@ export interface BundlePart {
   readonly fullUrl: string | undefined
 }
 
+/** An entry of a transaction whose resource is known. */
+export interface PlannedEntry extends PlannedWrite {
+  readonly part: BundlePart
+}
+
 /**
- * The entries of the Bundle in a call's body, as requests of their own.
+ * The entries of the Bundle in the body of a request, as requests of their own.
  *
  * @throws {OperationError} `body-structure`; `too-costly` for more entries than a Bundle may have.
  */
-export function bundleParts({ limits }: Pick<Service, 'limits'>, call: Call): Promise<readonly BundlePart[]> {
-  return paced(readingParts(call, limits.bundleEntries), createPace(call.ctx))
+export function bundleParts({ limits }: Pick<Service, 'limits'>, exchange: Exchange): Promise<readonly BundlePart[]> {
+  return paced(readingParts(exchange, limits.bundleEntries), createPace(exchange.ctx))
 }
 
-function* readingParts({ body, request }: Call, maxEntries: number): Work<readonly BundlePart[]> {
+function* readingParts({ body, request }: Exchange, maxEntries: number): Work<readonly BundlePart[]> {
   const entry = membersOf(body?.text ?? '').get('entry')
   if (entry === undefined) return []
   yield
@@ -99,4 +124,27 @@ function conditionIn(request: ReadonlyMap<string, string>, member: string, index
 function textIn(members: ReadonlyMap<string, string>, name: string): string | undefined {
   const value: unknown = JSON.parse(members.get(name) ?? 'null')
   return typeof value === 'string' ? value : undefined
+}
+
+/** An answer as an entry of the response to a Bundle: resources as they are, failures as `outcome`. */
+export function responseEntry({ status, headers, body }: Answer): string {
+  const known = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]))
+  const modified = known.get('last-modified')
+  const response = {
+    status: String(status),
+    location: known.get('location'),
+    etag: known.get('etag'),
+    lastModified: modified === undefined ? undefined : new Date(modified).toISOString(),
+  }
+  const text = JSON.stringify(response)
+  if (body === undefined) return `{"response":${text}}`
+  if (status >= 400) return `{"response":${text.slice(0, -1)},"outcome":${body}}}`
+  return `{"resource":${body},"response":${text}}`
+}
+
+/** An error of an entry as that of its Bundle: it names the entry. Other failures stay what they are. */
+export function entryError<T>(index: number, error: T): T | OperationError {
+  if (!(error instanceof OperationError)) return error
+  const detail = { ...error.detail, cause: error, expression: [`Bundle.entry[${index}]`] }
+  return new OperationError(error.code, `Bundle.entry[${index}]: ${error.message}`, detail)
 }

@@ -1,11 +1,21 @@
 import { BOT_CONTENT_TYPES } from 'fhir-ops/execute'
+import type { JsonObject } from 'fhir-ops/json'
 import type { Work } from 'fhir-ops/work'
-import { checkDeclaredLength, decodeUtf8, readBytes } from '../http/body-bytes.js'
-import type { HttpRequest } from '../http/http-request.js'
-import { readingJsonBody } from '../http/json-body.js'
-import { checkContentType, mediaTypeOf } from '../http/media-types.js'
+import { checkDeclaredLength, decodeUtf8, readBytes } from './body-bytes.js'
+import type { HttpRequest } from './http-request.js'
+import { readingJsonBody } from './json-body.js'
+import { checkContentType, mediaTypeOf } from './media-types.js'
 import type { HandlerLimits } from '../limits.js'
-import type { CallBody } from './route.js'
+
+/** A request's body, read and decoded. */
+export interface Body {
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+  /** Strict UTF-8, without byte order mark. */
+  readonly text: string
+  /** Present for the kinds that are JSON. */
+  readonly json?: JsonObject | undefined
+}
 
 /** How a route takes its body. */
 interface BodyReading {
@@ -42,14 +52,14 @@ export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: nu
 }
 
 /** Reads a body in full, without parsing it; `undefined` when the route reads none or an optional one is absent. */
-export async function readBody(request: HttpRequest, kind: BodyKind, maxBytes: number): Promise<Uint8Array | undefined> {
+export async function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: number): Promise<Uint8Array | undefined> {
   const reading = readingOf(kind)
   if (reading === undefined || isAbsent(request, reading)) return undefined
   return readBytes(request, maxBytes)
 }
 
 /** Parses a body. @throws {OperationError} as `decodeUtf8` and `readingJsonBody`. */
-export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawBody): Work<CallBody | undefined> {
+export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawBody): Work<Body | undefined> {
   const reading = readingOf(kind)
   if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
   if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)

@@ -1,0 +1,143 @@
+import { createPace } from 'fhir-ops/context'
+import { OperationError, quoted } from 'fhir-ops/errors'
+import { isResourceType } from 'fhir-ops/storage'
+import { paced } from 'fhir-ops/work'
+import { authenticate } from './authenticate.js'
+import type { Exchange, Match, Route } from './exchange.js'
+import { emptyAnswer } from './http/answer.js'
+import { checkBodyHead, parsingBody, readBytesOf } from './http/body.js'
+import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
+import { onlyValue, parseTarget, type Target } from './http/target.js'
+import type { HandlerLimits } from './limits.js'
+import { allowOf, routeFor, type Router } from './routes/router.js'
+import { FHIR_PATH, type Service } from './service.js'
+
+/** A service whose routes are known. */
+export interface Server extends Service {
+  readonly router: Router
+}
+
+/** A step of every request to its answer: it completes the exchange, or ends it by throwing. */
+export type Stage = (server: Server, exchange: Exchange) => void | Promise<void>
+
+/**
+ * What a request goes through before it takes a turn. The order is what an anonymous caller may learn: nothing of what exists, and no byte of a
+ * body is read before the token is accepted.
+ */
+export const ARRIVING: readonly Stage[] = [readTarget, findRoute, authenticate, negotiate, readBody]
+
+/** What a request goes through in its turn, within its time limit, before it is carried out. */
+export const ADMITTED: readonly Stage[] = [parseBody, authorize]
+
+/** @throws {OperationError} as `parseTarget`; `body-structure` for an entry whose url is not relative to the FHIR base. */
+function readTarget({ mount, limits }: Server, exchange: Exchange): void {
+  const { request, whole } = exchange
+  exchange.target = parseTarget(whole === undefined ? request.target : pathOfEntry(mount, request), limits)
+}
+
+function pathOfEntry(mount: Server['mount'], { method, target }: Exchange['request']): string {
+  if (method !== '' && RELATIVE.test(target)) return ['', ...mount].join('/') + `${FHIR_PATH}/${target}`
+  throw new OperationError('body-structure', `The entry has no request with a method and a relative url: ${quoted(target)}.`)
+}
+
+/** A path that has neither a scheme nor a host, a query, or both; a parser of URLs would ignore control characters. */
+const RELATIVE = /^(?=.)(?:[A-Za-z$_][^:?\p{Cc}]*)?(?:\?\P{Cc}*)?$/u
+
+/** Finds the route; that there is none is for `negotiate` to say, once the caller is known. @throws {OperationError} for OPTIONS and Bundles in Bundles. */
+function findRoute(server: Server, exchange: Exchange): void {
+  const { request, target, whole } = exchange
+  exchange.isFhir = isBelowFhir(server, target)
+  if (whole !== undefined && !exchange.isFhir) return
+  const match = server.router(target.segments)
+  exchange.match = match
+  exchange.params = match?.params ?? exchange.params
+  exchange.route = match && routeFor(match, request.method)
+  if (whole !== undefined && request.method === 'POST' && exchange.route?.interaction === 'batch')
+    throw new OperationError('not-supported', 'A Bundle of requests cannot contain another.')
+  if (whole !== undefined || request.method !== 'OPTIONS') return
+  if (match === undefined) throw nothingAt(server, target)
+  exchange.route = optionsRoute(match)
+}
+
+/** OPTIONS needs no token, so that browsers can ask before they send one. */
+function optionsRoute(match: Match): Route {
+  const answer = emptyAnswer(204, [['Allow', allowOf(match)]])
+  const words = { path: '', needs: 'nothing', summary: 'The methods of a path' } as const
+  return { ...words, method: 'GET', access: 'public', body: 'none', negotiates: true, run: async () => answer }
+}
+
+/** The form of the answer. @throws {OperationError} `not-found`, `method-not-allowed`, `not-acceptable`, `not-supported` */
+function negotiate(server: Server, exchange: Exchange): void {
+  const { request, target, match, route, whole } = exchange
+  if (match === undefined) throw nothingAt(server, target)
+  if (exchange.isPlanned === true) return checkPlan(route)
+  if (route === undefined)
+    throw new OperationError('method-not-allowed', `The method ${quoted(request.method)} is not offered at this path.`)
+  if (!exchange.isFhir || request.method === 'OPTIONS') return
+  exchange.isPretty = onlyValue(target.query, '_pretty') === 'true'
+  const isStreamed = whole === undefined && route.stream !== undefined && asksForNdjson(request, target.query)
+  if (isStreamed) exchange.route = { ...route, run: route.stream }
+  else if (route.negotiates !== true) checkAcceptsJson(request, target.query)
+}
+
+function checkPlan(route: Route | undefined): void {
+  if (route?.plan !== undefined) return
+  throw new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates and deletions only.')
+}
+
+/** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted` */
+async function readBody(server: Server, exchange: Exchange): Promise<void> {
+  const { request, route } = exchange
+  if (route === undefined || route.body === 'none') return
+  const maxBytes = maxBytesOf(server, exchange)
+  checkBodyHead(request, route.body, maxBytes)
+  exchange.bytes = await readBytesOf(request, route.body, maxBytes)
+}
+
+/** @throws {OperationError} as `parsingBody` */
+async function parseBody(server: Server, exchange: Exchange): Promise<void> {
+  const { request, route, bytes, ctx } = exchange
+  if (route === undefined || bytes === undefined) return
+  const limits = bodyLimits(server, maxBytesOf(server, exchange))
+  exchange.body = await paced(parsingBody(request, { kind: route.body, bytes, limits }), createPace(ctx))
+}
+
+function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {
+  return route?.maxBytes?.(params.get('type') ?? '') ?? limits.bodyBytes
+}
+
+const BYTES_OF_MEMBER = 20
+
+/** A body that may be larger than others may have more members, too. */
+function bodyLimits({ limits }: Server, maxBytes: number): HandlerLimits {
+  if (maxBytes <= limits.bodyBytes) return limits
+  return { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }
+}
+
+/** @throws {OperationError} `forbidden`; `not-found` for what is hidden from the caller. */
+function authorize(_server: Server, exchange: Exchange): void {
+  exchange.route?.authorize?.(exchange)
+}
+
+const FHIR_SEGMENTS = FHIR_PATH.split('/').slice(1)
+
+/** True for a path at or below the FHIR base. */
+function isBelowFhir({ mount }: Server, { segments }: Target): boolean {
+  const depth = mount.length
+  return mount.every((segment, at) => segments[at] === segment) && FHIR_SEGMENTS.every((segment, at) => segments[depth + at] === segment)
+}
+
+/** The error of a path that no route has. It names the type or the operation that there is not, or says where FHIR is. */
+function nothingAt(server: Server, target: Target): OperationError {
+  const base = [...server.mount, ...FHIR_SEGMENTS]
+  const problem = isBelowFhir(server, target)
+    ? missing(target.segments.slice(base.length))
+    : `There is nothing at this path: FHIR is below '/${base.join('/')}'.`
+  return new OperationError('not-found', problem)
+}
+
+function missing([type = '', ...rest]: readonly string[]): string {
+  const last = rest.at(-1) ?? type
+  if (!type.startsWith('$') && !isResourceType(type)) return `There is no resource type ${quoted(type)}.`
+  return last.startsWith('$') ? `There is no operation ${quoted(last)} at this path.` : 'There is nothing at this path.'
+}
