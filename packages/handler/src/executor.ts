@@ -1,5 +1,5 @@
+import { createLimiter } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { createTurns } from './turns.js'
 
 /** Bounds on the jobs at one time. */
 export interface ExecutorLimits {
@@ -30,23 +30,18 @@ export interface Executor {
 
 /** Makes the executor of a handler. */
 export function createExecutor(limits: ExecutorLimits): Executor {
-  const turns = createTurns(limits)
+  const limiter = createLimiter({ ...limits, refusal: 'Too many requests at once.' })
   const cancels = new Set<() => void>()
   let closed = false
   return {
     async run(job) {
       if (closed) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
-      await turns.take()
-      try {
-        return await supervised(job, cancels)
-      } finally {
-        turns.end()
-      }
+      return limiter.run(() => supervised(job, cancels), job.signal)
     },
     async close() {
       closed = true
       const timer = setTimeout(() => cancels.forEach((cancel) => cancel()), limits.closeMs)
-      await turns.idle()
+      await limiter.idle()
       clearTimeout(timer)
     },
     isClosed: () => closed,

@@ -1,4 +1,4 @@
-import type { OperationContext } from 'fhir-ops/context'
+import { createKeyedLock, type KeyedLock, type OperationContext } from 'fhir-ops/context'
 import { definitionEntries } from 'fhir-ops/content'
 import { botEntries, type Bots } from 'fhir-ops/execute'
 import { isObject } from 'fhir-ops/json'
@@ -18,7 +18,6 @@ import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import { createExecutor, type Executor } from './executor.js'
 import type { CorsOptions } from './http/cors.js'
-import { createKeyedTurns, type KeyedTurns } from './keyed-turns.js'
 import { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
 import { type LogEntry, type Observe, observerOf } from './observe.js'
 import { OPERATIONS } from './operations.js'
@@ -57,7 +56,7 @@ export interface Service {
   readonly observe: Observe | undefined
   readonly executor: Executor
   /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
-  readonly writeTurns: KeyedTurns
+  readonly writeLock: KeyedLock
 }
 
 /** Where FHIR paths begin, below the base. */
@@ -96,7 +95,7 @@ export function createService(options: HandlerOptions): Service {
     log: loggerOf(options),
     observe: options.telemetry && observerOf(options.telemetry),
     executor: createExecutor(limits),
-    writeTurns: createKeyedTurns(),
+    writeLock: createKeyedLock(),
   }
 }
 

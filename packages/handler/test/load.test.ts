@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { createContext } from 'fhir-ops/context'
+import { createContext, createScheduler } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { Operation, OperationResponse } from 'fhir-ops/operation'
@@ -151,11 +151,11 @@ describe('other requests run in between', () => {
     ['a transaction is carried out', '', 200, bundle('transaction')],
   ])('while %s', async (_, path, status, body) => {
     let pauses = 0
-    const turns = { next: async () => void pauses++ }
+    const scheduler = { ...createScheduler(), turn: async () => void pauses++ }
     const storage = memoryStorage()
     const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
     const context = createContext({ storage, search: { parameters }, limits: { operationTimeoutMs: 300_000 } })
-    const server = await start({ storage, context: { ...context, turns } })
+    const server = await start({ storage, context: { ...context, scheduler } })
     const sending = { method: 'POST', headers: fhirHeaders(server.token), body: JSON.stringify(body) }
     expect((await send(`${server.base}/fhir/R4${path}`, sending)).status).toBe(status)
     expect(pauses).toBeGreaterThan(0)

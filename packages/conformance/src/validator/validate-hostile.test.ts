@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createContext, forRequest } from 'fhir-ops/context'
+import { createContext, createScheduler, forRequest } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type ValidateResult } from 'fhir-ops/validate'
@@ -62,11 +62,11 @@ describe('hostile resources', () => {
     }))
     const bundle = JSON.stringify({ resourceType: 'Bundle', type: 'collection', entry })
     let pauses = 0
-    const turns = { next: async () => void pauses++ }
+    const scheduler = { ...createScheduler(), turn: async () => void pauses++ }
     // Each look at the clock is a millisecond, so that the machine has no say.
     let now = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
-    const unhurried = forRequest({ ...ctx, turns }, { limits: { operationTimeoutMs: 1e9 } })
+    const unhurried = forRequest({ ...ctx, scheduler }, { limits: { operationTimeoutMs: 1e9 } })
     expect((await validate(unhurried, { resource: bundle })).valid).toBe(true)
     expect(pauses).toBeGreaterThan(20)
     const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
@@ -132,7 +132,10 @@ describe('hostile resources', () => {
     let now = performance.now()
     // Each look at the clock is a millisecond, so that the machine has no say.
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
-    const unhurried = forRequest({ ...ctx, turns: { next: async () => void pauses++ } }, { limits: { operationTimeoutMs: 1e9 } })
+    const unhurried = forRequest(
+      { ...ctx, scheduler: { ...createScheduler(), turn: async () => void pauses++ } },
+      { limits: { operationTimeoutMs: 1e9 } },
+    )
     await validate(unhurried, { resource })
     return pauses
   }

@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Definition } from '../content/index.js'
-import { OperationError } from '../errors/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { cached, createCache, createContext, createPace, createTurns, type CacheKind } from './index.js'
+import { cached, createCache, createContext, createPace, type CacheKind } from './index.js'
 
 interface Index {
   readonly of: Definition
@@ -66,10 +65,9 @@ describe('createPace', () => {
   test.each([
     ['a caller who has gone', { signal: AbortSignal.abort() }, 'aborted'],
     ['a limit that has passed', { deadline: performance.now() - 1 }, 'computation-timeout'],
-  ])('%s ends the work', async (_, options, code) => {
+  ])('%s ends the work', (_, options, code) => {
     const pace = createPace(options)
-    const error = await pace.pause().catch((caught: unknown) => caught)
-    expect(error instanceof OperationError && error.code).toBe(code)
+    expect(() => pace.step()).toThrow(expect.objectContaining({ code }))
   })
 
   test('a pause lets other work run', async () => {
@@ -78,23 +76,6 @@ describe('createPace', () => {
     await createPace({}).pause()
     order.push('mine')
     expect(order).toEqual(['other', 'mine'])
-  })
-})
-
-describe('turns', () => {
-  test('come one at a time, in the order of asking, with other work in between', async () => {
-    const turns = createTurns()
-    const seen: string[] = []
-    const worker = async (name: string): Promise<void> => {
-      for (let i = 0; i < 2; i++) {
-        await turns.next()
-        seen.push(name)
-        setImmediate(() => seen.push('other'))
-      }
-    }
-    await Promise.all([worker('a'), worker('b')])
-    expect(seen.filter((name) => name !== 'other')).toEqual(['a', 'b', 'a', 'b'])
-    expect(seen.slice(0, 4)).toEqual(['a', 'other', 'b', 'other'])
   })
 })
 

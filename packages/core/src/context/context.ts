@@ -20,8 +20,8 @@ import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Indexer, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { limitsOf, LIMITS_SHAPE, type Limits } from './limits.js'
-import { pacedResource } from './paced-resource.js'
-import { createTurns, type Turns } from './turns.js'
+import { pacedResource } from './pace.js'
+import { beginUse, createScheduler, type Scheduler, type ThreadUse } from './scheduler.js'
 import { suppressionProblem, VALIDATION_SHAPE, type ValidationPolicy } from './validation-policy.js'
 
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
@@ -43,8 +43,10 @@ export interface OperationContext {
   /** What holds for every validation, unless a call says otherwise. */
   readonly validation?: ValidationPolicy | undefined
   readonly limits: Limits
-  /** When long work may go on; shared by all requests of a process. */
-  readonly turns?: Turns | undefined
+  /** Shares the thread among the long operations of all requests. */
+  readonly scheduler?: Scheduler | undefined
+  /** What the request has used of the thread. */
+  readonly threadUse?: ThreadUse | undefined
   readonly now: () => Date
   /** Random UUID, lower case. */
   readonly newId: () => string
@@ -117,7 +119,7 @@ export function createContext(options: ContextOptions): OperationContext {
   checkOptions('createContext', SHAPE, options)
   checkSuppressions(options)
   const cache = options.cache ?? createCache()
-  const turns = createTurns()
+  const scheduler = createScheduler()
   const newId = options.newId ?? (() => crypto.randomUUID())
   // The same id and version may be something else in the storage of another context.
   const name = options.cache === undefined ? 'storage' : newId()
@@ -126,7 +128,7 @@ export function createContext(options: ContextOptions): OperationContext {
     concepts: options.concepts,
     codeSystems: options.codeSystems,
     content: contentView(
-      [storageLayer(options.storage, name, (stored) => pacedResource(stored, turns)), ...(options.definitions ?? [])],
+      [storageLayer(options.storage, name, (stored) => pacedResource(stored, scheduler)), ...(options.definitions ?? [])],
       [cache, ...(options.concepts === undefined ? [] : [options.concepts])],
     ),
     cache,
@@ -135,7 +137,7 @@ export function createContext(options: ContextOptions): OperationContext {
     convertUnit: options.convertUnit,
     validation: options.validation,
     limits: limitsOf(options.limits),
-    turns,
+    scheduler,
     now: options.now ?? (() => new Date()),
     newId,
   }
@@ -167,6 +169,7 @@ export function forRequest(ctx: OperationContext, options: RequestOptions): Oper
     content: resources.length > 0 ? ctx.content.with(requestLayer(resources)) : ctx.content,
     authorize: options.authorize ?? ctx.authorize,
     signal: options.signal ?? ctx.signal,
+    threadUse: ctx.threadUse ?? beginUse(),
     deadline: ctx.deadline ?? performance.now() + limits.operationTimeoutMs,
   }
 }

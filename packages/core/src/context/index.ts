@@ -2,9 +2,9 @@ export { cached, createCache, type Cache, type CacheKind, type CacheOptions } fr
 export { createContext, forRequest, type ContextOptions, type OperationContext, type RequestOptions } from './context.js'
 export { explained, type Explained, type ExplainOption } from './explained.js'
 export { DEFAULT_LIMITS, type Limits } from './limits.js'
-export { pacedText } from './paced-text.js'
-export { checkpoint, createPace, type Pace, type PaceOptions } from './pace.js'
-export { createTurns, type Turns } from './turns.js'
+export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'
+export { checkpoint, createPace, pacedText, type Pace, type PaceOptions } from './pace.js'
+export { createScheduler, type Scheduler, type ThreadUse, type Waiter } from './scheduler.js'
 export {
   checkReasonAndDay,
   type BestPractice,

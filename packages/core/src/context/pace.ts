@@ -1,13 +1,26 @@
 import { OperationError } from '../errors/index.js'
-import { createTurns, type Turns } from './turns.js'
+import { writeInPieces, type JsonObject } from '../json/index.js'
+import type { StoredResource } from '../storage/index.js'
+import type { Work } from '../work/index.js'
+import { beginUse, createScheduler, type Scheduler, type ThreadUse } from './scheduler.js'
 
-const STRETCH_MS = 8
+/** Most steps between two looks at the clock. */
+const MAX_STEPS = 16
 
 /** Keeps long work polite: it ends when the caller has gone or time is up, and lets others run in between. */
 export interface Pace {
-  /** @throws {OperationError} `aborted` or `computation-timeout`. Cheap enough for every few hundred steps. */
+  /**
+   * Counts a step of work, which should take less than a millisecond. Mostly it returns `undefined`, and the work goes on; otherwise it lets other
+   * work run, and is to be awaited. `await pace.step()` does both; where a step takes microseconds, await only what is defined.
+   *
+   * @throws {OperationError} `aborted`, `computation-timeout`; and the promise `throttled`, when too many long operations wait.
+   */
+  step(): Promise<void> | undefined
+  /** Does the work of a leaf, other work in between. @throws {OperationError} as `step`. */
+  run<T>(work: Work<T>): Promise<T>
+  /** For work that cannot be awaited. @throws {OperationError} `aborted` or `computation-timeout`. */
   check(): void
-  /** True when this stretch of synchronous work has lasted long enough: `await pause()` then. */
+  /** True when others must run: `await pause()` then. For work that counts its own steps. */
   due(): boolean
   /** Lets other work run, then checks. */
   pause(): Promise<void>
@@ -18,22 +31,53 @@ export interface PaceOptions {
   readonly signal?: AbortSignal | undefined
   /** On the clock of `performance.now()`. */
   readonly deadline?: number | undefined
-  /** Shared by all operations of a process, so that their stretches do not follow each other without a gap. */
-  readonly turns?: Turns | undefined
+  /** Shared by all operations of a process, so that what they do does not follow each other without a gap. */
+  readonly scheduler?: Scheduler | undefined
+  /** What the request has used so far; nothing when absent. */
+  readonly threadUse?: ThreadUse | undefined
 }
 
-/** Makes the pace of one operation. */
+/** Makes the pace of one operation, or of a part of it. */
 export function createPace(options: PaceOptions): Pace {
-  const turns = options.turns ?? createTurns()
-  let stretchStart = performance.now()
+  const { signal, deadline, scheduler = createScheduler(), threadUse: use = beginUse() } = options
+  let lookedAt = performance.now()
+  let steps = 0
+  let stepsToLook = 1
+  const look = (): boolean => {
+    const now = performance.now()
+    const ms = now - lookedAt
+    lookedAt = now
+    steps = 0
+    if (ms < 0.25) stepsToLook = Math.min(stepsToLook * 2, MAX_STEPS)
+    else if (ms > 1) stepsToLook = 1
+    return scheduler.mayGoOn(use, ms)
+  }
+  const pause = async (): Promise<void> => {
+    await scheduler.turn({ use, signal, deadline })
+    lookedAt = performance.now()
+    use.stretchMs = 0
+    use.turns++
+    checkpoint(options)
+  }
+  const step = (): Promise<void> | undefined => {
+    if (++steps < stepsToLook) return undefined
+    const mayGoOn = look()
+    checkpoint(options)
+    return mayGoOn ? undefined : pause()
+  }
   return {
-    check: () => checkpoint(options),
-    due: () => performance.now() - stretchStart > STRETCH_MS,
-    async pause() {
-      await turns.next()
-      stretchStart = performance.now()
-      checkpoint(options)
+    step,
+    async run(work) {
+      for (;;) {
+        const next = work.next()
+        if (next.done === true) return next.value
+        const wait = step()
+        if (wait !== undefined) await wait
+      }
     },
+    check: () => checkpoint(options),
+    due: () => !look(),
+    pause,
   }
 }
 
@@ -43,4 +87,22 @@ export function checkpoint({ signal, deadline }: PaceOptions): void {
   if (deadline !== undefined && performance.now() > deadline) {
     throw new OperationError('computation-timeout', 'The operation took longer than its time limit.')
   }
+}
+
+/** Characters of JSON text that are parsed in less time than others can wait. */
+const SHORT_TEXT = 500_000
+
+/** The parsed resource; a long text is parsed while other work runs in between. Others may wait for it, so it has no time limit. */
+export async function pacedResource(stored: StoredResource, scheduler: Scheduler | undefined): Promise<JsonObject> {
+  if (stored.parsing === undefined || stored.text.length <= SHORT_TEXT) return stored.resource
+  return createPace({ scheduler }).run(stored.parsing())
+}
+
+/**
+ * The JSON text of an answer; a long one is written while other work runs in between.
+ *
+ * @throws {OperationError} as `Pace.step`.
+ */
+export function pacedText(ctx: PaceOptions, resource: JsonObject): Promise<string> {
+  return createPace(ctx).run(writeInPieces(resource))
 }

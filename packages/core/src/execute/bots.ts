@@ -1,6 +1,6 @@
 import type { BotRecord } from './bot.js'
 import type { BotFunction } from './bot-function.js'
-import { createGate, type Gate } from './gate.js'
+import { createLimiter, type Limiter } from '../context/index.js'
 import { DEFAULT_BOT_LIMITS, type BotLimits } from './limits.js'
 import type { BotLogLevel, BotRuntime } from './runtime.js'
 
@@ -43,15 +43,15 @@ export interface Bots {
   readonly limits: BotLimits
   readonly exposeErrors: boolean
   readonly onLog: (entry: BotLogEntry) => void
-  readonly hostGate: Gate
-  readonly runtimeGate: Gate
+  readonly hostLimiter: Limiter
+  readonly runtimeLimiter: Limiter
 }
 
 /** @throws {TypeError} When two host functions have one id. */
 export function createBots(options: BotOptions = {}): Bots {
   const limits = { ...DEFAULT_BOT_LIMITS, ...options.limits }
   const concurrent = options.maxConcurrentBots ?? 8
-  const gate = { concurrent, queued: options.maxQueuedBots ?? 32, waitMs: limits.timeoutMs }
+  const bounds = { queue: options.maxQueuedBots ?? 32, waitMs: limits.timeoutMs, refusal: 'Too many bots are running.' }
   const host = (options.hostBots ?? []).map((bot) => ({ ...bot, identifier: bot.identifier ?? [] }))
   if (new Set(host.map(({ id }) => id)).size < host.length) throw new TypeError('Two host bots have the same id.')
   return {
@@ -60,7 +60,7 @@ export function createBots(options: BotOptions = {}): Bots {
     limits,
     exposeErrors: options.exposeBotErrors ?? false,
     onLog: options.onLog ?? (() => {}),
-    hostGate: createGate(gate),
-    runtimeGate: createGate({ ...gate, concurrent: Math.min(concurrent, options.runtime?.concurrency ?? concurrent) }),
+    hostLimiter: createLimiter({ ...bounds, concurrency: concurrent }),
+    runtimeLimiter: createLimiter({ ...bounds, concurrency: Math.min(concurrent, options.runtime?.concurrency ?? concurrent) }),
   }
 }

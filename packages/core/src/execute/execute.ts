@@ -90,12 +90,12 @@ function mediaTypeOf(input: unknown): string {
 }
 
 function returnedBy(bot: FoundBot, bots: Bots, task: Omit<BotTask, 'code'>): Promise<unknown> {
-  if ('run' in bot) return bots.hostGate.run(() => runHostBot({ ...task, run: bot.run }), task.signal)
+  if ('run' in bot) return bots.hostLimiter.run(() => runHostBot({ ...task, run: bot.run }), task.signal)
   const { runtime, limits } = bots
   if (runtime === undefined) throw new OperationError('not-supported', 'This server runs no stored bots.')
   if (exceedsBytes(bot.code, limits.sourceBytes))
     throw new OperationError('bot-too-costly', `The bot's source is longer than ${limits.sourceBytes} bytes.`)
-  return bots.runtimeGate.run(() => runtime.run({ ...task, code: bot.code }), task.signal)
+  return bots.runtimeLimiter.run(() => runtime.run({ ...task, code: bot.code }), task.signal)
 }
 
 /** Writes a bot's failure to the log, and takes the bot's own words out of the error unless they may be shown. */

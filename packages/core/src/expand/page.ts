@@ -43,11 +43,11 @@ export async function pageEntries(
  * @yields each entry once
  */
 export async function* streamedEntries(
-  { signal, turns }: OperationContext,
+  { signal, scheduler }: OperationContext,
   matches: Iterable<Match>,
   { input, style }: Pick<PageQuestion, 'input' | 'style'>,
 ): AsyncGenerator<ExpansionEntry, void, undefined> {
-  const pace = createPace({ signal, turns })
+  const pace = createPace({ signal, scheduler })
   let left = mostOf(input)
   for (const { segment, concept } of matches) {
     if (left-- <= 0) return

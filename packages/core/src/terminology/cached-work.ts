@@ -28,7 +28,7 @@ export function cachedWork<T extends object>(ctx: OperationContext, kind: LongKi
   const found = ctx.cache.get(key)
   if (found !== undefined && kind.is(found)) return found.made
   // It is made for everybody, so it ends neither with this request nor with its time.
-  const pending = { kind: kind.name, made: paced(makeOf(kind, definition), createPace({ turns: ctx.turns })) }
+  const pending = { kind: kind.name, made: paced(makeOf(kind, definition), createPace({ scheduler: ctx.scheduler })) }
   ctx.cache.set(key, pending, 1)
   return pending.made.then((made) => {
     ctx.cache.set(key, pending, kind.bytes(made))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { call, codeSystem, cs, valueSet, vs } from '../../test/terminology-content.js'
 import { compare } from '../compare/index.js'
-import { createContext, forRequest, type OperationContext } from '../context/index.js'
+import { createContext, createScheduler, forRequest, type OperationContext } from '../context/index.js'
 import { expand } from '../expand/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
@@ -84,8 +84,8 @@ describe('work that takes long', () => {
 
   it.each(COSTLY)('lets other work run in between: %s', async (_, work) => {
     let pauses = 0
-    const turns = { next: async () => void pauses++ }
-    await work(forRequest({ ...content, turns }, { limits: { operationTimeoutMs: 1e9 } })).catch(() => undefined)
+    const scheduler = { ...createScheduler(), turn: async () => void pauses++ }
+    await work(forRequest({ ...content, scheduler }, { limits: { operationTimeoutMs: 1e9 } })).catch(() => undefined)
     expect(pauses).toBeGreaterThan(20)
   })
 
@@ -93,8 +93,8 @@ describe('work that takes long', () => {
     const ctx = contextOver([LARGE])
     await listed({ include: branches(1) })(ctx)
     let pauses = 0
-    const turns = { next: async () => void pauses++ }
-    await expect(listed({ include: [matching('absent')] })({ ...ctx, turns })).rejects.toMatchObject({ code: 'not-supported' })
+    const scheduler = { ...createScheduler(), turn: async () => void pauses++ }
+    await expect(listed({ include: [matching('absent')] })({ ...ctx, scheduler })).rejects.toMatchObject({ code: 'not-supported' })
     expect(pauses).toBeGreaterThan(5)
   })
 

@@ -1,8 +1,8 @@
+import { createLimiter } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import { rejected, sha256, TOKEN_PREFIX, type ForeignToken } from 'fhir-ops/sessions'
 import { LRUCache } from 'lru-cache'
-import { createTurns } from '../turns.js'
 import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 import { foreignTokenOf } from './jwt-claims.js'
 import { jwtShape } from './jwt-shape.js'
@@ -47,7 +47,7 @@ const MAX_KNOWN = 10_000
 /** A text that is not a token seldom becomes one: it takes the time in which an issuer's instances hear of a new token. */
 const REFUSED_MS = 10_000
 /** So many questions to the issuer at once, and so many waiting. */
-const TURNS = { concurrency: 64, queue: 256 }
+const QUESTIONS = { concurrency: 64, queue: 256, refusal: 'Too many requests at once.' }
 
 /** Answers of the issuer by digest of the token; a token is never kept. */
 interface Introspecting {
@@ -131,11 +131,10 @@ function questions({
   ...options
 }: IntrospectionOptions): Introspecting['ask'] {
   const endpoint = issuerAddress('endpoint', { uri, allowInsecureLoopback })
-  const turns = createTurns(TURNS)
+  const limiter = createLimiter(QUESTIONS)
   const authorization = `Basic ${btoa([clientId, clientSecret].map(encodeURIComponent).join(':'))}`
   const issuer = { fetch: options.fetch ?? ((...input) => fetch(...input)), maxBytes: MAX_ANSWER_BYTES }
-  return async (token) => {
-    await turns.take()
+  const ask = async (token: string): Promise<JsonObject> => {
     try {
       const body = new URLSearchParams({ token, token_type_hint: 'access_token' })
       return await issuerJson(
@@ -144,8 +143,7 @@ function questions({
       )
     } catch (cause) {
       throw new OperationError('unavailable', 'The token issuer cannot be asked at the moment.', { cause, retryAfterSeconds: 5 })
-    } finally {
-      turns.end()
     }
   }
+  return (token) => limiter.run(() => ask(token))
 }

@@ -1,4 +1,4 @@
-import { createContext, type OperationContext } from 'fhir-ops/context'
+import { createContext, createScheduler, type OperationContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
@@ -41,12 +41,12 @@ it('others have their turn while the versions of a long history are looked at', 
   const storage = memoryStorage()
   const source = { resourceType: 'Observation', subject: { reference: 'Patient/other' } }
   await storage.write(['a', 'b', 'c'].map((id) => putResource({ type: 'Observation', id, source }, release.indexer)))
-  const next = vi.fn(async () => {})
-  const { history } = await narrowedToMe({ ...createContext({ storage, ...release }), turns: { next } })
+  const turn = vi.fn(async () => {})
+  const { history } = await narrowedToMe({ ...createContext({ storage, ...release }), scheduler: { ...createScheduler(), turn } })
   let time = 0
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += 10))
   const page = await history?.page({ types: ['Observation'] })
   clock.mockRestore()
   expect(page?.items).toEqual([])
-  expect(next).toHaveBeenCalledTimes(3)
+  expect(turn).toHaveBeenCalledTimes(3)
 })

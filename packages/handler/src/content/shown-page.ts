@@ -13,7 +13,7 @@ export interface Part {
 
 /** Where pages come from, and which of their items are shown. */
 interface ShownPages<T> {
-  readonly ctx: Pick<OperationContext, 'signal' | 'deadline' | 'turns'>
+  readonly ctx: Pick<OperationContext, 'signal' | 'deadline' | 'scheduler' | 'threadUse'>
   readonly pageOf: (part: Part) => Promise<Page<T>>
   /** Absent where all are. */
   readonly shows: Shows<T> | undefined

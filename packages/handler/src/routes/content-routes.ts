@@ -167,7 +167,7 @@ function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePl
   const run = async (exchange: Exchange): Promise<Answer> => carryOut(service, exchange, await plan(exchange))
   return {
     plan,
-    run: (exchange) => (isConditional(exchange) ? service.writeTurns([param(exchange, 'type')], () => run(exchange)) : run(exchange)),
+    run: (exchange) => (isConditional(exchange) ? service.writeLock([param(exchange, 'type')], () => run(exchange)) : run(exchange)),
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createContext, createPace, forRequest, type OperationContext } from 'fhir-ops/context'
+import { createContext, createPace, createScheduler, forRequest, type OperationContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { createRecorder } from 'fhir-ops/explain'
 import { PENDING } from 'fhir-ops/fhirpath'
@@ -58,8 +58,8 @@ describe('ECL that takes long', () => {
 
   it.each(COSTLY)('lets other work run in between: %s', async (_, ecl) => {
     let pauses = 0
-    const turns = { next: async () => void pauses++ }
-    await expanded(forRequest({ ...ctx, turns }, { limits: { operationTimeoutMs: 1e9 } }), ecl)
+    const scheduler = { ...createScheduler(), turn: async () => void pauses++ }
+    await expanded(forRequest({ ...ctx, scheduler }, { limits: { operationTimeoutMs: 1e9 } }), ecl)
     expect(pauses).toBeGreaterThan(15)
   })
 

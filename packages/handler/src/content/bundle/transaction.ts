@@ -37,7 +37,7 @@ export async function runTransaction(service: Service, exchange: Exchange, { ser
   const parts = await bundleParts(service, exchange)
   const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
   checkCriteria(writes)
-  const answers = await service.writeTurns(criteriaTypes(writes), async () =>
+  const answers = await service.writeLock(criteriaTypes(writes), async () =>
     writeTogether(service, exchange, { planned: await planAll(exchange, writes, plan), model, reads: reads.length }),
   )
   const entries = await readAll(exchange, {

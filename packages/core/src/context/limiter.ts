@@ -1,0 +1,100 @@
+import { OperationError } from '../errors/index.js'
+
+/** Bounds how many works run at once, and how many wait. */
+export interface Limiter {
+  /**
+   * Runs the work when there is room, in the order of the calls.
+   *
+   * @throws {OperationError} `throttled` when too many wait already or there is no room in time, `aborted` when `signal` is; and as the work.
+   */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Resolves when nothing runs. */
+  idle(): Promise<void>
+}
+
+/** Bounds of a limiter. */
+export interface LimiterOptions {
+  /** Most works at one time. */
+  readonly concurrency: number
+  /** Most works that wait; the next ones are refused. */
+  readonly queue: number
+  /** Longest wait in milliseconds. No limit when absent. */
+  readonly waitMs?: number | undefined
+  /** What a refused caller is told. */
+  readonly refusal: string
+}
+
+/** Makes a limiter. */
+export function createLimiter({ concurrency, queue, waitMs, refusal }: LimiterOptions): Limiter {
+  let running = 0
+  const waiting = new Set<() => void>()
+  const idlers: (() => void)[] = []
+  const throttled = (): OperationError =>
+    new OperationError('throttled', refusal, { retryAfterSeconds: Math.max(1, Math.ceil((waitMs ?? 0) / 1000)) })
+  const room = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const settle = (end: () => void) => () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        waiting.delete(onRoom)
+        end()
+      }
+      const onRoom = settle(resolve)
+      const onAbort = settle(() => reject(aborted()))
+      const timer =
+        waitMs === undefined
+          ? undefined
+          : setTimeout(
+              settle(() => reject(throttled())),
+              waitMs,
+            )
+      signal?.addEventListener('abort', onAbort)
+      waiting.add(onRoom)
+    })
+  const leave = (): void => {
+    const [next] = waiting
+    if (next !== undefined) return next()
+    running--
+    if (running === 0) for (const idler of idlers.splice(0)) idler()
+  }
+  return {
+    async run(work, signal) {
+      if (signal?.aborted) throw aborted()
+      if (running < concurrency) running++
+      else if (waiting.size < queue) await room(signal)
+      else throw throttled()
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
+    },
+    async idle() {
+      if (running > 0) await new Promise<void>((resolve) => idlers.push(resolve))
+    },
+  }
+}
+
+function aborted(): OperationError {
+  return new OperationError('aborted', 'The request was cancelled.')
+}
+
+/** Lets works that share a key run one after the other, in the order of the calls. */
+export type KeyedLock = <T>(keys: readonly string[], work: () => Promise<T>) => Promise<T>
+
+/** Makes a lock per key. All keys of a work are taken together, so that no two works wait for each other. */
+export function createKeyedLock(): KeyedLock {
+  const last = new Map<string, Promise<void>>()
+  return (keys, work) => {
+    const before = Promise.all(keys.map((key) => last.get(key) ?? Promise.resolve()))
+    const done = before.then(work)
+    const end = done.then(ignored, ignored)
+    for (const key of keys) last.set(key, end)
+    void end.then(() => {
+      for (const key of keys) if (last.get(key) === end) last.delete(key)
+    })
+    return done
+  }
+}
+
+function ignored(): void {}
