@@ -2,7 +2,7 @@
 const core = '^packages/core/src'
 const layer = (names) => `${core}/(${names.join('|')})/`
 
-const foundations = ['bits', 'errors', 'explain', 'input', 'json', 'nearest', 'regex', 'work']
+const foundations = ['bits', 'errors', 'explain', 'input', 'json', 'regex', 'text', 'work']
 const seams = ['storage', 'code-system', 'content', 'context', 'parameters', 'operation']
 const engines = ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare', 'validate', 'evaluate', 'execute', 'sessions']
 

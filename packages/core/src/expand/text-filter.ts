@@ -4,7 +4,7 @@ import {
   conceptTexts,
   filterWords,
   fleetingAnd,
-  fold,
+  foldTerm,
   listable,
   mainText,
   shownText,
@@ -64,7 +64,7 @@ export async function firstMatches({ pace }: TerminologyScope, segments: readonl
 }
 
 function questionOf({ filter = '' }: Segment): Omit<BestQuestion, 'most'> {
-  return { wanted: fold(filter.trim()), first: filterWords(filter)[0]?.text ?? '' }
+  return { wanted: foldTerm(filter.trim()), first: filterWords(filter)[0]?.text ?? '' }
 }
 
 /** The order by which the index knows the first matches; none where the value set or the language gives other displays. */
@@ -72,7 +72,7 @@ function orderFor(segment: Segment, languages: LanguageList | undefined): Displa
   const { filter = '' } = segment
   const [first] = filterWords(filter)
   if (first === undefined || first.verbatim || segment.order !== undefined) return undefined
-  if (!fold(filter.trim()).startsWith(first.text)) return undefined
+  if (!foldTerm(filter.trim()).startsWith(first.text)) return undefined
   const order = listable(segment.provider).displayOrder?.()
   return order !== undefined && showsDisplays(segment, order, languages) ? order : undefined
 }
@@ -92,8 +92,8 @@ export function* ranked(segment: Segment, concepts: Iterable<number>, languages:
   const { wanted, first } = questionOf(segment)
   const found: RankedMatch[] = []
   for (const concept of concepts) {
-    const display = fold(displayOf({ segment, concept }, languages) ?? '')
-    found.push({ segment, concept, key: rankKey({ wanted, first, code: fold(segment.provider.code(concept)), display }) })
+    const display = foldTerm(displayOf({ segment, concept }, languages) ?? '')
+    found.push({ segment, concept, key: rankKey({ wanted, first, code: foldTerm(segment.provider.code(concept)), display }) })
     if (found.length % STEPS === 0) yield
   }
   return found

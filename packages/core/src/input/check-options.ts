@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../json/index.js'
-import { didYouMean, nearest } from '../nearest/index.js'
+import { didYouMean, nearest } from '../text/index.js'
 import type { InputShape, MemberKind } from './input-shape.js'
 
 /**

@@ -1,5 +1,5 @@
 export { dateInterval } from './values/date-interval.js'
-export { fold } from './values/fold.js'
+export { fold } from '../text/index.js'
 export { hierarchyOf } from './filter/hierarchy.js'
 export { containedQueries, showingContained } from './results/contained.js'
 export { includedResources, type IncludeScope } from './results/included.js'

@@ -1,4 +1,4 @@
-import { didYouMean, nearest } from '../nearest/index.js'
+import { didYouMean, nearest } from '../text/index.js'
 import { isResourceType, resourceTypes } from '../storage/index.js'
 
 /** Scopes of OpenID Connect and of SMART App Launch that are about no resource. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { filterWords, fold, placeOfWord, wordsOf } from './words.js'
+import { filterWords, foldTerm, placeOfWord, wordsOf } from './words.js'
 
 describe('folding', () => {
   it.each([
@@ -8,12 +8,20 @@ describe('folding', () => {
     ['ﬁne ①', 'fine 1'],
     ['Ångström', 'angstrom'],
     ['plain', 'plain'],
+    ['Ωμέγα', 'ωμεγα'],
+    ['Ёлка', 'елка'],
+    ['ｶｷ', 'カキ'],
+    ['かぎ', 'かぎ'],
+    ['कि', 'कि'],
+    ['น้ำ', 'น้ํา'],
+    ['한국', '한국'],
   ])('makes %s into %s', (text, expected) => {
-    expect(fold(text)).toBe(expected)
+    expect(foldTerm(text)).toBe(expected)
   })
 
   it('finds runs of letters and digits, and runs of other characters', () => {
     expect(wordsOf('type-2 (50%)')).toEqual(['type', '-', '2', '(', '50', '%)'])
+    expect(wordsOf('कि ताब')).toEqual(['कि', 'ताब'])
   })
 })
 

@@ -1,20 +1,17 @@
 import type { FilterWord } from '../code-system/index.js'
+import { foldLetters } from '../text/index.js'
 
-const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu
+/** Marks belong to the letters before them: many scripts write vowels so. */
+const LETTERS_AND_DIGITS = /[\p{L}\p{M}\p{N}]+/gu
 
-/** A text as it is compared in searches: without accents, in lower case, compatibility forms made alike. */
-export function fold(text: string): string {
-  return /^[\x00-\x7f]*$/.test(text)
-    ? text.toLowerCase()
-    : text
-        .normalize('NFKD')
-        .replace(/\p{M}+/gu, '')
-        .toLowerCase()
+/** A term as text filters compare it: folded as every search folds it, with compatibility forms (`ﬁ`, `①`, `ｶ`) made alike. */
+export function foldTerm(text: string): string {
+  return /^[\x00-\x7f]*$/.test(text) ? text.toLowerCase() : foldLetters(text.normalize('NFKC'))
 }
 
 /** The words of a folded text: runs of letters and digits, and runs of other characters that are not blanks. */
 export function wordsOf(folded: string): readonly string[] {
-  return folded.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\s]+/gu) ?? []
+  return folded.match(/[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}\s]+/gu) ?? []
 }
 
 /**
@@ -22,7 +19,7 @@ export function wordsOf(folded: string): readonly string[] {
  * no character is a wild card.
  */
 export function filterWords(filter: string): readonly FilterWord[] {
-  return fold(filter).split(/\s+/u).flatMap(pieces).map(filterWord)
+  return foldTerm(filter).split(/\s+/u).flatMap(pieces).map(filterWord)
 }
 
 /** Where the piece first stands in the folded text at the start of a word, -1 when nowhere. */
@@ -50,5 +47,5 @@ function filterWord(text: string): FilterWord {
 function startsWord(text: string, at: number): boolean {
   if (at === 0) return true
   const before = text.slice(Math.max(0, at - 2), at)
-  return /\s$/u.test(before) || /[\p{L}\p{N}]$/u.test(before) !== /^[\p{L}\p{N}]/u.test(text.slice(at, at + 2))
+  return /\s$/u.test(before) || /[\p{L}\p{M}\p{N}]$/u.test(before) !== /^[\p{L}\p{M}\p{N}]/u.test(text.slice(at, at + 2))
 }

@@ -1,4 +1,4 @@
-import { countingOrder, displayColumns, FAR, wordPostings, fold } from 'fhir-ops/terminology'
+import { countingOrder, displayColumns, FAR, wordPostings, foldTerm } from 'fhir-ops/terminology'
 import { finished } from 'fhir-ops/work'
 import { descriptionTable } from '../release/descriptions.js'
 import type { SnomedHeader } from '../release/header.js'
@@ -21,7 +21,7 @@ export function* withDisplays(sections: Iterable<Section>, header: DescriptionHe
   const texts = { descriptions: descriptionTable(reader, header), header }
   const dialect = displayDialect(texts)
   // Longer ones have no place in the columns, and no term may be as long.
-  const display = (concept: number): string => fold(displayTerm(texts, concept, dialect)).slice(0, FAR - 1)
+  const display = (concept: number): string => foldTerm(displayTerm(texts, concept, dialect)).slice(0, FAR - 1)
   yield* displaySections(Array.from({ length: size }, (_, concept) => display(concept)))
 }
 

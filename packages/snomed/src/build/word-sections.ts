@@ -1,4 +1,4 @@
-import { fold, wordsOf } from 'fhir-ops/terminology'
+import { foldTerm, wordsOf } from 'fhir-ops/terminology'
 import { gathered } from '../release/lists.js'
 import { bytesOf } from '../release/section-reader.js'
 import { column, numbering, textColumn } from './column.js'
@@ -47,7 +47,7 @@ function conceptsByWord({ size, start, isSearched, term }: SearchedTerms): WordU
   const [word, concepts] = [column(), column()]
   for (let concept = 0; concept < size; concept++) {
     const rows = range(start[concept] ?? 0, start[concept + 1] ?? 0).filter(isSearched)
-    for (const text of new Set(rows.flatMap((row) => wordsOf(fold(decoder.decode(term(row))))))) {
+    for (const text of new Set(rows.flatMap((row) => wordsOf(foldTerm(decoder.decode(term(row))))))) {
       word.push(words.numberOf(text))
       concepts.push(concept)
     }

@@ -1,5 +1,5 @@
 import { EclError, type AlternateIdentifier } from '../ecl/index.js'
-import { fold } from 'fhir-ops/terminology'
+import { foldTerm } from 'fhir-ops/terminology'
 import type { SnomedIndex } from '../release/snomed-index.js'
 
 /** Identifier schemes by their alias. @see https://docs.snomed.org/implementation-guides/loinc-implementation-guide */
@@ -10,7 +10,7 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
 
 /** The ordinal of the concept that a code of another scheme stands for. @throws {EclError} when the scheme or the code is not known. */
 export function identifiedConcept(index: SnomedIndex, { scheme, code, at }: AlternateIdentifier): number {
-  const meant = index.identifiers.schemes.filter((id) => isNamed(index, id, fold(scheme)))
+  const meant = index.identifiers.schemes.filter((id) => isNamed(index, id, foldTerm(scheme)))
   if (meant.length === 0) throw new EclError(`The identifier scheme ${scheme} is not known`, at)
   const concept = meant.map((id) => index.ids.find(index.identifiers.find(id, code) ?? '')).find((found) => found !== undefined)
   if (concept === undefined) throw new EclError(`No concept has the identifier ${scheme}#${code}`, at)
@@ -22,6 +22,6 @@ function isNamed({ ids, descriptions }: SnomedIndex, scheme: string, alias: stri
   if (SCHEMES.get(alias) === scheme) return true
   const concept = ids.find(scheme)
   const [from, to] = concept === undefined ? [0, 0] : descriptions.rowsOf(concept)
-  for (let row = from; row < to; row++) if (descriptions.isActive(row) && fold(descriptions.term(row)) === alias) return true
+  for (let row = from; row < to; row++) if (descriptions.isActive(row) && foldTerm(descriptions.term(row)) === alias) return true
   return false
 }

@@ -1,20 +1,20 @@
 import type { SearchTerm } from '../ecl/index.js'
-import { fold, placeOfWord } from 'fhir-ops/terminology'
+import { foldTerm, placeOfWord } from 'fhir-ops/terminology'
 
 type FoldedTest = (folded: string) => boolean
 
 /** A test that is true for texts that one of the terms matches, without regard to case and accents. */
 export function termTest(terms: readonly SearchTerm[]): (text: string) => boolean {
-  const tests = terms.map((term) => (term.match === 'match' ? wordsTest(term) : wildTest(piecesOf(fold(term.text)))))
+  const tests = terms.map((term) => (term.match === 'match' ? wordsTest(term) : wildTest(piecesOf(foldTerm(term.text)))))
   return (text) => {
-    const folded = fold(text)
+    const folded = foldTerm(text)
     return tests.some((test) => test(folded))
   }
 }
 
 /** The words of a term that a text must have. */
 export function wordsOfTerm(term: SearchTerm): readonly string[] {
-  return fold(term.text)
+  return foldTerm(term.text)
     .split(/\s+/u)
     .filter((word) => word !== '')
 }

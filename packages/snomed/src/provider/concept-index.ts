@@ -1,6 +1,6 @@
 import { bitmapFrom, or, rangeBitmap, type Bitmap } from 'fhir-ops/bits'
 import type { ConceptIndex, FilterWord } from 'fhir-ops/code-system'
-import { fold, placeOfWord } from 'fhir-ops/terminology'
+import { foldTerm, placeOfWord } from 'fhir-ops/terminology'
 import { finished } from 'fhir-ops/work'
 import { tested } from '../evaluate/ecl-scope.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
@@ -20,7 +20,7 @@ export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTa
     *buildTexts() {},
     withWord: (word) => withCode(index, word, withTerm(index, word)),
     words: (start) => index.words.beginningWith(start),
-    displayOrder: () => index.displayOrder((concept) => fold(displayTerm(index, concept, dialect))),
+    displayOrder: () => index.displayOrder((concept) => foldTerm(displayTerm(index, concept, dialect))),
   }
 }
 
@@ -28,7 +28,7 @@ function withTerm(index: SnomedIndex, word: FilterWord): Bitmap {
   const found = index.words.startingWith(word.start)
   if (!word.verbatim) return found
   const hasWord = (concept: number): boolean =>
-    designationsOf(index, concept).some(({ value, outdated }) => outdated === undefined && placeOfWord(fold(value), word.text) >= 0)
+    designationsOf(index, concept).some(({ value, outdated }) => outdated === undefined && placeOfWord(foldTerm(value), word.text) >= 0)
   return finished(tested(found, hasWord))
 }
 

@@ -1,6 +1,6 @@
 import { isObject, isString } from '../../json/index.js'
 import { unescaped } from '../values/escapes.js'
-import { fold } from '../values/fold.js'
+import { fold } from '../../text/index.js'
 import { invalidValue, type Ask, type EntryFields, type SearchKind } from './kind.js'
 
 /** Parts of HumanName and of Address. */

@@ -1,7 +1,7 @@
 import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { Comparison } from '../../storage/index.js'
 import { splitUnescaped, unescaped } from '../values/escapes.js'
-import { fold } from '../values/fold.js'
+import { fold } from '../../text/index.js'
 import { invalidValue, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
 import { foldedText } from './string.js'
 

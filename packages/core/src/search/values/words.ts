@@ -1,4 +1,4 @@
-import { fold } from './fold.js'
+import { fold } from '../../text/index.js'
 
 /** Longer runs of letters are not words that somebody looks for. */
 const MAX_WORD = 64

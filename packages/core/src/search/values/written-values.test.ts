@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { dateInterval } from './date-interval.js'
 import { writtenNumber } from './decimal-interval.js'
 import { escaped, splitUnescaped, unescaped } from './escapes.js'
-import { fold } from './fold.js'
+import { fold } from '../../text/index.js'
 
 const DATES: readonly (readonly [text: string, first: string, last: string])[] = [
   ['2012', '2012-01-01T00:00:00.000Z', '2012-12-31T23:59:59.999Z'],

@@ -1,6 +1,6 @@
 import { fewBitmap, gatheredBitmap, members, type Bitmap } from '../../bits/index.js'
 import { keptLately } from '../kept-lately.js'
-import { fold, placeOfWord, wordsOf } from '../words.js'
+import { foldTerm, placeOfWord, wordsOf } from '../words.js'
 import type { FilterWord, DisplayOrder } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
 import { countingOrder } from './counting-order.js'
@@ -39,7 +39,7 @@ interface FoldedReader {
 }
 
 function foldedTexts({ display, code }: Searched): FoldedReader {
-  return { display: (concept) => fold(display(concept) ?? ''), code: (concept) => fold(code(concept)) }
+  return { display: (concept) => foldTerm(display(concept) ?? ''), code: (concept) => foldTerm(code(concept)) }
 }
 
 interface Indexed {
@@ -52,7 +52,7 @@ function* indexed({ size, texts }: Searched, { display, code }: FoldedReader): W
   const displays = yield* collected(size, display)
   const lengths = { at: (concept: number) => Math.min(displays[concept]?.length ?? 0, FAR), length: () => size }
   const byLength = yield* countingOrder(lengths, FAR + 1, undefined)
-  const others = (concept: number): readonly string[] => texts(concept).map(fold)
+  const others = (concept: number): readonly string[] => texts(concept).map(foldTerm)
   const postings = yield* wordPostings(byLength.order, (concept) => ({ display: displays[concept] ?? '', others: others(concept) }))
   const columns = yield* displayColumns(displays, postings)
   const withCode = yield* codeFinder(size, code)
@@ -74,12 +74,12 @@ function finderOver({ size, texts }: Searched, postings: WordPostings, order: Di
 
 /** The words of the texts that begin so. */
 export function wordsIn(texts: readonly string[], start: string): readonly string[] {
-  return texts.flatMap((text) => wordsOf(fold(text)).filter((word) => word.startsWith(start)))
+  return texts.flatMap((text) => wordsOf(foldTerm(text)).filter((word) => word.startsWith(start)))
 }
 
 /** True when one of the texts has the word at the start of a word. */
 export function hasWord(texts: readonly string[], word: FilterWord): boolean {
-  return texts.some((text) => placeOfWord(fold(text), word.text) >= 0)
+  return texts.some((text) => placeOfWord(foldTerm(text), word.text) >= 0)
 }
 
 function* withWord(candidates: Bitmap, accept: (concept: number) => boolean): Generator<number> {

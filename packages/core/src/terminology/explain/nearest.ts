@@ -1,5 +1,5 @@
-import { distancesFrom } from '../../nearest/index.js'
-import { fold } from '../words.js'
+import { distancesFrom } from '../../text/index.js'
+import { foldTerm } from '../words.js'
 import type { Work } from '../../work/index.js'
 
 /** Something that may be meant by what was written. */
@@ -26,7 +26,7 @@ const STEPS = 1_024
  * may be wrong, at most four; case and accents do not count. Of what was written 200 characters count, of the candidates the first 500,000.
  */
 export function* nearestOf<T>(written: string, candidates: Iterable<Candidate<T>>): Work<readonly NearItem<T>[]> {
-  const wanted = fold(written.slice(0, LONGEST))
+  const wanted = foldTerm(written.slice(0, LONGEST))
   const most = Math.min(MOST_ERRORS, Math.max(1, Math.floor(wanted.length / 3)))
   const byDistance = Array.from({ length: most + 1 }, (): NearItem<T>[] => [])
   const distanceTo = distancesFrom(wanted, most)
@@ -35,7 +35,7 @@ export function* nearestOf<T>(written: string, candidates: Iterable<Candidate<T>
     if (++seen > BUDGET) break
     if (seen % STEPS === 0) yield
     if (Math.abs(text.length - wanted.length) > most) continue
-    const distance = distanceTo(fold(text))
+    const distance = distanceTo(foldTerm(text))
     const alike = byDistance[distance]
     if (alike !== undefined && alike.length < MOST_ITEMS) alike.push({ item, distance })
   }

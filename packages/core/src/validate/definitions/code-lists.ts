@@ -4,7 +4,7 @@ import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import type { Pending } from '../../fhirpath/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { nearest } from '../../nearest/index.js'
+import { nearest } from '../../text/index.js'
 import {
   definedValueSet,
   findValueSet,

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
-import { didYouMean, otherCase } from '../../../nearest/index.js'
+import { didYouMean, otherCase } from '../../../text/index.js'
 import type { CodeList, GivenCode } from '../../definitions/code-lists.js'
 import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'

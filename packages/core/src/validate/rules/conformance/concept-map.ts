@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { conceptTexts, fold, type CodeSystemProvider } from '../../../terminology/index.js'
+import { conceptTexts, foldTerm, type CodeSystemProvider } from '../../../terminology/index.js'
 import type { Work } from '../../../work/index.js'
 import type { CodeList } from '../../definitions/code-lists.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -58,6 +58,6 @@ function checkCode(run: Run, holder: FhirNode, { provider, scope }: Side): void 
     say(`The code ${quoted(code.value)} is not in the value set ${scope.canonical}.`)
   const display = textOf(holder, 'display')
   const texts = conceptTexts(provider, concept).map(({ value }) => value)
-  if (display === undefined || texts.length === 0 || texts.some((text) => fold(text) === fold(display))) return
+  if (display === undefined || texts.length === 0 || texts.some((text) => foldTerm(text) === foldTerm(display))) return
   say(`${quoted(display)} is not a display of the code ${quoted(code.value)}; it has ${texts.slice(0, 5).map(quoted).join(', ')}.`)
 }

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { conceptTexts, fold } from '../../../terminology/index.js'
+import { conceptTexts, foldTerm } from '../../../terminology/index.js'
 import type { CodeList } from '../../definitions/code-lists.js'
 import type { FindingKind } from '../../finding-kinds.js'
 import { extensionValues } from '../../profile/value-rule.js'
@@ -121,7 +121,7 @@ function hasOtherDisplay({ run }: ResponseCheck, { system, coding, code }: { sys
   const concept = provider?.find(code)
   if (provider === undefined || concept === undefined) return false
   const texts = conceptTexts(provider, concept)
-  return texts.length > 0 && !texts.some(({ value }) => fold(value) === fold(display))
+  return texts.length > 0 && !texts.some(({ value }) => foldTerm(value) === foldTerm(display))
 }
 
 interface OptionReport {

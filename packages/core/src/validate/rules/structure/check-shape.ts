@@ -1,6 +1,6 @@
 import { pathOf, type ElementSlot, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
-import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
+import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { Help } from '../../run/finding-sink.js'
 import { itemRemoval, listing, nodeRemoval, removal, renaming, unlisting } from '../../run/patch.js'
 import type { Run } from '../../run/run.js'

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, type FhirNode, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
-import { didYouMean, nearest, otherCase } from '../../../nearest/index.js'
+import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import type { Report } from '../../run/finding-sink.js'
 import { pointerOf } from '../../run/patch.js'

@@ -3,14 +3,18 @@
  * Devanagari and Thai, the parts of Korean syllables, the voiced sounds of Japanese.
  */
 export function fold(text: string): string {
-  const folded = BEYOND_ASCII.test(text) ? foldedLetters(text) : text.toLowerCase()
-  return folded.replace(/\s+/g, ' ').trim()
+  return foldLetters(text).replace(/\s+/g, ' ').trim()
+}
+
+/** The same with blanks as they are. */
+export function foldLetters(text: string): string {
+  return BEYOND_ASCII.test(text) ? withoutAccents(text) : text.toLowerCase()
 }
 
 /** All others are lower case with nothing more to do, which is most of what a load folds (`npm run bench first-load`). */
 const BEYOND_ASCII = /[\u0080-\uffff]/
 
-function foldedLetters(text: string): string {
+function withoutAccents(text: string): string {
   return text.normalize('NFD').replace(ACCENTS, '').normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
 }
 
