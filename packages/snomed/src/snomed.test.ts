@@ -170,6 +170,18 @@ describe('implicit value sets', () => {
     expect(valueSet.resource['title']).toBe(ids(title))
   })
 
+  test.each([
+    ['concept is-a', { property: 'concept', op: 'is-a', value: ID.organ }, 1],
+    ['an attribute', { property: ID.site, op: '=', value: ID.organ }, 1],
+    ['a reference set', { property: 'concept', op: 'in', value: ID.picks }, 0],
+    ['inactive = true', { property: 'inactive', op: '=', value: 'true' }, 0],
+    ['expressions = false', { property: 'expressions', op: '=', value: 'false' }, 0],
+  ])('a filter by %s is open for expressions, unless they are excluded', async (_, filter, reasons) => {
+    const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SNOMED, filter: [filter] }] } }
+    expect((await expand(ctx, { valueSet })).unclosed).toHaveLength(reasons)
+    expect((await expand(ctx, { valueSet, excludePostCoordinated: true })).unclosed).toEqual([])
+  })
+
   test.each([['=isa/123456789'], ['=refset/@organ'], ['=other/@organ'], ['x']])('?fhir_vs%s is unknown', async (url) => {
     await expect(members(ids(url))).rejects.toMatchObject({ code: 'not-found' })
   })
@@ -201,6 +213,8 @@ test('the implicit map of an association translates inactive concepts', async ()
 
 test('lookup tells attributes, relatives, module and time with displays', async () => {
   const found = await lookup(ctx, { system: SNOMED, code: ID.swelling })
+  const names = found.designations.map(({ value }) => value)
+  expect(names).toEqual(['Swollen organ', 'Swollen organ', 'Swelling of organ (disorder)', 'Œdème of organ'])
   const shown = found.properties.map(
     ({ code, value, description }) => `${NAMES.get(code) ?? code}=${String(value[1])}${description === undefined ? '' : ` ${description}`}`,
   )

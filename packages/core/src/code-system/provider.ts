@@ -63,6 +63,8 @@ export interface ConceptText {
   readonly minor?: boolean
   /** Canonical of the supplement that it comes from. */
   readonly supplement?: string
+  /** True for a name that is unambiguous by itself, such as the fully specified name of SNOMED CT; lookups list it before others. */
+  readonly unambiguous?: boolean
   /** Extensions of the designation. */
   readonly extension: readonly JsonObject[]
 }
@@ -167,6 +169,11 @@ export interface CodeGrammar {
   isUsed(): boolean
   /** True when an include with these filters takes made codes. */
   admits(filters: readonly Filter[]): boolean
+  /**
+   * True when codes that are not listed may satisfy the filters of an include which takes no made codes: an expansion of it says that it is unclosed,
+   * unless the request excludes post-coordinated codes. Never when absent.
+   */
+  mayExtend?(filters: readonly Filter[]): boolean
   /** What is reported about a made code that is right. */
   readonly note: string
   /** The value set that represents the system where its codes are to be listed. They cannot be counted then. */

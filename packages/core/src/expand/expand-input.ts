@@ -18,6 +18,8 @@ export interface ExpandOptions extends AskedLanguages, ExplainOption {
   readonly activeOnly?: boolean | undefined
   /** Without abstract codes, which only group others. */
   readonly excludeNotForUI?: boolean | undefined
+  /** Without codes that a grammar makes of others. They are never listed; an expansion over SNOMED CT does not say then that it is unclosed for their sake. */
+  readonly excludePostCoordinated?: boolean | undefined
   /** Never nest codes. */
   readonly excludeNested?: boolean | undefined
   readonly includeDesignations?: boolean | undefined
@@ -47,6 +49,7 @@ export const EXPAND_INPUT: InputShape = inputShape<ExpandInput>({
   count: COUNT,
   activeOnly: FLAG,
   excludeNotForUI: FLAG,
+  excludePostCoordinated: FLAG,
   excludeNested: FLAG,
   includeDesignations: FLAG,
   includeDefinition: FLAG,

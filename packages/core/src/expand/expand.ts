@@ -88,7 +88,7 @@ function frameOf(
     ...(standIns(segments).length === 0 && { total }),
     offset: input.offset ?? 0,
     parameters: reportedParameters({ input, plan, members, displayLanguage: style.languages?.text }),
-    unclosed: unclosedReasons(members),
+    unclosed: unclosedReasons(members, input),
     properties: declaredProperties(contains, { asked: style.properties, members }),
   }
 }
@@ -174,16 +174,17 @@ function entries({ scope, segments, input, plan, style, filtered }: Selection): 
   return pageEntries(scope, segments, { input, style, nested, filtered })
 }
 
-function unclosedReasons(members: Members): readonly (string | undefined)[] {
+function unclosedReasons(members: Members, { excludePostCoordinated }: ExpandInput): readonly (string | undefined)[] {
   const fragments = members.systems.flatMap(({ provider }) =>
     provider === undefined || provider.header.complete ? [] : [provider.header.url],
   )
   const reasons = Array.from(new Set(fragments), (url) => `This extension is based on a fragment of the code system ${url}`)
-  return [...reasons, ...new Set(members.segments.flatMap(madeReason))]
+  const open = members.segments.filter(({ provider }) => excludePostCoordinated !== true || provider.grammar?.mayExtend === undefined)
+  return [...reasons, ...new Set(open.flatMap(madeReason))]
 }
 
-function madeReason({ provider, made }: Segment): readonly (string | undefined)[] {
-  if (made === undefined) return []
+function madeReason({ provider, made, extensible }: Segment): readonly (string | undefined)[] {
+  if (made === undefined) return extensible === true ? [undefined] : []
   const standIn = provider.grammar?.common?.url
   if (made === 'some' && standIn === undefined) return [undefined]
   const reason = `The code System '${provider.header.url}' has a grammar and so has infinite members`

@@ -11,8 +11,6 @@ import type { ExpandInput } from './expand-input.js'
  * @throws {OperationError} as `readValueSetName`; `parameter-value` and `parameter-invalid` for malformed inputs; `parameter-unsupported` for `date`.
  */
 export async function readExpandInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ExpandInput> {
-  // Codes made by a grammar are never listed, whatever is asked for.
-  reader.boolean('excludePostCoordinated')
   reader.refuse('date')
   readDirection(reader)
   return {
@@ -23,6 +21,7 @@ export async function readExpandInput(ctx: OperationContext, request: OperationR
     count: reader.count('count'),
     activeOnly: reader.boolean('activeOnly'),
     excludeNotForUI: reader.boolean('excludeNotForUI'),
+    excludePostCoordinated: reader.boolean('excludePostCoordinated'),
     excludeNested: reader.boolean('excludeNested'),
     includeDesignations: reader.boolean('includeDesignations'),
     includeDefinition: reader.boolean('includeDefinition'),

@@ -94,7 +94,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
     ...(shown !== undefined && { display: shown.value }),
     ...(definition !== undefined && { definition }),
     abstract: provider.status(concept).abstract,
-    designations: texts.filter(isDesignation),
+    designations: inOrder(texts.filter(isDesignation), shown),
     properties: conceptProperties(provider, concept, input.properties ?? []),
     supplements: provider.supplements,
   }
@@ -122,6 +122,13 @@ function explainText(explain: Explain, input: LookupInput, { languages, shown }:
 function isDesignation({ main, language, minor, outdated }: ConceptText): boolean {
   if (minor === true && outdated !== undefined) return false
   return !main || language !== undefined
+}
+
+/** Where some name is unambiguous by itself: the name that is shown, then those, then the others. Else as the code system has them. */
+function inOrder(designations: readonly ConceptText[], shown: ConceptText | undefined): readonly ConceptText[] {
+  if (!designations.some(({ unambiguous }) => unambiguous)) return designations
+  const rankOf = ({ value, main, unambiguous }: ConceptText): number => (main || value === shown?.value ? 0 : unambiguous === true ? 1 : 2)
+  return designations.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
 /** Properties that are made from the status and the hierarchy. */

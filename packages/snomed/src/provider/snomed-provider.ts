@@ -1,6 +1,6 @@
 import type { JsonObject } from 'fhir-ops/json'
 import { CONCEPT_PROPERTIES } from 'fhir-ops/terminology'
-import type { CodeGrammar, CodeSystemProvider, SystemHeader, ConceptText } from 'fhir-ops/code-system'
+import type { CodeGrammar, CodeSystemProvider, ConceptText, Filter, SystemHeader } from 'fhir-ops/code-system'
 import { renderExpression } from '../expression/render-expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import { SNOMED } from '../sctid.js'
@@ -82,6 +82,12 @@ function expressionElement({ index }: SnomedSystem, { code, expression, form }: 
   }
 }
 
+/** True for a filter that no expression satisfies: expressions are active, and no members of reference sets. */
+function isOfConceptsAlone({ property, op, value }: Filter): boolean {
+  if (op === '=') return (property === 'inactive' && value === 'true') || (property === 'expressions' && value === 'false')
+  return op === 'in' && (property === 'concept' || property === 'code')
+}
+
 /** Filters by which an include takes expressions. */
 function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
   return {
@@ -90,6 +96,7 @@ function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
     admits: (filters) =>
       filters.length === 0 ||
       filters.some(({ property, value }) => property === 'constraint' || (property === 'expressions' && value === 'true')),
+    mayExtend: (filters) => !filters.some(isOfConceptsAlone),
     note: 'The expression is grammatically correct and the concepts are valid, but the expression has not been checked against the SNOMED CT concept model (MRCM)',
     whyNot(code) {
       const reason = expressions.whyNot(code)

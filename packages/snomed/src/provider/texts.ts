@@ -64,6 +64,7 @@ export function designationsOf({ descriptions, header }: SnomedIndex, concept: n
       value: descriptions.term(row),
       language: descriptions.language(row),
       use: kind === KINDS.fsn ? FULLY_SPECIFIED_NAME : SYNONYM,
+      ...(kind === KINDS.fsn && isActive && { unambiguous: true }),
       main: false,
       minor: !isActive || preferring.length === 0,
       extension: [],

@@ -196,8 +196,8 @@ function* systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Wor
   return { provider, codes: yield* inAll(codes, sets), order: [...listed.keys()], listed }
 }
 
-function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan): Pick<Segment, 'made'> {
-  if (grammar?.admits(filters) !== true) return {}
+function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan): Pick<Segment, 'made' | 'extensible'> {
+  if (grammar?.admits(filters) !== true) return grammar?.mayExtend?.(filters) === true ? { extensible: true } : {}
   return { made: filters.length === 0 ? 'all' : 'some' }
 }
 

@@ -16,6 +16,8 @@ export interface Segment {
   readonly filter?: string
   /** Set when codes made by a grammar, which cannot be listed, are in it too: all of them, or some. */
   readonly made?: 'all' | 'some'
+  /** True when codes made by a grammar, which are not in it, may satisfy its filters. */
+  readonly extensible?: boolean
 }
 
 /** The value sets that stand for systems whose codes can be neither listed nor counted. */
@@ -63,7 +65,8 @@ export function* joined(segments: readonly Segment[]): Work<readonly Segment[]> 
 }
 
 function canFollow(first: Segment, next: Segment): boolean {
-  return first.made === undefined && next.made === undefined && sameSystem(first.provider, next.provider)
+  const isListed = [first, next].every(({ made, extensible }) => made === undefined && extensible === undefined)
+  return isListed && sameSystem(first.provider, next.provider)
 }
 
 /** @param run Segments of one version of a system that have no code in common. */
