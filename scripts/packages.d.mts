@@ -1,6 +1,6 @@
 export interface WorkspacePackage {
   readonly dir: string
-  readonly manifest: { readonly name: string }
+  readonly manifest: { readonly name: string; readonly private?: boolean }
 }
 export declare const root: string
 export declare function workspacePackages(): WorkspacePackage[]

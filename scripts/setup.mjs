@@ -42,7 +42,9 @@ function isBuilt() {
 }
 
 function buildInputs() {
-  const shared = ['tsconfig.base.json', 'scripts/tsup-config.mjs', 'scripts/packages.mjs'].map((file) => join(root, file))
+  const shared = ['tsconfig.base.json', 'scripts/tsup-config.mjs', 'scripts/declarations.mjs', 'scripts/packages.mjs'].map((file) =>
+    join(root, file),
+  )
   return [...shared, ...packages.flatMap(({ dir }) => filesBelow(dir))]
 }
 

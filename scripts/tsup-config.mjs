@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { writeDeclarations } from './declarations.mjs'
 import { sourceEntries, workspacePackages } from './packages.mjs'
 
 /** The one build recipe: an entry per line of the package's exports map, plus `extra` entries that are not exported (workers, binaries). */
@@ -8,19 +9,18 @@ export function tsupConfig(extra = []) {
   const src = (file) => relative(process.cwd(), file)
   const exported = sourceEntries(own).map(([, file]) => src(file))
   const entry = Object.fromEntries([...exported, ...extra].map((file) => [file.replace(/^src\//, '').replace(/\.ts$/, ''), file]))
-  const types =
-    exported.length === 0 ? false : { entry: Object.fromEntries(Object.entries(entry).filter(([, file]) => exported.includes(file))) }
   return {
     entry,
     format: ['esm'],
     target: 'es2023',
     platform: 'neutral',
     splitting: true,
-    sourcemap: false,
+    sourcemap: true,
     clean: true,
     // node:sqlite has no name without the prefix.
     removeNodeProtocol: false,
-    dts: process.env.FHIR_OPS_NO_DTS ? false : types,
+    dts: false,
+    onSuccess: async () => writeDeclarations(process.cwd(), exported),
     // Binary files are taken as they lie beside the built modules.
     external: [/^node:/, /^[^./]/, /\.bin$/],
   }

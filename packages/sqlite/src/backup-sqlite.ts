@@ -1,5 +1,5 @@
 import { realpath, rename, rm } from 'node:fs/promises'
-import { DatabaseSync, backup } from 'node:sqlite'
+import * as sqlite from 'node:sqlite'
 import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './database/failure.js'
 
@@ -9,7 +9,7 @@ const MAX_PAGES = 0x7fffffff
  * Copies a database file as it is now to another file, while other processes read and write it. The copy appears under its name when it
  * is whole, in the place of a file that was there.
  *
- * @throws {OperationError} `parameter-value` when both are one file; `storage-unavailable` when there is no such file, `storage-damaged` when
+ * @throws {OperationError} `parameter-value` when both are one file; `not-supported` on a Node older than 22.16; `storage-unavailable` when there is no such file, `storage-damaged` when
  *   it is not a database, `storage-full`.
  */
 export async function backupSqlite(file: string, copy: string): Promise<void> {
@@ -27,10 +27,11 @@ export async function backupSqlite(file: string, copy: string): Promise<void> {
 }
 
 async function copyTo(copy: string, file: string): Promise<void> {
-  const db = new DatabaseSync(file, { readOnly: true })
+  if (!('backup' in sqlite)) throw new OperationError('not-supported', 'Copying a database needs Node 22.16 or later.')
+  const db = new sqlite.DatabaseSync(file, { readOnly: true })
   try {
-    // In one step: a copy in several would begin anew after every write.
-    await backup(db, copy, { rate: MAX_PAGES })
+    // In one step: a copy in several steps would begin again after every write.
+    await sqlite.backup(db, copy, { rate: MAX_PAGES })
   } finally {
     db.close()
   }

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { outsideProject, readmeExample, ROOT, run, type OutsideProject } from './outside-project.js'
+
+let project: OutsideProject
+beforeAll(() => {
+  project = outsideProject()
+})
+afterAll(() => project.remove())
+
+interface Manifest {
+  readonly name: string
+  readonly exports?: Readonly<Record<string, unknown>>
+  readonly [member: string]: unknown
+}
+
+function manifests(): readonly Manifest[] {
+  return project.packages.map((dir) => JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')))
+}
+
+/** What people import: each entry that is a module. */
+function entries(): readonly string[] {
+  return manifests().flatMap(({ name, exports = {} }) =>
+    Object.entries(exports).flatMap(([path, target]) => (typeof target === 'object' ? [`${name}${path.slice(1)}`] : [])),
+  )
+}
+
+describe('the packages as they are published', () => {
+  test('publint has nothing to say', async () => {
+    const said: string[] = []
+    for (const pkgDir of project.packages) {
+      const { messages, pkg } = await publint({ pkgDir, pack: false, level: 'suggestion' })
+      said.push(...messages.map((message) => `${pkgDir}: ${formatMessage(message, pkg) ?? message.code}`))
+    }
+    expect(said).toEqual([])
+  })
+
+  test('each says where it comes from and what it needs', () => {
+    for (const manifest of manifests()) {
+      expect(manifest, manifest.name).toMatchObject({
+        license: 'Apache-2.0',
+        engines: { node: '>=22.13' },
+        repository: { type: 'git', url: expect.stringContaining('github.com') },
+        homepage: expect.stringContaining('https://'),
+        bugs: { url: expect.stringContaining('/issues') },
+        keywords: expect.arrayContaining(['fhir']),
+      })
+    }
+  })
+
+  test('each has a README, source maps with their sources, and nothing of the tests', () => {
+    for (const dir of project.packages) {
+      const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+      expect(files, dir).toContain('README.md')
+      expect(files.filter((file) => /\.test\.|fixture|tsup/.test(file))).toEqual([])
+      // What bots run inside of their engine is text for it, not a module of ours.
+      for (const file of files.filter((name) => name.endsWith('.js') && !name.includes('prelude'))) {
+        const map = JSON.parse(readFileSync(join(dir, `${file}.map`), 'utf8'))
+        expect(map.sources.length, file).toBe(map.sourcesContent.length)
+      }
+    }
+  })
+
+  test.each([
+    ['nodenext', { module: 'nodenext', moduleResolution: 'nodenext' }],
+    ['bundler', { module: 'esnext', moduleResolution: 'bundler' }],
+  ])('every entry type-checks with every strict option and without skipLibCheck: %s', (name, resolution) => {
+    const lines = entries().map((entry, index) => `import * as entry${index} from '${entry}'\nexport { entry${index} }`)
+    writeFileSync(join(project.dir, 'entries.ts'), lines.join('\n'))
+    writeFileSync(join(project.dir, 'readme.ts'), readmeExample())
+    const compilerOptions = {
+      ...resolution,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noPropertyAccessFromIndexSignature: true,
+      skipLibCheck: false,
+      noEmit: true,
+      target: 'es2024',
+      lib: ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable', 'esnext.disposable', 'esnext.collection', 'esnext.iterator'],
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    }
+    const config = `tsconfig.${name}.json`
+    writeFileSync(join(project.dir, config), JSON.stringify({ compilerOptions, files: ['entries.ts', 'readme.ts'] }))
+    run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], project.dir)
+  })
+
+  test('types are one readable file for each module, without generated names', () => {
+    for (const dir of project.packages) {
+      const types = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.d.ts'))
+      expect(types.filter((file) => /-[\w-]{8}\.d\.ts$/.test(file) && /[A-Z0-9]/.test(file.slice(-13)))).toEqual([])
+    }
+  })
+
+  test('CommonJS can require every entry', () => {
+    const require = createRequire(join(project.dir, 'index.cjs'))
+    for (const entry of entries().filter((name) => !name.includes('storage-contract'))) expect(() => require(entry), entry).not.toThrow()
+  })
+
+  test('the example of the README runs', () => {
+    writeFileSync(join(project.dir, 'readme.mjs'), readmeExample())
+    expect(run('node', ['readme.mjs'], project.dir)).toMatch(/^1 \[[\s\S]*code: 'female',\s+display: 'Female'/)
+  })
+})

@@ -1,0 +1,64 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
+import { chromium, installedTools, TOOLS } from './tools.js'
+
+const tools = installedTools()
+const browser = tools === undefined ? undefined : chromium()
+const PROGRAMS = join(import.meta.dirname, '../programs')
+/** What each program writes, in every runtime. */
+const EXPECTED: Readonly<Record<string, RegExp>> = {
+  readme: /^1 \[.*female.*Female.*\]$/s,
+  upstream: /^ada ada bob undefined$/,
+  sqlite: /^a b c 1 3$/,
+}
+
+let project: OutsideProject
+beforeAll(() => {
+  project = outsideProject()
+  cpSync(PROGRAMS, project.dir, { recursive: true })
+  // Runtimes write objects in their own ways.
+  writeFileSync(
+    join(project.dir, 'readme.js'),
+    readmeExample().replace('console.log(total, contains)', 'console.log(total, JSON.stringify(contains))'),
+  )
+})
+afterAll(() => project.remove())
+
+describe.skipIf(tools === undefined)('runtimes with a file system (needs tools of npm)', () => {
+  const bin = (path: string): string => tools?.file(path) ?? ''
+  const runtimes: readonly { readonly name: string; readonly program: string; readonly args: readonly string[] }[] = [
+    { name: 'Node 22.13', program: bin('node/bin/node'), args: [] },
+    { name: 'Bun', program: bin('bun/bin/bun.exe'), args: ['run'] },
+    { name: 'Deno', program: bin('deno/deno'), args: ['run', '--allow-all', '--node-modules-dir=manual', '--no-lock'] },
+  ]
+  test.each(runtimes.flatMap((runtime) => Object.keys(EXPECTED).map((example) => ({ ...runtime, example }))))(
+    '$name runs $example',
+    ({ program, args, example }) => {
+      expect(run(program, [...args, `${example}.js`], project.dir).trim()).toMatch(EXPECTED[example] ?? '')
+    },
+  )
+
+  test.each(['readme', 'upstream'])('workerd runs %s', (example) => {
+    const written = run('node', [join(TOOLS, 'run-in-workerd.mjs'), join(project.dir, `${example}.js`)], project.dir)
+    expect(written.trim()).toMatch(EXPECTED[example] ?? '')
+  })
+})
+
+describe.skipIf(browser === undefined)('Chromium (needs Chromium and tools of npm)', () => {
+  test.each(['readme', 'upstream'].flatMap((example) => ['built', 'developed'].map((kind) => ({ example, kind }))))(
+    'runs $example, $kind by Vite',
+    ({ example, kind }) => {
+      const page = join(project.dir, 'pages', `${example}-${kind}`)
+      mkdirSync(page, { recursive: true })
+      cpSync(join(project.dir, `${example}.js`), join(page, 'main.js'))
+      writeFileSync(
+        join(page, 'index.html'),
+        '<!doctype html><link rel="icon" href="data:,"><script type="module" src="./main.js"></script>',
+      )
+      const written = run('node', [join(TOOLS, 'run-in-chromium.mjs'), browser ?? '', kind, page], project.dir)
+      expect(written.trim()).toMatch(EXPECTED[example] ?? '')
+    },
+  )
+})

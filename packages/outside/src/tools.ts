@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Where they are, with the programs that use them. */
+export const TOOLS: string = join(import.meta.dirname, '../tools')
+
+/** The programs and libraries of `tools/package.json`, which are installed when they are first needed. */
+export interface Tools {
+  /** Path of a file in them. */
+  file(path: string): string
+}
+
+/** `undefined` where they cannot be installed, for example without a connection. */
+export function installedTools(): Tools | undefined {
+  const modules = join(TOOLS, 'node_modules')
+  if (!existsSync(join(modules, '.package-lock.json'))) {
+    const { status } = spawnSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'], { cwd: TOOLS })
+    if (status !== 0) return undefined
+  }
+  return { file: (path) => join(modules, path) }
+}
+
+const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome']
+
+/** A Chromium of the machine, or of Debian where this may be installed; `undefined` where neither is possible. */
+export function chromium(): string | undefined {
+  const there = process.env['CHROMIUM'] ?? onPath()
+  if (there !== undefined || process.getuid?.() !== 0) return there
+  for (const args of [['update'], ['install', '--yes', '--no-install-recommends', 'chromium']]) {
+    const { status } = spawnSync('apt-get', ['-qq', ...args], { timeout: 300_000 })
+    if (status !== 0) return undefined
+  }
+  return onPath()
+}
+
+function onPath(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return CHROMIUM.flatMap((program) => folders.map((folder) => join(folder, program))).find((file) => existsSync(file))
+}
