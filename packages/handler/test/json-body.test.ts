@@ -1,109 +1,24 @@
-import fc from 'fast-check'
-import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
 import { finished } from 'fhir-ops/work'
 import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from '../src/http/body-bytes.js'
 import { readingJsonBody } from '../src/http/json-body.js'
-import { scanJson } from '../src/http/json-scan.js'
-
-const LIMITS = { jsonDepth: 4, jsonMembers: 5, stringLength: 10 }
-const parse = (text: string, limits = LIMITS): JsonObject => finished(readingJsonBody(text, limits))
-const codeOf = (text: string, limits = LIMITS): string => {
-  try {
-    parse(text, limits)
-    return 'accepted'
-  } catch (error) {
-    return error instanceof OperationError ? error.code : String(error)
-  }
-}
 
 describe('IN-01 IN-02 a JSON body', () => {
+  const LIMITS = { jsonDepth: 4, jsonMembers: 5, stringLength: 10 }
+
   it.each([
-    ['{}', 'accepted'],
-    ['[]', 'body-structure'],
-    ['null', 'body-structure'],
-    ['"x"', 'body-structure'],
-    ['', 'body-invalid'],
-    ['{', 'body-invalid'],
-    ['{"a":1,}', 'body-invalid'],
-    ["{'a':1}", 'body-invalid'],
-    ['{"a":NaN}', 'body-invalid'],
-    ['{"a":01}', 'body-invalid'],
-    ['{} {}', 'body-invalid'],
-    ['{"a":1}//x', 'body-invalid'],
-    ['{"a":{"b":{"c":{}}}}', 'accepted'],
-    ['{"a":{"b":{"c":{"d":{}}}}}', 'body-invalid'],
-    ['{"a":[[[]]]}', 'accepted'],
+    ['{"a":[[[]]]}', undefined],
     ['{"a":[[[[]]]]}', 'body-invalid'],
-    ['{"a":1,"b":2,"c":3,"d":4,"e":5}', 'accepted'],
+    ['{"a":1,"b":2,"c":3,"d":4,"e":5}', undefined],
     ['{"a":1,"b":2,"c":3,"d":4,"e":{"f":5}}', 'parameter-too-long'],
-    ['{"a":1,"a":1}', 'body-invalid'],
-    ['{"a":1,"\\u0061":1}', 'body-invalid'],
-    ['{"a":{"b":1,"b":2}}', 'body-invalid'],
-    ['{"a":":"}', 'accepted'],
-    ['{"a":"\\":{[\\\\"}', 'accepted'],
-    ['{"__proto__":1}', 'body-structure'],
-    ['{"\\u005f_proto__":1}', 'body-structure'],
-    ['{"a":{"constructor":1}}', 'body-structure'],
-    ['{"a":[{"prototype":1}]}', 'body-structure'],
-    ['{"toString":1,"hasOwnProperty":2}', 'accepted'],
-    ['{"a":"\\ud800"}', 'body-structure'],
-    ['{"a":"\\udc00\\ud800"}', 'body-structure'],
-    ['{"a":"\\ud83d\\ude00"}', 'accepted'],
-    ['{"\\ud800":1}', 'body-structure'],
-    ['{"a":"x\\u0000"}', 'body-structure'],
-    ['{"\\u0000":1}', 'body-structure'],
-    ['{"a":1e999}', 'body-structure'],
-    ['{"a":-1e999}', 'body-structure'],
-    [`{"a":"${'x'.repeat(10)}"}`, 'accepted'],
+    [`{"a":"${'x'.repeat(10)}"}`, undefined],
     [`{"a":"${'x'.repeat(11)}"}`, 'parameter-too-long'],
-    [`{"data":"${'x'.repeat(100)}"}`, 'accepted'],
-  ])('%s: %s', (text, outcome) => {
-    expect(codeOf(text)).toBe(outcome)
-  })
-
-  it('is refused by its depth before it is parsed', () => {
-    // JSON.parse takes its time for these, and what walks their value overflows the stack.
-    expect(codeOf('['.repeat(4_000_000))).toBe('body-invalid')
-    expect(codeOf('{"a":'.repeat(1_000_000))).toBe('body-invalid')
-  })
-
-  it('does not show what V8 says about it', () => {
-    expect(() => parse('{"secret words')).toThrow(/^The body is not well-formed JSON.$/)
-  })
-
-  it('leaves no trace in the prototype of objects', () => {
-    const value = parse('{"a":{"toString":{"b":1}}}')
-    expect([Object.keys(value), Reflect.get({}, 'b')]).toEqual([['a'], undefined])
-  })
-
-  const huge = { jsonDepth: 128, jsonMembers: 1e6, stringLength: 1e6 }
-  it('of any value comes back as that value', () => {
-    fc.assert(
-      fc.property(fc.json({ maxDepth: 5 }), (text) => {
-        const value: unknown = JSON.parse(text)
-        if (/__proto__|constructor|prototype|\\u0000|\\ud[89a-f]/i.test(text)) return
-        expect(parse(`{"a":${text}}`, huge)).toEqual({ a: value })
-        expect(scanJson(text).colons).toBe(membersOf(value))
-      }),
-    )
-  })
-
-  it('of any text gives a value or a known error', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[[\]{}":,\\u0-9a-f ]{0,40}$/)), (text) => {
-        expect(['accepted', 'body-invalid', 'body-structure', 'parameter-too-long']).toContain(codeOf(text))
-      }),
-    )
+  ])('has the limits of the handler: %s: %s', (text, code) => {
+    const reading = (): unknown => finished(readingJsonBody(text, LIMITS))
+    if (code === undefined) expect(reading()).toEqual(JSON.parse(text))
+    else expect(reading).toThrow(expect.objectContaining({ code }))
   })
 })
-
-function membersOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const own = Array.isArray(value) ? 0 : Object.keys(value).length
-  return Object.values(value).reduce<number>((sum, item) => sum + membersOf(item), own)
-}
 
 describe('UTF-8', () => {
   it.each([

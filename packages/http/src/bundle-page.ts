@@ -1,5 +1,5 @@
-import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+import { jsonItems, jsonMembers, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { finished } from 'fhir-ops/work'
 import { jsonOf, type Answer } from './answer.js'
 import { unavailable } from './failure.js'
 import { isBelow } from './options.js'
@@ -34,12 +34,12 @@ export function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPa
   if (pairs !== undefined) checkSelf(linkOf(bundle, 'self'), pairs)
   if (!Array.isArray(bundle['entry'] ?? [])) throw unavailable('sent entries that are no list')
   const next = nextOf(bundle, base)
-  return { bundle, entries: jsonItems(memberText(answer.text, 'entry') ?? '[]'), ...(next !== undefined && { next }) }
+  return { bundle, entries: finished(jsonItems(memberText(answer.text, 'entry') ?? '[]')), ...(next !== undefined && { next }) }
 }
 
 /** The text of a member of a JSON object. */
 export function memberText(text: string, name: string): string | undefined {
-  return jsonMembers(text).find((member) => member.name === name)?.value
+  return finished(jsonMembers(text)).find((member) => member.name === name)?.value
 }
 
 /** Protocol parameters, which a server may leave out of its self link. */

@@ -1,7 +1,6 @@
 import { checkGiven, OperationError, quoted } from '../errors/index.js'
-import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
+import { isObject, jsonMembers, parseInPieces, type JsonObject } from '../json/index.js'
 import { finished, type Work } from '../work/index.js'
-import { readingMembers } from './json-members.js'
 import { isResourceId, isResourceType } from './resource-types.js'
 import { metaPrefix } from './stored-resource.js'
 
@@ -82,7 +81,7 @@ function* jsonIn(text: string): Work<unknown> {
 
 /** The members of an object that is well-formed JSON, by name. */
 function* distinct(json: string): Work<ReadonlyMap<string, string>> {
-  const members = yield* readingMembers(json)
+  const members = yield* jsonMembers(json)
   const found = new Map<string, string>()
   for (const { name, value } of members) {
     found.set(name, value)

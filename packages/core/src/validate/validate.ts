@@ -12,7 +12,7 @@ import { createSuppressor, type Suppressor } from './suppressor.js'
 /** What `validate` is asked. Suppressions and refusals add to those of the context; `bestPractice` and `level` take the place of its own. */
 export interface ValidateInput extends ValidationPolicy {
   /**
-   * The resource as JSON text, as what `parseJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
+   * The resource as JSON text, as what `readJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
    * duplicate names and places.
    */
   readonly resource: string | object

@@ -1,11 +1,10 @@
-import { isObject, stringAt, type JsonObject } from '../../json/index.js'
+import { jsonItems, jsonMembers, isObject, stringAt, type JsonObject } from '../../json/index.js'
+import { finished } from '../../work/index.js'
 import {
   CONTAINED_PARAM,
   containedType,
   containerOfPlace,
   isContainedType,
-  jsonItems,
-  jsonMembers,
   type Condition,
   type SearchPage,
   type SearchQuery,
@@ -93,6 +92,6 @@ function shownAs({ id, versionId, lastUpdated }: StoredResource, text: string | 
 
 /** The texts of contained resources. */
 function textsWithin(container: string): readonly string[] {
-  const contained = jsonMembers(container).find(({ name }) => name === 'contained')
-  return jsonItems(contained?.value ?? '[]')
+  const contained = finished(jsonMembers(container)).find(({ name }) => name === 'contained')
+  return finished(jsonItems(contained?.value ?? '[]'))
 }

@@ -1,7 +1,7 @@
 import { createPace } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { jsonItems, jsonMembers } from 'fhir-ops/storage'
-import { type Work, paced } from 'fhir-ops/work'
+import { jsonItems, jsonMembers } from 'fhir-ops/json'
+import { finished, paced, type Work } from 'fhir-ops/work'
 import type { WritePlan } from '../write-plan.js'
 import type { Exchange } from '../../exchange.js'
 import type { Answer } from '../../http/answer.js'
@@ -51,11 +51,11 @@ export function bundleParts({ limits }: Pick<Service, 'limits'>, exchange: Excha
 }
 
 function* readingParts({ body, request }: Exchange, maxEntries: number): Work<readonly BundlePart[]> {
-  const entry = membersOf(body?.text ?? '').get('entry')
+  const entry = (yield* membersOf(body?.text ?? '')).get('entry')
   if (entry === undefined) return []
   yield
   if (!entry.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
-  const items = jsonItems(entry)
+  const items = yield* jsonItems(entry)
   if (items.length > maxEntries) {
     throw new OperationError('too-costly', `A Bundle of requests may have ${maxEntries} entries; send several Bundles.`, {
       expression: ['Bundle.entry'],
@@ -64,7 +64,8 @@ function* readingParts({ body, request }: Exchange, maxEntries: number): Work<re
   const parts: BundlePart[] = []
   for (const [index, item] of items.entries()) {
     yield
-    parts.push(partOf(membersOf(item), { index, whole: request }))
+    const members = yield* membersOf(item)
+    parts.push({ index, request: requestOf(members, { index, whole: request }), fullUrl: textIn(members, 'fullUrl') })
   }
   return parts
 }
@@ -80,16 +81,12 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
 /** Headers of the whole request that hold for each entry. */
 const INHERITED: ReadonlySet<string> = new Set(['accept-language', 'prefer', 'x-too-costly-threshold'])
 
-function partOf(entry: ReadonlyMap<string, string>, { index, whole }: { readonly index: number; readonly whole: HttpRequest }): BundlePart {
-  return { index, request: requestOf(entry, { index, whole }), fullUrl: textIn(entry, 'fullUrl') }
-}
-
 /** The request that an entry describes. Its `header` throws `body-structure` for a condition that is no text, lest it is passed over. */
 function requestOf(
   entry: ReadonlyMap<string, string>,
   { index, whole }: { readonly index: number; readonly whole: HttpRequest },
 ): HttpRequest {
-  const request = membersOf(entry.get('request') ?? '')
+  const request = finished(membersOf(entry.get('request') ?? ''))
   const resource = entry.get('resource')
   const bytes = new TextEncoder().encode(resource ?? '')
   return {
@@ -109,8 +106,8 @@ function requestOf(
   }
 }
 
-function membersOf(text: string): ReadonlyMap<string, string> {
-  return new Map(text.startsWith('{') ? jsonMembers(text).map(({ name, value }) => [name, value]) : [])
+function* membersOf(text: string): Work<ReadonlyMap<string, string>> {
+  return new Map(text.startsWith('{') ? (yield* jsonMembers(text)).map(({ name, value }) => [name, value]) : [])
 }
 
 function conditionIn(request: ReadonlyMap<string, string>, member: string, index: number): string | undefined {

@@ -1,7 +1,8 @@
 import type { Pace } from 'fhir-ops/context'
 import { OperationError, quoted } from 'fhir-ops/errors'
 import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
-import { isResourceType, jsonItems, jsonMembers } from 'fhir-ops/storage'
+import { jsonItems, jsonMembers } from 'fhir-ops/json'
+import { isResourceType } from 'fhir-ops/storage'
 import { type Work, paced } from 'fhir-ops/work'
 import { entryError, type PlannedEntry } from './bundle-entries.js'
 import { onlyMatch } from '../criteria.js'
@@ -122,12 +123,13 @@ function* rewritten(scope: Scope, text: string, place: Place): Work<string> {
   yield
   if (text.startsWith('{')) return yield* objectText(scope, text, place.type)
   const items: string[] = []
-  for (const item of jsonItems(text)) items.push(isContainer(item) ? yield* rewritten(scope, item, place) : scalarText(scope, item, place))
+  for (const item of yield* jsonItems(text))
+    items.push(isContainer(item) ? yield* rewritten(scope, item, place) : scalarText(scope, item, place))
   return `[${items.join(',')}]`
 }
 
 function* objectText(scope: Scope, text: string, given: TypeDefinition | undefined): Work<string> {
-  const members = jsonMembers(text)
+  const members = yield* jsonMembers(text)
   const type = resourceType(scope, members.find(({ name }) => name === 'resourceType')?.value) ?? given
   const written: string[] = []
   for (const { name, value } of members) {

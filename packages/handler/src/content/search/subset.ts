@@ -1,5 +1,6 @@
 import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
-import { jsonItems, jsonMembers } from 'fhir-ops/storage'
+import { jsonItems, jsonMembers } from 'fhir-ops/json'
+import { finished } from 'fhir-ops/work'
 
 /** A part of a resource's text, which says that it is one. */
 export type Subset = (text: string) => string
@@ -24,7 +25,7 @@ interface Member {
 }
 
 function taggedSubset(text: string, keep: (member: Member) => string | undefined): string {
-  const members = jsonMembers(text).flatMap(({ name, value }) => {
+  const members = finished(jsonMembers(text)).flatMap(({ name, value }) => {
     const written = name === 'meta' ? taggedMeta(value) : ALWAYS_KEPT.has(name) ? value : keep({ name, value })
     return written === undefined ? [] : [`${JSON.stringify(name)}:${written}`]
   })
@@ -44,14 +45,14 @@ function kept(scope: PathScope, type: TypeDefinition | undefined, { name, value 
   const inner = slot.type.startsWith(`${scope.root}.`) ? scope.model.type(slot.type) : undefined
   if (inner === undefined) return value
   return value.startsWith('[')
-    ? `[${jsonItems(value)
+    ? `[${finished(jsonItems(value))
         .map((item) => keptMembers(scope, inner, item))
         .join(',')}]`
     : keptMembers(scope, inner, value)
 }
 
 function keptMembers(scope: PathScope, type: TypeDefinition, text: string): string {
-  const members = jsonMembers(text).flatMap(({ name, value }) => {
+  const members = finished(jsonMembers(text)).flatMap(({ name, value }) => {
     const written = kept(scope, type, { name, value })
     return written === undefined ? [] : [`${JSON.stringify(name)}:${written}`]
   })
@@ -63,7 +64,7 @@ function withoutUnderscore(name: string): string {
 }
 
 function taggedMeta(meta: string): string {
-  const members = jsonMembers(meta)
+  const members = finished(jsonMembers(meta))
   const tags = members.find(({ name }) => name === 'tag')?.value.slice(1, -1) ?? ''
   const others = members.filter(({ name }) => name !== 'tag').map(({ name, value }) => `${JSON.stringify(name)}:${value},`)
   return `{${others.join('')}"tag":[${tags === '' ? '' : `${tags},`}${SUBSETTED}]}`

@@ -1,16 +1,16 @@
 import type { Work } from '../work/index.js'
-import { parseInPieces } from './json-pieces.js'
+import { parseInPieces } from './parse.js'
 import { isObject } from './narrow.js'
-import { stringEnd } from './string-end.js'
+import { measureJson, type JsonMeasure } from './scan.js'
 
 /** A text as `JSON.parse` reads it, with the numbers that JavaScript would write otherwise, by object or array and name or index. */
-export interface QuickSource {
+export interface ExactJson {
   readonly value: unknown
   readonly numbers: ReadonlyMap<object, ReadonlyMap<string | number, string>>
 }
 
 /** Limits of a text that is read so. */
-export interface QuickLimits {
+export interface ExactLimits {
   readonly maxDepth: number
   readonly maxMembers: number
 }
@@ -19,15 +19,15 @@ export interface QuickLimits {
  * Reads a text that is right JSON within the limits and has no name twice in an object, in a third of the time of a reader that can go on after
  * slips (bench `validate`). `undefined` for any other text.
  */
-export function* quickSource(text: string, { maxDepth, maxMembers }: QuickLimits): Work<QuickSource | undefined> {
-  const seen = yield* scanned(text)
+export function* exactJson(text: string, { maxDepth, maxMembers }: ExactLimits): Work<ExactJson | undefined> {
+  const seen = yield* measureJson(text, { numbers: true })
   if (seen.depth > maxDepth || seen.values > maxMembers) return undefined
   yield
   const value = yield* parsed(text)
   if (value === undefined) return undefined
-  const counting: Counting = { texts: seen.texts, numbers: new Map(), number: 0, members: 0, isInOrder: true }
+  const counting: Counting = { texts: seen.numbers, numbers: new Map(), number: 0, members: 0, isInOrder: true }
   yield* count(counting, value)
-  return counting.members === seen.members && (counting.isInOrder || seen.texts.size === 0)
+  return counting.members === seen.members && (counting.isInOrder || seen.numbers.size === 0)
     ? { value, numbers: counting.numbers }
     : undefined
 }
@@ -40,75 +40,12 @@ function* parsed(text: string): Work<unknown> {
   }
 }
 
-/** What one pass over a text shows of it, if it is JSON. */
-interface Scan {
-  depth: number
-  open: number
-  /** At least as many as there are. */
-  values: number
-  members: number
-  numbers: number
-  /** Numbers that JavaScript would write otherwise, by their position among all numbers. */
-  readonly texts: Map<number, string>
-}
-
-const QUOTE = 34
-const COMMA = 44
-const MINUS = 45
-const NINE = 57
-const COLON = 58
-const BRACKETS_TO_BRACES = 32
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-
-/** Characters that are scanned in one go, and members that are counted so. */
-const SCANNED = 500_000
+/** Members that are counted in one go. */
 const COUNTED = 5_000
 
-function* scanned(text: string): Work<Scan> {
-  const scan: Scan = { depth: 0, open: 0, values: 1, members: 0, numbers: 0, texts: new Map() }
-  for (let at = scanFrom(scan, text, 0); at < text.length; at = scanFrom(scan, text, at)) yield
-  return scan
-}
-
-/** Scans a piece. @returns Where the next one begins. */
-function scanFrom(scan: Scan, text: string, start: number): number {
-  const end = Math.min(text.length, start + SCANNED)
-  let at = start
-  for (; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = stringEnd(text, at)
-    else if (code === COMMA) scan.values++
-    else if (code === COLON) scan.members++
-    else if (code >= MINUS && code <= NINE) at = passNumber(scan, text, at)
-    else if (code > NINE) bracket(scan, code | BRACKETS_TO_BRACES)
-  }
-  return at
-}
-
-function bracket(scan: Scan, code: number): void {
-  if (code === CLOSE_BRACE) scan.open--
-  if (code !== OPEN_BRACE) return
-  scan.values++
-  if (++scan.open > scan.depth) scan.depth = scan.open
-}
-
-/** Index of the last character of the number that starts at `start`. */
-function passNumber(scan: Scan, text: string, start: number): number {
-  let end = start + 1
-  while (isInNumber(text.charCodeAt(end))) end++
-  const word = text.slice(start, end)
-  if (String(Number(word)) !== word) scan.texts.set(scan.numbers, word)
-  scan.numbers++
-  return end - 1
-}
-
-/** Digits, `-`, `+`, `.` and the `e` of an exponent, in any order: what is not a number is not JSON. */
-function isInNumber(code: number): boolean {
-  return (code >= 43 && code <= NINE && code !== COMMA) || code === 69 || code === 101
-}
-
-interface Counting extends Pick<Scan, 'texts'> {
+interface Counting {
+  /** Numbers that JavaScript writes differently, by their position among all numbers. */
+  readonly texts: JsonMeasure['numbers']
   readonly numbers: Map<object, Map<string | number, string>>
   /** Numbers so far. */
   number: number
@@ -154,7 +91,7 @@ function countNext(counting: Counting, open: Open[], { holder, names, valueAt, n
   const name = names?.[next]
   if (name !== undefined) {
     counting.members++
-    if (name.charCodeAt(0) <= NINE) counting.isInOrder = false
+    if (name.charCodeAt(0) <= 0x39) counting.isInOrder = false
   }
   const value = valueAt(next)
   if (typeof value === 'object') enter(open, value)

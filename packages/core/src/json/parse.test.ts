@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseInPieces } from './json-pieces.js'
+import { parseInPieces } from './parse.js'
 
 interface Parsed {
   readonly value: unknown

@@ -1,7 +1,7 @@
-import { finished, type Work } from '../work/index.js'
-import { quickSource, type QuickSource } from './quick-source.js'
-import { isQuote, readString, readWord, valueOfWord } from './source-scalars.js'
-import { JsonFault, skipSpace, type JsonSlip, type SourceReader } from './source-reader.js'
+import type { Work } from '../work/index.js'
+import { exactJson, type ExactJson } from './exact.js'
+import { afterSpace } from './scan.js'
+import { isQuote, JsonFault, readString, readWord, skipSpace, valueOfWord, type JsonSlip, type SourceReader } from './source-tokens.js'
 
 /** A JSON text taken apart without losing what `JSON.parse` loses. */
 export interface JsonSource {
@@ -20,7 +20,7 @@ export interface JsonSource {
   readonly positions: ReadonlyMap<object, ReadonlyMap<string | number, number>>
 }
 
-/** Options of `parseJsonSource`. */
+/** Options of `readJsonSource`. */
 export interface JsonSourceOptions {
   /** Most objects and arrays within each other. Default 128. */
   readonly maxDepth?: number
@@ -68,25 +68,26 @@ const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Reads a JSON text, going on after slips wherever the meaning is clear. Never throws, whatever the text. */
-export function parseJsonSource(text: string, options: JsonSourceOptions = {}): JsonSource {
-  return finished(readJsonSource(text, options))
-}
-
-/** The same, while other work runs in between. */
+/** Reads a JSON text, continuing after slips wherever the meaning is clear. Never throws, whatever the text. */
 export function* readJsonSource(text: string, options: JsonSourceOptions = {}): Work<JsonSource> {
   const limits = { maxDepth: 128, maxMembers: 1_000_000, positions: false, byteOrderMark: true, ...options }
-  const quick = limits.positions ? undefined : yield* quickSource(text, limits)
-  return quick === undefined ? yield* carefulSource(text, limits) : sourceOf(text, quick)
+  const exact = limits.positions ? undefined : yield* exactJson(text, limits)
+  return exact === undefined ? yield* repairedSource(text, limits) : sourceOf(text, exact)
 }
 
-function sourceOf(text: string, { value, numbers }: QuickSource): JsonSource {
-  const start = text.search(/[^ \t\n\r]/)
-  return { text, start, value, slips: [], numberText: (parent, key) => numbers.get(parent)?.get(key), positions: new Map() }
+function sourceOf(text: string, { value, numbers }: ExactJson): JsonSource {
+  return {
+    text,
+    start: afterSpace(text, 0),
+    value,
+    slips: [],
+    numberText: (parent, key) => numbers.get(parent)?.get(key),
+    positions: new Map(),
+  }
 }
 
 /** Reads a text in one pass of its own, which knows where everything stands. */
-function* carefulSource(text: string, limits: Required<JsonSourceOptions>): Work<JsonSource> {
+function* repairedSource(text: string, limits: Required<JsonSourceOptions>): Work<JsonSource> {
   const slips: JsonSlip[] = []
   const building: Building = {
     text,
@@ -213,4 +214,21 @@ function pathOf({ frame, key }: Building): readonly (string | number)[] {
   const path = key === undefined ? [] : [key]
   for (let open = frame; open?.outer !== undefined; open = open.outer) path.push(open.key)
   return path.reverse()
+}
+
+/** A position in a text as editors count: lines and columns from 1, columns in UTF-16 code units. */
+export interface TextPlace {
+  readonly line: number
+  readonly column: number
+}
+
+/** The line and column of an offset. A line ends with LF. */
+export function placeIn(text: string, offset: number): TextPlace {
+  let line = 1
+  let start = 0
+  for (let end = text.indexOf('\n'); end >= 0 && end < offset; end = text.indexOf('\n', start)) {
+    line++
+    start = end + 1
+  }
+  return { line, column: offset - start + 1 }
 }

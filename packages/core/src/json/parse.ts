@@ -1,4 +1,5 @@
 import type { Work } from '../work/index.js'
+import { afterSpace, findValueEnd, isOpening, stringEnd } from './scan.js'
 
 /** Characters that are parsed in one go. */
 const PIECE = 64 * 1024
@@ -16,7 +17,7 @@ export function* parseInPieces(text: string, piece: number = PIECE): Work<unknow
   const start = afterSpace(text, 0)
   if (text.length <= piece || !isOpening(text.charCodeAt(start))) return parsed(text)
   const { value, end } = yield* container({ text, piece, depth: 1 }, start)
-  if (afterSpace(text, end) < text.length) throw new SyntaxError('There is more behind the value.')
+  if (afterSpace(text, end) < text.length) throw new SyntaxError('There is more after the value.')
   return value
 }
 
@@ -94,7 +95,7 @@ function newObject(): Container {
     },
     *addLong(reading, at) {
       const { text } = reading
-      const afterName = endOfString(text, at)
+      const afterName = stringEnd(text, at) + 1
       const colon = afterSpace(text, afterName)
       if (text[at] !== '"' || text[colon] !== ':') throw new SyntaxError('A name is missing.')
       const found = yield* longValue(reading, afterSpace(text, colon + 1))
@@ -107,58 +108,22 @@ function newObject(): Container {
 function* longValue(reading: Reading, at: number): Work<Found> {
   const { text, depth } = reading
   if (depth < DEEPEST && isOpening(text.charCodeAt(at))) return yield* container({ ...reading, depth: depth + 1 }, at)
-  const end = endOfMember(text, at, text.length) ?? text.length
+  const end = memberEnd(text, at, text.length) ?? text.length
   return { value: parsed(text.slice(at, end)), end }
 }
 
 /** Where the last of the members ends that end before the limit: at a comma or a closing bracket. `undefined` when the first goes further. */
 function endOfRun(text: string, start: number, limit: number): number | undefined {
-  let end = endOfMember(text, start, limit)
-  for (let next = end; next !== undefined && text[next] === ','; next = endOfMember(text, next + 1, limit)) end = next
+  let end = memberEnd(text, start, limit)
+  for (let next = end; next !== undefined && text[next] === ','; next = memberEnd(text, next + 1, limit)) end = next
   return end
 }
 
 /** The comma or closing bracket behind a member; `undefined` when there is none before the limit. */
-function endOfMember(text: string, start: number, limit: number): number | undefined {
-  let depth = 0
-  for (let at = start; at < limit && at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at) - 1
-    else if (isOpening(code)) depth++
-    else if (isClosing(code) && depth-- === 0) return at
-    else if (code === COMMA && depth === 0) return at
-  }
-  return undefined
+function memberEnd(text: string, start: number, limit: number): number | undefined {
+  const scan = { at: start, depth: 0 }
+  return findValueEnd(scan, text, limit) ? scan.at : undefined
 }
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-
-function isOpening(code: number): boolean {
-  return code === 0x5b || code === 0x7b
-}
-
-function isClosing(code: number): boolean {
-  return code === 0x5d || code === 0x7d
-}
-
-/** Behind the closing quote of the string that opens here. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let from = quote
-    while (text[from - 1] === '\\') from--
-    if ((quote - from) % 2 === 0) return quote + 1
-  }
-  throw new SyntaxError('A string is not closed.')
-}
-
-function afterSpace(text: string, start: number): number {
-  let at = start
-  while (SPACE.has(text[at] ?? '')) at++
-  return at
-}
-
-const SPACE: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r'])
 
 function parsed(text: string): unknown {
   return JSON.parse(text)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from './narrow.js'
-import { writeInPieces } from './write-in-pieces.js'
+import { writeInPieces } from './write.js'
 
 interface Written {
   readonly text: string

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJsonSource, placeIn, type JsonSource } from './index.js'
+import { finished } from '../work/index.js'
+import { placeIn, readJsonSource, type JsonSource, type JsonSourceOptions } from './index.js'
 
-const slipsOf = (text: string): readonly string[] =>
-  parseJsonSource(text).slips.map(({ kind, path, token }) => `${kind} ${path.join('.')} ${token}`)
+const read = (text: string, options?: JsonSourceOptions): JsonSource => finished(readJsonSource(text, options))
+
+const slipsOf = (text: string): readonly string[] => read(text).slips.map(({ kind, path, token }) => `${kind} ${path.join('.')} ${token}`)
 
 /** Every number with its text, in the order of `Object.entries`. */
 function withNumbers({ value, numberText }: JsonSource): readonly unknown[] {
@@ -18,12 +20,12 @@ function withNumbers({ value, numberText }: JsonSource): readonly unknown[] {
   return textsIn(value)
 }
 
-describe('parseJsonSource', () => {
+describe('readJsonSource', () => {
   test('gives what JSON.parse gives, for every JSON text', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(0, 2), (json, indent) => {
         const text = JSON.stringify(JSON.parse(json), undefined, indent)
-        const source = parseJsonSource(text)
+        const source = read(text)
         expect(source).toMatchObject({ slips: [] })
         expect(source.fault).toBeUndefined()
         expect(JSON.stringify(source.value)).toBe(JSON.stringify(JSON.parse(text)))
@@ -35,7 +37,7 @@ describe('parseJsonSource', () => {
     const token = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', "'", '\\', '/', '*', '\n', '1.0', 'a', '"a"', '__proto__', 'null')
     fc.assert(
       fc.property(fc.array(token), (tokens) => {
-        const { value, fault } = parseJsonSource(tokens.join(''))
+        const { value, fault } = read(tokens.join(''))
         expect(value === undefined).toBe(fault !== undefined)
         expect(Object.getPrototypeOf({})).toBe(Object.prototype)
       }),
@@ -56,7 +58,7 @@ describe('parseJsonSource', () => {
     }))
     fc.assert(
       fc.property(value, fc.constantFrom('', ' \n'), (text, space) => {
-        const [quick, careful] = [parseJsonSource(space + text), parseJsonSource(space + text, { positions: true })]
+        const [quick, careful] = [read(space + text), read(space + text, { positions: true })]
         expect(withNumbers(quick)).toEqual(withNumbers(careful))
         expect({ ...quick, numberText: 0, positions: 0 }).toEqual({ ...careful, numberText: 0, positions: 0 })
       }),
@@ -65,13 +67,13 @@ describe('parseJsonSource', () => {
   })
 
   test('keeps a member called __proto__ as a member', () => {
-    const { value } = parseJsonSource('{"__proto__":{"polluted":true}}')
+    const { value } = read('{"__proto__":{"polluted":true}}')
     expect(Object.keys(value as object)).toEqual(['__proto__'])
     expect((value as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
   test('keeps the text of numbers that JavaScript would write otherwise', () => {
-    const source = parseJsonSource('{"a":1.50,"b":[1e3,12345678901234567890,2],"c":-0}')
+    const source = read('{"a":1.50,"b":[1e3,12345678901234567890,2],"c":-0}')
     const root = source.value as { b: object }
     expect([
       source.numberText(root, 'a'),
@@ -100,7 +102,7 @@ describe('parseJsonSource', () => {
     ['{"a":"\\x"}', { a: 'x' }, ['escape-invalid a \\x']],
     ['\uFEFF{"a":"\\u00e9\\n"}\r\n', { a: 'é\n' }, []],
   ])('goes on after the slips of %j', (text, value, slips) => {
-    expect(parseJsonSource(text).value).toEqual(value)
+    expect(read(text).value).toEqual(value)
     expect(slipsOf(text)).toEqual(slips)
   })
 
@@ -113,36 +115,36 @@ describe('parseJsonSource', () => {
     ['{} {}', 'unexpected', 3],
     ['{"a":/x}', 'unexpected', 5],
   ])('says where %j cannot be repaired', (text, kind, offset) => {
-    expect(parseJsonSource(text).fault).toMatchObject({ kind, offset })
+    expect(read(text).fault).toMatchObject({ kind, offset })
   })
 
   test('skips one byte order mark, and none where the decoder has removed it', () => {
-    expect(parseJsonSource('\uFEFF{}')).toMatchObject({ value: {}, start: 1 })
-    expect(parseJsonSource('\uFEFF\uFEFF{}').fault).toMatchObject({ kind: 'unexpected', offset: 1, token: '\uFEFF' })
-    expect(parseJsonSource('\uFEFF{}', { byteOrderMark: false }).fault).toMatchObject({ kind: 'unexpected', offset: 0, token: '\uFEFF' })
-    expect(parseJsonSource('{}', { byteOrderMark: false }).value).toEqual({})
+    expect(read('\uFEFF{}')).toMatchObject({ value: {}, start: 1 })
+    expect(read('\uFEFF\uFEFF{}').fault).toMatchObject({ kind: 'unexpected', offset: 1, token: '\uFEFF' })
+    expect(read('\uFEFF{}', { byteOrderMark: false }).fault).toMatchObject({ kind: 'unexpected', offset: 0, token: '\uFEFF' })
+    expect(read('{}', { byteOrderMark: false }).value).toEqual({})
   })
 
   test('refuses what is nested deeper than the limit, and takes what is as deep', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
-    expect(parseJsonSource(nested(128)).fault).toBeUndefined()
-    expect(parseJsonSource(nested(129)).fault).toMatchObject({ kind: 'too-deep', offset: 128 })
-    expect(parseJsonSource('['.repeat(1_000_000)).fault).toMatchObject({ kind: 'too-deep' })
+    expect(read(nested(128)).fault).toBeUndefined()
+    expect(read(nested(129)).fault).toMatchObject({ kind: 'too-deep', offset: 128 })
+    expect(read('['.repeat(1_000_000)).fault).toMatchObject({ kind: 'too-deep' })
   })
 
   test('refuses more members than the limit', () => {
-    expect(parseJsonSource('[1,2]', { maxMembers: 3 }).fault).toBeUndefined()
-    expect(parseJsonSource('[1,2,3]', { maxMembers: 3 }).fault).toMatchObject({ kind: 'too-many' })
+    expect(read('[1,2]', { maxMembers: 3 }).fault).toBeUndefined()
+    expect(read('[1,2,3]', { maxMembers: 3 }).fault).toMatchObject({ kind: 'too-many' })
   })
 
   test('gives up on a text that is all slips', () => {
-    const source = parseJsonSource(`[${'/**/'.repeat(100_000)}]`)
+    const source = read(`[${'/**/'.repeat(100_000)}]`)
     expect([source.fault?.kind, source.slips.length]).toEqual(['too-many', 1000])
   })
 
   test('tells on request where each value stands', () => {
     const text = '{\n  "a": [1,\n   2]\n}'
-    const source = parseJsonSource(text, { positions: true })
+    const source = read(text, { positions: true })
     const root = source.value as { a: object }
     expect(placeIn(text, source.positions.get(root.a)?.get(1) ?? 0)).toEqual({ line: 3, column: 4 })
     expect(placeIn(text, source.positions.get(root)?.get('a') ?? 0)).toEqual({ line: 2, column: 8 })

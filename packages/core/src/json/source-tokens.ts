@@ -1,0 +1,172 @@
+import { isSpace, stringEnd } from './scan.js'
+
+/** What is wrong at one place of a JSON text, by a name that does not change. */
+export type SlipKind =
+  | 'comment'
+  | 'comma-missing'
+  | 'comma-extra'
+  | 'name-unquoted'
+  | 'value-unquoted'
+  | 'quote-single'
+  | 'duplicate-name'
+  | 'number-form'
+  | 'control-character'
+  | 'escape-invalid'
+  | 'unexpected'
+  | 'unterminated'
+  | 'too-deep'
+  | 'too-many'
+
+/** A departure from the JSON grammar. */
+export interface JsonSlip {
+  readonly kind: SlipKind
+  /** Where it is, in UTF-16 code units from the start. */
+  readonly offset: number
+  /** Names and indexes down to the value concerned, or to the object or array in which the slip is. */
+  readonly path: readonly (string | number)[]
+  /** The name, value or character that it is about; empty at the end of the text. */
+  readonly token: string
+}
+
+/** A text under way. `at` moves forward only. */
+export interface SourceReader {
+  readonly text: string
+  at: number
+  /** Reports a slip at an offset; reading goes on. */
+  readonly slip: (kind: SlipKind, offset: number, token: string) => void
+}
+
+/** Ends the reading of a text that cannot be repaired. Never leaves this folder. */
+export class JsonFault extends Error {
+  readonly kind: SlipKind
+  readonly offset: number
+
+  constructor(kind: SlipKind, offset: number) {
+    super(kind)
+    this.kind = kind
+    this.offset = offset
+  }
+}
+
+const SLASH = 47
+
+/** Passes over white space and comments; gives the code unit found there, NaN at the end. */
+export function skipSpace(reader: SourceReader): number {
+  for (;;) {
+    const code = reader.text.charCodeAt(reader.at)
+    if (code === SLASH) skipComment(reader)
+    else if (isSpace(code)) reader.at++
+    else return code
+  }
+}
+
+function skipComment(reader: SourceReader): void {
+  const { text, at } = reader
+  const opening = text.slice(at, at + 2)
+  if (opening !== '//' && opening !== '/*') throw new JsonFault('unexpected', at)
+  reader.slip('comment', at, opening)
+  const [closing, after] = opening === '//' ? ['\n', text.length] : ['*/', -1]
+  const end = text.indexOf(closing, at + 2)
+  if (end < 0 && after < 0) throw new JsonFault('unterminated', at)
+  reader.at = end < 0 ? after : end + closing.length
+}
+
+const QUOTE = 34
+const APOSTROPHE = 39
+const BACKSLASH = 92
+const SPACE = 32
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+/** True for what a string may begin with, apostrophes included. */
+export function isQuote(code: number): boolean {
+  return code === QUOTE || code === APOSTROPHE
+}
+
+/** The string that opens here. */
+export function readString(reader: SourceReader): string {
+  const { text, at } = reader
+  const quote = text.charCodeAt(at)
+  if (quote === APOSTROPHE) reader.slip('quote-single', at, "'")
+  const end = quote === QUOTE ? stringEnd(text, at) : text.indexOf("'", at + 1)
+  if (end < 0 || end === text.length) return readEscaped(reader, quote)
+  const whole = text.slice(at + 1, end)
+  if (NOT_ITSELF.test(whole)) return readEscaped(reader, quote)
+  reader.at = end + 1
+  return whole
+}
+
+/** Characters of a string that do not stand for themselves. */
+const NOT_ITSELF = /[\\\u0000-\u001f]/
+
+/** A string with characters that do not stand for themselves, or without end. */
+function readEscaped(reader: SourceReader, quote: number): string {
+  const { text, at } = reader
+  const parts: string[] = []
+  let start = at + 1
+  let i = start
+  for (; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === quote) {
+      parts.push(text.slice(start, i))
+      reader.at = i + 1
+      return parts.join('')
+    }
+    if (code < SPACE) reader.slip('control-character', i, text.charAt(i))
+    if (code !== BACKSLASH) continue
+    parts.push(text.slice(start, i), unescaped(reader, i))
+    i += text.charAt(i + 1) === 'u' && isHex4(text, i + 2) ? 5 : 1
+    start = i + 1
+  }
+  throw new JsonFault('unterminated', at)
+}
+
+function unescaped(reader: SourceReader, at: number): string {
+  const next = reader.text.charAt(at + 1)
+  if (next === 'u' && isHex4(reader.text, at + 2)) return String.fromCharCode(Number.parseInt(reader.text.slice(at + 2, at + 6), 16))
+  const known = ESCAPES.get(next)
+  if (known === undefined) reader.slip('escape-invalid', at, `\\${next}`)
+  return known ?? next
+}
+
+function isHex4(text: string, at: number): boolean {
+  return /^[0-9a-fA-F]{4}$/.test(text.slice(at, at + 4))
+}
+
+const WORD_END = new Set(Array.from(' \t\n\r,:{}[]"\'', (character) => character.charCodeAt(0)))
+
+/** The text up to white space or punctuation; never empty. */
+export function readWord(reader: SourceReader): string {
+  const { text, at } = reader
+  let end = at
+  while (end < text.length && !WORD_END.has(text.charCodeAt(end))) end++
+  if (end === at) throw new JsonFault(at < text.length ? 'unexpected' : 'unterminated', at)
+  reader.at = end
+  return text.slice(at, end)
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const ALMOST_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+
+/** What an unquoted value means: a literal, a number, or, as a slip, its own text. */
+export function valueOfWord(reader: SourceReader, word: string, offset: number): string | number | boolean | null {
+  if (word === 'true') return true
+  if (word === 'false') return false
+  if (word === 'null') return null
+  if (NUMBER.test(word)) return Number(word)
+  if (ALMOST_NUMBER.test(word) && Number.isFinite(Number(word))) {
+    reader.slip('number-form', offset, word)
+    return Number(word)
+  }
+  reader.slip('value-unquoted', offset, word)
+  return word
+}

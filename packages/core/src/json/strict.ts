@@ -1,0 +1,113 @@
+import { OperationError, quoted } from '../errors/index.js'
+import type { Work } from '../work/index.js'
+import { isObject, type JsonObject } from './narrow.js'
+import { parseInPieces } from './parse.js'
+import { measureJson } from './scan.js'
+
+/** Options of `readStrictJson`. */
+export interface StrictJsonOptions {
+  /** Most objects and arrays within each other. */
+  readonly maxDepth: number
+  /** Most members of all objects together. */
+  readonly maxMembers: number
+  /** Most characters of one string; base64 content (`data`, `valueBase64Binary`) is exempt. Default: any number. */
+  readonly maxString?: number
+  /** What errors call the text. Default `The body`. */
+  readonly name?: string
+}
+
+/** Members that contain base64. */
+const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
+
+/** Names of an object's internals, which no member of JSON from elsewhere may have: code that copies members would change the copy's nature. */
+const BANNED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+/**
+ * Parses JSON from elsewhere that must be an object. Its depth and its number of members are bounded before it is parsed; a member twice,
+ * a member named like an object's internals, a lone surrogate, U+0000 and a number that is not finite are refused.
+ *
+ * @param text Without byte order mark.
+ * @throws {OperationError} `body-invalid` when it is not JSON, is nested too deep or has a member twice; `body-structure` when it is not an
+ *   object or has a refused name or value; `parameter-too-long` when a string, or the number of members, is over its limit.
+ */
+export function* readStrictJson(text: string, options: StrictJsonOptions): Work<JsonObject> {
+  const { maxDepth, maxMembers, maxString = Infinity, name = 'The body' } = options
+  const { depth, members } = yield* measureJson(text, { numbers: false })
+  if (depth > maxDepth) throw new OperationError('body-invalid', `${name} is nested deeper than ${maxDepth} levels.`)
+  if (members > maxMembers) throw new OperationError('parameter-too-long', `${name} has more than ${maxMembers} members.`)
+  yield
+  const value = yield* parsed(text, name)
+  yield
+  if ((yield* checkedMembers(value, { name, maxString })) !== members)
+    throw new OperationError('body-invalid', `${name} has a member twice in one object.`)
+  if (!isObject(value)) throw new OperationError('body-structure', `${name} must be a JSON object.`)
+  return value
+}
+
+/** The engine's message quotes the text, so it goes no further than `cause`. */
+function* parsed(text: string, name: string): Work<unknown> {
+  try {
+    return yield* parseInPieces(text)
+  } catch (cause) {
+    throw new OperationError('body-invalid', `${name} is not well-formed JSON.`, { cause })
+  }
+}
+
+/** Arrays and objects that are looked into, and names of one object, before others may run. */
+const PORTION = 5_000
+
+interface Checking {
+  /** What errors call the text. */
+  readonly name: string
+  readonly maxString: number
+}
+
+/** Checks every name and value; the number of members. */
+function* checkedMembers(root: unknown, checking: Checking): Work<number> {
+  const open: object[] = []
+  checkValue(root, checking, open)
+  let members = 0
+  for (let looked = 1; open.length > 0; looked++) {
+    if (looked % PORTION === 0) yield
+    const value = open.pop()
+    if (Array.isArray(value)) for (const item of value) checkValue(item, checking, open)
+    else if (isObject(value)) members += yield* checkObject(value, checking, open)
+  }
+  return members
+}
+
+/** The number of the object's own members. */
+function* checkObject(object: JsonObject, checking: Checking, open: object[]): Work<number> {
+  const names = Object.keys(object)
+  for (const [index, name] of names.entries()) {
+    if (index % PORTION === PORTION - 1) yield
+    if (BANNED_NAMES.has(name)) throw new OperationError('body-structure', `The member name ${quoted(name)} is not allowed.`)
+    checkText(name, checking)
+    checkValue(object[name], BASE64.has(name) ? { ...checking, maxString: Infinity } : checking, open)
+  }
+  return names.length
+}
+
+/** @param open Where arrays and objects are put that are still to be looked into. */
+function checkValue(value: unknown, checking: Checking, open: object[]): void {
+  if (typeof value === 'object') {
+    if (value !== null) open.push(value)
+  } else if (typeof value === 'string') checkString(value, checking)
+  else if (typeof value === 'number' && !Number.isFinite(value))
+    throw new OperationError('body-structure', `A number in ${lower(checking.name)} is too large.`)
+}
+
+function checkString(text: string, checking: Checking): void {
+  if (text.length > checking.maxString)
+    throw new OperationError('parameter-too-long', `A text in ${lower(checking.name)} is longer than ${checking.maxString} characters.`)
+  checkText(text, checking)
+}
+
+function checkText(text: string, { name }: Checking): void {
+  if (!text.isWellFormed()) throw new OperationError('body-structure', `A text in ${lower(name)} is not well-formed Unicode.`)
+  if (text.includes('\u0000')) throw new OperationError('body-structure', `A text in ${lower(name)} has the character U+0000.`)
+}
+
+function lower(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1)
+}
