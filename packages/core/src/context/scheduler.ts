@@ -156,16 +156,7 @@ function createForecast(): Forecast {
       noteEnd(line)
       const isCrowded = line.long.length + line.short.length > 1
       if (!isCrowded) typicalMs = 0
-      const eachMs = Math.max(typicalMs, current?.usedMs ?? 0)
-      const rest = ({ use }: Waiter): number => Math.max(eachMs - use.usedMs, 0)
-      return [
-        ...lateOnes(line.long, { ms: rest, needsAll: true, isBegun: ({ use }) => use.longTurns > 0 }),
-        ...lateOnes(line.short, {
-          ms: (one) => Math.min(rest(one), LONG_MS) * (line.long.length > 0 ? TURNS_OF_A_ROUND : 1),
-          needsAll: false,
-          isBegun: ({ use }) => use.turns > 0,
-        }),
-      ]
+      return lateOnes(line, Math.max(typicalMs, current?.usedMs ?? 0))
     },
     note(waiter) {
       if (!isLong(waiter)) return
@@ -175,22 +166,26 @@ function createForecast(): Forecast {
   }
 }
 
-interface Lateness {
-  /** What one is expected to use. */
-  readonly ms: (one: Waiter) => number
-  /** Whether all that it uses must fit before its time limit, or only what those ahead use. */
-  readonly needsAll: boolean
-  readonly isBegun: (one: Waiter) => boolean
-}
-
-function lateOnes(line: readonly Waiting[], { ms, needsAll, isBegun }: Lateness): readonly (readonly [Waiting, OperationError])[] {
+/** Those whose time limit would pass before those ahead of them are done, when each uses so many milliseconds in all. */
+function lateOnes({ long, short }: Line, eachMs: number): readonly (readonly [Waiting, OperationError])[] {
   const now = performance.now()
   const late: [Waiting, OperationError][] = []
-  let aheadMs = 0
-  for (const one of line) {
-    const doneMs = aheadMs + (needsAll ? ms(one) : 0)
-    if (!isBegun(one) && one.deadline !== undefined && now + doneMs > one.deadline) late.push([one, throttled(doneMs)])
-    else aheadMs += ms(one)
+  const isLate = (one: Waiting, ms: number): boolean => {
+    if (one.deadline === undefined || now + ms <= one.deadline) return false
+    late.push([one, throttled(ms)])
+    return true
+  }
+  let longMs = 0
+  for (const one of long) {
+    const restMs = Math.max(eachMs - one.use.usedMs, 0)
+    if (one.use.longTurns > 0 || !isLate(one, longMs + restMs)) longMs += restMs
+  }
+  let shortMs = 0
+  for (const one of short) {
+    const restMs = Math.max(eachMs - one.use.usedMs, 0)
+    if (one.use.turns === 0 && isLate(one, Math.min(shortMs * TURNS_OF_A_ROUND, shortMs + longMs))) continue
+    shortMs += Math.min(restMs, LONG_MS)
+    longMs += Math.max(restMs - LONG_MS, 0)
   }
   return late
 }
