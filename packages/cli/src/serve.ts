@@ -112,10 +112,13 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
       const linger = setTimeout(() => server.closeAllConnections(), LINGER_MS)
       await ended
       clearTimeout(linger)
-      await sessions.close()
-      await audit.close()
-      await runtime.close()
-      await engine.close()
+      try {
+        await sessions.close()
+      } finally {
+        await audit.close()
+        await runtime.close()
+        await engine.close()
+      }
     },
   }
 }

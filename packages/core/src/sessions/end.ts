@@ -8,9 +8,9 @@ import { rejected, type SessionServices } from './state.js'
 
 /** Ends the caller's own session. @throws {OperationError} `token-invalid` when another request has ended it already. */
 export async function logout(services: SessionServices, principal: Principal, origin: AuditOrigin = {}): Promise<void> {
-  const ended = await endSession(services, principal, 'logged-out')
-  if (ended === undefined) throw rejected('logged-out')
-  await services.audit({ ...auditOf(principal, origin), type: 'logout', outcome: 'success' })
+  const event = { ...auditOf(principal, origin), type: 'logout', outcome: 'success' } as const
+  const isEnded = await endSession(services, principal, { state: 'logged-out', event })
+  if (!isEnded) throw rejected('logged-out')
 }
 
 /**
@@ -26,8 +26,8 @@ export async function revoke(services: SessionServices, { principal, loginId }: 
     throw new OperationError('not-found', 'There is no such session.')
   }
   if (loginId === principal.loginId) return logout(services, principal, origin)
-  const ended = await endSession(services, session, 'revoked')
-  if (ended !== undefined) await services.audit({ ...auditOf(principal, origin), loginId, type: 'session-revoked', outcome: 'success' })
+  const event = { ...auditOf(principal, origin), loginId, type: 'session-revoked', outcome: 'success' } as const
+  await endSession(services, session, { state: 'revoked', event })
 }
 
 /** Which session is to end, and who asks. */
@@ -66,9 +66,8 @@ export interface EndedLogin {
 export async function endLogin(services: SessionServices, { issuer, sub, sid }: EndedLogin, origin: AuditOrigin = {}): Promise<void> {
   const session = sid === undefined ? undefined : await services.store.sessionByDigest(foreignDigest(issuer, `sid:${sid}`))
   if (session !== undefined) {
-    const ended = await endSession(services, session, 'logged-out')
-    if (ended !== undefined)
-      await services.audit({ ...auditOf(session, origin), type: 'logout', outcome: 'success', reason: 'back-channel' })
+    const event = { ...auditOf(session, origin), type: 'logout', outcome: 'success', reason: 'back-channel' } as const
+    await endSession(services, session, { state: 'logged-out', event })
     return
   }
   if (sub !== undefined && (await services.store.user(sub)) !== undefined) await signOutEverywhere(services, sub, origin)
@@ -95,17 +94,30 @@ export async function setSessionState(services: SessionServices, loginId: string
   return changed !== undefined
 }
 
-/** If the end cannot be stored, this process refuses the session all the same. */
+interface SessionEnd {
+  readonly state: 'revoked' | 'logged-out'
+  readonly event: AuditEntry
+}
+
+/**
+ * Ends a session; false when it had ended already. If the end cannot be stored, this process refuses the session all the same, and stores the end as
+ * soon as it can.
+ */
 async function endSession(
   services: SessionServices,
   session: Pick<SessionRecord, 'loginId' | 'expiresAt'>,
-  state: 'revoked' | 'logged-out',
-): Promise<SessionRecord | undefined> {
+  { state, event }: SessionEnd,
+): Promise<boolean> {
+  const end = async (): Promise<boolean> => {
+    const ended = await services.store.changeSession(session.loginId, ['active', 'disabled'], { state })
+    if (ended !== undefined) await services.audit(event)
+    return ended !== undefined
+  }
   services.known.forget()
   try {
-    return await services.store.changeSession(session.loginId, ['active', 'disabled'], { state })
+    return await end()
   } catch (error) {
-    services.refused.add(session)
+    services.refused.add(session, end)
     throw error
   } finally {
     services.known.forget()

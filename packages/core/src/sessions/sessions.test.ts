@@ -209,8 +209,37 @@ describe('logout', () => {
       expect(await codeOf(sessions.logout(principal))).toBe('storage-full')
       expect(await reasonOf(sessions.verify(token))).toBe('logged-out')
       expect(await sessions.list('ann')).toEqual([])
+      await expect(sessions.close()).rejects.toMatchObject({ code: 'storage-full' })
     },
   )
+
+  /** A store that is away until it is told to come back. */
+  function storeThatReturns(): { readonly store: SessionStore; readonly back: () => void } {
+    const store = memorySessionStore()
+    let isAway = true
+    const changeSession: SessionStore['changeSession'] = async (...change) => {
+      if (isAway) throw new OperationError('storage-unavailable', 'Away.')
+      return store.changeSession(...change)
+    }
+    return { store: { ...store, changeSession }, back: () => void (isAway = false) }
+  }
+
+  it.each([
+    ['soon after the storage is back', () => new Promise<void>((resolve) => setTimeout(resolve, 400))],
+    ['before an orderly stop', (sessions: Sessions) => sessions.close()],
+  ])('that could not be stored is stored %s, so that every process refuses it', async (_, wait) => {
+    const { store, back } = storeThatReturns()
+    const { sessions, events } = world(store)
+    const { token } = await sessions.create({ user: 'ann' })
+    expect(await codeOf(sessions.logout(await sessions.verify(token)))).toBe('storage-unavailable')
+    const other = createSessions({ store, now: () => new Date(START) })
+    expect(await reasonOf(other.verify(token))).toBeUndefined()
+    back()
+    await wait(sessions)
+    expect(await reasonOf(other.verify(token))).toBe('logged-out')
+    expect(events.filter(({ type }) => type === 'logout').length).toBe(1)
+    await sessions.close()
+  })
 })
 
 describe('revoke', () => {

@@ -83,7 +83,11 @@ export interface Sessions {
   purge(): Promise<number>
   /** Records an audit event in the way that these options say. */
   audit(entry: AuditEntry): Promise<void>
-  /** Waits for writes under way. The store stays open. */
+  /**
+   * Waits for writes under way, and stores ends of sessions that could not be stored before. The store stays open.
+   *
+   * @throws as the store, when an end still cannot be stored: other processes accept that session.
+   */
   close(): Promise<void>
 }
 
@@ -126,7 +130,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     useOnce: (key, ms) => services.store.useOnce(sha256(key), { now: services.now(), until: services.now() + ms }),
     purge: () => services.store.purge(services.now() - KEEP_EXPIRED_MS),
     audit: services.audit,
-    close: async () => void (await Promise.all(pending)),
+    async close() {
+      await services.refused.close()
+      await Promise.all(pending)
+    },
   }
 }
 

@@ -65,22 +65,60 @@ export function knownSessions(maxAgeMs: number, news?: SessionNews): KnownSessio
 
 /** Sessions that this process refuses because their end could not be stored. */
 export interface RefusedSessions {
-  add(session: Pick<SessionRecord, 'loginId' | 'expiresAt'>): void
+  /** Refuses the session from now on; `store` is tried again in the background until it succeeds. */
+  add(session: Pick<SessionRecord, 'loginId' | 'expiresAt'>, store: () => Promise<unknown>): void
   has(loginId: string): boolean
+  /** Stores once more what is not stored yet, and tries no more after that. @throws as the store. */
+  close(): Promise<void>
 }
 
 /** How long an expired session is kept, in milliseconds: a clock that is set back must not revive one. */
 export const KEEP_EXPIRED_MS: number = 30 * 24 * 3_600_000
 
+const FIRST_RETRY_MS = 100
+const LAST_RETRY_MS = 5_000
+
 /** Entries are dropped when the session would be purged. */
 export function refusedSessions(now: () => number): RefusedSessions {
   const until = new Map<string, number>()
+  const unstored = new Map<string, () => Promise<unknown>>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let waitMs = FIRST_RETRY_MS
+  let isClosed = false
+  const storeAll = async (): Promise<void> => {
+    for (const [loginId, store] of unstored) {
+      await store()
+      unstored.delete(loginId)
+    }
+  }
+  const retry = (): void => {
+    timer ??= setTimeout(() => {
+      storeAll().then(again, again)
+      waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)
+    }, waitMs)
+  }
+  const again = (): void => {
+    timer = undefined
+    if (unstored.size === 0) waitMs = FIRST_RETRY_MS
+    else if (!isClosed) retry()
+  }
   return {
-    add(session) {
-      for (const [loginId, expiresAt] of until) if (expiresAt < now() - KEEP_EXPIRED_MS) until.delete(loginId)
+    add(session, store) {
+      for (const [loginId, expiresAt] of until) {
+        if (expiresAt >= now() - KEEP_EXPIRED_MS) continue
+        until.delete(loginId)
+        unstored.delete(loginId)
+      }
       until.set(session.loginId, session.expiresAt)
+      unstored.set(session.loginId, store)
+      retry()
     },
     has: (loginId) => until.has(loginId),
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await storeAll()
+    },
   }
 }
 
