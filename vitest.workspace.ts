@@ -12,7 +12,7 @@ const alias = workspacePackages().flatMap((pkg) =>
 )
 
 // `npm test` leaves these to `npm run test:all`: crashes, imports of releases, examples, servers under load.
-const slow = process.env['FHIR_OPS_TESTS'] === 'quick' ? ['**/*.slow.test.ts', '**/import-crash.test.ts'] : []
+const slow = process.env['FHIR_OPS_TESTS'] === 'quick' ? ['**/*.slow.test.ts'] : []
 
 export default defineConfig({
   resolve: { alias },

@@ -4,7 +4,7 @@ import { OPERATIONS, type HandlerOptions } from '@fhir-ops/handler'
 import type { NodeListener } from '@fhir-ops/handler/node'
 import { delegated } from '@fhir-ops/http'
 import { OperationError } from 'fhir-ops/errors'
-import { wrongUse } from './wrong-use.js'
+import { wrongUse } from './exit.js'
 
 /** What `fhir-ops serve` hands to another FHIR server. */
 export interface DelegationOptions {

@@ -1,3 +1,5 @@
+import { OperationError } from 'fhir-ops/errors'
+
 /** Ends a command with an exit status and without a message: everything was said. */
 export class Exit extends Error {
   override readonly name: string = 'Exit'
@@ -7,4 +9,9 @@ export class Exit extends Error {
     super(`exit status ${status}`)
     this.status = status
   }
+}
+
+/** What packages refuse of their options (TypeError), as wrong use of the command; other errors as they are. */
+export function wrongUse(cause: unknown): unknown {
+  return cause instanceof TypeError ? new OperationError('parameter-value', cause.message, { cause }) : cause
 }

@@ -1,7 +1,7 @@
 import { discoverIssuer, introspectionVerifier, jwtVerifier, logoutTokenVerifier, type HandlerOptions } from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
 import type { Io } from './io.js'
-import { wrongUse } from './wrong-use.js'
+import { wrongUse } from './exit.js'
 
 /** Whose tokens `fhir-ops serve` takes beside its own. */
 export interface IdentityOptions {

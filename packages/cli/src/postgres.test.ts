@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../postgres/test/test-database.js'
-import { postgresUrl } from './postgres.js'
+import { postgresUrl } from './storage.js'
 import { run } from './program.js'
 
 const database = await testDatabase()

@@ -4,7 +4,7 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import type { Io } from '../io.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { asJson, idOf, runOperation } from './run-operation.js'
-import { table } from './table.js'
+import { table } from '../text.js'
 
 interface EvaluateOptions {
   readonly storage: string

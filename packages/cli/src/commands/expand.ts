@@ -1,12 +1,12 @@
 import { Command } from 'commander'
 import { expandOperation } from 'fhir-ops/expand'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import { counted } from '../counted.js'
+import { counted } from '../text.js'
 import type { Io } from '../io.js'
 import { explanationLines } from './explanation-lines.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { asJson, runOperation } from './run-operation.js'
-import { table } from './table.js'
+import { table } from '../text.js'
 
 interface ExpandOptions {
   readonly storage: string

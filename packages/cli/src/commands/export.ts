@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { isResourceType, resourceTypes } from 'fhir-ops/storage'
-import { counted } from '../counted.js'
+import { counted } from '../text.js'
 import { openEngine } from '../engine.js'
 import { exportResources } from '../export/export-resources.js'
-import { folder, lines } from '../export/sinks.js'
+import { folder, lines } from '../export/export-resources.js'
 import type { Io } from '../io.js'
 
 interface ExportCommandOptions {

@@ -1,7 +1,7 @@
 import { parseScope } from '@fhir-ops/handler'
 import { InvalidArgumentError, Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { isPlainAddress } from '../plain-address.js'
+import { isPlainAddress } from '../storage.js'
 
 /** `--storage`, the same for every command. */
 export function storageOption(standard = 'memory'): Option {

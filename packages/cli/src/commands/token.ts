@@ -2,13 +2,13 @@ import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
-import { counted } from '../counted.js'
+import { counted } from '../text.js'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
-import { postgresUrl } from '../postgres.js'
+import { postgresUrl } from '../storage.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import { scopes, wholeNumber } from './options.js'
-import { table } from './table.js'
+import { table } from '../text.js'
 
 interface CreateOptions {
   readonly storage: string

@@ -6,7 +6,7 @@ import { Exit } from '../exit.js'
 import { explanationLines } from './explanation-lines.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { asJson, idOf, runOperation } from './run-operation.js'
-import { table } from './table.js'
+import { table } from '../text.js'
 
 interface TranslateOptions {
   readonly storage: string

@@ -2,13 +2,22 @@ import { Command, Option } from 'commander'
 import { forRequest, type BestPractice, type FindingLevel } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
-import { counted } from '../counted.js'
+import { counted } from '../text.js'
 import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { sourcesIn, type Source } from '../load/sources.js'
-import { REPORTS, type Checked, type ReportFormat } from '../validate/report.js'
+import { jsonReport, sarifReport } from '../validate/machine-reports.js'
+import type { Checked, Report } from '../validate/report.js'
+import { textReport } from '../validate/text-report.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
+
+/** How findings are printed. A new format is a line here. */
+const REPORTS = {
+  text: textReport,
+  json: jsonReport,
+  sarif: sarifReport,
+} as const satisfies Readonly<Record<string, (io: Io) => Report>>
 
 interface ValidateOptions {
   readonly storage: string
@@ -17,7 +26,7 @@ interface ValidateOptions {
   readonly bestPractice?: BestPractice
   readonly level?: FindingLevel
   readonly profile?: readonly string[]
-  readonly format: ReportFormat
+  readonly format: keyof typeof REPORTS
   readonly json?: true
 }
 

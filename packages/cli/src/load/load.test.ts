@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,12 +10,11 @@ import type { Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indexingThreads } from './indexing-threads.js'
-import { linesIn } from './lines-in.js'
 import { load, type LoadSummary } from './loader.js'
 import { prepare } from './prepare.js'
 import { reportLoad } from './report.js'
 import { readingOf } from './reading.js'
-import { entriesIn, filesIn, sourcesIn } from './sources.js'
+import { entriesIn, filesIn, linesIn, sourcesIn } from './sources.js'
 
 let folder = ''
 const at = (name: string): string => join(folder, name)
@@ -49,6 +49,14 @@ async function loaded(...paths: readonly string[]) {
 describe('what is read of a folder', () => {
   test('every loadable file below it, in the order of names, line by line', async () => {
     expect(await placesOf(sourcesIn(folder))).toEqual(['a.ndjson:1', 'a.ndjson:3', 'b.ndjson.gz:1', 'c.json', 'd.json.gz'])
+  })
+
+  test.skipIf(process.platform === 'win32')('no pipe, for which nobody may ever write', async () => {
+    await mkdir(at('piped'))
+    await writeFile(at('piped/a.json'), patient('p1'))
+    spawnSync('mkfifo', [at('piped/b.json')])
+    expect(await placesOf(sourcesIn(at('piped')))).toEqual(['a.json'])
+    await rm(at('piped'), { recursive: true })
   })
 
   test('Bundles entry by entry when they are to be stored', async () => {

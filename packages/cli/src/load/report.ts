@@ -1,5 +1,5 @@
 import { openDependencies, type OpenDependency } from 'fhir-ops/packages'
-import { counted } from '../counted.js'
+import { counted } from '../text.js'
 import type { Io } from '../io.js'
 import type { LoadProgress, LoadSummary } from './loader.js'
 

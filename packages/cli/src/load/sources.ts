@@ -1,15 +1,19 @@
 import { createReadStream, openAsBlob } from 'node:fs'
-import { glob, readFile, readdir, stat } from 'node:fs/promises'
+import { glob, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
-import { readPackage, type FhirPackage } from 'fhir-ops/packages'
-import { bundleEntryTexts } from './bundle-entries.js'
-import { linesIn } from './lines-in.js'
-import type { PackagePlace } from './package-books.js'
+import { jsonItems, jsonMembers } from 'fhir-ops/json'
+import { type FhirPackage, type PackageFile, type PackageManifest, readPackage } from 'fhir-ops/packages'
+import { finished } from 'fhir-ops/work'
 
-/** One resource as it stands in a file. */
+/** What a definition is in its package. */
+export interface PackagePlace extends Omit<PackageFile, 'name' | 'text'> {
+  readonly manifest: PackageManifest
+}
+
+/** A resource with its place in a file. */
 export interface Source {
   readonly text: string
   /** File with line or entry number, for messages. */
@@ -91,12 +95,21 @@ export async function* entriesIn(path: string): AsyncGenerator<Source> {
 async function filesBelow(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) return matchesOf(path)
-  if (!found.isDirectory()) return [path]
+  return found.isDirectory() ? filesInFolder(path) : [path]
+}
+
+/** Pipes, sockets and devices are not read: a folder may contain some, and a pipe ends when its writer wants it to. */
+async function filesInFolder(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { withFileTypes: true })
   const nested = entries
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .filter((entry) => entry.isDirectory() || /\.((nd)?json(\.gz)?|tgz)$/.test(entry.name))
-    .map((entry) => filesBelow(join(path, entry.name)))
+    .map(async (entry) => {
+      const inner = join(path, entry.name)
+      const found = await stat(inner)
+      if (found.isDirectory()) return filesInFolder(inner)
+      return found.isFile() ? [inner] : []
+    })
   return (await Promise.all(nested)).flat()
 }
 
@@ -138,4 +151,62 @@ async function packageAt(file: string): Promise<FhirPackage> {
 async function textOf(file: string): Promise<string> {
   const bytes = await readFile(file)
   return (file.endsWith('.gz') ? await inflate(bytes) : bytes).toString('utf8').replace(/^\uFEFF/, '')
+}
+
+/** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is not a JSON object. */
+function bundleEntryTexts(text: string): readonly string[] | undefined {
+  if (!text.includes(BUNDLE) || !isObjectText(text)) return undefined
+  const bundle = membersOf(text)
+  if (bundle.get('resourceType') !== BUNDLE) return undefined
+  return finished(jsonItems(bundle.get('entry') ?? '[]')).flatMap((entry) => membersOf(entry).get('resource') ?? [])
+}
+
+/** Looked for first: most lines of a large load have it nowhere, and need not be parsed to see that they are not a Bundle. */
+const BUNDLE = '"Bundle"'
+
+/** The scanner needs well-formed text; what is not, the loader refuses later with its place. */
+function isObjectText(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function membersOf(text: string): ReadonlyMap<string, string> {
+  return new Map(finished(jsonMembers(text)).map(({ name, value }) => [name, value]))
+}
+
+/** About half of what the longest string holds. */
+const MAX_CHARACTERS = 2 ** 28
+
+/**
+ * The lines of a text in pieces. LF ends a line; what else may end one, such as U+2028, JSON may have inside a string.
+ *
+ * @param name Of the text, for messages.
+ * @param maxCharacters Of one line.
+ * @throws {OperationError} `body-invalid` when a line is longer.
+ */
+export async function* linesIn(
+  pieces: AsyncIterable<string>,
+  name: string,
+  maxCharacters: number = MAX_CHARACTERS,
+): AsyncGenerator<string, void, undefined> {
+  let begun: string[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    const [end = '', ...others] = piece.split('\n')
+    begun.push(end)
+    length += end.length
+    if (length > maxCharacters) throw new OperationError('body-invalid', `A line of ${name} is longer than ${maxCharacters} characters.`)
+    const start = others.pop()
+    if (start === undefined) continue
+    yield begun.join('')
+    yield* others
+    begun = [start]
+    length = start.length
+  }
+  if (length > 0) yield begun.join('')
 }

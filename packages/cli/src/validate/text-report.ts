@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
-import { FINDING_ADVICE, type Finding } from 'fhir-ops/validate'
-import { counted } from '../counted.js'
+import { type Finding, FINDING_ADVICE } from 'fhir-ops/validate'
+import { counted } from '../text.js'
 import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
-import { sourceLines } from './source-lines.js'
+import type { Source } from '../load/sources.js'
 
 type Style = Parameters<typeof styleText>[0]
 type Paint = (style: Style, text: string) => string
@@ -60,4 +60,18 @@ function countOf({ result }: Checked, severities: RegExp): number {
 /** Without control characters, which a terminal would obey. */
 function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ')
+}
+
+const WIDTH = 100
+const BEFORE = 50
+
+/** The line of the text that a place in a file is in, and a line with a caret below the place. Of a long line the part around it. */
+function sourceLines({ text, line: first }: Source, { line, column }: { line: number; column: number }): readonly string[] {
+  const whole = text.split('\n', line - first + 1)[line - first]
+  if (whole === undefined) return []
+  const start = whole.length <= WIDTH ? 0 : Math.max(0, column - 1 - BEFORE)
+  const part = `${start > 0 ? '…' : ''}${whole.slice(start, start + WIDTH)}${whole.length > start + WIDTH ? '…' : ''}`
+  const number = String(line).padStart(5)
+  const caret = column - 1 - start + (start > 0 ? 1 : 0)
+  return [`${number} | ${part}`, `${' '.repeat(number.length)} | ${' '.repeat(caret)}^`]
 }

@@ -1,3 +1,8 @@
+/** A number with what it counts: `1 resource`, `2 resources`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
+}
+
 /** Rows as columns of equal width, two blanks apart; trailing blanks are cut. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = []

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { withCheckDigit } from '@fhir-ops/snomed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../postgres/test/test-database.js'
-import { openStorage } from '../engine.js'
+import { openStorage } from '../storage.js'
 import { run } from '../program.js'
 import { openWork } from '@fhir-ops/releases'
 

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import { backupSqlite } from '@fhir-ops/sqlite'
-import { existingSqliteFile } from '../engine.js'
+import { backupSqlite, checkSqlite } from '@fhir-ops/sqlite'
+import { existingSqliteFile } from '../storage.js'
 import type { Io } from '../io.js'
+import { Exit } from '../exit.js'
 
 /** `fhir-ops backup`. */
 export function backupCommand(io: Io): Command {
@@ -17,4 +18,20 @@ async function backUp(storage: string, copy: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
   await backupSqlite(file, copy)
   io.err(`copied ${file} to ${copy}`)
+}
+
+/** `fhir-ops check`. */
+export function checkCommand(io: Io): Command {
+  return new Command('check')
+    .description('Look for damage in a SQLite file, without changing it. Exit status 1 when there is any.')
+    .requiredOption('--storage <storage>', 'sqlite:FILE')
+    .addHelpText('after', '\nExample:\n  fhir-ops check --storage sqlite:content.db')
+    .action((options: { readonly storage: string }) => check(options.storage, io))
+}
+
+function check(storage: string, io: Io): void {
+  const problems = checkSqlite(existingSqliteFile(storage))
+  for (const problem of problems) io.out(problem)
+  if (problems.length > 0) throw new Exit(1)
+  io.err('no damage found')
 }

@@ -1,10 +1,24 @@
+import { randomUUID } from 'node:crypto'
+import { type Finding, FINDING_ADVICE, FINDING_KINDS, type FindingKind, toOperationOutcome } from 'fhir-ops/validate'
+import type { Io } from '../io.js'
+import type { Checked, Report } from './report.js'
 import { isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { FINDING_ADVICE, FINDING_KINDS, type Finding, type FindingKind } from 'fhir-ops/validate'
 import type { Log, ReportingDescriptor, Result } from 'sarif'
-import type { Io } from '../io.js'
 import { version } from '../version.js'
-import type { Checked, Report } from './report.js'
+
+const FILE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-file'
+
+/** One OperationOutcome a line, as `$validate` gives it, with the file of the resource as an extension. */
+export function jsonReport(io: Io): Report {
+  return {
+    add: ({ source, result }) => {
+      const { resourceType, ...outcome } = toOperationOutcome(result, { id: randomUUID() })
+      io.out(JSON.stringify({ resourceType, extension: [{ url: FILE, valueString: source.file }], ...outcome }))
+    },
+    end: () => {},
+  }
+}
 
 const LEVELS = { fatal: 'error', error: 'error', warning: 'warning', information: 'note' } as const
 

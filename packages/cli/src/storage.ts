@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs'
+import { OperationError } from 'fhir-ops/errors'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
+import { httpStorage } from '@fhir-ops/http'
+import { openPostgres, type PostgresDatabase } from '@fhir-ops/postgres'
+import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
+import pg from 'pg'
+
+/** Which storage is opened, and what for. */
+export interface StorageOptions {
+  /** `memory`, `sqlite:FILE`, `postgres:URL` or `http:URL`. */
+  readonly storage: string
+  /** Make a SQLite file that does not exist; also done when there is something to load into it. Else it is refused. */
+  readonly create?: boolean
+  /** Nothing is searched for before the storage is closed: a SQLite file gets its indexes then (`openSqliteToFill`). */
+  readonly toFill?: boolean
+  /** Gives the token of the caller whose request is being served: an upstream server is asked with it. */
+  readonly callerToken?: (() => string | undefined) | undefined
+  /** Files and folders to load before anything else. */
+  readonly load?: readonly string[]
+}
+
+/** A storage with what is kept beside its resources. */
+export interface OpenedStorage {
+  readonly storage: Storage
+  readonly sessions: SessionStore
+  readonly concepts?: ConceptStore
+  readonly close: () => Promise<void>
+}
+
+/** Opens the storage that the option names. @throws {OperationError} `parameter-value` when it names none. */
+export async function openStorage({
+  storage: option,
+  load: toLoad = [],
+  create = toLoad.length > 0,
+  toFill = false,
+  callerToken,
+}: StorageOptions): Promise<OpenedStorage> {
+  if (option === 'memory') return beside(memoryStorage())
+  const file = sqliteFile(option)
+  if (file !== undefined) {
+    if (!create) checkExists(file)
+    return toFill ? openSqliteToFill(file) : openSqlite(file)
+  }
+  const database = postgresUrl(option)
+  if (database !== undefined) return openPostgresUrl(database)
+  const upstream = option.replace(/^http:(?=https?:)/, '')
+  if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, callerToken }))
+  // The value is not repeated: it may have a password.
+  throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL, or http:URL without user and query.`)
+}
+
+/** The file in `sqlite:FILE`, for what works with no other storage. @throws {OperationError} `parameter-value` when it is not there. */
+export function existingSqliteFile(option: string): string {
+  const file = sqliteFile(option)
+  if (file === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
+  checkExists(file)
+  return file
+}
+
+function checkExists(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new OperationError('parameter-value', `There is no file ${file}.`)
+}
+
+/** The file in `sqlite:FILE`. */
+export function sqliteFile(option: string): string | undefined {
+  return option.startsWith('sqlite:') && option.length > 'sqlite:'.length ? option.slice('sqlite:'.length) : undefined
+}
+
+/** A storage without sessions of its own: they live as long as the process. */
+function beside(storage: Storage): OpenedStorage {
+  return { storage, sessions: memorySessionStore(), close: () => storage.close() }
+}
+
+/** The URL in `postgres:URL`, or the option itself where it is such a URL. */
+export function postgresUrl(option: string): string | undefined {
+  return /^(?:postgres:)?(postgres(?:ql)?:\/\/.+)$/.exec(option)?.[1]
+}
+
+/** Opens the database of a URL, with the driver's own defaults for what the URL leaves out. */
+async function openPostgresUrl(url: string): Promise<PostgresDatabase> {
+  const pool = new pg.Pool({ connectionString: url })
+  try {
+    return await openPostgres(pool)
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+}
+
+/** Whether a text is an http or https address without user, query and fragment, so that paths can be put behind it. */
+export function isPlainAddress(text: string): boolean {
+  const url = URL.parse(text)
+  // The parser takes `http:ftp://x` for `http://ftp//x`.
+  return url !== null && /^https?:\/\//i.test(text) && [url.username, url.password, url.search, url.hash].join('') === ''
+}
