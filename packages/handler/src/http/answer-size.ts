@@ -26,20 +26,23 @@ const WIDEST = 3
 export function createAnswerSize({ maxBytes, advice }: AnswerBounds): AnswerSize {
   let counted = 0
   let uncounted: string[] = []
+  let atLeast = 0
   let atMost = 0
   const isWithin = (more: number): boolean => {
     if (atMost + more <= maxBytes) return true
     for (const text of uncounted) counted += utf8Length(text)
     uncounted = []
-    atMost = counted
+    atLeast = atMost = counted
     return counted + more <= maxBytes
   }
   const takes = (text: string, reserve = 0): boolean => {
+    if (atLeast + text.length + reserve > maxBytes) return false
     uncounted.push(text)
+    atLeast += text.length
     atMost += text.length * WIDEST
     if (isWithin(reserve)) return true
     counted -= utf8Length(text)
-    atMost = counted
+    atLeast = atMost = counted
     return false
   }
   return {
@@ -56,7 +59,8 @@ export function boundedText(text: string, bounds: AnswerBounds): string {
   return text
 }
 
-function utf8Length(text: string): number {
+/** UTF-8 bytes of a well-formed text. */
+export function utf8Length(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)

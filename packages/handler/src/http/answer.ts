@@ -1,3 +1,4 @@
+import { utf8Length } from './answer-size.js'
 import { byteStream, ndjsonChunks } from './ndjson.js'
 
 /** A response before it is written. */
@@ -54,7 +55,7 @@ export function emptyAnswer(status: number, headers: Answer['headers'] = []): An
 export function finished(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
   const headers = [...ALWAYS, ...answer.headers, ...more]
   if (method !== 'HEAD') return { ...answer, headers }
-  if (answer.body !== undefined) headers.push(['Content-Length', String(new TextEncoder().encode(answer.body).length)])
+  if (answer.body !== undefined) headers.push(['Content-Length', String(utf8Length(answer.body))])
   return { status: answer.status, headers }
 }
 

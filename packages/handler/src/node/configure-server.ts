@@ -1,6 +1,6 @@
-import type { IncomingMessage, Server } from 'node:http'
+import { type IncomingMessage, STATUS_CODES, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { refuseUnreadable } from './refuse-unreadable.js'
+import { emptyAnswer, finished } from '../http/answer.js'
 
 /** Time-outs of a server (LIM-03), in milliseconds. */
 export interface ServerTimeouts {
@@ -38,4 +38,32 @@ export function configureServer(server: Server, timeouts: ServerTimeouts = {}): 
 /** True when the sender of this request waits for `100 Continue`. */
 export function awaitsContinue(message: IncomingMessage): boolean {
   return AWAITS_CONTINUE in message
+}
+
+/**
+ * Answers what Node could not read as a request, with the headers of every answer (HT-10, HT-20), and closes the connection. Nothing is
+ * written to a sender who is late or who has been answered before: it could be taken for the answer to something else.
+ */
+function refuseUnreadable(error: Error, socket: Socket): void {
+  const status = statusOf(error)
+  if (status === undefined || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy()
+    return
+  }
+  const { headers } = finished(
+    emptyAnswer(status, [
+      ['Content-Length', '0'],
+      ['Connection', 'close'],
+    ]),
+    'GET',
+  )
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers.map((header) => header.join(': '))]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n`, () => socket.destroy())
+}
+
+function statusOf(error: Error): number | undefined {
+  const code = 'code' in error ? error.code : undefined
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'ECONNRESET') return undefined
+  if (code === 'HPE_HEADER_OVERFLOW') return 431
+  return code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW' ? 413 : 400
 }

@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { checkHas } from 'fhir-ops/errors'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
-import { linesOf } from '../http/http-request.js'
-import { nodeRequest, type RoutedMessage } from './node-request.js'
+import { type HttpRequest, bodyTaken, linesOf } from '../http/http-request.js'
+import { awaitsContinue } from './configure-server.js'
 import { writeAnswer } from './write-answer.js'
 
 /** A listener for `node:http`; Express takes it as middleware. */
@@ -29,7 +29,7 @@ export function startingListener(): NodeListener {
 }
 
 /** Serves one request; resolves when the answer is handed to the socket. */
-export async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMessage, response: ServerResponse): Promise<void> {
+async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMessage, response: ServerResponse): Promise<void> {
   const incoming = nodeRequest(message, response)
   const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
   const answer = isAddressed(message) ? await handler.respond(incoming.request, connection) : finished(emptyAnswer(400), 'GET')
@@ -41,4 +41,76 @@ function isAddressed(message: IncomingMessage): boolean {
   const { httpVersion, headers } = message
   if (linesOf(message, 'host') > 1) return false
   return httpVersion === '1.1' ? headers.host !== undefined : httpVersion !== '0.9'
+}
+
+/** The part of a Koa context that is used. */
+export interface KoaContext {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** Path and query before any mounting. */
+  readonly originalUrl: string
+  respond?: boolean | undefined
+}
+
+/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {OperationError} as `toNodeListener`. */
+export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: KoaContext) => Promise<void> {
+  checkHas('handler', handler, ['respond'])
+  return (context) => {
+    Object.assign(context, { respond: false })
+    return serve(handler, Object.assign(context.req, { originalUrl: context.originalUrl }), context.res)
+  }
+}
+
+/** A request that a router such as Express has passed on: `url` is then without the mount path. */
+export interface RoutedMessage extends IncomingMessage {
+  readonly originalUrl?: string
+}
+
+/** A Node request in the handler's terms. Nothing is copied or read before it is asked for. */
+interface NodeRequest {
+  readonly request: HttpRequest
+  /** True while a part of the body is still on its way. */
+  isBodyUnread(): boolean
+}
+
+/** Wraps a request of `node:http`. */
+function nodeRequest(message: RoutedMessage, response: ServerResponse): NodeRequest {
+  const { headers } = message
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  let signal: AbortSignal | undefined
+  return {
+    request: {
+      method: message.method ?? 'GET',
+      target: message.originalUrl ?? message.url ?? '/',
+      header: (name) => headerText(headers[name]),
+      hasBody,
+      body: () => bodyOf(message, response),
+      get signal() {
+        signal ??= whenGone(response)
+        return signal
+      },
+    },
+    isBodyUnread: () => hasBody && !message.complete,
+  }
+}
+
+function headerText(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' || value === undefined ? value : value.join(', ')
+}
+
+function bodyOf(message: IncomingMessage, response: ServerResponse): AsyncIterable<Uint8Array> {
+  if (message.readableDidRead) throw bodyTaken()
+  if (awaitsContinue(message)) response.writeContinue()
+  return message.iterator({ destroyOnReturn: false })
+}
+
+/** Aborted when the connection ends before the answer is written. */
+function whenGone(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  const onClose = (): void => {
+    if (!response.writableFinished) controller.abort()
+  }
+  response.once('close', onClose)
+  if (response.destroyed) onClose()
+  return controller.signal
 }

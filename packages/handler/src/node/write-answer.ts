@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { sendStream } from './send-stream.js'
 import type { Answer } from '../http/answer.js'
 
 /**
@@ -22,8 +21,23 @@ export async function writeAnswer(response: ServerResponse, answer: Answer, unre
   else if (mayHaveBody(answer.status) && response.req.method !== 'HEAD') headers.push('Content-Length', '0')
   if (unread !== undefined) headers.push('Connection', 'close')
   response.writeHead(answer.status, headers)
+  if (unread === undefined && hasBody && answer.body.length > SLICE) return sendStream(response, slices(answer.body))
   if (unread === undefined) response.end(answer.body)
   else endGently(response, answer.body, unread)
+}
+
+/** Characters that are handed to the socket at a time: a long text would be there twice, and encoded in one go. */
+const SLICE = 256 * 1024
+
+/** Cuts a text where no character is cut in two. */
+function* slices(text: string): Iterable<string> {
+  for (let at = 0; at < text.length;) {
+    const end = at + SLICE
+    const isCut = text.charCodeAt(end - 1) >= 0xd800 && text.charCodeAt(end - 1) < 0xdc00
+    const next = isCut ? end + 1 : end
+    yield text.slice(at, next)
+    at = next
+  }
 }
 
 function mayHaveBody(status: number): boolean {
@@ -53,4 +67,34 @@ function endGently(response: ServerResponse, body: string | undefined, unread: I
   })
   unread.once('end', finish)
   unread.once('close', finish)
+}
+
+/** A reader that takes nothing for so long has gone. */
+const STALL_MS = 30_000
+
+/**
+ * Sends a text in pieces, each made when the one before has left. Stops when the reader has gone. After a failure the connection ends without
+ * the end of the answer, so that nobody takes it for the whole.
+ */
+async function sendStream(response: ServerResponse, stream: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  const gone = new Promise<void>((resolve) => {
+    response.once('close', resolve)
+  })
+  response.setTimeout(STALL_MS, () => response.destroy())
+  try {
+    for await (const chunk of stream) {
+      await Promise.race([gone, written(response, chunk)])
+      if (response.destroyed) return
+    }
+    response.setTimeout(0)
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
+
+function written(response: ServerResponse, chunk: string): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(chunk, () => resolve())
+  })
 }

@@ -63,7 +63,9 @@ async function readAll(exchange: Exchange, { reads, serve, entries }: Reading): 
   const size = createAnswerSize({ maxBytes: exchange.ctx.limits.maxAnswerBytes, advice: '' })
   for (const entry of all.values()) size.add(entry)
   const refusal = responseEntry(refusalOf(exchange))
+  const pace = createPace(exchange.ctx)
   for (const [place, { index, request }] of reads.entries()) {
+    if (pace.due()) await pace.pause()
     const entry = responseEntry(await serve(request, exchange))
     const rest = ENVELOPE_BYTES + (reads.length - place - 1) * ENTRY_BYTES
     const isTaken = size.takes(entry, rest)

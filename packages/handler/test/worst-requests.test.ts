@@ -1,0 +1,278 @@
+import { createContext } from 'fhir-ops/context'
+import { createBots, type BotEvent } from 'fhir-ops/execute'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { createSessions } from 'fhir-ops/sessions'
+import { r4 } from '@fhir-ops/r4'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createHandler, type Answer, type Handler, type HttpRequest, type Route } from '../src/index.js'
+import { FULL_SCOPES, USER } from './running-server.js'
+
+const MIB = 1024 * 1024
+/** Most bytes of an answer here. */
+const MAX_ANSWER = 4 * MIB
+/** What one request may take of the heap beside what is stored, garbage included. */
+const MAX_HEAP = 320 * MIB
+/** Processor time of the thread without a gap: what others have to wait, at worst, on a slow machine. */
+const MAX_STRETCH_MS = 150
+
+let handler: Handler
+let token = ''
+
+const codes = Array.from({ length: 20_000 }, (_, n) => ({ code: `c${n}`, display: `Concept number ${n}` }))
+const system = 'http://w.example/cs'
+const json = (value: object): string => JSON.stringify(value)
+const wide = `"language":"${'w'.repeat(20_000)}"`
+const nested = `"extension":${'[{"url":"u","extension":'.repeat(45)}[${'1,'.repeat(1_000_000)}1]${'}]'.repeat(45)}`
+
+const STORED: readonly (readonly [type: string, id: string, text: string])[] = [
+  ['CodeSystem', 'cs', `"url":"${system}","status":"active","content":"complete","concept":[{"code":"root","concept":${json(codes)}}]`],
+  ['ValueSet', 'vs', `"url":"http://w.example/vs","status":"active","compose":{"include":[{"system":"${system}"}]}`],
+  [
+    'ConceptMap',
+    'cm',
+    `"url":"http://w.example/cm","status":"active","group":[{"source":"${system}","target":"urn:t","element":[{"code":"c1","target":${json(
+      codes.map(({ code, display }) => ({ code, display, equivalence: 'equal' })),
+    )}}]}]`,
+  ],
+  [
+    'Measure',
+    'm',
+    `"url":"http://w.example/m","status":"active","group":${json(
+      Array.from({ length: 100 }, () => ({
+        population: Array.from({ length: 5 }, (_, n) => ({
+          code: { coding: [{ code: 'measure-population' }] },
+          criteria: { language: 'application/x-fhir-query', expression: `Patient?_id:not=p${n}` },
+        })),
+      })),
+    )}`,
+  ],
+  ['Basic', 'nested', nested],
+  ...Array.from({ length: 1_000 }, (_, n) => ['Patient', `p${n}`, `"generalPractitioner":[{"reference":"Basic/nested"}],${wide}`] as const),
+]
+
+beforeAll(async () => {
+  const storage = memoryStorage()
+  const sessions = createSessions({ store: memorySessionStore() })
+  const bots = createBots({ hostBots: [{ id: 'long', run: ({ input }: BotEvent) => ({ input, text: 'x'.repeat(3 * MIB) }) }] })
+  const context = createContext({ storage, ...r4(), limits: { maxAnswerBytes: MAX_ANSWER } })
+  const verifier = { claims: () => true, verify: async () => ({ issuer: 'http://i', sub: USER.sub }) }
+  handler = createHandler({ context, sessions, bots, baseUrl: 'http://x', defaultPolicy: 'deny', logoutTokens: [verifier] })
+  for (let n = 0; n < 1_000; n++) ({ token } = await sessions.create({ user: USER, scopes: FULL_SCOPES }))
+  for (const [type, id, text] of STORED) {
+    const { status } = await send({ method: 'PUT', url: `/fhir/R4/${type}/${id}`, body: `{"resourceType":"${type}","id":"${id}",${text}}` })
+    expect([id, status]).toEqual([id, 201])
+  }
+  await send({ method: 'POST', url: '/fhir/R4/$closure', body: parameters({ name: 'name', valueString: 'w' }) })
+  for (let n = 0; n < 300; n++)
+    await send({ method: 'PUT', url: '/fhir/R4/Patient/p0', body: `{"resourceType":"Patient","id":"p0",${wide}}` })
+})
+
+interface Sent {
+  readonly method?: string
+  /** Path and query. */
+  readonly url: string
+  readonly body?: string
+  readonly type?: string
+}
+
+function send({ method = 'GET', url, body, type = 'application/fhir+json' }: Sent): Promise<Answer> {
+  const headers = new Map([['authorization', `Bearer ${token}`], ...(body === undefined ? [] : [['content-type', type] as const])])
+  const request: HttpRequest = {
+    method,
+    target: url,
+    header: (name) => headers.get(name),
+    hasBody: body !== undefined,
+    async *body() {
+      yield new TextEncoder().encode(body)
+    },
+    signal: undefined,
+  }
+  return handler.respond(request)
+}
+
+interface Measured {
+  readonly status: number
+  readonly bytes: number
+  readonly heap: number
+  readonly stretchMs: number
+}
+
+/** Serves one request to the end of its answer, and watches what it takes meanwhile. */
+async function measured(sent: Sent): Promise<Measured> {
+  const [before, peak] = [heapBytes(), { heap: 0, stretchMs: 0 }]
+  let used = process.threadCpuUsage()
+  const note = (): void => {
+    const { user, system: kernel } = process.threadCpuUsage(used)
+    peak.stretchMs = Math.max(peak.stretchMs, (user + kernel) / 1_000)
+    peak.heap = Math.max(peak.heap, heapBytes() - before)
+    used = process.threadCpuUsage()
+  }
+  const beat = setInterval(note)
+  const { status, body, stream } = await send(sent)
+  let bytes = Buffer.byteLength(body ?? '')
+  for await (const piece of stream ?? []) bytes += Buffer.byteLength(piece)
+  clearInterval(beat)
+  note()
+  return { status, bytes, ...peak }
+}
+
+function heapBytes(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+/** A body that is as long as bodies may be. */
+const BODY = 4 * MIB - 1_000
+const filled = (start: string, item: string, end: string): string =>
+  start +
+  Array<string>(Math.floor((BODY - start.length - end.length) / (item.length + 1)))
+    .fill(item)
+    .join(',') +
+  end
+const parameters = (...parameter: readonly object[]): string => json({ resourceType: 'Parameters', parameter })
+const codings = (count: number): readonly object[] => codes.slice(0, count).map(({ code }) => ({ system, code }))
+const bundle = (type: string, entry: string, count: number): string =>
+  `{"resourceType":"Bundle","type":"${type}","entry":[${Array<string>(count).fill(entry).join(',')}]}`
+const form = Array.from({ length: 900 }, (_, n) => `f${n}=${'x'.repeat(4_000)}`).join('&')
+const shortForm = form.slice(0, 360_000)
+const FORM = 'application/x-www-form-urlencoded'
+const longPatient = filled(
+  '{"resourceType":"Patient","id":"x","name":[',
+  '{"family":"Mustermann-Beispiel","given":["Adelheid","Berta"]}',
+  ']}',
+)
+const read = '{"request":{"method":"GET","url":"ValueSet/$expand?url=http://w.example/vs"}}'
+
+/** The worst request for each route that its limits let through; several are tried where it is not clear which one is. */
+const WORST: Readonly<Record<string, readonly Sent[]>> = {
+  'GET /oauth2/userinfo': [{ url: '/oauth2/userinfo' }],
+  'POST /oauth2/userinfo': [{ method: 'POST', url: '/oauth2/userinfo', body: form, type: FORM }],
+  'GET /auth/me': [{ url: '/auth/me' }],
+  'POST /oauth2/backchannel-logout': [{ method: 'POST', url: '/oauth2/backchannel-logout', body: shortForm, type: FORM }],
+  'POST $batch-validate-code type': [
+    {
+      method: 'POST',
+      url: '/fhir/R4/ValueSet/$batch-validate-code',
+      body: parameters(
+        { name: 'url', valueUri: 'http://w.example/vs' },
+        ...codings(2_000).map((valueCoding) => ({
+          name: 'validation',
+          resource: { resourceType: 'Parameters', parameter: [{ name: 'coding', valueCoding }] },
+        })),
+      ),
+    },
+  ],
+  'POST $closure system': [
+    {
+      method: 'POST',
+      url: '/fhir/R4/$closure',
+      body: parameters({ name: 'name', valueString: 'w' }, ...codings(1_000).map((valueCoding) => ({ name: 'concept', valueCoding }))),
+    },
+  ],
+  '$validate-code': [
+    { url: `/fhir/R4/ValueSet/$validate-code?url=http://w.example/vs&code=none&system=${system}` },
+    {
+      method: 'POST',
+      url: '/fhir/R4/ValueSet/$validate-code',
+      body: parameters(
+        { name: 'url', valueUri: 'http://w.example/vs' },
+        { name: 'codeableConcept', valueCodeableConcept: { coding: codings(10_000) } },
+      ),
+    },
+    { url: `/fhir/R4/CodeSystem/$validate-code?url=${system}&code=none` },
+  ],
+  $compare: [{ url: '/fhir/R4/ValueSet/$compare?thisUrl=http://w.example/vs&otherUrl=http://hl7.org/fhir/ValueSet/all-types' }],
+  '$evaluate-measure': [{ url: '/fhir/R4/Measure/m/$evaluate-measure?periodStart=2020&periodEnd=2021' }],
+  $expand: [
+    { url: '/fhir/R4/ValueSet/$expand?url=http://w.example/vs' },
+    { url: '/fhir/R4/ValueSet/vs/$expand?filter=concept&_pretty=true&includeDefinition=true' },
+    { url: '/fhir/R4/ValueSet/vs/$expand?_format=ndjson' },
+  ],
+  $lookup: [{ url: `/fhir/R4/CodeSystem/$lookup?system=${system}&code=root&property=child&_pretty=true` }],
+  $subsumes: [{ url: `/fhir/R4/CodeSystem/$subsumes?system=${system}&codeA=c1&codeB=root` }],
+  $translate: [
+    { url: `/fhir/R4/ConceptMap/cm/$translate?system=${system}&code=c1&_pretty=true` },
+    {
+      method: 'POST',
+      url: '/fhir/R4/ConceptMap/cm/$translate',
+      body: parameters({ name: 'codeableConcept', valueCodeableConcept: { coding: codings(10_000) } }),
+    },
+  ],
+  $validate: [
+    { method: 'POST', url: '/fhir/R4/Patient/$validate', body: longPatient },
+    { method: 'POST', url: '/fhir/R4/Basic/$validate', body: `{"resourceType":"Basic",${nested}}` },
+  ],
+  $versions: [{ url: '/fhir/R4/$versions?_pretty=true' }],
+  $execute: [{ method: 'POST', url: '/fhir/R4/Bot/long/$execute', body: longPatient }],
+  'GET /fhir/R4/:type/:id': [
+    { url: '/fhir/R4/Basic/nested?_pretty=true' },
+    { url: '/fhir/R4/CodeSystem/cs?_pretty=true' },
+    { url: '/fhir/R4/CodeSystem/cs?_elements=concept' },
+  ],
+  'GET /fhir/R4/:type/:id/_history/:version': [{ url: '/fhir/R4/Basic/nested/_history/1?_pretty=true' }],
+  'GET /fhir/R4/:type/:id/_history': [{ url: '/fhir/R4/Patient/p0/_history?_count=1000' }],
+  'GET /fhir/R4/:type/_history': [{ url: '/fhir/R4/Patient/_history?_count=1000' }],
+  'GET /fhir/R4/_history': [{ url: '/fhir/R4/_history?_count=1000' }],
+  'GET /fhir/R4/:type': [
+    { url: '/fhir/R4/Patient?_count=1000&_total=accurate' },
+    { url: '/fhir/R4/Patient?_count=150&_include=*&_pretty=true' },
+    { url: '/fhir/R4/Patient?_count=1000&_elements=language' },
+  ],
+  'POST /fhir/R4/:type/_search': [{ method: 'POST', url: '/fhir/R4/Patient/_search', body: '_count=1000', type: FORM }],
+  'GET /fhir/R4/:type/:id/:member': [{ url: '/fhir/R4/Patient/p0/Observation?_count=1000' }],
+  'POST /fhir/R4/:type/:id/:member/_search': [
+    { method: 'POST', url: '/fhir/R4/Patient/p0/Observation/_search', body: '_count=1000', type: FORM },
+  ],
+  'GET /fhir/R4/:type/:id/*': [{ url: '/fhir/R4/Patient/p0/*?_count=1000' }],
+  'POST /fhir/R4/:type/:id/*/_search': [{ method: 'POST', url: '/fhir/R4/Patient/p0/*/_search', body: '_count=1000', type: FORM }],
+  'GET /fhir/R4': [{ url: '/fhir/R4?_count=1000' }],
+  'POST /fhir/R4/_search': [{ method: 'POST', url: '/fhir/R4/_search', body: '_count=1000', type: FORM }],
+  'POST /fhir/R4/:type': [{ method: 'POST', url: '/fhir/R4/Patient', body: longPatient }],
+  'PUT /fhir/R4/:type/:id': [{ method: 'PUT', url: '/fhir/R4/Patient/x', body: longPatient }],
+  'DELETE /fhir/R4/:type/:id': [{ method: 'DELETE', url: '/fhir/R4/Patient/x' }],
+  'PUT /fhir/R4/:type': [{ method: 'PUT', url: '/fhir/R4/Patient?_id=x', body: longPatient }],
+  'DELETE /fhir/R4/:type': [{ method: 'DELETE', url: '/fhir/R4/Patient?_id:not=p1' }],
+  'POST /fhir/R4': [
+    { method: 'POST', url: '/fhir/R4', body: bundle('batch', read, 100) },
+    { method: 'POST', url: '/fhir/R4', body: bundle('batch', '{"request":{"method":"GET","url":"metadata"}}', 5_000) },
+    { method: 'POST', url: '/fhir/R4', body: bundle('batch', '{"request":{"method":"GET","url":"Basic/nested?_pretty=true"}}', 300) },
+    { method: 'POST', url: '/fhir/R4', body: bundle('transaction', '{"request":{"method":"GET","url":"CodeSystem/cs"}}', 300) },
+    {
+      method: 'POST',
+      url: '/fhir/R4',
+      body: bundle('transaction', '{"request":{"method":"POST","url":"Patient"},"resource":{"resourceType":"Patient"}}', 3_000),
+    },
+  ],
+  'GET /fhir/R4/metadata': [{ url: '/fhir/R4/metadata?_pretty=true' }, { url: '/fhir/R4/metadata?mode=terminology&_pretty=true' }],
+  'GET /.well-known/smart-configuration': [{ url: '/.well-known/smart-configuration' }],
+  'GET /fhir/R4/.well-known/smart-configuration': [{ url: '/fhir/R4/.well-known/smart-configuration' }],
+  'GET /healthz': [{ url: '/healthz' }],
+  'GET /readyz': [{ url: '/readyz' }],
+  // Last, because they end sessions.
+  'POST /auth/revoke': [{ method: 'POST', url: '/auth/revoke', body: '{"others":true}' }],
+  'POST /oauth2/logout': [{ method: 'POST', url: '/oauth2/logout', body: '{}' }],
+}
+
+/** Rows of the route table that do the same: an operation's methods and levels are one, unless there is but one of each. */
+function kindsOf({ method, path, operation }: Route): readonly string[] {
+  const place = operation === undefined ? '' : path.includes(':id') ? ' instance' : path.includes(':type') ? ' type' : ' system'
+  return operation === undefined ? [`${method} ${path}`] : [operation.name, `${method} ${operation.name}${place}`]
+}
+
+describe('the worst request that the limits let through', () => {
+  it('is stated for every route, and for no other', () => {
+    const kinds = new Set(handler.routes.flatMap(kindsOf))
+    expect(handler.routes.filter((route) => !kindsOf(route).some((kind) => kind in WORST)).map(kindsOf)).toEqual([])
+    expect(Object.keys(WORST).filter((kind) => !kinds.has(kind))).toEqual([])
+  })
+
+  const rows = Object.entries(WORST).flatMap(([kind, requests]) => requests.map((sent, n) => [`${kind} ${n + 1}`, sent] as const))
+  it.each(rows)('%s', async (kind, sent) => {
+    if (!kind.startsWith('POST /oauth2/logout')) await send(sent)
+    const { status, bytes, heap, stretchMs } = await measured(sent)
+    expect([200, 201, 204, 400, 404, 412, 422]).toContain(status)
+    expect(bytes).toBeLessThanOrEqual(MAX_ANSWER)
+    expect(heap).toBeLessThan(MAX_HEAP)
+    expect(stretchMs).toBeLessThan(MAX_STRETCH_MS)
+  })
+})
