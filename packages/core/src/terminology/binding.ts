@@ -3,13 +3,13 @@ import { OperationError, type ErrorCode } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { demandedSupplements } from './request-input.js'
 import { terminologyScope } from './scope.js'
-import { definedValueSet } from './value-set/defined-value-set.js'
+import { definedValueSet } from './value-set/value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
 import { finished, paced } from '../work/index.js'
-import { membershipIn, type CodeInQuestion, type MembershipQuestion } from './value-set/membership.js'
-import { withImports, type ValueSetPlan } from './value-set/plan.js'
-import { preparedFilters } from './value-set/prepared-filters.js'
+import { membershipIn, type MembershipQuestion } from './value-set/membership.js'
+import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set/plan.js'
+import { preparedFilters } from './value-set/selection.js'
 
 /** A code, a Coding, or a CodeableConcept, as it stands in a resource. */
 export type BoundValue = string | JsonObject

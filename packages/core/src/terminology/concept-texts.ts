@@ -1,5 +1,5 @@
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { standardsStatusOf } from './code-system/concept-status.js'
+import { standardsStatusOf } from './code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptText } from '../code-system/index.js'
 import { languageFit, type LanguageList } from './languages.js'
 import type { ListedCode } from './value-set/value-set.js'

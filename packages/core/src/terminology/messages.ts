@@ -1,5 +1,5 @@
 import type { OperationOutcomeIssue } from 'fhir/r4.js'
-import { quoted, type IssueSeverity } from '../errors/index.js'
+import { quoted, type IssueSeverity, ERRORS, OperationError, type ErrorCode } from '../errors/index.js'
 
 /** Severity, issue type, code in the system tx-issue-type, and text with the places in braces that are filled in. */
 export type MessageRow = readonly [IssueSeverity, OperationOutcomeIssue['code'], string | undefined, string]
@@ -105,4 +105,34 @@ export function escaped(text: string): string {
 /** Text that is not the caller's alone, as it may stand in a message: escaped, of any length. */
 export function escapedWhole(text: string): string {
   return JSON.stringify(text.toWellFormed()).slice(1, -1)
+}
+
+/** Where a refusal points to, and which failure it is when that cannot be seen from the message. */
+export interface RefusalOptions {
+  readonly code?: ErrorCode
+  readonly expression?: readonly string[]
+  /** Advice beside the message. */
+  readonly diagnostics?: string
+}
+
+/** The failure codes that issue types of messages stand for. */
+const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ['not-found', 'content-not-found'],
+  ['invalid', 'definition-invalid'],
+  ['too-costly', 'too-costly'],
+  ['not-supported', 'not-supported'],
+])
+
+/** The error with which an operation that cannot be carried out ends, worded by the table of messages. */
+export function refusal(id: MessageId, values: MessageValues, options: RefusalOptions = {}): OperationError {
+  const row = MESSAGES[id]
+  const [, issue, type] = row
+  const code = options.code ?? CODES.get(issue) ?? 'unprocessable'
+  return new OperationError(code, messageText(row, values), {
+    messageId: id,
+    ...(type !== undefined && { txIssue: type }),
+    ...(ERRORS[code].issue !== issue && { issue }),
+    ...(options.expression !== undefined && { expression: options.expression }),
+    ...(options.diagnostics !== undefined && { diagnostics: options.diagnostics }),
+  })
 }

@@ -3,8 +3,8 @@ import { OperationError } from '../errors/index.js'
 import type { CodeSystemProvider } from '../code-system/index.js'
 import { preparedChoice, type SystemFamily } from './code-system/system-family.js'
 import { explainUnknownCode } from './explain/unknown-code.js'
-import { versionStep } from './explain/version-step.js'
-import { escaped } from './messages.js'
+import { versionStep } from './explain/steps.js'
+import { escaped, type MessageId, type MessageValues } from './messages.js'
 import type { TerminologyScope } from './scope.js'
 
 /** A code system without which an operation cannot go on. */
@@ -49,4 +49,22 @@ export async function neededConcept(ctx: OperationContext, provider: CodeSystemP
   const { url, version } = provider.header
   const where = version === undefined ? escaped(url) : `${escaped(url)} version ${escaped(version)}`
   throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`)
+}
+
+/** What could not be done without the code system. */
+export type Purpose = 'validated' | 'expanded'
+
+/** The message about a code system, or a version of it, that is not known. */
+export function unknownSystemValues(
+  family: SystemFamily,
+  version: string | undefined,
+  purpose: Purpose,
+): readonly [MessageId, MessageValues] {
+  const system = family.url
+  if (version === undefined) return [purpose === 'expanded' ? 'UNKNOWN_CODESYSTEM_EXP' : 'UNKNOWN_CODESYSTEM', { system }]
+  if (family.versions.length === 0) {
+    return [purpose === 'expanded' ? 'UNKNOWN_CODESYSTEM_VERSION_EXP_NONE' : 'UNKNOWN_CODESYSTEM_VERSION_NONE', { system, version }]
+  }
+  const versions = family.versions.map(escaped).join(' or ')
+  return [purpose === 'expanded' ? 'UNKNOWN_CODESYSTEM_VERSION_EXP' : 'UNKNOWN_CODESYSTEM_VERSION', { system, version, versions }]
 }

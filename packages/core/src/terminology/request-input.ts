@@ -1,11 +1,12 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
-import type { ParameterReader } from '../parameters/index.js'
+import { type ParameterReader, parameterReader } from '../parameters/index.js'
 import { languageList, type LanguageList } from './languages.js'
-import { refusal } from './refusal.js'
+import { refusal } from './messages.js'
 import { versionsByUrl, type VersionRules } from './versions.js'
-import { expansionParameterText } from './value-set/expansion-parameter.js'
+import { expansionParameterText } from './value-set/value-set.js'
+import { forRequest, type OperationContext } from '../context/index.js'
 
 const SUPPLEMENT = 'http://hl7.org/fhir/StructureDefinition/valueset-supplement'
 
@@ -78,4 +79,27 @@ function optionalList(text: string | undefined): LanguageList | undefined {
 /** Inputs that nobody knows are passed over, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid`. */
 export function ignoreUnknown(request: Pick<OperationRequest, 'strict'>, reader: ParameterReader): void {
   if (request.strict) reader.refuseUnknown()
+}
+
+/** A call of a terminology operation as plain values. */
+export interface TerminologyCall<Input> {
+  /** Finds the resources that came with the call, too. */
+  readonly ctx: OperationContext
+  readonly input: Input
+}
+
+/** Reads the inputs of one operation. @throws {OperationError} for what is missing or malformed. */
+export type InputReader<Input> = (ctx: OperationContext, request: OperationRequest, reader: ParameterReader) => Input | Promise<Input>
+
+/** Reads a call: what every terminology operation takes, and by `read` the operation's own inputs. @throws {OperationError} as `read`. */
+export async function readTerminologyCall<Input>(
+  base: OperationContext,
+  request: OperationRequest,
+  read: InputReader<Input>,
+): Promise<TerminologyCall<Input>> {
+  const reader = parameterReader(request.parameters)
+  const ctx = forRequest(base, { resources: readTxResources(reader) })
+  const input = await read(ctx, request, reader)
+  ignoreUnknown(request, reader)
+  return { ctx, input }
 }

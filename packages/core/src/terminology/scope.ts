@@ -3,7 +3,7 @@ import { createPace, type OperationContext, type Pace } from '../context/index.j
 import { quoted } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
-import { refusal } from './refusal.js'
+import { refusal } from './messages.js'
 import { NO_RULES, type VersionRules } from './versions.js'
 
 /** What one request works with: its rules, and everything that it has looked up so far. */

@@ -2,7 +2,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { ascendingBitmap, rangeBitmap, testedBitmap, type Bitmap } from '../../bits/index.js'
 import { finished, sharedWork, type Work } from '../../work/index.js'
 import type { ConceptStatus, ConceptIndex, ConceptSource } from '../../code-system/index.js'
-import { propertyText } from './property-value.js'
+import { propertyText } from './concept-properties.js'
 import { textIndex } from './text-index.js'
 
 /** What an index is made over. */

@@ -1,11 +1,9 @@
 import { firstWhere } from '../../bits/index.js'
-import { keptLately } from '../kept-lately.js'
+import { keptLately } from '../memo.js'
 import type { Work } from '../../work/index.js'
-import { displayWords, firstPlace, type DisplayWords } from './display-words.js'
-import { placeOrder } from './place-order.js'
+import { displayWords, firstPlace, type DisplayWords, placeOrder, MOST_PLACED } from './place-order.js'
 import type { DisplayOrder } from '../../code-system/index.js'
-import { MOST_PLACED } from './placed-key.js'
-import { sortedPlaces } from './sorted-places.js'
+import { sortedPlaces } from './sorting.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
 /** What an order is made of, in a form that can be kept. */

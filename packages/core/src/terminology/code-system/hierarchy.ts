@@ -1,6 +1,6 @@
 import { addBit, emptyBits, bitmapOf, rangeBitmap, type Bitmap } from '../../bits/index.js'
 import type { Hierarchy } from '../../code-system/index.js'
-import { keptLately } from '../kept-lately.js'
+import { keptLately } from '../memo.js'
 import type { Work } from '../../work/index.js'
 
 /** A numbering of concepts, depth first. */

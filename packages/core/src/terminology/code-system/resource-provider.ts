@@ -4,10 +4,11 @@ import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { cachedWork, type LongKind, type Pending } from '../cached-work.js'
 import type { Work } from '../../work/index.js'
 import { conceptIndex } from './concept-index.js'
-import { collectConcepts } from './concept-list.js'
 import { depthFirst } from './hierarchy.js'
-import { standardsStatusOf, statusReader } from './concept-status.js'
+import { standardsStatusOf, statusReader, propertyCodes, propertyText } from './concept-properties.js'
 import type { ConceptStatus, CodeSystemProvider, ConceptSource, SystemHeader } from '../../code-system/index.js'
+
+const STEPS = 256
 
 /** Measured over 350,000 concepts (bench `terminology`): codes, hierarchy and text index; what was parsed stays with the storage. */
 const BYTES_PER_CONCEPT = 1_000
@@ -55,8 +56,6 @@ export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
   }
 }
 
-const STEPS = 1024
-
 function headerOf(resource: JsonObject): SystemHeader {
   const [version, name, language] = ['version', 'name', 'language'].map((member) => stringAt(resource, member))
   const standardsStatus = standardsStatusOf(resource)
@@ -74,4 +73,86 @@ function headerOf(resource: JsonObject): SystemHeader {
     ...(language !== undefined && { language }),
     ...(standardsStatus !== undefined && { standardsStatus }),
   }
+}
+
+/** The concepts of a CodeSystem in the order of their definition. */
+interface ConceptList {
+  readonly concepts: readonly JsonObject[]
+  /** Of each concept: the places of its parents, by nesting and by the properties `parent` and `child`. */
+  readonly parents: readonly (readonly number[])[]
+  /** What codes are compared by. */
+  readonly keyOf: (code: string) => string
+}
+
+/** Lists the concepts of a CodeSystem, each code once; a code that comes again adds a parent only. */
+function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<ConceptList> {
+  const keyOf = caseSensitive ? (code: string) => code : (code: string) => code.toLowerCase()
+  const places = new Map<string, number>()
+  const concepts: JsonObject[] = []
+  const parents: number[][] = []
+  const open: OpenList[] = [{ list: objectsAt(resource, 'concept'), next: 0, parent: -1 }]
+  for (let nested = nextOf(open); nested !== undefined; nested = nextOf(open)) {
+    const { concept, parent } = nested
+    const code = stringAt(concept, 'code')
+    if (code === undefined) continue
+    const place = places.get(keyOf(code)) ?? concepts.length
+    if (place === concepts.length) {
+      places.set(keyOf(code), place)
+      concepts.push(concept)
+      parents.push([])
+    }
+    if (parent >= 0) addParent(parents, place, parent)
+    if (concept['concept'] !== undefined) open.push({ list: objectsAt(concept, 'concept'), next: 0, parent: place })
+    if (concepts.length % STEPS === 0) yield
+  }
+  yield* addNamedParents({ resource, concepts, parents, find: (code) => places.get(keyOf(code)) })
+  return { concepts, parents, keyOf }
+}
+
+/** Concepts side by side, as far as they were gone through. */
+interface OpenList {
+  readonly list: readonly JsonObject[]
+  next: number
+  readonly parent: number
+}
+
+interface Nested {
+  readonly concept: JsonObject
+  readonly parent: number
+}
+
+function nextOf(open: OpenList[]): Nested | undefined {
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const concept = top.list[top.next++]
+    if (concept !== undefined) return { concept, parent: top.parent }
+    open.pop()
+  }
+  return undefined
+}
+
+interface Named {
+  readonly resource: JsonObject
+  readonly concepts: readonly JsonObject[]
+  readonly parents: readonly number[][]
+  readonly find: (code: string) => number | undefined
+}
+
+function* addNamedParents({ resource, concepts, parents, find }: Named): Work<void> {
+  const parentCodes = propertyCodes(resource, 'parent')
+  const childCodes = propertyCodes(resource, 'child')
+  for (const [place, concept] of concepts.entries()) {
+    if (place % STEPS === 0) yield
+    if (concept['property'] === undefined) continue
+    for (const property of objectsAt(concept, 'property')) {
+      const code = stringAt(property, 'code') ?? ''
+      if (parentCodes.includes(code)) addParent(parents, place, find(propertyText(property) ?? ''))
+      if (childCodes.includes(code)) addParent(parents, find(propertyText(property) ?? ''), place)
+    }
+  }
+}
+
+function addParent(parents: readonly number[][], place: number | undefined, parent: number | undefined): void {
+  const list = place === undefined ? undefined : parents[place]
+  if (list === undefined || parent === undefined || parent === place || list.includes(parent)) return
+  list.push(parent)
 }

@@ -1,9 +1,9 @@
 import { fewBitmap, gatheredBitmap, members, type Bitmap } from '../../bits/index.js'
-import { keptLately } from '../kept-lately.js'
+import { keptLately } from '../memo.js'
 import { foldTerm, placeOfWord, wordsOf } from '../words.js'
 import type { FilterWord, DisplayOrder } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
-import { countingOrder } from './counting-order.js'
+import { countingOrder } from './sorting.js'
 import { codeFinder, collected, displayColumns, orderOver } from './display-order.js'
 import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 

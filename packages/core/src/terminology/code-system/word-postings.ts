@@ -1,8 +1,7 @@
 import { firstWhere } from '../../bits/index.js'
 import { wordsOf } from '../words.js'
 import type { Work } from '../../work/index.js'
-import { countingOrder, inOrder, type Column } from './counting-order.js'
-import { sortedPlaces } from './sorted-places.js'
+import { countingOrder, inOrder, type Column, sortedPlaces } from './sorting.js'
 
 /** The place of a word that does not stand in the display, or too far behind to count. */
 export const FAR = 0xffff

@@ -2,13 +2,12 @@ import { quoted } from '../../errors/index.js'
 import type { Explain } from '../../explain/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
-import { conceptsFor } from '../filter/concepts-for.js'
+import { conceptsFor } from '../filter/operators.js'
 import type { TerminologyScope } from '../scope.js'
 import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
 import type { Segment } from '../value-set/segment.js'
 import type { Work } from '../../work/index.js'
-import { codesText, filterText, partText } from './part-text.js'
-import { versionStep } from './version-step.js'
+import { codesText, filterText, partText, versionStep } from './steps.js'
 
 /** An include or exclude whose codes were worked out. */
 export interface ListedPart {

@@ -3,14 +3,12 @@ import type { Explain, ExplanationReason, ExplanationStep } from '../../explain/
 import { chooseVersion } from '../code-system/system-family.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { includes } from '../filter/concept-set.js'
-import { conceptsFor } from '../filter/concepts-for.js'
+import { conceptsFor } from '../filter/operators.js'
 import type { TerminologyScope } from '../scope.js'
-import type { CodeInQuestion, Membership } from '../value-set/membership.js'
-import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
+import type { CodeInQuestion, Membership, ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
 import { listedConcept, meetsFilters } from '../value-set/selection.js'
 import type { Work } from '../../work/index.js'
-import { codesText, filterText, partText } from './part-text.js'
-import { versionStep } from './version-step.js'
+import { codesText, filterText, partText, versionStep } from './steps.js'
 
 /** An include or exclude that was asked about a code, and what it answered. */
 export interface AskedPart {

@@ -1,6 +1,6 @@
 import { OperationError } from '../../errors/index.js'
 import { andNot, testedBitmap } from '../../bits/index.js'
-import type { CodeSystemProvider, ConceptIndex, ConceptSet } from '../../code-system/index.js'
+import type { CodeSystemProvider, ConceptIndex, ConceptSet, Filter } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
 
 /** True when the concept is in the set. */
@@ -36,3 +36,10 @@ export function listable(provider: CodeSystemProvider): ConceptIndex {
 export function cannotBeListed(url: string): OperationError {
   return new OperationError('not-supported', `The code system ${url} has a grammar, and its codes cannot be listed.`)
 }
+
+/**
+ * Selects the concepts for which a filter holds.
+ *
+ * @returns `undefined` when the operator cannot be used with that property.
+ */
+export type FilterOperator = (provider: CodeSystemProvider, filter: Filter) => ConceptSet | undefined

@@ -2,7 +2,7 @@ import { objectsAt, stringAt } from '../../json/index.js'
 import type { Bitmap } from '../../bits/index.js'
 import type { Work } from '../../work/index.js'
 import { propertyTexts } from '../code-system/concept-index.js'
-import { CONCEPT_PROPERTIES } from '../code-system/concept-status.js'
+import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.js'
 
 /** What the property of a filter stands for: texts of each concept, and where they are known, the concepts of each text. */

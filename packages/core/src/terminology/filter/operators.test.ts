@@ -5,7 +5,7 @@ import { members } from '../../bits/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider } from '../code-system/resource-provider.js'
 import { finished } from '../../work/index.js'
-import { conceptsFor } from './concepts-for.js'
+import { conceptsFor } from './operators.js'
 
 function providerOf(resource: JsonObject): CodeSystemProvider {
   return finished(makeProvider(resource))

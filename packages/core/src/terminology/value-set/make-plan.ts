@@ -3,14 +3,18 @@ import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import type { Filter } from '../../code-system/index.js'
-import { escaped } from '../messages.js'
-import { refusal } from '../refusal.js'
+import { escaped, refusal } from '../messages.js'
 import type { TerminologyScope } from '../scope.js'
-import { definedValueSet } from './defined-value-set.js'
-import { expansionParameterText } from './expansion-parameter.js'
+import {
+  definedValueSet,
+  expansionParameterText,
+  nameOf,
+  readValueSet,
+  type ConceptSetDefinition,
+  type ValueSetDefinition,
+} from './value-set.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
 import { namedSystems, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
-import { nameOf, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
 
 /**
  * Looks up everything that a value set refers to. A value set that is imported on several ways is looked up once.

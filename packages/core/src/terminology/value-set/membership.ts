@@ -1,23 +1,13 @@
 import { compareVersions } from '../../content/index.js'
-import type { ConceptStatus, CodeSystemProvider } from '../../code-system/index.js'
+import type { CodeSystemProvider, ConceptStatus } from '../../code-system/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
 import { isOfVersion } from '../versions.js'
 import type { Work } from '../../work/index.js'
-import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
+import type { CodeInQuestion, ConceptSetPlan, Membership, ValueSetPlan } from './plan.js'
 import { keepsVersions, listedConcept, selects } from './selection.js'
-import type { ListedCode } from './value-set.js'
-
-/** A code that may be in a value set. */
-export interface CodeInQuestion {
-  readonly system: string
-  readonly version?: string | undefined
-  readonly code: string
-  /** Helps to choose among several versions of the system. */
-  readonly display?: string | undefined
-}
 
 /** Which members do not count. */
 export interface MembershipOptions {
@@ -26,24 +16,6 @@ export interface MembershipOptions {
   readonly abstract?: boolean | undefined
   /** True: what an include lists is believed even when its code system is not known. */
   readonly trustLists?: boolean | undefined
-}
-
-/** Whether a code is in a value set, and what was seen on the way. */
-export interface Membership {
-  /** `unknown` when a code system that the value set takes the code from is not known. */
-  readonly state: 'in' | 'out' | 'unknown'
-  /** Versions that includes of the code's system came to, in the order in which they were tried. */
-  readonly choices: readonly SystemChoice[]
-  /** The version that decided. */
-  readonly provider?: CodeSystemProvider
-  readonly concept?: number
-  /** The code's entry in a list of codes, and the name of the value set that has the list. */
-  readonly listed?: ListedCode
-  readonly owner?: string
-  /** True when the value set takes the concept knowing that it is inactive. */
-  readonly knowingly?: boolean
-  /** Why a code that the definition selects is out all the same. */
-  readonly barred?: 'inactive' | 'abstract'
 }
 
 /** Asks value sets about one code. */

@@ -1,12 +1,13 @@
-import { formatCanonical } from '../../content/index.js'
+import { formatCanonical, canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
-import { OperationError } from '../../errors/index.js'
-import { isObject } from '../../json/index.js'
-import { valueSetStep } from '../explain/value-set-step.js'
-import { refusal } from '../refusal.js'
-import { definedValueSet } from './defined-value-set.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../../json/index.js'
+import { valueSetStep } from '../explain/steps.js'
+import { refusal } from '../messages.js'
+import { definedValueSet, readValueSet, type ValueSetDefinition } from './value-set.js'
 import { findValueSet } from './find-value-set.js'
-import { readValueSet, type ValueSetDefinition } from './value-set.js'
+import { storedInstance, type OperationRequest } from '../../operation/index.js'
+import type { ParameterReader } from '../../parameters/index.js'
 
 /** A value set by its canonical. */
 export interface ValueSetByUrl {
@@ -58,4 +59,71 @@ async function foundValueSet(ctx: OperationContext, { valueSet, url, valueSetVer
   const found = await findValueSet(ctx, url, valueSetVersion)
   if (found !== undefined) return definedValueSet(ctx.cache, found)
   throw refusal('Unable_to_resolve_value_Set_', { valueSet: formatCanonical(url, valueSetVersion) }, { code: 'not-found' })
+}
+
+/**
+ * How a request names a value set: the id in its path, `valueSet`, `url`, or `context`, an element that is bound to it.
+ *
+ * @throws {OperationError} `not-found` for an unknown id; `parameter-required` when nothing names one; `parameter-invalid` for a second name,
+ *   except the url of what has the id; as `boundValueSet`.
+ */
+export async function readValueSetName(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ValueSetName> {
+  const [url, valueSet, context] = [reader.text('url'), reader.resource('valueSet'), reader.text('context')]
+  const valueSetVersion = reader.text('valueSetVersion')
+  const stored = (await storedInstance(ctx, request))?.resource
+  if (stored !== undefined) {
+    refuseBeside(reader, ['valueSet', 'context'])
+    if (url !== undefined && !isNamed(stored, url)) refuseBeside(reader, ['url'])
+    return { valueSet: stored, valueSetVersion }
+  }
+  if (context !== undefined) {
+    refuseBeside(reader, ['url', 'valueSet'])
+    return { url: await boundValueSet(ctx, context), valueSetVersion }
+  }
+  if (url !== undefined && valueSet !== undefined) throw bothNames(['url', 'valueSet'].map((name) => reader.expressionOf(name)))
+  if (url !== undefined) return { url, valueSetVersion }
+  if (valueSet !== undefined) return { valueSet, valueSetVersion }
+  throw new OperationError('parameter-required', 'Parameter url is missing: it names the value set.', { expression: ['url'] })
+}
+
+function isNamed(stored: JsonObject, canonical: string): boolean {
+  const { url, version, fragment } = canonicalOf(canonical)
+  return url === stored['url'] && fragment === undefined && (version === undefined || version === stored['version'])
+}
+
+function refuseBeside(reader: ParameterReader, names: readonly string[]): void {
+  const name = names.find((one) => reader.all(one).length > 0)
+  if (name === undefined) return
+  throw new OperationError('parameter-invalid', `Parameter '${name}' cannot be given where something else names the value set.`, {
+    expression: [reader.expressionOf(name)],
+  })
+}
+
+/**
+ * The canonical of the value set that an element is bound to.
+ *
+ * @param context `<canonical of a StructureDefinition>#<id or path of the element>`.
+ * @throws {OperationError} `not-found` for an unknown StructureDefinition; `parameter-value` for another form, and for an element that it does not have
+ *   or that is bound to no value set.
+ * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
+ */
+async function boundValueSet(ctx: OperationContext, context: string): Promise<string> {
+  const mark = context.indexOf('#')
+  const { url, version } = canonicalOf(context.slice(0, Math.max(mark, 0)))
+  if (url === '') throw unusable(`must be the url of a StructureDefinition, # and an element, not ${quoted(context)}`)
+  const definition = await ctx.content.resolve('StructureDefinition', url, version)
+  if (definition === undefined)
+    throw new OperationError('not-found', `StructureDefinition ${quoted(url)} does not exist.`, { expression: ['context'] })
+  const valueSet = stringAt(objectAt(elementOf(definition.resource, context.slice(mark + 1)), 'binding'), 'valueSet')
+  if (valueSet === undefined) throw unusable(`names no element that is bound to a value set: ${quoted(context)}`)
+  return valueSet
+}
+
+function elementOf(structure: JsonObject, name: string): JsonObject | undefined {
+  const elements = ['snapshot', 'differential'].flatMap((view) => objectsAt(objectAt(structure, view), 'element'))
+  return elements.find(({ id }) => id === name) ?? elements.find(({ path }) => path === name)
+}
+
+function unusable(problem: string): OperationError {
+  return new OperationError('parameter-value', `Parameter 'context' ${problem}.`, { expression: ['context'] })
 }

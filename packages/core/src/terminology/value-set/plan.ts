@@ -1,6 +1,6 @@
-import type { SystemFamily } from '../code-system/system-family.js'
-import type { Filter } from '../../code-system/index.js'
-import type { ConceptSetDefinition, ValueSetDefinition } from './value-set.js'
+import type { SystemChoice, SystemFamily } from '../code-system/system-family.js'
+import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
+import type { ConceptSetDefinition, ListedCode, ValueSetDefinition } from './value-set.js'
 
 /** A value set with everything that it refers to looked up. */
 export interface ValueSetPlan {
@@ -64,4 +64,31 @@ export function withImports(plan: ValueSetPlan): readonly ValueSetPlan[] {
 /** Imports that are not known, of the plan and of all that it imports. */
 export function missingImports(plan: ValueSetPlan): readonly string[] {
   return withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ missing }) => missing))
+}
+
+/** A code that may be in a value set. */
+export interface CodeInQuestion {
+  readonly system: string
+  readonly version?: string | undefined
+  readonly code: string
+  /** Helps to choose among several versions of the system. */
+  readonly display?: string | undefined
+}
+
+/** Whether a code is in a value set, and what was seen on the way. */
+export interface Membership {
+  /** `unknown` when a code system that the value set takes the code from is not known. */
+  readonly state: 'in' | 'out' | 'unknown'
+  /** Versions that includes of the code's system came to, in the order in which they were tried. */
+  readonly choices: readonly SystemChoice[]
+  /** The version that decided. */
+  readonly provider?: CodeSystemProvider
+  readonly concept?: number
+  /** The code's entry in a list of codes, and the name of the value set that has the list. */
+  readonly listed?: ListedCode
+  readonly owner?: string
+  /** True when the value set takes the concept knowing that it is inactive. */
+  readonly knowingly?: boolean
+  /** Why a code that the definition selects is out all the same. */
+  readonly barred?: 'inactive' | 'abstract'
 }

@@ -1,4 +1,4 @@
-import type { Kept } from '../../content/index.js'
+import { type Kept, canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { demandedSupplements } from '../request-input.js'
 import { scopeOver, terminologyScope, type TerminologyScope } from '../scope.js'
@@ -7,9 +7,9 @@ import { paced, sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
 import { membersOf, type Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
-import { withImports, type ValueSetPlan } from './plan.js'
-import { decidingInclude, type DecidingInclude } from './deciding-include.js'
-import { withoutSystems } from './without-systems.js'
+import { withImports, type ValueSetPlan, namedSystems, type ConceptSetPlan } from './plan.js'
+import { decidingInclude, type DecidingInclude } from './selection.js'
+import { chooseVersion } from '../code-system/system-family.js'
 
 /** The value set that a request names, and by which rules it is looked at. */
 export interface ValueSetQuestion extends LooseValueSetName {
@@ -105,4 +105,36 @@ function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
     }
   }
   return { scope, plan: kept.plan, members }
+}
+
+/**
+ * A value set without what it, or a value set that it imports, includes of some code systems. They need not be known.
+ *
+ * @param excluded Canonicals of the code systems; one without version stands for every version.
+ */
+export function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): ValueSetPlan {
+  if (excluded.length === 0) return plan
+  const named = versionsNamed(excluded)
+  const made = new Map<ValueSetPlan, ValueSetPlan>()
+  const isLeft = ({ family, definition }: ConceptSetPlan): boolean => {
+    const versions = family === undefined ? undefined : named.get(family.url)
+    if (family === undefined || versions === undefined) return true
+    const { provider } = chooseVersion(family, { include: definition.version, rules: scope.rules })
+    return !versions.has(undefined) && !versions.has(provider?.header.version)
+  }
+  const reduced = (one: ValueSetPlan): ValueSetPlan => {
+    const known = made.get(one)
+    if (known !== undefined) return known
+    const includes = one.includes.filter(isLeft).map((part) => ({ ...part, imports: part.imports.map(reduced) }))
+    const result = { ...one, includes, systems: namedSystems([...includes, ...one.excludes]) }
+    made.set(one, result)
+    return result
+  }
+  return reduced(plan)
+}
+
+/** Versions by url; `undefined` is among those of a url that stands alone. */
+function versionsNamed(canonicals: readonly string[]): ReadonlyMap<string, ReadonlySet<string | undefined>> {
+  const groups = Map.groupBy(canonicals.map(canonicalOf), ({ url }) => url)
+  return new Map(Array.from(groups, ([url, group]) => [url, new Set(group.map(({ version }) => version))]))
 }

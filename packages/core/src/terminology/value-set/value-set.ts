@@ -1,6 +1,6 @@
-import { formatCanonical } from '../../content/index.js'
-import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { malformedPlace } from './malformed-place.js'
+import { formatCanonical, type Definition } from '../../content/index.js'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject, isObject } from '../../json/index.js'
+import { cached, type Cache, type CacheKind } from '../../context/index.js'
 
 /** A code that an include lists, with what the value set says about it beside the code system. */
 export interface ListedCode {
@@ -109,4 +109,83 @@ function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[
     const [first] = concept
     return readConceptSet({ system: first?.['system'], version: first?.['version'], concept })
   })
+}
+
+type IsRight = (value: unknown) => boolean
+
+/** What an include or exclude holds. A version that is passed over would give the codes of another one. */
+const PART_MEMBERS: readonly (readonly [string, IsRight])[] = [
+  ['system', isText],
+  ['version', isText],
+  ['valueSet', (value) => Array.isArray(value) && value.every(isText)],
+  ['concept', isElementList],
+  ['filter', isElementList],
+]
+
+const COMPOSE_MEMBERS: readonly (readonly [string, IsRight])[] = [
+  ['inactive', (value) => typeof value === 'boolean'],
+  ['include', isElementList],
+  ['exclude', isElementList],
+]
+
+/** FHIRPath of the first element of a compose that does not have the shape of R4; `undefined` when all have. */
+function malformedPlace(compose: JsonObject): string | undefined {
+  const broken = wrongMember(compose, COMPOSE_MEMBERS)
+  if (broken !== undefined) return `ValueSet.compose.${broken}`
+  const places = ['include', 'exclude'].flatMap((kind) =>
+    objectsAt(compose, kind).map((part, i) => malformedPart(part, `ValueSet.compose.${kind}[${i}]`)),
+  )
+  return places.find((place) => place !== undefined)
+}
+
+function malformedPart(part: JsonObject, path: string): string | undefined {
+  const broken = wrongMember(part, PART_MEMBERS)
+  if (broken !== undefined) return `${path}.${broken}`
+  const uncoded = objectsAt(part, 'concept').findIndex((concept) => stringAt(concept, 'code') === undefined)
+  return uncoded < 0 ? undefined : `${path}.concept[${uncoded}].code`
+}
+
+function wrongMember(object: JsonObject, members: readonly (readonly [string, IsRight])[]): string | undefined {
+  return members.find(([name, isRight]) => object[name] !== undefined && !isRight(object[name]))?.[0]
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isElementList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isObject)
+}
+
+const EXPANSION_PARAMETER = 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter'
+
+/** What a value set wants a parameter of its expansions to be, as text; `undefined` when it says nothing. */
+export function expansionParameterText(resource: JsonObject, name: string): string | undefined {
+  const stated = objectsAt(objectAt(resource, 'compose'), 'extension').filter((item) => stringAt(item, 'url') === EXPANSION_PARAMETER)
+  const found = stated.find((item) => textOf(extensionAt(item, 'name')) === name)
+  return found === undefined ? undefined : textOf(extensionAt(found, 'value'))
+}
+
+function textOf(extension: JsonObject | undefined): string | undefined {
+  const value = extension?.['valueCode'] ?? extension?.['valueString'] ?? extension?.['valueBoolean']
+  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+const BYTES_PER_CODE = 200
+
+/** What a ValueSet defines; read once for each stored version. */
+export function definedValueSet(cache: Cache, definition: Definition): ValueSetDefinition {
+  return cached(cache, KIND, definition).valueSet
+}
+
+interface CachedValueSet {
+  readonly kind: 'value-set'
+  readonly valueSet: ValueSetDefinition
+}
+
+const KIND: CacheKind<CachedValueSet> = {
+  name: 'value-set',
+  is: (value): value is CachedValueSet => 'kind' in value && value.kind === 'value-set',
+  bytes: ({ valueSet }) => 1_000 + valueSet.includes.reduce((sum, { concepts }) => sum + (concepts?.length ?? 0), 0) * BYTES_PER_CODE,
+  make: ({ resource }) => ({ kind: 'value-set', valueSet: readValueSet(resource) }),
 }

@@ -1,11 +1,44 @@
+import {
+  isImported,
+  type CodeSystemProvider,
+  type ComputedSystem,
+  type Filter,
+  type ConceptStatus,
+  type Hierarchy,
+  type ConceptIndex,
+  type ConceptSource,
+} from '../../code-system/index.js'
+import { newestOf, type Definition } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
+import { definedValueSet, type ValueSetDefinition } from '../value-set/value-set.js'
 import { stringAt, type JsonObject } from '../../json/index.js'
-import type { ComputedSystem } from '../../code-system/index.js'
 import { bitmapFrom, emptyBitmap, rangeBitmap, type Bitmap } from '../../bits/index.js'
 import { cannotBeListed, testedSet } from '../filter/concept-set.js'
-import type { Filter, ConceptStatus, Hierarchy, CodeSystemProvider, ConceptIndex, ConceptSource } from '../../code-system/index.js'
-import type { ValueSetDefinition } from '../value-set/value-set.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
 import { hasWord, wordsIn } from './text-index.js'
+
+/** Gives the provider for a version; the current one when none is asked for, `undefined` when that version is not known. */
+export type SystemSource = (version?: string) => CodeSystemProvider | undefined
+
+/** The code system of this url among those that the context brings; `undefined` when there is none. */
+export async function computedSystem(ctx: OperationContext, url: string): Promise<SystemSource | undefined> {
+  const system = ctx.codeSystems?.find((one) => one.url === url && !isImported(one))
+  return system === undefined || isImported(system) ? undefined : sourceOf(ctx, system)
+}
+
+async function sourceOf(ctx: OperationContext, system: ComputedSystem): Promise<SystemSource> {
+  const found = await firstKnown(ctx, system.common ?? [])
+  const provider = computedProvider(system, found === undefined ? undefined : definedValueSet(ctx.cache, found))
+  return (version) => (version === undefined || version === system.version ? provider : undefined)
+}
+
+async function firstKnown(ctx: OperationContext, urls: readonly string[]): Promise<Definition | undefined> {
+  for (const url of urls) {
+    const found = newestOf(await ctx.content.find('ValueSet', 'url', url))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
 /**
  * The provider over a system that makes its codes, for one request: concepts are numbered as they are met.

@@ -1,3 +1,9 @@
+/** Makes a value at first use and keeps it. */
+export function once<T extends object | string>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
 /**
  * Keeps what was made for the keys that were asked for last: at least half of `most` of them, at most all. Asking again costs one lookup, as nothing
  * is reordered: when half of them are new, those before the last half are dropped.

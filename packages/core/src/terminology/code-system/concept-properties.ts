@@ -1,5 +1,5 @@
 import type { ConceptStatus } from '../../code-system/index.js'
-import { extensionAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { extensionAt, objectsAt, stringAt, type JsonObject, isObject } from '../../json/index.js'
 
 /** Where the meaning of a property is told by its uri. */
 export const CONCEPT_PROPERTIES = 'http://hl7.org/fhir/concept-properties'
@@ -51,4 +51,19 @@ function valuesOf(properties: readonly JsonObject[], codes: readonly string[]): 
   return properties
     .filter((property) => codes.includes(stringAt(property, 'code') ?? ''))
     .map((property) => property['valueBoolean'] ?? property['valueCode'] ?? property['valueString'])
+}
+
+const CHOICES = ['valueCode', 'valueString', 'valueBoolean', 'valueInteger', 'valueDecimal', 'valueDateTime', 'valueCoding'] as const
+
+/** The `value[x]` of a concept's property: its name and what it holds. */
+export function propertyValue(property: JsonObject): readonly [string, unknown] | undefined {
+  const choice = CHOICES.find((name) => property[name] !== undefined)
+  return choice === undefined ? undefined : [choice, property[choice]]
+}
+
+/** The value as filters compare it: the text of a primitive, the code of a Coding. */
+export function propertyText(property: JsonObject): string | undefined {
+  const value = propertyValue(property)?.[1]
+  if (isObject(value)) return stringAt(value, 'code')
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
