@@ -132,6 +132,20 @@ describe('what is read of a FHIR package', () => {
     await rm(at('p2.tgz'))
   })
 
+  test('no Bot, which is code', async () => {
+    const bot = JSON.stringify({ resourceType: 'Bot', id: 'b', url: 'http://example.org/b', runtime: 'sandbox', code: 'export {}' })
+    await writeFile(
+      at('p.tgz'),
+      archiveOf([
+        ['package/package.json', '{"name":"example","version":"1.0.0"}'],
+        ['package/Bot-b.json', bot],
+      ]),
+    )
+    const { summary } = await loaded(at('p.tgz'))
+    expect([summary.loaded, summary.refused]).toEqual([0, [{ place: 'p.tgz Bot-b.json', reason: expect.stringContaining("'url'") }]])
+    await rm(at('p.tgz'))
+  })
+
   test('nothing of an archive that is damaged, but an error that names it', async () => {
     await writeFile(at('p.tgz'), 'no archive')
     await expect(loaded(at('p.tgz'))).rejects.toMatchObject({ code: 'body-invalid', message: expect.stringContaining('p.tgz') })
@@ -264,9 +278,19 @@ describe('a load that is resumed', () => {
   })
 })
 
+const nested = (depth: number): string =>
+  `{"resourceType":"Basic","id":"x","code":{"text":"x"},${'"extension":[{"url":"u",'.repeat(depth)}"valueCode":"x"${'}]'.repeat(depth)}}`
+
 describe('what is refused', () => {
   test.each([
-    ['no JSON', '{"resourceType":', 'This is not JSON.'],
+    ['no JSON', '{"resourceType":', 'not well-formed JSON'],
+    ['a member twice', '{"resourceType":"Patient","id":"x","id":"x"}', 'twice'],
+    ['deep nesting', nested(40_000), 'deeper than 128 levels'],
+    ['a member named like the internals of objects', '{"resourceType":"Patient","id":"x","__proto__":{"a":1}}', '__proto__'],
+    ['a lone surrogate', String.raw`{"resourceType":"Patient","id":"x","gender":"\ud800"}`, 'well-formed Unicode'],
+    ['U+0000', String.raw`{"resourceType":"Patient","id":"x","gender":"\u0000"}`, 'U+0000'],
+    ['a long string', JSON.stringify({ resourceType: 'Patient', id: 'x', gender: 'x'.repeat(3e6) }), 'longer than 1048576'],
+    ['a Bot without code', '{"resourceType":"Bot","id":"x"}', 'code'],
     ['no resourceType', '{"id":"x"}', 'no resourceType'],
     ['no id', '{"resourceType":"Patient"}', 'no id'],
     ['an unknown type', '{"resourceType":"Pationt","id":"x"}', "'Pationt'"],

@@ -1,6 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, stringAt } from 'fhir-ops/json'
+import { readBot } from 'fhir-ops/execute'
+import { readStrictJson, stringAt } from 'fhir-ops/json'
 import { putResource, type Indexer, type PutEntry } from 'fhir-ops/storage'
+import { finished } from 'fhir-ops/work'
 import type { Source } from './sources.js'
 
 /** A resource that was not loaded, and why. */
@@ -22,32 +24,27 @@ export type Prepare = (sources: readonly Source[]) => Prepared | Promise<Prepare
 export function prepare(sources: readonly Source[], indexer: Indexer): Prepared {
   const entries: PutEntry[] = []
   const refused: Refusal[] = []
-  for (const { text, place, id } of sources) {
+  for (const source of sources) {
     try {
-      entries.push(putResource({ ...addressIn(text, id), source: text }, indexer))
+      entries.push(putResource({ ...addressIn(source), source: source.text }, indexer))
     } catch (error) {
       if (!(error instanceof OperationError)) throw error
-      refused.push({ place, reason: error.message })
+      refused.push({ place: source.place, reason: error.message })
     }
   }
   return { entries, refused }
 }
 
-function addressIn(text: string, otherId: string | undefined): { readonly type: string; readonly id: string } {
-  const resource = parsed(text)
-  const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
-  if (!isObject(resource) || type === undefined) {
-    throw new OperationError('resource-invalid', 'This is not a FHIR resource: it has no resourceType.')
-  }
+/** What a server refuses in the body of a write is refused here too; only the number of members is open, as files may be larger than bodies. */
+const LIMITS = { maxDepth: 128, maxMembers: Infinity, maxString: 1024 * 1024, name: 'The resource' }
+
+function addressIn({ text, id: otherId }: Source): { readonly type: string; readonly id: string } {
+  const resource = finished(readStrictJson(text, LIMITS))
+  const type = stringAt(resource, 'resourceType')
+  if (type === undefined) throw new OperationError('resource-invalid', 'This is not a FHIR resource: it has no resourceType.')
   const id = otherId ?? stringAt(resource, 'id')
   if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it cannot be stored.`)
+  // Code that callers may run. One of a package, where everything has a url, is none: packages bring no code.
+  if (type === 'Bot') readBot({ ...resource, id })
   return { type, id }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new OperationError('body-invalid', 'This is not JSON.', { cause })
-  }
 }
