@@ -7,7 +7,7 @@ import {
   type Capabilities,
   type ResourceHistory,
   type Storage,
-  type StoredResource,
+  type ReadResult,
 } from 'fhir-ops/storage'
 import { jsonOf } from './answer.js'
 import { createBreaker } from './breaker.js'
@@ -60,7 +60,7 @@ export function httpStorage(options: HttpStorageOptions): Storage {
   }
 }
 
-async function readResource(upstream: Upstream, type: string, id: string): Promise<StoredResource | undefined> {
+async function readResource(upstream: Upstream, type: string, id: string): Promise<ReadResult> {
   if (!isResourceType(type) || !isResourceId(id)) return undefined
   const answer = await upstream.read(type, id)
   if (answer.status === 404 || answer.status === 410) return undefined

@@ -1,6 +1,14 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/input'
-import { checkQuery, type Capabilities, type ResourceHistory, type SearchPage, type SessionStore, type Storage } from 'fhir-ops/storage'
+import {
+  checkQuery,
+  type Capabilities,
+  type ReadResult,
+  type ResourceHistory,
+  type SearchPage,
+  type SessionStore,
+  type Storage,
+} from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
 import { readResource } from './commands/resource-row.js'
@@ -40,7 +48,7 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
   return {
     capabilities: CAPABILITIES,
     ...(history && { history: historyOn(executor) }),
-    async read(type, id) {
+    async read(type, id): Promise<ReadResult> {
       const { versionOf, resource } = cache.lookUp(type)
       const row = await executor.call(readResource, { type, id, known: versionOf(id) })
       return row && resource(row)

@@ -10,7 +10,7 @@ import {
   type SearchPage,
   type SearchQuery,
   type Storage,
-  type StoredResource,
+  type ReadResult,
 } from '../storage/index.js'
 import { countBits } from '../bits/index.js'
 import { createVersionLog, historyOf } from './history.js'
@@ -75,7 +75,7 @@ function addressed(resource: JsonObject): { readonly type: string; readonly id: 
   return { type: stringAt(resource, 'resourceType') ?? '', id: stringAt(resource, 'id') ?? '', source: resource }
 }
 
-function readRow(table: ResourceTable | undefined, id: string): StoredResource | undefined {
+function readRow(table: ResourceTable | undefined, id: string): ReadResult {
   const number = table?.find(id)
   return number === undefined ? undefined : table?.row(number)?.stored
 }

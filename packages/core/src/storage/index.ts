@@ -3,6 +3,8 @@ export type {
   ContainedEntry,
   DeleteEntry,
   PutEntry,
+  ReadResult,
+  ResourceOf,
   SearchPage,
   Storage,
   StoredResource,

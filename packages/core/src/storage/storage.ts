@@ -1,10 +1,11 @@
+import type { FhirResource } from 'fhir/r4.js'
 import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
 import type { ResourceHistory } from './history.js'
 import type { IndexEntry, SearchQuery } from './query.js'
 
 /** The current version of a resource as an adapter keeps it. */
-export interface StoredResource {
+export interface StoredResource<R extends JsonObject = JsonObject> {
   readonly type: string
   readonly id: string
   /** Decimal number, one more with every write of this id, also across deletion and re-creation. */
@@ -14,10 +15,20 @@ export interface StoredResource {
   /** The resource's JSON text with `meta.versionId` and `meta.lastUpdated`; numbers as they were written. */
   readonly text: string
   /** The same, parsed at first use. Do not change it. */
-  readonly resource: JsonObject
+  readonly resource: R
   /** Parses a long text in pieces, once however many ask for it; `resource` is what it gives from then on. Without it, in one go. */
   readonly parsing?: (() => Work<JsonObject>) | undefined
 }
+
+/**
+ * What a resource of a type is: that of `@types/fhir` for a type that is known when the code is compiled, else any JSON object. That a stored resource is of
+ * its type is checked when it is written; whether it has the shape of the type is not, unless writes are validated.
+ */
+export type ResourceOf<T extends string> = JsonObject &
+  (T extends FhirResource['resourceType'] ? Extract<FhirResource, { resourceType: T }> : unknown)
+
+/** What `read` of an adapter gives: a resource that is parsed and not looked at, of whatever type the caller names; `undefined` when there is none. */
+export type ReadResult = StoredResource<ReturnType<typeof JSON.parse>> | undefined
 
 /** A resource within the one that is put, to be found for itself. */
 export interface ContainedEntry {
@@ -104,7 +115,7 @@ export interface Storage {
   /** Old versions and deletions; absent when the storage keeps none. */
   readonly history?: ResourceHistory
   /** The current version, or `undefined` when it never existed or was deleted. */
-  read(type: string, id: string): Promise<StoredResource | undefined>
+  read<T extends string>(type: T, id: string): Promise<StoredResource<ResourceOf<T>> | undefined>
   /**
    * One page of the current matches, each once, in `query.sort` order and then ascending `id` (UTF-16 code units). Writes between two
    * pages do not disturb the rest: what stays as it is comes once.

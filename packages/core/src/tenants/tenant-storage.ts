@@ -9,6 +9,7 @@ import {
   type HistoryQuery,
   type IndexEntry,
   type PutEntry,
+  type ReadResult,
   type ResourceHistory,
   type ResourceVersion,
   type SearchPage,
@@ -33,7 +34,7 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
     capabilities: storage.capabilities,
     ...(revision !== undefined && { revision }),
     ...(history !== undefined && { history: tenantHistory(history, names) }),
-    async read(type, id) {
+    async read(type, id): Promise<ReadResult> {
       const stored = await storage.read(names.inner(type), id)
       return stored && outerResource(stored, names)
     },

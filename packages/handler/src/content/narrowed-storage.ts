@@ -12,6 +12,7 @@ import {
   type ResourceVersion,
   type SearchQuery,
   type Storage,
+  type ReadResult,
   type StoredResource,
   type WriteEntry,
   type WriteResult,
@@ -55,7 +56,7 @@ interface View {
   readonly indexer: Indexer
 }
 
-async function visible(view: View, action: Action, { type, id }: Pick<WriteEntry, 'type' | 'id'>): Promise<StoredResource | undefined> {
+async function visible(view: View, action: Action, { type, id }: Pick<WriteEntry, 'type' | 'id'>): Promise<ReadResult> {
   const stored = await view.storage.read(type, id)
   return stored !== undefined && (await isSeen(view, action, stored)) ? stored : undefined
 }

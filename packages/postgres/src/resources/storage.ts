@@ -1,5 +1,5 @@
 import { createResourceCache } from '@fhir-ops/sql'
-import { checkQuery, type Capabilities, type Storage } from 'fhir-ops/storage'
+import { checkQuery, type Capabilities, type ReadResult, type Storage } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'
@@ -23,7 +23,7 @@ export function storageIn(db: Database, { now, history, cacheCharacters }: Stora
   return {
     capabilities: CAPABILITIES,
     ...(history && { history: historyIn(db) }),
-    async read(type, id) {
+    async read(type, id): Promise<ReadResult> {
       const { versionOf, resource } = cache.lookUp(type)
       const text = sql`CASE WHEN version = ${versionOf(id) ?? 0} THEN NULL ELSE text END AS text`
       const read = sql`SELECT id, version, updated, ${text} FROM fhir_resource WHERE type = ${type} AND id = ${id} AND text IS NOT NULL`
