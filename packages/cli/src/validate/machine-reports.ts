@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Finding, FINDING_ADVICE, FINDING_KINDS, type FindingKind, toOperationOutcome } from 'fhir-ops/validate'
+import { FINDING_KINDS, toOperationOutcome, type Finding, type FindingDefinition } from 'fhir-ops/validate'
 import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
 import { isAbsolute, sep } from 'node:path'
@@ -29,7 +29,7 @@ const LEVELS = { fatal: 'error', error: 'error', warning: 'warning', information
  */
 export function sarifReport(io: Io): Report {
   const results: Result[] = []
-  const kinds = new Set<FindingKind>()
+  const kinds = new Set<string>()
   return {
     add: ({ source, result }) => {
       for (const finding of result.findings) {
@@ -41,7 +41,7 @@ export function sarifReport(io: Io): Report {
   }
 }
 
-function logOf(results: Result[], kinds: ReadonlySet<FindingKind>): Log {
+function logOf(results: Result[], kinds: ReadonlySet<string>): Log {
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -51,11 +51,12 @@ function logOf(results: Result[], kinds: ReadonlySet<FindingKind>): Log {
   }
 }
 
-function ruleOf(kind: FindingKind): ReportingDescriptor {
+function ruleOf(kind: string): ReportingDescriptor {
+  const { advice, severity = 'error' }: Partial<FindingDefinition> = FINDING_KINDS[kind] ?? {}
   return {
     id: kind,
-    shortDescription: { text: FINDING_ADVICE[kind] },
-    defaultConfiguration: { level: LEVELS[FINDING_KINDS[kind].severity] },
+    shortDescription: { text: advice ?? kind },
+    defaultConfiguration: { level: LEVELS[severity] },
   }
 }
 

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type Finding, FINDING_ADVICE } from 'fhir-ops/validate'
+import { FINDING_KINDS, type Finding } from 'fhir-ops/validate'
 import { counted } from '../text.js'
 import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
@@ -29,7 +29,7 @@ export function textReport(io: Io): Report {
 function linesOf({ source }: Checked, finding: Finding, paint: Paint): readonly string[] {
   const { kind, severity, text, expression, line = source.line, column = 1, fix } = finding
   const at = expression === undefined ? '' : ` at ${expression}`
-  const help = finding.hint ?? FINDING_ADVICE[kind]
+  const help = finding.hint ?? FINDING_KINDS[kind]?.advice ?? ''
   return [
     `${paint('bold', `${source.file}:${line}:${column}`)}: ${paint(STYLES[severity], severity)}${at}: ${visible(text)} ${paint('dim', `[${kind}]`)}`,
     ...sourceLines(source, { line, column }).map((shown) => paint('dim', visible(shown))),

@@ -5,14 +5,14 @@ import { expect, test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
 import { isObject, type JsonObject } from 'fhir-ops/json'
 import { memoryStorage } from 'fhir-ops/memory'
-import { validate, type FindingKind } from 'fhir-ops/validate'
+import { validate } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { describeSuite, suitePath } from '../../../../test/suites.js'
 
 const FOLDER = suitePath('r4-examples')
 
 /** The kinds that are about structure alone, when no profile says them. */
-const STRUCTURE: ReadonlySet<FindingKind> = new Set([
+const STRUCTURE: ReadonlySet<string> = new Set([
   'unknown-property',
   'unknown-resource-type',
   'array-expected',

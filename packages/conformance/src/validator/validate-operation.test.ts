@@ -73,7 +73,7 @@ describe('$validate', () => {
   test('reports a byte order mark that is left when the text is decoded, with its position', async () => {
     const answer = await call(`\uFEFF${JSON.stringify(VALID)}`, { query: { places: 'true' } })
     expect(answer.resource['issue']).toMatchObject([
-      { severity: 'fatal', details: { text: 'The text is not JSON: there is an unexpected byte order mark.' } },
+      { severity: 'fatal', details: { text: 'The text is not valid JSON: unexpected byte order mark.' } },
     ])
     expect(JSON.stringify(answer.resource)).toContain('"valueInteger":1')
   })
@@ -182,11 +182,11 @@ describe('$validate', () => {
   })
 
   test.each([
-    ['{"resourceType":"Patient"', 'The text is not JSON: it ends too early.'],
-    ['{"resourceType', 'The text is not JSON: it ends too early.'],
-    ['{name', 'The text is not JSON: it ends too early.'],
-    ['[]', 'The content is not a resource: an object with a resourceType is needed.'],
-    ['{}', 'The content is not a resource: an object with a resourceType is needed.'],
+    ['{"resourceType":"Patient"', 'The text is not valid JSON: unexpected end of the text.'],
+    ['{"resourceType', 'The text is not valid JSON: unexpected end of the text.'],
+    ['{name', 'The text is not valid JSON: unexpected end of the text.'],
+    ['[]', 'The content is not a resource: an object with a resourceType is required.'],
+    ['{}', 'The content is not a resource: an object with a resourceType is required.'],
   ])('says that %j cannot be read', async (text, problem) => {
     expect(await call(text)).toMatchObject({
       status: 400,

@@ -9,7 +9,12 @@ export {
   checkReasonAndDay,
   type BestPractice,
   type FindingLevel,
+  type HostFinding,
+  type HostRule,
   type Refusal,
+  type RulePlace,
+  type RuleSettings,
+  type RuleSeverity,
   type Suppression,
   type ValidationPolicy,
 } from './validation-policy.js'

@@ -1,5 +1,5 @@
-import { OperationError, quoted, type IssueSeverity } from '../errors/index.js'
-import { inputShape, listOf, needed, objectWith, oneOf, TEXT, type InputShape } from '../input/index.js'
+import { OperationError, quoted, type IssueSeverity, type OutcomeIssue } from '../errors/index.js'
+import { inputShape, listOf, needed, OBJECT, objectWith, oneOf, TEXT, type InputShape } from '../input/index.js'
 
 /** What a host has decided about findings of validation, for every call. */
 export interface ValidationPolicy {
@@ -9,11 +9,48 @@ export interface ValidationPolicy {
   readonly bestPractice?: BestPractice | undefined
   /** What is an error though FHIR allows it. Default: nothing. */
   readonly refuse?: readonly Refusal[] | undefined
-  /** The least severity that is told. Default `information`. */
+  /** The least severity that is reported. Default `information`. */
   readonly level?: FindingLevel | undefined
+  /** Rules that are switched off or reported with another severity, and rules of the host's own. Default: none. */
+  readonly rules?: RuleSettings | undefined
 }
 
-/** A finding that is not told, for a reason, up to a day. */
+/** By kind of finding: how it is reported, or the rule that finds it. */
+export type RuleSettings = Readonly<Record<string, RuleSeverity | HostRule>>
+
+/** How a kind of finding is reported. `off`: not at all. */
+export type RuleSeverity = 'off' | FindingLevel
+
+/** A validation rule of a host. It is applied by `checks: 'all'`, to every resource that is validated, contained and bundled ones too. */
+export interface HostRule {
+  /**
+   * The types or elements that the rule looks at: `Patient`, `Identifier`, `uri`, `Patient.birthDate`. A type includes those that derive from it: `uri`
+   * includes `canonical`, `Resource` every resource.
+   */
+  readonly on: string | readonly string[]
+  readonly severity: FindingLevel
+  /** R4 issue type. Default `business-rule`. */
+  readonly code?: OutcomeIssue['code'] | undefined
+  /** What to do about such findings, in a sentence. */
+  readonly advice: string
+  /** Whether the rule has anything to look at in a value. Cheap: it saves most values a visit. Default: it looks at all. */
+  readonly when?: ((value: unknown) => boolean) | undefined
+  /** What is wrong with a value: a text, several findings, or `undefined` when nothing is. It runs within the walk, so it is synchronous. */
+  readonly check: (value: unknown, place: RulePlace) => HostFinding | readonly HostFinding[] | undefined
+}
+
+/** Where a value is that a host's rule looks at. */
+export interface RulePlace {
+  /** FHIRPath with indexes: `Patient.identifier[0]`. */
+  readonly path: string
+  /** The nearest resource around the value, or the value itself when it is one. */
+  readonly resource: object
+}
+
+/** What a host's rule says: a sentence, or one with the JSON steps from the value to what it is about, such as `name[0].family`. */
+export type HostFinding = string | { readonly text: string; readonly at?: string | undefined; readonly hint?: string | undefined }
+
+/** A finding that is not reported, for a reason, up to a day. */
 export interface Suppression {
   /** Kind of the finding, `extension-unknown`; of one constraint `invariant:dom-6`. */
   readonly id: string
@@ -21,11 +58,11 @@ export interface Suppression {
   readonly at?: string | undefined
   /** Why the finding is accepted. */
   readonly reason: string
-  /** The last day, `YYYY-MM-DD` in UTC. From the next one on the finding is told again, and that the suppression has expired. */
+  /** The last day, `YYYY-MM-DD` in UTC. From the next one on the finding is reported again, and also that the suppression has expired. */
   readonly until: string
 }
 
-/** How best practices are told. */
+/** Severity of constraints that are best practices; `off`: they are not checked. */
 export type BestPractice = 'off' | Exclude<IssueSeverity, 'fatal'>
 
 /** `markup`: tags of HTML in texts and markdown. `examples`: URLs of hosts that are meant for examples. */
@@ -40,6 +77,7 @@ export const VALIDATION_SHAPE: InputShape = inputShape<ValidationPolicy>({
   bestPractice: oneOf('off', 'error', 'warning', 'information'),
   refuse: listOf(oneOf('markup', 'examples')),
   level: oneOf('error', 'warning', 'information'),
+  rules: OBJECT,
 })
 
 /** Says, in a sentence, why a suppression is not complete; `undefined` when it has a reason and a last day. What it is about is not checked. */

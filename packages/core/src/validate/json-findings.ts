@@ -1,81 +1,117 @@
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, type JsonSlip, type JsonSource, type SlipKind } from '../json/index.js'
-import { FINDING_KINDS, type FindingKind } from './finding-kinds.js'
-import { unknownType } from './rules/structure/resource-type.js'
+import { UNKNOWN_RESOURCE_TYPE, unknownType } from './rules/structure/resource-type.js'
 import type { Positions } from './run/finding-sink.js'
-import type { Finding } from './run/finding.js'
+import { defineFinding, findingOf, type Finding, type FindingDefinition } from './run/finding.js'
 import { nodeAlong, type JsonPath } from './run/nodes.js'
 import type { Run } from './run/run.js'
 
+const JSON_FATAL: FindingDefinition = defineFinding(
+  'json-fatal',
+  'fatal',
+  'invalid',
+  'Send one FHIR resource as JSON text; fix the syntax error reported at this position.',
+)
+const JSON_COMMENT: FindingDefinition = defineFinding('json-comment', 'error', 'invalid', 'Remove the comment; JSON has none.')
+const JSON_COMMA: FindingDefinition = defineFinding(
+  'json-comma',
+  'error',
+  'invalid',
+  'Put one comma between two members or items, and none after the last.',
+)
+const JSON_QUOTES: FindingDefinition = defineFinding('json-quotes', 'error', 'invalid', 'Put names and texts into double quotes.')
+const JSON_DUPLICATE: FindingDefinition = defineFinding('json-duplicate', 'error', 'invalid', 'Keep one of the members with the same name.')
+const JSON_NUMBER: FindingDefinition = defineFinding(
+  'json-number',
+  'error',
+  'invalid',
+  'Write the number as JSON does: digits, one decimal point, no leading zeros or plus sign.',
+)
+const JSON_STRING: FindingDefinition = defineFinding(
+  'json-string',
+  'error',
+  'invalid',
+  'Escape control characters, and use only the escape sequences of JSON.',
+)
+
+/** What is reported about the text of a resource. */
+export const JSON_FINDINGS: readonly FindingDefinition[] = [
+  JSON_FATAL,
+  JSON_COMMENT,
+  JSON_COMMA,
+  JSON_QUOTES,
+  JSON_DUPLICATE,
+  JSON_NUMBER,
+  JSON_STRING,
+]
+
 interface SlipRow {
-  readonly kind: FindingKind
+  readonly finding: FindingDefinition
   readonly text: (token: string) => string
 }
 
-const ENDS_EARLY = 'The text is not JSON: it ends too early.'
+const ENDS_EARLY = 'The text is not valid JSON: unexpected end of the text.'
 
 /** Characters that cannot be seen. */
 const CHARACTERS: ReadonlyMap<string, string> = new Map([['\uFEFF', 'byte order mark']])
 
 const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
-  comment: { kind: 'json-comment', text: () => 'JSON has no comments.' },
-  'comma-missing': { kind: 'json-comma', text: () => 'A comma is missing.' },
-  'comma-extra': { kind: 'json-comma', text: () => 'There is a comma too many.' },
-  'name-unquoted': { kind: 'json-quotes', text: (token) => `The property name ${token} has no quotes.` },
-  'value-unquoted': { kind: 'json-quotes', text: (token) => `The value ${token} has no quotes.` },
-  'quote-single': { kind: 'json-quotes', text: () => 'JSON has double quotes, not single ones.' },
-  'duplicate-name': { kind: 'json-duplicate', text: (token) => `The property '${token}' is there more than once.` },
-  'number-form': { kind: 'json-number', text: (token) => `${token} is not how JSON writes a number.` },
-  'control-character': { kind: 'json-string', text: () => 'A string has a control character, which must be escaped.' },
-  'escape-invalid': { kind: 'json-string', text: (token) => `A string has an unknown escape ${token}.` },
+  comment: { finding: JSON_COMMENT, text: () => 'JSON does not allow comments.' },
+  'comma-missing': { finding: JSON_COMMA, text: () => 'A comma is missing.' },
+  'comma-extra': { finding: JSON_COMMA, text: () => 'There is a superfluous comma.' },
+  'name-unquoted': { finding: JSON_QUOTES, text: (token) => `The property name ${token} is not quoted.` },
+  'value-unquoted': { finding: JSON_QUOTES, text: (token) => `The value ${token} is not quoted.` },
+  'quote-single': { finding: JSON_QUOTES, text: () => 'JSON requires double quotes, not single quotes.' },
+  'duplicate-name': { finding: JSON_DUPLICATE, text: (token) => `Duplicated property name: '${token}'` },
+  'number-form': { finding: JSON_NUMBER, text: (token) => `${token} is not a valid JSON number.` },
+  'control-character': { finding: JSON_STRING, text: () => 'A string contains a control character, which must be escaped.' },
+  'escape-invalid': { finding: JSON_STRING, text: (token) => `A string contains an unknown escape sequence ${token}.` },
   unexpected: {
-    kind: 'json-fatal',
-    text: (token) => (token === '' ? ENDS_EARLY : `The text is not JSON: there is an unexpected ${CHARACTERS.get(token) ?? `'${token}'`}.`),
+    finding: JSON_FATAL,
+    text: (token) => (token === '' ? ENDS_EARLY : `The text is not valid JSON: unexpected ${CHARACTERS.get(token) ?? `'${token}'`}.`),
   },
-  unterminated: { kind: 'json-fatal', text: () => ENDS_EARLY },
-  'too-deep': { kind: 'json-fatal', text: () => 'The text has too many objects and arrays within each other.' },
-  'too-many': { kind: 'json-fatal', text: () => 'The text has too many members or faults.' },
+  unterminated: { finding: JSON_FATAL, text: () => ENDS_EARLY },
+  'too-deep': { finding: JSON_FATAL, text: () => 'The text has too many nested objects and arrays.' },
+  'too-many': { finding: JSON_FATAL, text: () => 'The text has too many members or errors.' },
 }
 
 const MAX_TOKEN = 100
 
-/** What a text says that cannot be read. */
+/** The finding about a text that cannot be read. */
 export function faultFinding(fault: JsonSlip, places: Positions | undefined): Finding {
-  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text: textOf(fault), ...places?.ofOffset(fault.offset) }
+  return findingOf(JSON_FATAL, { text: textOf(fault), ...places?.ofOffset(fault.offset) })
 }
 
-/** What JSON says that is not a resource. */
+/** The finding about JSON that is not a resource. */
 export function noResource({ text: source, start }: JsonSource, places: Positions | undefined): Finding {
   const isMarkup = source.charAt(start) === '<'
   const text = isMarkup
     ? 'The content is XML or HTML, not JSON.'
-    : 'The content is not a resource: an object with a resourceType is needed.'
-  return { kind: 'json-fatal', ...FINDING_KINDS['json-fatal'], text, ...places?.ofOffset(start) }
+    : 'The content is not a resource: an object with a resourceType is required.'
+  return findingOf(JSON_FATAL, { text, ...places?.ofOffset(start) })
 }
 
-/** What a resource says of a type that FHIR does not have. */
+/** The finding about a resource of a type that FHIR does not have. */
 export function noSuchType(
   model: TypeModel,
   { value, start }: JsonSource,
   { type, places }: { type: string; places: Positions | undefined },
 ): Finding {
   const { text, hint, fix } = unknownType(model, rootNode(model, value))
-  return {
-    kind: 'unknown-resource-type',
-    ...FINDING_KINDS['unknown-resource-type'],
+  return findingOf(UNKNOWN_RESOURCE_TYPE, {
     text,
     expression: type.slice(0, MAX_TOKEN).toWellFormed(),
     ...(hint !== undefined && { hint }),
     ...(fix !== undefined && { fix }),
     ...places?.ofOffset(start),
-  }
+  })
 }
 
-/** Reports the slips of a text that was read in spite of them. */
+/** Reports the syntax errors of a text that was read in spite of them. */
 export function reportSlips(run: Run, slips: readonly JsonSlip[]): void {
   for (const slip of slips) {
     const { node, rest } = nodeAlong(run, run.root, placeOf(slip, run.root.value))
-    run.findings.report(SLIPS[slip.kind].kind, node, {
+    run.findings.report(SLIPS[slip.kind].finding, node, {
       text: textOf(slip),
       offset: slip.offset,
       ...(rest.length > 0 && { at: steps(rest) }),

@@ -3,13 +3,13 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt } from '../json/index.js'
 import { storedInstance, type OperationRequest } from '../operation/index.js'
 import type { StoredResource } from '../storage/index.js'
-import { FINDING_KINDS } from './finding-kinds.js'
+import { UPDATE_ID, UPDATE_VERSION } from './finding-kinds.js'
 import type { ValidateMode, ValidateRequest } from './input.js'
-import type { Finding } from './run/finding.js'
+import { findingOf, type Finding } from './run/finding.js'
 
 /**
- * Refuses what a mode cannot be asked for, and tells what speaks against an update. What is stored shows in the answers for updates and deletions,
- * so these are for callers who may read it (SC-03).
+ * Refuses what a mode cannot be asked for, and reports what prevents an update. Answers for updates and deletions depend on what is stored,
+ * so these modes are for callers who may read it.
  *
  * @throws {OperationError} `parameter-value` for creating under an id, `parameter-required` for what a mode needs, `forbidden` for what the caller
  *   may not read, `not-found` for what is not there to be deleted.
@@ -63,11 +63,11 @@ function idFinding(type: string, { own, id }: { own: string | undefined; id: str
     id === undefined
       ? 'A resource for an update must have an id.'
       : `The resource for the update of ${quoted(id)} must have that id; ${found}.`
-  return { kind: 'update-id', ...FINDING_KINDS['update-id'], text, expression: own === undefined ? type : `${type}.id` }
+  return findingOf(UPDATE_ID, { text, expression: own === undefined ? type : `${type}.id` })
 }
 
 function versionFindings(version: string | undefined, stored: StoredResource | undefined): readonly Finding[] {
   if (version === undefined || stored === undefined || stored.versionId === version) return []
   const text = `The resource is made from version ${quoted(version)}, but version ${quoted(stored.versionId)} is the current one.`
-  return [{ kind: 'update-version', ...FINDING_KINDS['update-version'], text, expression: `${stored.type}.meta.versionId` }]
+  return [findingOf(UPDATE_VERSION, { text, expression: `${stored.type}.meta.versionId` })]
 }

@@ -1,14 +1,21 @@
-import { checkReasonAndDay, type Suppression } from '../context/index.js'
+import { checkReasonAndDay, type RuleSettings, type Suppression } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { FINDING_KINDS } from './finding-kinds.js'
-import type { Finding } from './run/finding.js'
+import { FINDING_KINDS, SUPPRESSION_EXPIRED } from './finding-kinds.js'
+import { findingOf, type Finding } from './run/finding.js'
 
-/** Decides which findings are told. */
+/** Decides which findings are reported. */
 export interface Suppressor {
-  /** Whether a suppression that still holds is about the finding. One that has expired is remembered. */
+  /** Whether a suppression that has not expired is about the finding. One that has expired is remembered. */
   readonly hides: (finding: Finding) => boolean
   /** A finding for each suppression that would have hidden something, had it not expired. */
   readonly expired: () => readonly Finding[]
+}
+
+/** What else a suppressor works with. */
+export interface SuppressorOptions {
+  readonly now: Date
+  /** Settings of rules, whose kinds of findings can be suppressed too. */
+  readonly rules: RuleSettings
 }
 
 /**
@@ -16,8 +23,8 @@ export interface Suppressor {
  *
  * @throws {OperationError} `parameter-value` for a suppression of no kind of finding, without a reason or without a day.
  */
-export function createSuppressor(suppressions: readonly Suppression[], now: Date): Suppressor {
-  for (const suppression of suppressions) checkSuppression(suppression)
+export function createSuppressor(suppressions: readonly Suppression[], { now, rules }: SuppressorOptions): Suppressor {
+  for (const suppression of suppressions) checkSuppression(suppression, rules)
   const today = now.toISOString().slice(0, 'YYYY-MM-DD'.length)
   const late = new Set<Suppression>()
   return {
@@ -35,9 +42,9 @@ export function createSuppressor(suppressions: readonly Suppression[], now: Date
  *
  * @throws {OperationError} `parameter-value` when it cannot.
  */
-export function checkSuppression(suppression: Suppression): void {
+export function checkSuppression(suppression: Suppression, rules: RuleSettings = {}): void {
   const [kind = ''] = suppression.id.split(':', 1)
-  if (!Object.hasOwn(FINDING_KINDS, kind)) {
+  if (!Object.hasOwn(FINDING_KINDS, kind) && !Object.hasOwn(rules, kind)) {
     throw new OperationError('parameter-value', `A suppression names ${quoted(suppression.id)}, which is not a kind of finding.`)
   }
   checkReasonAndDay(suppression)
@@ -52,9 +59,5 @@ function isAbout({ id, at }: Suppression, { kind, text, expression = '' }: Findi
 
 function expiry({ id, at, reason, until }: Suppression): Finding {
   const place = at === undefined ? '' : ` at ${quoted(at)}`
-  return {
-    kind: 'suppression-expired',
-    ...FINDING_KINDS['suppression-expired'],
-    text: `The suppression of ${quoted(id)}${place} (${reason.slice(0, 200)}) held until ${until}.`,
-  }
+  return findingOf(SUPPRESSION_EXPIRED, { text: `The suppression of ${quoted(id)}${place} (${reason.slice(0, 200)}) expired on ${until}.` })
 }

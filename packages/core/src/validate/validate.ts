@@ -1,4 +1,4 @@
-import { createPace, type FindingLevel, type OperationContext, type ValidationPolicy } from '../context/index.js'
+import { createPace, type FindingLevel, type OperationContext, type ValidationPolicy, type RuleSettings } from '../context/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
 import { paced } from '../work/index.js'
@@ -6,10 +6,11 @@ import { findingsOf, type Asked } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
 import { positionsIn } from './run/finding-sink.js'
 import type { Finding } from './run/finding.js'
-import type { Checks } from './run/run.js'
+import { NO_SETTINGS } from './rules/rule-book.js'
+import type { Checks, RunPolicy } from './run/run.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
 
-/** What `validate` is asked. Suppressions and refusals add to those of the context; `bestPractice` and `level` take the place of its own. */
+/** The input of `validate`. Suppressions and refusals add to those of the context; `bestPractice`, `level` and each of the `rules` take the place of its own. */
 export interface ValidateInput extends ValidationPolicy {
   /**
    * The resource as JSON text, as what `readJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
@@ -18,7 +19,7 @@ export interface ValidateInput extends ValidationPolicy {
   readonly resource: string | object
   /** Canonicals of profiles that the resource must conform to, beside those that it names itself. */
   readonly profiles?: readonly string[] | undefined
-  /** Tell line and column of each finding; with a text, or a source that was read with `positions`. Default false. */
+  /** Give line and column of each finding; with a text, or a source that was read with `positions`. Default false. */
   readonly places?: boolean | undefined
   /**
    * `structure` checks only what FHIR's own types say about JSON: names, lists, choices, cardinality and the form of primitive values. No
@@ -36,9 +37,10 @@ const VALIDATE_INPUT = inputShape<ValidateInput>({
   bestPractice: oneOf('off', 'information', 'warning', 'error'),
   refuse: listOf(oneOf('markup', 'examples')),
   level: oneOf('information', 'warning', 'error'),
+  rules: OBJECT,
 })
 
-/** What `validate` says. */
+/** The result of `validate`. */
 export interface ValidateResult {
   /** True when no finding is an error. */
   readonly valid: boolean
@@ -58,8 +60,8 @@ export async function validate(ctx: OperationContext, input: ValidateInput): Pro
   const source = await sourceOf(ctx, input)
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked
-  const told = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source.fault, places)]
-  const findings = [...told, ...(suppressor?.expired() ?? [])]
+  const reported = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source.fault, places)]
+  const findings = [...reported, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
     findings: findings.filter((finding) => isAtLeast(level, finding)),
@@ -68,29 +70,34 @@ export async function validate(ctx: OperationContext, input: ValidateInput): Pro
 
 function askedBy(ctx: OperationContext, input: ValidateInput, source: JsonSource): Asked {
   const { checks = 'all', profiles = [] } = input
+  const rules = settingsOf(ctx.validation?.rules, input.rules)
   return {
     profiles: checks === 'all' ? profiles : [],
     places: input.places === true && source.text !== '' ? positionsIn(source) : undefined,
-    checks,
-    ...policyOf(input, ctx.validation ?? {}),
-    suppressor: suppressorOf(ctx, input),
+    policy: policyOf(input, ctx.validation ?? {}),
+    rules,
+    level: input.level ?? ctx.validation?.level ?? 'information',
+    suppressor: suppressorOf(ctx, input, rules),
   }
 }
 
-function policyOf(
-  input: ValidationPolicy,
-  { bestPractice = 'off', level = 'information', refuse = [] }: ValidationPolicy,
-): Pick<Asked, 'bestPractice' | 'level' | 'refuses'> {
+/** Those of a call take the place of those of the context, one by one. The object of a context stays the same, so that it is read once. */
+function settingsOf(general: RuleSettings | undefined, own: RuleSettings | undefined): RuleSettings {
+  if (own === undefined) return general ?? NO_SETTINGS
+  return general === undefined ? own : { ...general, ...own }
+}
+
+function policyOf(input: ValidateInput, { bestPractice = 'off', refuse = [] }: ValidationPolicy): RunPolicy {
   return {
+    checks: input.checks ?? 'all',
     bestPractice: input.bestPractice ?? bestPractice,
-    level: input.level ?? level,
     refuses: new Set([...refuse, ...(input.refuse ?? [])]),
   }
 }
 
-function suppressorOf(ctx: OperationContext, { suppress = [] }: ValidateInput): Suppressor | undefined {
+function suppressorOf(ctx: OperationContext, { suppress = [] }: ValidateInput, rules: RuleSettings): Suppressor | undefined {
   const all = [...(ctx.validation?.suppress ?? []), ...suppress]
-  return all.length === 0 ? undefined : createSuppressor(all, ctx.now())
+  return all.length === 0 ? undefined : createSuppressor(all, { now: ctx.now(), rules })
 }
 
 const LEVELS: readonly Finding['severity'][] = ['information', 'warning', 'error', 'fatal']

@@ -1,8 +1,8 @@
+import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
 import { LRUCache } from 'lru-cache'
-import { canonicalOf, type Brought, type Definition } from '../../content/index.js'
+import { canonicalOf, type Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
-import type { Pending } from '../../fhirpath/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { nearest } from '../../text/index.js'
 import {
@@ -18,7 +18,6 @@ import {
   withImports,
   type CodeSystemProvider,
   type StatusNote,
-  type SystemFamily,
   type TerminologyScope,
   type ValueSetDefinition,
   type ValueSetPlan,
@@ -26,46 +25,6 @@ import {
 import { finished, paced } from '../../work/index.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
-
-/** A code as it stands in a resource. Without system it is one of the value set's own. */
-export interface GivenCode {
-  readonly system?: string | undefined
-  readonly version?: string | undefined
-  readonly code: string
-}
-
-/** Whether a code is in a value set; `unknown` when that needs content that is not here. */
-type Verdict = 'in' | 'out' | 'unknown'
-
-/** A value set that codes can be looked up in. */
-export interface CodeList {
-  /** `url|version`. */
-  readonly canonical: string
-  readonly title: string
-  readonly has: (code: GivenCode) => Verdict
-  /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
-  readonly notes: (system: string) => readonly StatusNote[]
-  /** Displays that it gives a code where it lists its codes one by one. */
-  readonly displays: (code: GivenCode) => readonly string[]
-  /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
-  readonly suggestions: (code: GivenCode) => readonly string[]
-  /** False once a code system of it has become one for a single request. */
-  readonly lasts: () => boolean
-  /** Whether definitions with these urls would take the place of something that it was made of. */
-  readonly restsOn: (brought: Brought) => boolean
-}
-
-/** What the walk knows of value sets and code systems. */
-export interface CodeDefinitions {
-  /** A value set by canonical; `undefined` when there is none that can be used. */
-  readonly valueSet: (canonical: string) => CodeList | undefined | Pending
-  /** The same for the value sets of FHIR's own types, which are looked up once. */
-  readonly baseValueSet: (canonical: string) => CodeList | undefined | Pending
-  /** A value set that stands inside another resource. */
-  readonly givenValueSet: (resource: JsonObject) => CodeList | undefined | Pending
-  /** Everything known under a canonical; the version that it names is ready to be asked, or the newest. */
-  readonly codeSystem: (canonical: string) => SystemFamily | Pending
-}
 
 /** Looks value sets and code systems up with the terminology engine. */
 export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeDefinitions {

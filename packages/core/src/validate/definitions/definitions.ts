@@ -1,31 +1,15 @@
 import { canonicalOf, type Brought } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
-import { PENDING, type CompiledPath, type Pending, type TypeModel } from '../../fhirpath/index.js'
-import type { Profile } from '../run/element-rule.js'
+import { PENDING, type Pending, type TypeModel } from '../../fhirpath/index.js'
 import { createQuestions, type Questions } from './answers.js'
-import { codeFinder, type CodeDefinitions, type CodeList } from './code-lists.js'
+import type { CodeList, Definitions } from '../run/definitions.js'
+import { codeFinder } from './code-lists.js'
 import { expressionCompiler } from './expressions.js'
 import { keptAnswers } from './kept-answers.js'
-import { definitionFinder, profileFinder, type ResourceDefinitions } from './profiles.js'
-import { signatureVerifier, type SignatureChecks } from './signatures.js'
+import { definitionFinder, profileFinder } from './profiles.js'
+import { signatureVerifier } from './signatures.js'
 
-/** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
-export interface Definitions extends CodeDefinitions, ResourceDefinitions, SignatureChecks {
-  /** The definition of a type of the release. */
-  readonly baseType: (type: string) => Profile | undefined | Pending
-  /** A StructureDefinition by canonical, with or without version; `undefined` when there is none. */
-  readonly profile: (canonical: string) => Profile | undefined | Pending
-  /**
-   * An invariant's expression, compiled once per cache.
-   *
-   * @throws {OperationError} `fhirpath-invalid` for one that is not FHIRPath.
-   */
-  readonly expression: (expression: string) => CompiledPath
-  /** Fetches what the walk asked for. False when it had all that it needed. */
-  readonly settle: () => Promise<boolean>
-}
-
-/** Makes the facts of one validation. */
+/** Makes the definitions of one validation. */
 export function createDefinitions(ctx: OperationContext, model: TypeModel): Promise<Definitions> {
   return definitionsIn(ctx, model, createQuestions(createPace(ctx)))
 }
@@ -38,7 +22,7 @@ async function definitionsIn(ctx: OperationContext, model: TypeModel, questions:
     ...definitionFinder(ctx, questions, kept),
     ...profileFinder(ctx, questions, { kept, model }),
     ...signatureVerifier(questions),
-    expression: expressionCompiler(ctx.cache, model),
+    ...expressionCompiler(ctx.cache, model),
     settle: () => questions.settle(),
   }
   return below === undefined
@@ -47,7 +31,7 @@ async function definitionsIn(ctx: OperationContext, model: TypeModel, questions:
 }
 
 /**
- * Facts of a request that brings definitions. What rests on none of them is answered by the facts of the content below, which know it from
+ * The definitions of a request that supplies some itself. What depends on none of these is answered from the content below, where it is known from
  * earlier validations; the other answers are the request's own and end with it.
  */
 function withRequestDefinitions(own: Definitions, brought: Brought, below: Definitions): Definitions {

@@ -1,5 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import type { Cache } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
 import { compileFhirPath, type CompiledPath, type TypeModel } from '../../fhirpath/index.js'
+import { compileRegex, type LinearRegex } from '../../regex/index.js'
+import type { Definitions } from '../run/definitions.js'
 
 const KEY = 'validate expressions'
 /** Of all expressions that are kept. */
@@ -7,32 +11,61 @@ const MOST_CHARACTERS = 500_000
 /** What a compiled expression takes in memory. */
 const BYTES_PER_CHARACTER = 100
 
-/** A class, so that it can be recognised in the cache. All are forgotten when it is full: looks cost less than where the oldest is (bench `validate`). */
-class Expressions extends Map<string, CompiledPath> {
+/** Patterns that are kept; each may take some hundred kilobytes while it is used. */
+const MOST_PATTERNS = 100
+const BYTES_PER_PATTERN = 50_000
+
+/** A class, so that it can be recognised in the cache. All expressions are dropped when it is full: that makes lookups cheaper than dropping the oldest (bench `validate`). */
+class Expressions {
+  readonly paths = new Map<string, CompiledPath>()
+  readonly patterns = new LRUCache<string, { readonly regex: LinearRegex | undefined }>({ max: MOST_PATTERNS })
   characters = 0
+
+  get bytes(): number {
+    return 1 + this.characters * BYTES_PER_CHARACTER + this.patterns.size * BYTES_PER_PATTERN
+  }
 }
 
-/** Compiles expressions, each once per cache. */
-export function expressionCompiler(cache: Cache, model: TypeModel): (expression: string) => CompiledPath {
+/** Compiles the FHIRPath and the regular expressions of definitions, each once per cache. */
+export function expressionCompiler(cache: Cache, model: TypeModel): Pick<Definitions, 'expression' | 'pattern'> {
   const known = expressionsIn(cache)
-  return (expression) => {
-    const found = known.get(expression)
-    if (found !== undefined) return found
-    const compiled = compileFhirPath(expression, { model })
-    keep(known, compiled)
-    cache.set(KEY, known, known.characters * BYTES_PER_CHARACTER)
-    return compiled
+  return {
+    expression(text) {
+      const found = known.paths.get(text)
+      if (found !== undefined) return found
+      const compiled = compileFhirPath(text, { model })
+      keep(known, compiled)
+      cache.set(KEY, known, known.bytes)
+      return compiled
+    },
+    pattern(text) {
+      const found = known.patterns.get(text)
+      if (found !== undefined) return found.regex
+      const regex = usableRegex(text)
+      known.patterns.set(text, { regex })
+      cache.set(KEY, known, known.bytes)
+      return regex
+    },
   }
 }
 
 function keep(known: Expressions, compiled: CompiledPath): void {
   const { length } = compiled.expression
   if (known.characters + length > MOST_CHARACTERS) {
-    known.clear()
+    known.paths.clear()
     known.characters = 0
   }
-  known.set(compiled.expression, compiled)
+  known.paths.set(compiled.expression, compiled)
   known.characters += length
+}
+
+function usableRegex(pattern: string): LinearRegex | undefined {
+  try {
+    return compileRegex(pattern)
+  } catch (error) {
+    if (error instanceof OperationError) return undefined
+    throw error
+  }
 }
 
 function expressionsIn(cache: Cache): Expressions {

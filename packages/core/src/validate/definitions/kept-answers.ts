@@ -3,10 +3,11 @@ import type { ContentView, Kept } from '../../content/index.js'
 import type { Cache, OperationContext } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { SystemFamily } from '../../terminology/index.js'
-import type { Profile } from '../run/element-rule.js'
-import type { Shape } from '../walk/flawless.js'
+import { TYPE_URL, type Profile } from '../run/element-rule.js'
+import type { CodeList } from '../run/definitions.js'
+import type { RuleBook } from '../run/run.js'
+import type { Shape } from '../run/shape.js'
 import type { Fetched, FetchedStore } from './answers.js'
-import type { CodeList } from './code-lists.js'
 
 const NAME = 'validation'
 const MOST = 1_000
@@ -65,9 +66,6 @@ export function lastingContext(ctx: OperationContext): OperationContext {
 
 const KEY = 'validate specification'
 
-/** What the urls of FHIR's own types begin with. */
-export const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
-
 /** What FHIR itself defines, and what therefore is looked up once for a view on content, not for every request. */
 export interface Specification {
   /** By name of the type. */
@@ -76,10 +74,12 @@ export interface Specification {
   readonly valueSets: Map<string, CodeList | undefined>
   /** By name of the type. */
   readonly shapes: Map<string, Shape>
+  /** The rules as settings make them, by the object of the settings. */
+  readonly ruleBooks: WeakMap<object, RuleBook>
 }
 
 /** What is known of FHIR's own types. That of the content below serves a request as well, unless it brings definitions of such types. */
-export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' | 'shapes'> {
+export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' | 'shapes' | 'ruleBooks'> {
   const { below } = ctx.content
   const brought = [...(below?.brought.get('StructureDefinition') ?? [])]
   return below === undefined || brought.some((url) => url.startsWith(TYPE_URL))
@@ -92,7 +92,7 @@ export function specificationOf(ctx: OperationContext): Specification {
   const views = viewsIn(ctx.cache)
   const known = views.get(ctx.content)
   if (known !== undefined) return known
-  const made = { types: new Map(), valueSets: new Map(), shapes: new Map() }
+  const made = { types: new Map(), valueSets: new Map(), shapes: new Map(), ruleBooks: new WeakMap() }
   views.set(ctx.content, made)
   return made
 }

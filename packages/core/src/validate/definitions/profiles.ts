@@ -1,12 +1,12 @@
 import { canonicalOf, newestOf, type Definition } from '../../content/index.js'
 import { cached, type CacheKind, type OperationContext } from '../../context/index.js'
-import type { Pending, TypeModel } from '../../fhirpath/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import type { TypeModel } from '../../fhirpath/index.js'
+import { objectsAt, stringAt } from '../../json/index.js'
 import { compileProfile } from '../profile/compile-profile.js'
-import type { Profile } from '../run/element-rule.js'
+import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
-import type { Definitions } from './definitions.js'
-import { baseTypesOf, TYPE_URL, type KeptAnswers } from './kept-answers.js'
+import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
+import { baseTypesOf, type KeptAnswers } from './kept-answers.js'
 
 /** What profiles are compiled with, and where they are kept. */
 interface Compiling {
@@ -52,14 +52,6 @@ function compiledKind(model: TypeModel): CacheKind<Profile> {
     bytes: () => 100_000,
     make: ({ resource }) => compileProfile(resource, model),
   }
-}
-
-/** What the walk knows of definitions that are read as they are. */
-export interface ResourceDefinitions {
-  /** The resource of a type with a canonical, with or without version; `undefined` when there is none. */
-  readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
-  /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
-  readonly globalProfiles: (type: string) => readonly string[] | Pending
 }
 
 /** Finds definitions such as Questionnaires and Measures. */

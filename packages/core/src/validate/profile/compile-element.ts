@@ -3,7 +3,7 @@ import type { BindingRule, ConstraintRule, Discriminator, ElementRule, SlicingRu
 import type { ProfileSource } from './compile-profile.js'
 import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
-import { ALLOWED_UNITS, EXTENSION, extensionValue, hasLimits, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
+import { ALLOWED_UNITS, EXTENSION, extensionValue, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
 
 const ADDITIONAL_BINDING = [
   `${EXTENSION}additional-binding`,
@@ -27,7 +27,6 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
   const reference = stringAt(element, 'contentReference')
   const choice = source.choiceAt(path)
   const types = objectsAt(element, 'type').map(typeOf)
-  const value = valueRuleOf(element)
   return {
     ...emptyRule(path, source),
     id: stringAt(element, 'id') ?? path,
@@ -35,8 +34,7 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
     sliceName: stringAt(element, 'sliceName') ?? (choice && lastOf(path)),
     ...cardinalityOf(element),
     types: types.length === 0 && choice !== undefined ? [typeOf({ code: choice.type })] : types,
-    value,
-    hasLimits: hasLimits(value),
+    value: valueRuleOf(element),
     bindings: [...bindingsOf(objectAt(element, 'binding')), ...unitBindings(element)],
     constraints: constraintsOf(element, source),
     slicing: slicingOf(objectAt(element, 'slicing')),
@@ -60,12 +58,12 @@ export function emptyRule(path: string, source: ProfileSource): RuleDraft {
     max: Infinity,
     types: [],
     value: {},
-    hasLimits: false,
     bindings: [],
     constraints: [],
     children: new Map(),
     required: [],
-    isPlain: false,
+    demands: [],
+    leadsOn: false,
     slicing: undefined,
     slices: [],
     contentReference: undefined,

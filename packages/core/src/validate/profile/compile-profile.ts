@@ -1,11 +1,11 @@
+import { DEMAND_RULES } from '../rules/table.js'
+import { TYPE_URL } from '../run/element-rule.js'
 import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { rulesWithin, type ExtensionContext, type ExtensionRule, type Profile } from '../run/element-rule.js'
 import { emptyRule, ruleOf, type RuleDraft } from './compile-element.js'
-
-const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** The StructureDefinition that a compilation is about. */
 export interface ProfileSource {
@@ -22,6 +22,8 @@ export interface ProfileSource {
   readonly choiceAt: (path: string) => ChoicePath | undefined
   /** The elements below a path that have the content of another element of the type, with its path. */
   readonly referringIn: (path: string) => readonly { readonly name: string; readonly type: string }[]
+  /** Names of the rules that have something to check where an ElementDefinition applies. */
+  readonly demandsOf: (rule: RuleDraft) => readonly string[]
 }
 
 /**
@@ -47,6 +49,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel): Profil
     isTypeUrl,
     choiceAt: (path) => choiceAt(model, path),
     referringIn: (path) => referringIn(model, path),
+    demandsOf: (rule) => DEMAND_RULES.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
   return { canonical, url, type, isBase, base, ...treeOf(elements, source), extension }
@@ -96,7 +99,7 @@ function treeOf(elements: readonly JsonObject[], source: ProfileSource): Pick<Pr
   }
   for (const rule of new Set(byId.values())) finishReference(rule, byId)
   if (!source.isComplete) addReferring(root, source)
-  finishRule(root, new Set())
+  finishRule(root, source, new Set())
   return { root, elements: byId }
 }
 
@@ -165,22 +168,18 @@ function addReferring(root: RuleDraft, source: ProfileSource): void {
 }
 
 /** Sums up what rules say, once all are there; content references make the tree a graph. */
-function finishRule(rule: RuleDraft, done: Set<RuleDraft>): void {
+function finishRule(rule: RuleDraft, source: ProfileSource, done: Set<RuleDraft>): void {
   if (done.has(rule)) return
   done.add(rule)
   for (const child of rule.children.values()) {
     for (const needed of [child, ...child.slices]) {
       if (needed.min > 0) rule.required.push(needed)
-      finishRule(needed, done)
+      finishRule(needed, source, done)
     }
   }
-  for (const slice of rule.slices) finishRule(slice, done)
-  rule.isPlain = isPlain(rule)
-}
-
-function isPlain({ required, slices, constraints, value, types }: RuleDraft): boolean {
-  const lists = [required, slices, constraints, Object.keys(value), types.flatMap(({ profiles }) => profiles)]
-  return lists.every((list) => list.length === 0)
+  for (const slice of rule.slices) finishRule(slice, source, done)
+  rule.demands = source.demandsOf(rule)
+  rule.leadsOn = rule.required.length > 0 || rule.slices.length > 0 || rule.types.some(({ profiles }) => profiles.length > 0)
 }
 
 type ChoicePath = { readonly name: string; readonly type: string }

@@ -1,8 +1,6 @@
 import { isObject, objectsAt, type JsonObject } from '../../json/index.js'
 import type { LimitRule, ValueRule } from '../run/element-rule.js'
 
-const LIMITS = ['min', 'max', 'maxLength', 'minLength', 'maxDecimalPlaces', 'maxSize', 'regex', 'units'] as const
-
 /** The extension that tells the units of a Quantity, by Codings or by a value set. */
 export const ALLOWED_UNITS = 'elementdefinition-allowedUnits'
 
@@ -19,11 +17,6 @@ export function valueRuleOf(element: JsonObject): ValueRule {
     ...(alternatives !== undefined && { alternatives }),
     ...(sections.length > 0 && { sections }),
   }
-}
-
-/** True when a value has more to obey than a fixed value or pattern. */
-export function hasLimits(value: ValueRule): boolean {
-  return LIMITS.some((limit) => value[limit] !== undefined)
 }
 
 function limitsOf(element: JsonObject): ValueRule {

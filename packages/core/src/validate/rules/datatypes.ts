@@ -1,49 +1,76 @@
+import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { quoted } from '../../errors/index.js'
 import type { FhirNode } from '../../fhirpath/index.js'
 import { isObject, stringAt } from '../../json/index.js'
 import { textOf } from '../run/nodes.js'
-import type { Run } from '../run/run.js'
+import type { Run, NodeRule } from '../run/run.js'
 import { base64Length, base64Problem } from './primitive/number-and-bytes.js'
 import { isAbsoluteUri } from './primitive/uri.js'
+const IDENTIFIER: FindingDefinition = defineFinding(
+  'identifier',
+  'error',
+  'code-invalid',
+  'Write systems, and values that are URIs, as absolute URIs.',
+)
+const ATTACHMENT: FindingDefinition = defineFinding(
+  'attachment',
+  'error',
+  'structure',
+  'Give the attachment data or a url, with the stated size, within the limit.',
+)
 
 const URIS = 'urn:ietf:rfc:3986'
 /** Where UUIDs are defined: no system of identifiers. */
 const UUIDS = 'https://tools.ietf.org/html/rfc4122'
+
+/** Identifiers. */
+export const identifierRule: NodeRule = {
+  on: ['Identifier'],
+  finds: [IDENTIFIER],
+  check: checkIdentifier,
+}
 
 /**
  * Checks that the system of an Identifier is absolute, and that a value that is said to be a URI is one.
  *
  * @see https://hl7.org/fhir/R4/datatypes.html#Identifier
  */
-export function checkIdentifier(run: Run, node: FhirNode): void {
+function checkIdentifier(run: Run, node: FhirNode): void {
   const [system, value] = [textOf(node, 'system'), textOf(node, 'value')]
   if (system === undefined) return
   if (!isAbsoluteUri(system))
-    run.findings.report('identifier', node, { text: `The system of an identifier must be an absolute URI, not ${quoted(system)}.` })
+    run.findings.report(IDENTIFIER, node, { text: `The system of an identifier must be an absolute URI, not ${quoted(system)}.` })
   if (value === undefined) return
   if (system === URIS && !isAbsoluteUri(value))
-    run.findings.report('identifier', node, { text: `By its system the value is a URI, but ${quoted(value)} is not an absolute one.` })
+    run.findings.report(IDENTIFIER, node, { text: `By its system the value is a URI, but ${quoted(value)} is not an absolute one.` })
   if (system === UUIDS)
-    run.findings.report('identifier', node, {
+    run.findings.report(IDENTIFIER, node, {
       text: `A UUID is written as a URI: with the system ${URIS}, and urn:uuid: before ${quoted(value)}.`,
       severity: 'warning',
     })
 }
 
+/** Attachments. */
+export const attachmentRule: NodeRule = {
+  on: ['Attachment'],
+  finds: [ATTACHMENT],
+  check: checkAttachment,
+}
+
 /** Checks that an attachment has content, or tells of some, and that the stated size is that of its data. */
-export function checkAttachment(run: Run, node: FhirNode): void {
+function checkAttachment(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
   const { value } = node
   const { size } = value
   const data = stringAt(value, 'data')
   if (!CONTENT.some((name) => Object.hasOwn(value, name)))
-    run.findings.report('attachment', node, {
+    run.findings.report(ATTACHMENT, node, {
       text: 'The attachment has neither data nor url, nor tells what they would be.',
       severity: 'warning',
     })
   if (data === undefined || typeof size !== 'number' || base64Problem(data)?.severity !== undefined) return
   const length = base64Length(data)
-  if (length !== size) run.findings.report('attachment', node, { text: `The size is stated as ${size}, but the data has ${length} bytes.` })
+  if (length !== size) run.findings.report(ATTACHMENT, node, { text: `The size is stated as ${size}, but the data has ${length} bytes.` })
 }
 
 const CONTENT = ['data', 'url', 'contentType', 'language']

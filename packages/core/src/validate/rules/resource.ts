@@ -1,15 +1,36 @@
+import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { quoted } from '../../errors/index.js'
 import { pushChildren, type FhirNode } from '../../fhirpath/index.js'
 import { extensionAt, isObject, stringAt, type JsonObject } from '../../json/index.js'
-import type { Run } from '../run/run.js'
+import type { Run, NodeRule } from '../run/run.js'
 import { readNarrative } from './narrative/read-narrative.js'
-import { isAbsoluteUri } from './primitive/uri.js'
+import { isAbsoluteUri, URI_FORM } from './primitive/uri.js'
+const ID_EXTENSION: FindingDefinition = defineFinding('id-extension', 'error', 'business-rule', 'Remove the extensions of the id.')
+const CONTAINED: FindingDefinition = defineFinding(
+  'contained',
+  'error',
+  'invalid',
+  'Give the contained resource an id, refer to it, and contain nothing inside it.',
+)
+const DEFINITION_STATUS: FindingDefinition = defineFinding(
+  'definition-status',
+  'warning',
+  'business-rule',
+  "Make status and standards status agree, and write versions without '#'.",
+)
+
+/** What holds for every resource. */
+export const resourceRule: NodeRule = {
+  on: ['Resource'],
+  finds: [ID_EXTENSION, URI_FORM, DEFINITION_STATUS, CONTAINED],
+  check: checkResource,
+}
 
 /** What holds for every resource: its id is bare, its url absolute, and everything in it that is contained is meant by something. */
-export function checkResource(run: Run, node: FhirNode): void {
+function checkResource(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
   if (Object.hasOwn(node.value, '_id'))
-    run.findings.report('id-extension', node, { text: 'The id of a resource has no extensions.', at: 'id' })
+    run.findings.report(ID_EXTENSION, node, { text: 'The id of a resource has no extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
   checkStatus(run, node)
   checkContained(run, node)
@@ -18,7 +39,7 @@ export function checkResource(run: Run, node: FhirNode): void {
 /** The url of a definition is its identity. */
 function checkUrl(run: Run, node: FhirNode, url: string | undefined): void {
   if (url === undefined || node.type.elements.get('url')?.[0]?.type !== 'uri' || isAbsoluteUri(url)) return
-  run.findings.report('uri-form', node, { text: `The canonical url ${quoted(url)} must be absolute.`, at: 'url' })
+  run.findings.report(URI_FORM, node, { text: `The canonical url ${quoted(url)} must be absolute.`, at: 'url' })
 }
 
 function checkContained(run: Run, node: FhirNode): void {
@@ -30,7 +51,7 @@ function checkContained(run: Run, node: FhirNode): void {
   for (const [index, { value }] of contained.entries()) {
     const id = isObject(value) ? stringAt(value, 'id') : undefined
     const text = problemOf(id, { seen, isMeant: id !== undefined && (meant.has(id) || containedReferences(value).has('')) })
-    if (text !== undefined) run.findings.report('contained', node, { text, at: `contained[${index}]` })
+    if (text !== undefined) run.findings.report(CONTAINED, node, { text, at: `contained[${index}]` })
     if (id !== undefined) seen.add(id)
   }
 }
@@ -59,7 +80,7 @@ function checkStatus(run: Run, node: FhirNode): void {
   const { type, value } = node
   if (!isObject(value) || type.elements.get('url')?.[0]?.type !== 'uri' || !type.elements.has('status')) return
   for (const text of [standingProblem(value), versionProblem(value)])
-    if (text !== undefined) run.findings.report('definition-status', node, { text })
+    if (text !== undefined) run.findings.report(DEFINITION_STATUS, node, { text })
 }
 
 function standingProblem(definition: JsonObject): string | undefined {

@@ -2,6 +2,9 @@ import type { IssueSeverity } from '../../errors/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { DiscriminatorStep } from '../profile/discriminator-path.js'
 
+/** What the urls of FHIR's own definitions begin with. */
+export const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
+
 /** What one ElementDefinition demands, in the form in which the walk uses it. */
 export interface ElementRule {
   /** Element id, or the path when it has none; names the rule in texts. */
@@ -25,16 +28,16 @@ export interface ElementRule {
   readonly max: number
   readonly types: readonly TypeRule[]
   readonly value: ValueRule
-  /** True when `value` limits size, length or precision. */
-  readonly hasLimits: boolean
   readonly bindings: readonly BindingRule[]
   readonly constraints: readonly ConstraintRule[]
   /** By name without `[x]`. Empty when the type alone says what is inside. */
   readonly children: ReadonlyMap<string, ElementRule>
   /** The children and their slices that must be there at least once. */
   readonly required: readonly ElementRule[]
-  /** True when it has nothing to say about a value without id and extensions but how often it is there, of which type, and which codes are allowed. */
-  readonly isPlain: boolean
+  /** Names of the rules that have something to check here, in the order of `RuleBook.demands`. None: a node need not be visited for it. */
+  readonly demands: readonly string[]
+  /** True when a value can meet further rules inside: members that are required, slices, or a profile on the type. */
+  readonly leadsOn: boolean
   readonly slicing: SlicingRule | undefined
   readonly slices: readonly ElementRule[]
 }

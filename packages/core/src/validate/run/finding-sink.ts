@@ -1,10 +1,14 @@
 import { pathOf, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, placeIn, type JsonSource, type TextPlace } from '../../json/index.js'
-import type { Work } from '../../work/index.js'
-import { FINDING_KINDS, type FindingKind } from '../finding-kinds.js'
-import type { Suppressor } from '../suppressor.js'
-import type { Finding } from './finding.js'
+import { defineFinding, findingOf, isError, type Finding, type FindingDefinition } from './finding.js'
 import type { JsonPatch } from './patch.js'
+/** Reported when there were too many findings. */
+export const FINDINGS_CUT: FindingDefinition = defineFinding(
+  'findings-cut',
+  'warning',
+  'too-costly',
+  'Fix the reported findings and validate again.',
+)
 
 /** What a rule says about a node. */
 export interface Report {
@@ -30,12 +34,12 @@ export type Help = Pick<Report, 'hint' | 'fix'>
 /** A place in the order of findings that is kept free for later. */
 export interface FindingSection {
   /** Puts what `work` reports in this place. */
-  readonly fill: (work: () => Work<void>) => Work<void>
+  readonly fill: (work: () => Promise<void>) => Promise<void>
 }
 
 /** Takes the findings of one walk, each once. */
 export interface FindingSink {
-  readonly report: (kind: FindingKind, node: FhirNode, report: Report) => void
+  readonly report: (definition: FindingDefinition, node: FhirNode, report: Report) => void
   /** Keeps the place after what was reported so far. */
   readonly section: () => FindingSection
   /** In the order of the reports and sections; when there were too many, errors are kept before others, and the last finding says so. */
@@ -52,28 +56,29 @@ export interface FindingSink {
 type Findings = (Finding | Findings)[]
 
 /** What else a sink works with. */
-interface SinkOptions {
-  /** Tells line and column, when they are wanted. */
+export interface SinkOptions {
+  /** Finds line and column, when they are wanted. */
   readonly places?: Positions | undefined
-  /** Decides which findings are taken. */
-  readonly suppressor?: Suppressor | undefined
+  /** Whether a finding is accepted and not to be reported. */
+  readonly hides?: ((finding: Finding) => boolean) | undefined
+  /** The severity that is set for a kind of finding. */
+  readonly severityOf?: ((kind: string) => Finding['severity'] | 'off' | undefined) | undefined
 }
 
-/**
- * Makes a sink that keeps at most `limit` findings.
- */
-export function createSink(limit: number, { places, suppressor }: SinkOptions = {}): FindingSink {
+/** Makes a sink that keeps at most `limit` findings. */
+export function createSink(limit: number, { places, hides, severityOf }: SinkOptions = {}): FindingSink {
   const all: Findings = []
   const seen = new Set<string>()
   let current = all
   let errors = 0
   const faulty = new Set<unknown>()
   return {
-    report(kind, node, report) {
-      if ((isError({ severity: report.severity ?? FINDING_KINDS[kind].severity }) ? errors : seen.size) > limit) return
-      const finding = findingOf(kind, node, report)
+    report(definition, node, report) {
+      const severity = severityOf?.(definition.kind) ?? report.severity ?? definition.severity
+      if (severity === 'off' || (isError({ severity }) ? errors : seen.size) > limit) return
+      const finding = findingAt(node, definition, { ...report, severity })
       const key = `${finding.kind} ${finding.severity} ${finding.expression} ${finding.text}`
-      if (seen.has(key) || suppressor?.hides(finding) === true) return
+      if (seen.has(key) || hides?.(finding) === true) return
       seen.add(key)
       current.push({ ...finding, ...helpOf(report), ...linesOf(node, report, places) })
       if (!isError(finding)) return
@@ -84,10 +89,10 @@ export function createSink(limit: number, { places, suppressor }: SinkOptions = 
       const own: Findings = []
       current.push(own)
       return {
-        *fill(work) {
+        async fill(work) {
           const outer = current
           current = own
-          yield* work()
+          await work()
           current = outer
         },
       }
@@ -110,13 +115,15 @@ function addResources(node: FhirNode, into: Set<unknown>): void {
   }
 }
 
-function findingOf(kind: FindingKind, node: FhirNode, report: Report): Finding {
-  const { text, at, severity, code, profile } = report
+function findingAt(
+  node: FhirNode,
+  { kind, code: usual }: FindingDefinition,
+  { text, at, severity = 'error', code, profile }: Report,
+): Finding {
   return {
     kind,
-    ...FINDING_KINDS[kind],
-    ...(severity !== undefined && { severity }),
-    ...(code !== undefined && { code }),
+    severity,
+    code: code ?? usual,
     text,
     expression: pathOf(node) + (at === undefined ? '' : stepsBelow(node, at)),
     ...(profile !== undefined && { profile }),
@@ -140,10 +147,6 @@ function stepsBelow({ type }: FhirNode, at: string): string {
   return `.${slot?.isChoice === true ? `${slot.name}.ofType(${slot.type})` : name}${at.slice(name.length)}`
 }
 
-function isError({ severity }: Pick<Finding, 'severity'>): boolean {
-  return severity === 'error' || severity === 'fatal'
-}
-
 function flat(findings: Findings): readonly Finding[] {
   return findings.flatMap((one) => (Array.isArray(one) ? flat(one) : [one]))
 }
@@ -153,12 +156,12 @@ function cut(all: readonly Finding[], limit: number): readonly Finding[] {
   const kept = new Set(all.filter(isError).slice(0, limit))
   for (const finding of all) if (kept.size < limit) kept.add(finding)
   const text = `There are more than ${limit} findings; the rest is left out.`
-  return [...all.filter((finding) => kept.has(finding)), { kind: 'findings-cut', ...FINDING_KINDS['findings-cut'], text }]
+  return [...all.filter((finding) => kept.has(finding)), findingOf(FINDINGS_CUT, { text })]
 }
 
-/** Tells places in a text. */
+/** Finds lines and columns in a text. */
 export interface Positions {
-  /** Where a node, or what stands at further steps below it, begins. */
+  /** Where a node, or what further steps below it lead to, begins. */
   readonly ofNode: (node: FhirNode, at: string | undefined) => TextPlace | undefined
   readonly ofOffset: (offset: number) => TextPlace
 }

@@ -1,28 +1,59 @@
 import type { IssueSeverity, OutcomeIssue } from '../../errors/index.js'
-import type { FindingKind } from '../finding-kinds.js'
 import type { JsonPatch } from './patch.js'
 
-/** One thing that validation has to say. */
+/** One finding of a validation. */
 export interface Finding {
-  /** Names the kind of finding; it does not depend on the wording, and codes may switch on it. */
-  readonly kind: FindingKind
+  /** Names the kind of finding: one of `FINDING_KINDS`, or of a host's own rules. It does not depend on the wording. */
+  readonly kind: string
   readonly severity: IssueSeverity
   /** R4 issue type. */
   readonly code: OutcomeIssue['code']
   readonly text: string
-  /** FHIRPath of the element, with an index on all that repeats: `Patient.name[0].family`. Absent when there is no resource to speak of. */
+  /** FHIRPath of the element, with an index on all that repeats: `Patient.name[0].family`. Absent when the input is not a resource. */
   readonly expression?: string
   /** Canonical of the profile, extension or questionnaire whose rule it is; absent for rules of FHIR itself. */
   readonly profile?: string
-  /** A question or sentence that leads on: `Did you mean 'birthDate'?`. */
+  /** A question or sentence that helps to correct the resource: `Did you mean 'birthDate'?`. */
   readonly hint?: string
   /**
-   * What to change in the resource, where there is no doubt. Of several, those of later places come first when they are to be applied to
-   * one copy, so that indexes keep their meaning.
+   * A change of the resource that corrects the finding, where only one is possible. To apply several to one copy, start with the last, so that
+   * indexes keep their meaning.
    */
   readonly fix?: JsonPatch
   /** From 1; only when the caller asked for places and gave a text. */
   readonly line?: number
   /** From 1, in UTF-16 code units. */
   readonly column?: number
+}
+
+/** A kind of finding, declared beside the rule that reports it. Adding a kind is a minor release, removing one a major. */
+export interface FindingDefinition {
+  /** The stable name. */
+  readonly kind: string
+  /** Usual severity; a report may have another. */
+  readonly severity: IssueSeverity
+  /** Usual issue type of R4; a report may have another. */
+  readonly code: OutcomeIssue['code']
+  /** What to do about such findings, in a sentence. */
+  readonly advice: string
+}
+
+/** Declares a kind of finding: its name, usual severity and issue type, and what to do about it. */
+export function defineFinding(
+  kind: string,
+  severity: FindingDefinition['severity'],
+  code: FindingDefinition['code'],
+  advice: string,
+): FindingDefinition {
+  return { kind, severity, code, advice }
+}
+
+/** A finding of a kind with its usual severity and issue type, for what is not reported by a rule on a node. */
+export function findingOf({ kind, severity, code }: FindingDefinition, rest: Omit<Finding, 'kind' | 'severity' | 'code'>): Finding {
+  return { kind, severity, code, ...rest }
+}
+
+/** True for findings that make a resource invalid. */
+export function isError({ severity }: Pick<Finding, 'severity'>): boolean {
+  return severity === 'error' || severity === 'fatal'
 }

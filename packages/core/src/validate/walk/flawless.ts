@@ -1,21 +1,14 @@
 import type { ElementSlot, FhirNode, TypeModel } from '../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../json/index.js'
 import type { Specification } from '../definitions/kept-answers.js'
-import { primitiveCheck, type PrimitiveCheck } from '../rules/primitive/check-primitive.js'
+import { primitiveCheck } from '../rules/primitive/check-primitive.js'
+import { countProblem } from '../rules/structure/cardinality.js'
+import { hasContent, memberProblem } from '../rules/structure/check-shape.js'
 import { isConcrete } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
-import type { Run } from '../run/run.js'
+import type { FlawlessCheck, Shape, ShapeMember, Shapes } from '../run/shape.js'
 
-/** What the check works with. */
-export interface FlawlessCheck extends Pick<Run, 'model' | 'numberText' | 'now'> {
-  readonly shapes: Shapes
-  /** Objects with a flaw, so that what is in them is not looked through again from each level down to it. */
-  readonly flawed: Set<object>
-  /** Values that the present look may still look at. */
-  left: number
-}
-
-/** Values of one look, of which it takes a few milliseconds. What has more is left to the walk, which lets others have turns. */
+/** Values of one look, of which it takes a few milliseconds. What has more is left to the walk, which lets other requests run. */
 const VALUES_OF_A_LOOK = 10_000
 
 /** Makes the check for one resource. */
@@ -24,8 +17,9 @@ export function flawlessCheck(parts: Omit<FlawlessCheck, 'flawed' | 'left'>): Fl
 }
 
 /**
- * Whether a walk with `checks: 'structure'` would find nothing in a node, told without making a node for anything in it; that takes a third
- * of the time (bench `validate`). False also where only the walk can tell: extensions of primitives, types that have yet to be fetched, and
+ * Whether a walk with `checks: 'structure'` would find nothing in a node, decided without making a node for anything in it, which takes a third
+ * of the time (bench `validate`). What is decided here is decided by the same functions as in the walk: `memberProblem`, `countProblem`, `hasContent`,
+ * `primitiveCheck`. False also where only the walk can decide: extensions of primitives, types that have yet to be fetched, and
  * what is too large for one look.
  *
  * @param rule The rule of the element, which a nested type needs.
@@ -58,11 +52,10 @@ function fits(by: FlawlessCheck, object: JsonObject, shape: Shape): boolean {
 }
 
 function membersFit(by: FlawlessCheck, object: JsonObject, shape: Shape): boolean {
+  if (!hasContent(object, 'complex')) return false
   const choices: string[] = []
-  let isEmpty = true
   for (const name of Object.keys(object)) {
     const member = shape.members.get(name)
-    if (name !== 'id') isEmpty = false
     if (member === undefined) {
       if (name === 'resourceType' && shape.isResource) continue
       return false
@@ -70,7 +63,7 @@ function membersFit(by: FlawlessCheck, object: JsonObject, shape: Shape): boolea
     if (!memberFits(by, object, member)) return false
     if (member.slot.isChoice) choices.push(member.slot.name)
   }
-  return !isEmpty && areDistinct(choices)
+  return areDistinct(choices)
 }
 
 function areDistinct(names: readonly string[]): boolean {
@@ -83,10 +76,12 @@ function hasRequired(object: JsonObject, { required }: Shape): boolean {
 }
 
 function memberFits(by: FlawlessCheck, object: JsonObject, member: ShapeMember): boolean {
-  const { jsonName, isCollection } = member.slot
+  const { slot, rule } = member
+  const { jsonName } = slot
   const value = object[jsonName]
-  if (!isCollection) return itemFits(by, member, value) ?? numberFits(by, member, { value, holder: object, key: jsonName })
-  if (!Array.isArray(value) || value.length === 0 || value.length < member.least || value.length > member.most) return false
+  if (memberProblem(slot, value) !== undefined) return false
+  if (rule !== undefined && countProblem(rule, Array.isArray(value) ? value.length : 1) !== undefined) return false
+  if (!Array.isArray(value)) return itemFits(by, member, value) ?? numberFits(by, member, { value, holder: object, key: jsonName })
   for (let index = 0; index < value.length; index++) {
     const item: unknown = value[index]
     if (!(itemFits(by, member, item) ?? numberFits(by, member, { value: item, holder: value, key: index }))) return false
@@ -114,33 +109,6 @@ interface JsonMember {
 function numberFits(by: FlawlessCheck, { primitive }: ShapeMember, { value, holder, key }: JsonMember): boolean {
   if (--by.left <= 0 || primitive === undefined) return false
   return primitive(value, by.numberText(holder, key) ?? String(value), by.now) === undefined
-}
-
-/** What FHIR's own types say about the members of a JSON object. */
-export interface Shape {
-  readonly isResource: boolean
-  /** By name in JSON. */
-  readonly members: ReadonlyMap<string, ShapeMember>
-  /** Of each list of names one must be there: several for a choice. */
-  readonly required: readonly (readonly string[])[]
-}
-
-/** One member of a shape. */
-interface ShapeMember {
-  readonly slot: ElementSlot
-  readonly kind: 'primitive' | 'complex' | 'resource'
-  /** What a primitive must be like. */
-  readonly primitive: PrimitiveCheck | undefined
-  readonly least: number
-  readonly most: number
-  /** The shape of a complex value; `undefined` while it is not known. */
-  readonly inner: () => Shape | undefined
-}
-
-/** Makes shapes, each once. */
-interface Shapes {
-  /** `undefined` for a type that is not known, and while its definition has yet to be fetched. */
-  readonly of: (type: string, rule?: ElementRule) => Shape | undefined
 }
 
 /** Shapes of the types of a release, as far as the definitions of the types are known. */
@@ -178,5 +146,5 @@ interface MemberParts {
 function memberOf(slot: ElementSlot, { kind, rule, shape }: MemberParts): ShapeMember {
   const primitive = kind === 'primitive' ? primitiveCheck(slot.type) : undefined
   let known: Shape | undefined
-  return { slot, kind, primitive, least: rule?.min ?? 0, most: rule?.max ?? Infinity, inner: () => (known ??= shape()) }
+  return { slot, kind, primitive, rule, inner: () => (known ??= shape()) }
 }

@@ -1,3 +1,4 @@
+import { TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementSlot, FhirNode } from '../../fhirpath/index.js'
 import { finished, type Work } from '../../work/index.js'
 import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
@@ -24,7 +25,8 @@ export function visitElement(run: Run, element: ElementNodes, rules: readonly El
   const { parent, slot, nodes } = element
   for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
-  if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.isDue()) run.later(() => visitInPieces(run, element, fitting))
+  if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.scheduler.isDue())
+    run.scheduler.later(() => visitInPieces(run, element, fitting))
   else {
     const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
     visitNodes(run, { element, rules: fitting, slices, told: 0 }, nodes)
@@ -88,7 +90,7 @@ function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[
 /** Whether a rule allows the type of a choice; when it does not, it has nothing else to say about the value. */
 function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
   if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
-  run.findings.report('type-not-allowed', placeOf(first), {
+  run.findings.report(TYPE_NOT_ALLOWED, placeOf(first), {
     text: `The type ${slot.type} is not allowed here; allowed: ${rule.types.map(({ code }) => code).join(', ')}.`,
     profile: rule.profile,
   })

@@ -1,20 +1,19 @@
 import { PENDING, pushSlot, type ElementSlot, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
-import { boundList } from '../rules/codes/bound-codes.js'
 import { primitiveCheck } from '../rules/primitive/check-primitive.js'
-import { isCheckedByType } from '../rules/registry.js'
-import { checkMissing } from '../rules/structure/cardinality.js'
-import { checkShape, nullItems, reportUnknownProperty, type Member } from '../rules/structure/check-shape.js'
+import { checkMissing, countProblem } from '../rules/structure/cardinality.js'
+import { checkShape, nullItems, reportUnknownProperty, type Member, SEVERAL_CHOICES } from '../rules/structure/check-shape.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { Run } from '../run/run.js'
-import { isFlawlessMember, type Shape } from './flawless.js'
+import type { Shape } from '../run/shape.js'
+import { isFlawlessMember } from './flawless.js'
 import { visitElement } from './visit-element.js'
 
 const UNDERSCORE = 95
 /** A primitive value without id and extensions, which a profile can ask for. */
 const NO_MEMBERS: JsonObject = {}
 
-/** Checks the members of a complex node, or the id and extensions of a primitive one, in the order in which they stand. */
+/** Checks the members of a complex node, or the id and extensions of a primitive one, in document order. */
 export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const holder = isObject(node.value) ? node.value : (node.extra ?? NO_MEMBERS)
   checkMissing(run, { node, holder }, rules)
@@ -22,7 +21,7 @@ export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRu
 }
 
 function visitAll(run: Run, node: FhirNode, { holder, rules }: { holder: JsonObject; rules: readonly ElementRule[] }): void {
-  const shape = run.checks === 'structure' ? run.flawless.shapes.of(node.type.name, rules[0]) : undefined
+  const shape = run.policy.checks === 'structure' ? run.flawless.shapes.of(node.type.name, rules[0]) : undefined
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
     if (run.findings.isFull) return
@@ -41,7 +40,7 @@ interface RuledMember extends Member {
 
 function visitMember(run: Run, node: FhirNode, member: RuledMember): void {
   const { slot, holder, rules } = member
-  if (isFine(run, member) || (run.isStructural && !checkShape(run, node, { slot, holder }))) return
+  if (isFine(run, node, member) || (run.checksTypes && !checkShape(run, node, { slot, holder }))) return
   const nodes: FhirNode[] = []
   pushSlot(run.model, node, { slot, into: nodes })
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, rules)
@@ -56,14 +55,15 @@ function rulesFor({ name }: ElementSlot, rules: readonly ElementRule[]): readonl
   return own
 }
 
-/** Whether a quick look shows that there is nothing to be said about a member. */
-function isFine(run: Run, { slot, holder, shape, rules }: RuledMember): boolean {
-  if (run.checks === 'all') return isPlainPrimitive(run, { slot, holder }, rules)
+/** Whether a quick look shows that there is nothing to report about a member. */
+function isFine(run: Run, parent: FhirNode, checked: RuledMember): boolean {
+  if (run.policy.checks === 'all') return isPlainPrimitive(run, parent, checked)
+  const { slot, holder, shape } = checked
   const member = Object.hasOwn(holder, slot.siblingName) ? undefined : shape?.members.get(slot.jsonName)
   return member !== undefined && isFlawlessMember(run.flawless, holder, member)
 }
 
-/** The slot that a key names; `undefined` for what is unknown, and for the `_name` beside a `name`, which is dealt with there. */
+/** The slot that a key names; `undefined` for what is unknown, and for the `_name` beside a `name`, which is handled there. */
 function slotOf(run: Run, node: FhirNode, { holder, key }: { holder: JsonObject; key: string }): ElementSlot | undefined {
   const slot = node.type.members.get(key)
   if (slot !== undefined) return slot
@@ -74,53 +74,56 @@ function slotOf(run: Run, node: FhirNode, { holder, key }: { holder: JsonObject;
     if (sibling !== undefined && run.model.type(sibling.type)?.kind === 'primitive')
       return Object.hasOwn(holder, name) ? undefined : sibling
   }
-  if (run.isStructural) reportUnknownProperty(run, node, key)
+  if (run.checksTypes) reportUnknownProperty(run, node, key)
   return undefined
 }
 
 function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: ElementSlot; choices: Map<string, ElementSlot> }): void {
   const other = choices.get(slot.name)
   choices.set(slot.name, slot)
-  if (other === undefined || !run.isStructural) return
-  run.findings.report('several-choices', node, {
-    text: `Only one of '${other.jsonName}' and '${slot.jsonName}' may be given.`,
+  if (other === undefined || !run.checksTypes) return
+  run.findings.report(SEVERAL_CHOICES, node, {
+    text: `Only one of '${other.jsonName}' and '${slot.jsonName}' is allowed.`,
     at: slot.jsonName,
   })
 }
 
 /**
- * Whether a member is a primitive value about which a visit would have nothing to say, told without making a node for it, which most members do not
- * need (bench `validate`). False also where only the visit can tell.
+ * Whether a member is a primitive value about which no rule has anything to report, so that no node need be made for it; most members are (bench
+ * `validate`). The rules themselves decide: those on its type and element by `when`, those on ElementDefinitions by `isMet`. False also where
+ * only a visit can decide.
  *
  * @param rules What the rules of the parent say about the member.
  */
-function isPlainPrimitive(run: Run, member: Member, rules: readonly ElementRule[]): boolean {
-  const { slot, holder } = member
+function isPlainPrimitive(run: Run, parent: FhirNode, { slot, holder, rules }: RuledMember): boolean {
   const value = holder[slot.jsonName]
   if (slot.isCollection || typeof value === 'object' || Object.hasOwn(holder, slot.siblingName)) return false
-  return isOfPlainType(run, slot.type, value) && areFine(run, member, rules) && (!run.isStructural || hasForm(run, member))
+  if (run.model.type(slot.type)?.kind !== 'primitive' || isLookedAt(run, parent, { slot, value })) return false
+  const base = run.definitions.baseType(slot.type)
+  if (base === undefined || base === PENDING || !isMetBy(run, base.root, value)) return false
+  return areMet(run, { slot, rules }, value) && (!run.checksTypes || hasForm(run, { slot, holder }))
 }
 
-function isOfPlainType(run: Run, type: string, value: unknown): boolean {
-  if (run.model.type(type)?.kind !== 'primitive' || isCheckedByType(run, type, value)) return false
-  const base = run.definitions.baseType(type)
-  return base !== undefined && base !== PENDING && base.root.isPlain
-}
-
-function areFine(run: Run, { slot, holder }: Member, rules: readonly ElementRule[]): boolean {
+function areMet(run: Run, { slot, rules }: Pick<RuledMember, 'slot' | 'rules'>, value: unknown): boolean {
   for (const rule of rules) {
-    if (!rule.isPlain || rule.min > 1 || rule.max < 1 || (slot.isChoice && !rule.isBase)) return false
-    if (rule.bindings.length > 0 && !isIn(run, rule, holder[slot.jsonName])) return false
+    if (countProblem(rule, 1) !== undefined || (slot.isChoice && !rule.isBase) || !isMetBy(run, rule, value)) return false
   }
   return true
 }
 
-function isIn(run: Run, rule: ElementRule, code: unknown): boolean {
-  if (typeof code !== 'string') return false
-  return rule.bindings.every(({ valueSet }) => {
-    const list = boundList(run, rule, valueSet)
-    return list !== undefined && list !== PENDING && list.has({ code }) === 'in'
-  })
+function isLookedAt(run: Run, parent: FhirNode, { slot, value }: { slot: ElementSlot; value: unknown }): boolean {
+  for (const { when } of run.rules.onType(slot.type)) if (when === undefined || when(value, run)) return true
+  if (!run.rules.hasElementRules) return false
+  return run.rules.onElement(parent.type.name, slot.name).some(({ when }) => when === undefined || when(value, run))
+}
+
+function isMetBy(run: Run, rule: ElementRule, value: unknown): boolean {
+  if (rule.leadsOn) return false
+  for (const name of rule.demands) {
+    const demand = run.rules.demand(name)
+    if (demand !== undefined && demand.isMet?.(run, rule, value) !== true) return false
+  }
+  return true
 }
 
 function hasForm(run: Run, { slot, holder }: Member): boolean {

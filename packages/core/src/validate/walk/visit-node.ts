@@ -1,18 +1,12 @@
 import { PENDING, type FhirNode } from '../../fhirpath/index.js'
 import { isObject } from '../../json/index.js'
-import { checkBindings } from '../rules/codes/check-bindings.js'
-import { checkConstraints } from '../rules/constraint/check-constraints.js'
 import { extensionProfile } from '../rules/extension/check-extension.js'
 import { checkPrimitive } from '../rules/primitive/check-primitive.js'
 import { claimedProfiles, globalProfiles } from '../rules/profile/applied-profiles.js'
 import { chosenRoots } from '../rules/profile/chosen-profile.js'
 import { vitalSignsProfile } from '../rules/profile/vital-signs.js'
-import { checkTarget } from '../rules/reference/check-target.js'
-import { checkByType } from '../rules/registry.js'
-import { checkNotEmpty } from '../rules/structure/check-shape.js'
-import { checkElementId } from '../rules/structure/element-id.js'
-import { checkAllowedType, checkResourceType } from '../rules/structure/resource-type.js'
-import { checkValue } from '../rules/value/check-value.js'
+import { checkNotEmpty, OBJECT_EXPECTED } from '../rules/structure/check-shape.js'
+import { checkResourceType } from '../rules/structure/resource-type.js'
 import type { ElementRule, Profile, TypeRule } from '../run/element-rule.js'
 import { rootsOf } from '../run/profile-roots.js'
 import { isNested, type Run } from '../run/run.js'
@@ -26,44 +20,55 @@ import { visitMembers } from './visit-members.js'
  */
 export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (run.findings.isFull || (node.value === undefined && node.extra === undefined)) return
-  run.step()
-  if (run.checks === 'structure' && isFlawless(run.flawless, node, rules[0])) return
+  run.scheduler.step()
+  if (run.policy.checks === 'structure' && isFlawless(run.flawless, node, rules[0])) return
   const all = rulesOf(run, node, rules)
-  if (run.isStructural && !checkOwn(run, node, all)) return
-  if (run.checks === 'all') checkRules(run, node, all)
+  if (run.checksTypes && !checkForm(run, node)) return
+  if (run.policy.checks === 'all') {
+    if (run.checksTypes) checkByType(run, node, all)
+    checkDemands(run, node, all)
+  }
   visitMembers(run, node, all)
 }
 
-function checkRules(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  if (node.type.kind === 'resource') checkAllowedType(run, node, rules)
-  for (const rule of rules) checkValue(run, node, rule)
-  checkBindings(run, node, rules)
-  checkConstraints(run, node, rules)
-  checkTarget(run, node, rules)
-}
-
-/** What holds for every node of the type. False when the node does not have the form that further rules need. */
-function checkOwn(run: Run, node: FhirNode, rules: readonly ElementRule[]): boolean {
-  if (node.type.kind !== 'primitive' && !isObject(node.value)) {
-    run.findings.report('object-expected', node, { text: `An object is expected here, not a ${typeof node.value}.` })
+/** False when the node does not have the form that further rules need. */
+function checkForm(run: Run, node: FhirNode): boolean {
+  const { kind } = node.type
+  if (kind !== 'primitive' && !isObject(node.value)) {
+    run.findings.report(OBJECT_EXPECTED, node, { text: `This element must be an object, not a ${typeof node.value}.` })
     return false
   }
-  if (node.type.kind === 'resource' && !checkResourceType(run, node)) return false
-  if (!checkNotEmpty(run, node)) return false
-  if (node.type.kind === 'primitive' && node.value !== undefined && !checkPrimitive(run, node)) return false
-  if (run.checks === 'all') {
-    checkElementId(run, node)
-    checkByType(run, node, rules)
+  if (kind === 'resource' && !checkResourceType(run, node)) return false
+  return checkNotEmpty(run, node) && (kind !== 'primitive' || node.value === undefined || checkPrimitive(run, node))
+}
+
+/** Applies the rules on the node's type and element, and schedules those on the resource as a whole. */
+function checkByType(run: Run, node: FhirNode, all: readonly ElementRule[]): void {
+  const { type, parent, slot } = node
+  for (const rule of run.rules.onType(type.name)) rule.check(run, node, all)
+  if (run.rules.hasElementRules && parent !== undefined && slot !== undefined) {
+    for (const rule of run.rules.onElement(parent.type.name, slot.name)) rule.check(run, node, all)
   }
-  return true
+  if (type.kind !== 'resource') return
+  for (const rule of run.rules.onResource(type.name)) run.scheduler.later(() => rule.check(run, node))
+}
+
+/** Applies the rules on what ElementDefinitions say, each to those that have something for it to check. */
+function checkDemands(run: Run, node: FhirNode, all: readonly ElementRule[]): void {
+  const demanding = all.filter(({ demands }) => demands.length > 0)
+  if (demanding.length === 0) return
+  for (const { name, check } of run.rules.demands) {
+    const own = demanding.filter(({ demands }) => demands.includes(name))
+    if (own.length > 0) check(run, node, own)
+  }
 }
 
 /** Adds to an element's own rules those of its type, of the profiles on the type, and of the profiles that the node claims. */
 function rulesOf(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly ElementRule[] {
   const all = [...rules]
   const base = isNested(node.type) ? undefined : run.definitions.baseType(node.type.name)
-  if (base !== undefined && base !== PENDING && run.isStructural) all.push(base.root)
-  if (run.checks === 'all') addProfiles(run, node, { all, rules })
+  if (base !== undefined && base !== PENDING && run.checksTypes) all.push(base.root)
+  if (run.policy.checks === 'all') addProfiles(run, node, { all, rules })
   return all
 }
 
@@ -84,7 +89,7 @@ function addTypeProfile(run: Run, node: FhirNode, { all, type }: { all: ElementR
 }
 
 function ownProfiles(run: Run, node: FhirNode): readonly Profile[] {
-  if (!run.isStructural) return []
+  if (!run.checksTypes) return []
   if (node.type.kind === 'resource') {
     const claimed = claimedProfiles(run, node)
     return [...(claimed.length > 0 ? claimed : vitalSignsProfile(run, node)), ...globalProfiles(run, node)]

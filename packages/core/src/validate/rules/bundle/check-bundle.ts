@@ -1,14 +1,21 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
-import { bundleIndexWork, referenceOf, type BundleEntry, type BundleIndex } from '../reference/resolve-locally.js'
+import type { Run, BundleEntry, BundleIndex, ResourceRule } from '../../run/run.js'
+import { bundleIndexWork, referenceOf } from '../reference/resolve-locally.js'
 import { linksIn, type EntryLink } from './entry-links.js'
-import { checkEntryReferences } from './entry-references.js'
-import { checkBundleLinks, checkFullUrls } from './full-urls-and-links.js'
-import { checkReachability } from './reachability.js'
-import { checkSearchSet } from './search-set.js'
+import { checkEntryReferences, BUNDLE_REFERENCE_OPEN, BUNDLE_REFERENCE_MISSING, BUNDLE_REFERENCE_AMBIGUOUS } from './entry-references.js'
+import { checkBundleLinks, checkFullUrls, BUNDLE_FULL_URL, BUNDLE_LINK, BUNDLE_STYLE_SHEET } from './full-urls-and-links.js'
+import { checkReachability, BUNDLE_ENTRY_UNREACHABLE } from './reachability.js'
+import { checkSearchSet, BUNDLE_SEARCH } from './search-set.js'
+const BUNDLE_HEADER: FindingDefinition = defineFinding(
+  'bundle-header',
+  'error',
+  'invalid',
+  'Put the Composition of a document, or the MessageHeader of a message, into the first entry.',
+)
 
 /** What the rules of Bundles work with. */
 export interface BundleCheck {
@@ -34,15 +41,32 @@ const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['batch', [checkEntryReferences]],
 ])
 
+/** Bundles. */
+export const bundleRule: ResourceRule = {
+  on: ['Bundle'],
+  finds: [
+    BUNDLE_FULL_URL,
+    BUNDLE_HEADER,
+    BUNDLE_LINK,
+    BUNDLE_STYLE_SHEET,
+    BUNDLE_SEARCH,
+    BUNDLE_REFERENCE_MISSING,
+    BUNDLE_REFERENCE_AMBIGUOUS,
+    BUNDLE_REFERENCE_OPEN,
+    BUNDLE_ENTRY_UNREACHABLE,
+  ],
+  check: checkBundle,
+}
+
 /** Checks a Bundle as a whole, by its type. Most of the time goes into looking for links, so that is what is done entry by entry. */
-export function* checkBundle(run: Run, bundle: FhirNode): Work<void> {
+function* checkBundle(run: Run, bundle: FhirNode): Work<void> {
   const type = textOf(bundle, 'type') ?? ''
   const index = yield* bundleIndexWork(run, bundle)
   const check = { run, bundle, type, index, linksOf: linkCollector(run, index) }
   const rules = [...ON_ALL, ...(BY_TYPE.get(type) ?? [])]
   for (const entry of rules.length > ON_ALL.length ? index.entries : []) {
     check.linksOf(entry)
-    run.step()
+    run.scheduler.step()
     yield
   }
   for (const rule of rules) {
@@ -73,7 +97,7 @@ function checkHeader({ run, bundle, type }: BundleCheck): void {
   const [resource] = entry === undefined ? [] : childrenOf(run, entry, 'resource')
   if (resource?.type.name === header) return
   const found = resource === undefined ? '' : `, not with ${quoted(resource.type.name)}`
-  run.findings.report('bundle-header', resource ?? entry ?? bundle, {
+  run.findings.report(BUNDLE_HEADER, resource ?? entry ?? bundle, {
     text: `A Bundle of type ${quoted(type)} must begin with a ${header}${found}.`,
   })
 }
@@ -84,7 +108,7 @@ function checkSigners({ run, bundle, index }: BundleCheck): void {
     for (const signer of ['who', 'onBehalfOf'].flatMap((name) => childrenOf(run, signature, name))) {
       const reference = referenceOf(signer)
       if (reference?.startsWith('urn:') !== true || index.byFullUrl.has(reference)) continue
-      run.findings.report('bundle-reference-open', signer, {
+      run.findings.report(BUNDLE_REFERENCE_OPEN, signer, {
         text: `There is no entry for ${quoted(reference)}, and a URN cannot be found elsewhere.`,
       })
     }

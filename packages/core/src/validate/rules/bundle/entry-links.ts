@@ -1,7 +1,6 @@
 import { isObject } from '../../../json/index.js'
 import { textOf, type JsonPath } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
-import type { BundleEntry, BundleIndex } from '../reference/resolve-locally.js'
+import type { Run, BundleEntry, BundleIndex } from '../../run/run.js'
 
 /** Something in a resource that may lead to another entry. */
 export interface EntryLink {
@@ -19,7 +18,7 @@ export function linksIn(run: Run, { resource }: BundleEntry, { byFullUrl }: Bund
   return links
 
   function collect(value: unknown, path: JsonPath): void {
-    run.step()
+    run.scheduler.step()
     if (typeof value === 'string') collectText(value, path)
     else if (Array.isArray(value)) value.forEach((item, index) => collect(item, [...path, index]))
     else if (isObject(value)) for (const [name, member] of Object.entries(value)) collect(member, [...path, name])

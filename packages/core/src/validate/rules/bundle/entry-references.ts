@@ -1,11 +1,31 @@
+import type { BundleEntry } from '../../run/run.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { Finding } from '../../run/finding.js'
 import { nodeAlong, type JsonPath } from '../../run/nodes.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
-import { entriesFor, type BundleEntry } from '../reference/resolve-locally.js'
+import { entriesFor } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
 import { addressOf, targetsOf, type EntryLink } from './entry-links.js'
 import { MAY_LACK_FULL_URL } from './full-urls-and-links.js'
+export const BUNDLE_REFERENCE_OPEN: FindingDefinition = defineFinding(
+  'bundle-reference-open',
+  'warning',
+  'required',
+  'Check whether the resource should be in the Bundle.',
+)
+export const BUNDLE_REFERENCE_MISSING: FindingDefinition = defineFinding(
+  'bundle-reference-missing',
+  'error',
+  'invalid',
+  'Add the resource to the Bundle, or correct the reference or its fullUrl.',
+)
+export const BUNDLE_REFERENCE_AMBIGUOUS: FindingDefinition = defineFinding(
+  'bundle-reference-ambiguous',
+  'error',
+  'forbidden',
+  'Give the version in the reference, or keep one of the entries.',
+)
 
 /** What must be found: the parts of a document, and what a message is about. By type of the first entry's resource. */
 const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
@@ -36,12 +56,12 @@ function checkAnchor({ run, index }: BundleCheck, entry: BundleEntry, { target, 
   if (places === 1) return
   const { node } = nodeAlong(run, entry.resource, path)
   if (places === 0) {
-    run.findings.report('bundle-reference-missing', node, {
+    run.findings.report(BUNDLE_REFERENCE_MISSING, node, {
       text: `The entry that is meant has nothing with the id ${quoted(id)}.`,
       code: 'not-found',
     })
   } else {
-    run.findings.report('bundle-reference-ambiguous', node, {
+    run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, {
       text: `The entry that is meant has ${places} places with the id ${quoted(id)}.`,
       code: 'invalid',
     })
@@ -69,18 +89,18 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   if (found.length === 1) return
   const { node } = nodeAlong(run, entry.resource, link.path)
   const fault = formFault(check, entry, target)
-  if (fault !== undefined) return run.findings.report('bundle-reference-missing', node, fault)
+  if (fault !== undefined) return run.findings.report(BUNDLE_REFERENCE_MISSING, node, fault)
   if (found.length > 1) {
     if (check.type !== 'searchset')
-      run.findings.report('bundle-reference-ambiguous', node, {
+      run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, {
         text: `There are ${found.length} entries that ${quoted(target)} can mean; name the version.`,
       })
     return
   }
   if (isNeeded)
-    run.findings.report('bundle-reference-missing', node, { text: `There is no entry for ${quoted(target)}${hint(check, target)}.` })
+    run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: `There is no entry for ${quoted(target)}${hint(check, target)}.` })
   const warning = entriesFor(run, node, target).length > 0 ? undefined : warningOn(check, target)
-  if (warning !== undefined) run.findings.report('bundle-reference-open', node, { text: warning })
+  if (warning !== undefined) run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text: warning })
 }
 
 /** A relative reference is taken from the entry's fullUrl, so there must be one, and it names type and id. */

@@ -1,10 +1,28 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, BundleEntry } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
-import type { BundleEntry } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
+export const BUNDLE_FULL_URL: FindingDefinition = defineFinding(
+  'bundle-full-url',
+  'error',
+  'invalid',
+  'Give the entry an absolute fullUrl that matches the type and id of its resource.',
+)
+export const BUNDLE_LINK: FindingDefinition = defineFinding(
+  'bundle-link',
+  'error',
+  'invalid',
+  'Keep one link for each relation, and only relations that this type of Bundle has.',
+)
+export const BUNDLE_STYLE_SHEET: FindingDefinition = defineFinding(
+  'bundle-style-sheet',
+  'error',
+  'not-found',
+  'Include the style sheet in the Bundle.',
+)
 
 /** In these types of Bundle entries may have no fullUrl: the resource is yet to be made, or the entry is about another time. */
 export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response', 'history'])
@@ -16,9 +34,9 @@ export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 't
  */
 export function checkFullUrls({ run, type, index }: BundleCheck): void {
   for (const entry of index.entries) {
-    run.step()
+    run.scheduler.step()
     const text = problemOf(run, entry, type)
-    if (text !== undefined) run.findings.report('bundle-full-url', entry.entry, { text })
+    if (text !== undefined) run.findings.report(BUNDLE_FULL_URL, entry.entry, { text })
   }
 }
 
@@ -59,9 +77,9 @@ function checkRelation(
   const isPage = PAGES.has(relation)
   const place = hasPages ? {} : { at: 'relation' }
   if (isRepeated && ((hasPages && isPage) || relation === 'self'))
-    run.findings.report('bundle-link', link, { text: `There is more than one link with the relation ${quoted(relation)}.`, ...place })
+    run.findings.report(BUNDLE_LINK, link, { text: `There is more than one link with the relation ${quoted(relation)}.`, ...place })
   if (isPage && !hasPages)
-    run.findings.report('bundle-link', link, {
+    run.findings.report(BUNDLE_LINK, link, {
       text: `A Bundle of type ${quoted(type)} has no pages, so no link ${quoted(relation)}.`,
       ...place,
     })
@@ -71,11 +89,11 @@ function checkStyleSheet({ run, index }: BundleCheck, link: FhirNode): void {
   const url = textOf(link, 'url')
   if (url === undefined || index.byFullUrl.has(url) || index.byAddress.has(url)) return
   if (!isAbsoluteUri(url)) {
-    run.findings.report('bundle-style-sheet', link, { text: `There is no style sheet ${quoted(url)} in the Bundle.`, at: 'url' })
+    run.findings.report(BUNDLE_STYLE_SHEET, link, { text: `There is no style sheet ${quoted(url)} in the Bundle.`, at: 'url' })
     return
   }
   const warn = (text: string): void =>
-    run.findings.report('bundle-style-sheet', link, { text, at: 'url', severity: 'warning', code: 'business-rule' })
+    run.findings.report(BUNDLE_STYLE_SHEET, link, { text, at: 'url', severity: 'warning', code: 'business-rule' })
   if (!STYLE_SHEET_OF_FHIR.test(url)) warn('Style sheets should be in the Bundle; the only other one is https://hl7.org/fhir/fhir.css.')
   if (!url.startsWith('https:')) warn(`The style sheet ${quoted(url)} can be changed on its way; use https.`)
 }

@@ -1,9 +1,16 @@
+import type { BundleEntry } from '../../run/run.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { BundleEntry } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
 import { targetsOf } from './entry-links.js'
+export const BUNDLE_ENTRY_UNREACHABLE: FindingDefinition = defineFinding(
+  'bundle-entry-unreachable',
+  'error',
+  'informational',
+  'Refer to the entry from the Composition or MessageHeader, or remove it.',
+)
 
 /** How it is told that an entry has nothing to do with the header. */
 interface Manner {
@@ -35,12 +42,12 @@ export function checkReachability(check: BundleCheck): void {
   for (const entry of index.entries) {
     const name = quoted(entry.fullUrl ?? entry.address ?? entry.resource.type.name)
     if (!both.has(entry)) {
-      run.findings.report('bundle-entry-unreachable', entry.entry, {
+      run.findings.report(BUNDLE_ENTRY_UNREACHABLE, entry.entry, {
         text: `Nothing links ${name} with the ${manner.header}.`,
         severity: manner.orphan,
       })
     } else if (!forward.has(entry) && entry.resource.type.name !== 'Provenance') {
-      run.findings.report('bundle-entry-unreachable', entry.entry, {
+      run.findings.report(BUNDLE_ENTRY_UNREACHABLE, entry.entry, {
         text: `The ${manner.header} does not lead to ${name}; only this leads to others.`,
         ...manner.backward,
       })

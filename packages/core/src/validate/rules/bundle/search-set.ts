@@ -1,10 +1,17 @@
+import type { BundleEntry } from '../../run/run.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../../../json/index.js'
 import type { Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { BundleEntry } from '../reference/resolve-locally.js'
 import type { BundleCheck } from './check-bundle.js'
+export const BUNDLE_SEARCH: FindingDefinition = defineFinding(
+  'bundle-search',
+  'error',
+  'invalid',
+  'Add what a search result needs: a self link, search modes and ids.',
+)
 
 /**
  * Checks the answer to a search: that it says what was searched, that entries say why they are there, and that they are what was asked.
@@ -16,7 +23,7 @@ export function checkSearchSet(check: BundleCheck): void {
   if (checkPresence(check) === 0) return
   const self = selfLink(check)
   const types = self === undefined ? [] : typesOf(self, (name) => run.model.type(name)?.kind === 'resource')
-  const say = (severity: Finding['severity'], text: string): void => run.findings.report('bundle-search', bundle, { text, severity })
+  const say = (severity: Finding['severity'], text: string): void => run.findings.report(BUNDLE_SEARCH, bundle, { text, severity })
   if (self === undefined) say('warning', 'The answer to a search should have a self link, which says what was searched.')
   else if (types.length === 0) say('information', `The self link ${quoted(self)} does not tell the types that were searched.`)
   if (index.entries.some((entry) => modeOf(entry) !== undefined)) {
@@ -29,7 +36,7 @@ function checkPresence({ run, bundle }: BundleCheck): number {
   const entries = childrenOf(run, bundle, 'entry')
   for (const entry of entries) {
     if (childrenOf(run, entry, 'resource').length === 0)
-      run.findings.report('bundle-search', entry, { text: 'What a search finds must be a resource.' })
+      run.findings.report(BUNDLE_SEARCH, entry, { text: 'What a search finds must be a resource.' })
   }
   return entries.length
 }
@@ -55,9 +62,9 @@ function modeOf({ entry }: BundleEntry): string | undefined {
 function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly string[]): void {
   const mode = modeOf(entry)
   const type = entry.resource.type.name
-  const say = (text: string): void => run.findings.report('bundle-search', entry.resource, { text })
+  const say = (text: string): void => run.findings.report(BUNDLE_SEARCH, entry.resource, { text })
   if (mode === undefined) {
-    run.findings.report('bundle-search', entry.entry, {
+    run.findings.report(BUNDLE_SEARCH, entry.entry, {
       text: 'The entry should have a search mode, as others have one.',
       severity: 'warning',
     })
@@ -74,7 +81,7 @@ function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly st
 
 /** Without modes, entries of the one type that was searched need none. */
 function checkWithoutModes({ run, bundle, index }: BundleCheck, types: readonly string[]): void {
-  const warn = (node: FhirNode, text: string): void => run.findings.report('bundle-search', node, { text, severity: 'warning' })
+  const warn = (node: FhirNode, text: string): void => run.findings.report(BUNDLE_SEARCH, node, { text, severity: 'warning' })
   for (const { entry, resource } of index.entries) {
     const type = resource.type.name
     if (types.length > 0 && !types.includes(type))

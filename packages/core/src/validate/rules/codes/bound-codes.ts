@@ -1,6 +1,6 @@
 import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { CodeList, GivenCode } from '../../definitions/code-lists.js'
+import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { rulesWithin, type ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
 

@@ -1,14 +1,42 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../text/index.js'
-import type { CodeList, GivenCode } from '../../definitions/code-lists.js'
+import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
 import type { Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
-import type { Run } from '../../run/run.js'
+import type { Run, DemandRule } from '../../run/run.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
+const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
+  'code-not-in-value-set',
+  'error',
+  'code-invalid',
+  'Use a code from the value set.',
+)
+export const VALUE_SET_UNKNOWN: FindingDefinition = defineFinding(
+  'value-set-unknown',
+  'warning',
+  'code-invalid',
+  'Load the value set or its package; until then the code is not checked.',
+)
+const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
+  'code-system-not-inferred',
+  'error',
+  'not-found',
+  'Use a code from the value set.',
+)
+
+/** Whether a bare code is in all value sets to which a rule binds it; what cannot be known is not. */
+function isInAll(run: Run, rule: ElementRule, code: unknown): boolean {
+  if (typeof code !== 'string') return false
+  return rule.bindings.every(({ valueSet }) => {
+    const list = boundList(run, rule, valueSet)
+    return list !== undefined && list !== PENDING && list.has({ code }) === 'in'
+  })
+}
 
 interface BoundRule {
   readonly binding: BindingRule
@@ -21,13 +49,21 @@ const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>>
   preferred: 'information',
 }
 
+/** Bindings. */
+export const bindingRule: DemandRule = {
+  name: 'binding',
+  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED],
+  appliesTo: ({ bindings }) => bindings.length > 0,
+  isMet: isInAll,
+  check: checkBindings,
+}
+
 /** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */
-export function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  if (rules.every(({ bindings }) => bindings.length === 0)) return
+function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
   const required = bound.filter(({ binding }) => binding.strength === 'required')
   const codes = codesOf(node)
-  if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.lists.set(node.value, () => boundLists(run, rules))
+  if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
   const done = new Set<string>()
   for (const one of required.length > 0 ? required : bound) {
     if (done.has(one.binding.valueSet)) continue
@@ -53,14 +89,14 @@ function reportOut(
   node: FhirNode,
   { binding, rule, list, codes }: BoundRule & { list: CodeList; codes: readonly GivenCode[] },
 ): void {
-  run.findings.report('code-not-in-value-set', node, {
+  run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
     text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), from which a code ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),
     help: () => suggestion(node, codes, list),
   })
   if (typeof node.value === 'string' && binding.strength === 'required') {
-    run.findings.report('code-system-not-inferred', node, {
+    run.findings.report(CODE_SYSTEM_NOT_INFERRED, node, {
       text: `The code system of ${quoted(node.value)} cannot be told from ${list.canonical}.`,
       ...from(rule),
     })
@@ -88,7 +124,7 @@ function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList)
 }
 
 function reportUnknown(run: Run, node: FhirNode, { binding, rule }: BoundRule): void {
-  run.findings.report('value-set-unknown', node, { text: `The value set ${binding.valueSet} is not known here.`, ...from(rule) })
+  run.findings.report(VALUE_SET_UNKNOWN, node, { text: `The value set ${binding.valueSet} is not known here.`, ...from(rule) })
 }
 
 /** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */
@@ -96,7 +132,7 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
   const isMissing =
     node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
   if (!isMissing || binding.strength === 'preferred' || binding.takesText === true) return
-  run.findings.report('code-not-in-value-set', node, {
+  run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
     text: `There is no code, but one from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),

@@ -1,3 +1,4 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
@@ -8,12 +9,70 @@ import { codesOfSystem } from '../../definitions/code-lists.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
 import { pointerOf } from '../../run/patch.js'
-import type { Run } from '../../run/run.js'
+import type { Run, NodeRule } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundLists, codesOf } from './bound-codes.js'
+const CODE_UNKNOWN: FindingDefinition = defineFinding(
+  'code-unknown',
+  'error',
+  'code-invalid',
+  'Use a code that is defined in the code system.',
+)
+const CODE_SYSTEM_UNKNOWN: FindingDefinition = defineFinding(
+  'code-system-unknown',
+  'warning',
+  'not-found',
+  'Correct the system, or load the code system; until then the code is not checked.',
+)
+const CODE_SYSTEM_VERSION: FindingDefinition = defineFinding(
+  'code-system-version',
+  'warning',
+  'not-found',
+  'Use a version that is loaded, or load the version.',
+)
+const CODING_SYSTEM_MISSING: FindingDefinition = defineFinding(
+  'coding-system-missing',
+  'warning',
+  'invalid',
+  'State the code system of the code.',
+)
+const CODING_SYSTEM_FORM: FindingDefinition = defineFinding(
+  'coding-system-form',
+  'error',
+  'invalid',
+  'Use the absolute canonical URL of the code system.',
+)
+const CONCEPT_INACTIVE: FindingDefinition = defineFinding('concept-inactive', 'warning', 'business-rule', 'Use an active code.')
+const DISPLAY_WRONG: FindingDefinition = defineFinding(
+  'display-wrong',
+  'error',
+  'invalid',
+  'Use a display of the code, or leave the display out; check first that the code is the intended one.',
+)
+const UNIT_ANNOTATION: FindingDefinition = defineFinding(
+  'unit-annotation',
+  'warning',
+  'business-rule',
+  'Use the code of the unit without braces; the annotation belongs in `unit`.',
+)
+
+/** Codings by themselves. */
+export const codingRule: NodeRule = {
+  on: ['Coding'],
+  finds: [
+    CODING_SYSTEM_MISSING,
+    CODING_SYSTEM_FORM,
+    CODE_SYSTEM_UNKNOWN,
+    CODE_SYSTEM_VERSION,
+    CODE_UNKNOWN,
+    CONCEPT_INACTIVE,
+    DISPLAY_WRONG,
+  ],
+  check: checkCoding,
+}
 
 /** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
-export function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
   if (!isObject(value)) return
   const code = stringAt(value, 'code')
@@ -21,11 +80,11 @@ export function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRul
   if (system === undefined) {
     if (code === undefined) return
     const text = 'A code without system has no defined meaning and cannot be checked.'
-    run.findings.report('coding-system-missing', node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
+    run.findings.report(CODING_SYSTEM_MISSING, node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
     return
   }
   if (!isAbsoluteUri(system)) {
-    run.findings.report('coding-system-form', node, { text: `The system ${quoted(system)} must be an absolute URI.`, at: 'system' })
+    run.findings.report(CODING_SYSTEM_FORM, node, { text: `The system ${quoted(system)} must be an absolute URI.`, at: 'system' })
   }
   const family = run.definitions.codeSystem(formatCanonical(system, stringAt(value, 'version')))
   if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family, rules })
@@ -49,7 +108,7 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }
   const version = stringAt(coding, 'version')
   const provider = family.provider(version)
   if (provider === undefined) {
-    run.findings.report('code-system-version', node, {
+    run.findings.report(CODE_SYSTEM_VERSION, node, {
       text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} is not known here; known: ${family.versions.join(', ')}.`,
       at: 'system',
     })
@@ -67,18 +126,18 @@ function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: st
   if (valueSet === PENDING || definition === PENDING) return
   if (definition?.['content'] === 'supplement') {
     const text = `${quoted(url)} only supplements a code system, so it has no codes of its own.`
-    run.findings.report('code-system-unknown', node, { text, at: 'system', severity: 'error' })
+    run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', severity: 'error' })
     return
   }
   if (valueSet === undefined) return reportUnknownUrl(run, node, { url, rules })
-  run.findings.report('coding-system-form', node, { text: `${quoted(url)} is a value set, not a code system.`, at: 'system' })
+  run.findings.report(CODING_SYSTEM_FORM, node, { text: `${quoted(url)} is a value set, not a code system.`, at: 'system' })
 }
 
 function reportUnknownUrl(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
   const isUnbound = isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
   if (isUnbound && isExampleUrl(url)) return
   const text = `The code system ${quoted(url)} is not known here.`
-  run.findings.report('code-system-unknown', node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
+  run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
 }
 
 /** True for the url of a code system that only examples have. */
@@ -89,7 +148,7 @@ export function isExampleUrl(url: string): boolean {
 /** Says that a code system lacks the code of a Coding or Quantity. */
 function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
   const { url, complete } = provider.header
-  run.findings.report('code-unknown', node, {
+  run.findings.report(CODE_UNKNOWN, node, {
     text: `The code system ${quoted(url)} has no code ${quoted(code)}.`,
     severity: complete ? 'error' : 'warning',
     at: 'code',
@@ -117,7 +176,7 @@ function checkConcept(
   }: { coding: JsonObject; concept: number; provider: CodeSystemProvider; rules: readonly ElementRule[] },
 ): void {
   if (provider.status(concept).inactive) {
-    run.findings.report('concept-inactive', node, {
+    run.findings.report(CONCEPT_INACTIVE, node, {
       text: `${quoted(provider.code(concept))} is not in use any more; choose another code.`,
     })
   }
@@ -125,7 +184,7 @@ function checkConcept(
   const texts = conceptTexts(provider, concept).map(({ value }) => value)
   if (display === undefined || texts.length === 0 || texts.some((text) => folded(text) === folded(display))) return
   if (displaysInLists(run, node, rules).some((text) => folded(text) === folded(display))) return
-  run.findings.report('display-wrong', node, {
+  run.findings.report(DISPLAY_WRONG, node, {
     text: `The display of ${quoted(provider.code(concept))} is not ${quoted(display)}; it is one of ${texts.slice(0, 5).map(quoted).join(', ')}.`,
     at: 'display',
   })
@@ -134,7 +193,7 @@ function checkConcept(
 /** The displays that the value sets give which a Coding, or the concept that it is in, is bound to. */
 function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly string[] {
   const concept = node.parent?.value
-  const lists = [...boundLists(run, rules), ...((isObject(concept) && run.lists.get(concept)?.()) || [])]
+  const lists = [...boundLists(run, rules), ...((isObject(concept) && run.indexes.boundLists.get(concept)?.()) || [])]
   return lists.flatMap((list) => codesOf(node).flatMap((code) => list.displays(code)))
 }
 
@@ -165,8 +224,15 @@ export const EXTERNAL: ReadonlySet<string> = new Set([
 const UCUM = 'http://unitsofmeasure.org'
 const ANNOTATED_UNIT = /^[^{]+\{/
 
+/** Units of quantities. */
+export const unitRule: NodeRule = {
+  on: ['Quantity'],
+  finds: [CODE_UNKNOWN, UNIT_ANNOTATION],
+  check: checkUnit,
+}
+
 /** Checks that the unit of a Quantity is one, where UCUM can be asked, and that it depends on nothing between braces. */
-export function checkUnit(run: Run, node: FhirNode): void {
+function checkUnit(run: Run, node: FhirNode): void {
   const code = isObject(node.value) && stringAt(node.value, 'system') === UCUM ? stringAt(node.value, 'code') : undefined
   if (code === undefined) return
   const family = run.definitions.codeSystem(UCUM)
@@ -175,6 +241,6 @@ export function checkUnit(run: Run, node: FhirNode): void {
   if (provider.find(code) === undefined) reportUnknownCode(run, node, { code, provider })
   else if (ANNOTATED_UNIT.test(code)) {
     const text = `The unit ${quoted(code)} has an annotation, which means nothing to whoever compares units; put it into the text of the unit.`
-    run.findings.report('unit-annotation', node, { text })
+    run.findings.report(UNIT_ANNOTATION, node, { text })
   }
 }

@@ -1,16 +1,30 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { systemNotes, type StatusNote } from '../../../terminology/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
-import type { Run } from '../../run/run.js'
+import type { Run, NodeRule } from '../../run/run.js'
 import { boundLists, codesOf } from './bound-codes.js'
+const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
+  'terminology-status',
+  'information',
+  'business-rule',
+  'No action needed; check that a draft or withdrawn definition is meant to be used.',
+)
+
+/** Drafts, experiments and outdated definitions behind codes. */
+export const terminologyStatusRule: NodeRule = {
+  on: ['CodeableConcept', 'Coding'],
+  finds: [TERMINOLOGY_STATUS],
+  check: checkStatus,
+}
 
 /** Notes that the code systems of an element, or the value sets that it is bound to, are drafts, experiments, or should not be used any more. */
-export function checkStatus(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+function checkStatus(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (node.parent?.type.name === 'CodeableConcept') return
   const systems = new Set(codesOf(node).flatMap(({ system }) => (system === undefined || system === '' ? [] : [system])))
   for (const system of systems) {
     for (const { status, type, canonical } of notesOn(run, system, rules)) {
-      run.findings.report('terminology-status', node, { text: `The ${type} ${canonical} is ${STATUSES[status]}.` })
+      run.findings.report(TERMINOLOGY_STATUS, node, { text: `The ${type} ${canonical} is ${STATUSES[status]}.` })
     }
   }
 }

@@ -1,13 +1,61 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { INVARIANT } from '../constraint/invariant.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { CONCEPT_PROPERTIES, type CodeSystemProvider } from '../../../terminology/index.js'
 import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, ResourceRule } from '../../run/run.js'
+const CODE_SYSTEM_CONTENT: FindingDefinition = defineFinding(
+  'code-system-content',
+  'error',
+  'business-rule',
+  'Make content and supplements agree.',
+)
+const CODE_SYSTEM_EMPTY: FindingDefinition = defineFinding(
+  'code-system-empty',
+  'warning',
+  'invalid',
+  'Add the concepts, or state another content than complete.',
+)
+const CODE_SYSTEM_COUNT: FindingDefinition = defineFinding('code-system-count', 'error', 'invalid', 'Correct the count.')
+const CODE_SYSTEM_PROPERTY: FindingDefinition = defineFinding(
+  'code-system-property',
+  'error',
+  'business-rule',
+  'Declare the property once, with a type that fits its values.',
+)
+const CODE_SYSTEM_SUPPLEMENT: FindingDefinition = defineFinding(
+  'code-system-supplement',
+  'error',
+  'business-rule',
+  'Supplement only codes that are defined in the code system.',
+)
+const CODE_SYSTEM_INCOMPLETE: FindingDefinition = defineFinding(
+  'code-system-incomplete',
+  'warning',
+  'business-rule',
+  'Add the elements that a code system of its kind should have.',
+)
+
+/** CodeSystems. */
+export const codeSystemRule: ResourceRule = {
+  on: ['CodeSystem'],
+  finds: [
+    CODE_SYSTEM_CONTENT,
+    CODE_SYSTEM_EMPTY,
+    CODE_SYSTEM_COUNT,
+    CODE_SYSTEM_PROPERTY,
+    CODE_SYSTEM_SUPPLEMENT,
+    CODE_SYSTEM_INCOMPLETE,
+    INVARIANT,
+  ],
+  check: checkCodeSystem,
+}
 
 /** Checks a CodeSystem in itself: that its count is right, supplements are marked, and that it says what users of its codes need. */
-export function* checkCodeSystem(run: Run, node: FhirNode): Work<void> {
+function* checkCodeSystem(run: Run, node: FhirNode): Work<void> {
   if (!isObject(node.value)) return
   checkContent(run, node, node.value)
   const concepts: JsonObject[] = []
@@ -31,7 +79,7 @@ function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
   const isSupplement = system['supplements'] !== undefined
   const [concept] = content === 'not-present' ? childrenOf(run, node, 'concept') : []
   if (concept !== undefined)
-    run.findings.report('code-system-content', concept, {
+    run.findings.report(CODE_SYSTEM_CONTENT, concept, {
       text: 'The concepts are said not to be present, but here is one.',
       code: 'invalid',
     })
@@ -39,7 +87,7 @@ function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
   const text = isSupplement
     ? `A CodeSystem that supplements another must have the content 'supplement', not ${quoted(content)}.`
     : 'A supplement must say what it supplements.'
-  run.findings.report('code-system-content', node, { text, at: 'content' })
+  run.findings.report(CODE_SYSTEM_CONTENT, node, { text, at: 'content' })
 }
 
 /** Those in other concepts too. */
@@ -55,25 +103,25 @@ function* collectConcepts(holder: JsonObject, into: JsonObject[]): Work<void> {
 function checkUnique(run: Run, node: FhirNode, concepts: readonly JsonObject[]): void {
   const codes = concepts.flatMap((concept) => stringAt(concept, 'code') ?? [])
   if (new Set(codes).size < codes.length)
-    run.findings.report('invariant', node, { text: 'csd-1: Within a code system definition, all the codes SHALL be unique' })
+    run.findings.report(INVARIANT, node, { text: 'csd-1: Within a code system definition, all the codes SHALL be unique' })
 }
 
 function checkCount(run: Run, node: FhirNode, { system, found }: { system: JsonObject; found: number }): void {
   const stated = system['count']
   const content = stringAt(system, 'content')
   if (content === 'complete' && found === 0) {
-    run.findings.report('code-system-empty', node, { text: 'The code system is said to be complete, but has no concepts.' })
+    run.findings.report(CODE_SYSTEM_EMPTY, node, { text: 'The code system is said to be complete, but has no concepts.' })
     return
   }
   if (typeof stated !== 'number') return
   if (content === 'complete' && stated !== found) {
-    run.findings.report('code-system-count', node, {
+    run.findings.report(CODE_SYSTEM_COUNT, node, {
       text: `The count is ${stated}, but the complete code system has ${found} concepts.`,
       at: 'count',
     })
   }
   if ((content === 'fragment' || content === 'example') && found >= stated) {
-    run.findings.report('code-system-count', node, {
+    run.findings.report(CODE_SYSTEM_COUNT, node, {
       text: `The count is ${stated}, but there are ${found} concepts, though not all are here.`,
       at: 'count',
       severity: 'warning',
@@ -84,7 +132,7 @@ function checkCount(run: Run, node: FhirNode, { system, found }: { system: JsonO
 /** Whoever uses the codes must know whether case matters, and what it means that one is below another. */
 function checkMeaning(run: Run, node: FhirNode, system: JsonObject): void {
   const say = (name: string, why: string): void =>
-    run.findings.report('code-system-incomplete', node, {
+    run.findings.report(CODE_SYSTEM_INCOMPLETE, node, {
       text: `The code system should say in ${name} ${why}.`,
       severity: isOfHl7(system) ? 'warning' : 'information',
     })
@@ -97,14 +145,14 @@ function checkMeaning(run: Run, node: FhirNode, system: JsonObject): void {
 function checkSupplement(run: Run, node: FhirNode, system: JsonObject): void {
   for (const name of ['caseSensitive', 'hierarchyMeaning']) {
     if (system[name] !== undefined)
-      run.findings.report('code-system-content', node, { text: `A supplement has no ${name} of its own.`, at: name })
+      run.findings.report(CODE_SYSTEM_CONTENT, node, { text: `A supplement has no ${name} of its own.`, at: name })
   }
 }
 
 function checkDefinitions(run: Run, node: FhirNode): void {
   const bare = childrenOf(run, node, 'concept').find(({ value }) => isObject(value) && value['definition'] === undefined)
   if (bare !== undefined)
-    run.findings.report('code-system-incomplete', bare, { text: 'Every concept of a code system of HL7 should have a definition.' })
+    run.findings.report(CODE_SYSTEM_INCOMPLETE, bare, { text: 'Every concept of a code system of HL7 should have a definition.' })
 }
 
 /** Checks the concepts of a CodeSystem: that their properties are declared and of the declared type, and that those of a supplement are known. */
@@ -132,7 +180,7 @@ function* checkLevel(run: Run, holder: FhirNode, known: Known): Work<void> {
     yield
     const code = textOf(concept, 'code')
     if (code !== undefined && known.supplemented !== undefined && known.supplemented.find(code) === undefined) {
-      run.findings.report('code-system-supplement', concept, {
+      run.findings.report(CODE_SYSTEM_SUPPLEMENT, concept, {
         text: `The code system ${quoted(known.supplemented.header.url)}, which is supplemented, has no code ${quoted(code)}.`,
       })
     }
@@ -146,9 +194,9 @@ function checkProperty(run: Run, property: FhirNode, { types }: Known): void {
   const [value] = childrenOf(run, property, 'value')
   if (code === undefined || (!types.has(code) && STANDARD.has(code))) return
   const type = types.get(code)
-  if (!types.has(code)) run.findings.report('code-system-property', property, { text: `The property ${quoted(code)} is not declared.` })
+  if (!types.has(code)) run.findings.report(CODE_SYSTEM_PROPERTY, property, { text: `The property ${quoted(code)} is not declared.` })
   else if (type !== undefined && value !== undefined && value.type.name !== type)
-    run.findings.report('code-system-property', property, {
+    run.findings.report(CODE_SYSTEM_PROPERTY, property, {
       text: `The property ${quoted(code)} is declared with the type ${type}, but has a ${value.type.name} here.`,
     })
 }
@@ -177,7 +225,7 @@ function checkProperties(run: Run, node: FhirNode): void {
   for (const property of childrenOf(run, node, 'property')) {
     const code = textOf(property, 'code')
     const uri = textOf(property, 'uri')
-    const say = (text: string): void => run.findings.report('code-system-property', property, { text })
+    const say = (text: string): void => run.findings.report(CODE_SYSTEM_PROPERTY, property, { text })
     if (code !== undefined && codes.has(code)) say(`The property ${quoted(code)} is declared twice.`)
     if (uri !== undefined && uris.has(uri)) say(`The property ${quoted(uri)} is declared twice.`)
     if (code !== undefined) codes.add(code)
@@ -194,9 +242,9 @@ interface PropertyName {
 function checkPropertyMeaning(run: Run, property: FhirNode, { code, uri }: PropertyName): void {
   if (uri !== undefined) {
     const text = uri.startsWith(HL7) ? standardProblem(run, uri, textOf(property, 'type')) : undefined
-    if (text !== undefined) run.findings.report('code-system-property', property, { text })
+    if (text !== undefined) run.findings.report(CODE_SYSTEM_PROPERTY, property, { text })
   } else if (code !== undefined && !STANDARD.has(code)) {
-    run.findings.report('code-system-property', property, {
+    run.findings.report(CODE_SYSTEM_PROPERTY, property, {
       text: `The property ${quoted(code)} has no uri, so nothing tells what it means.`,
       severity: 'information',
     })

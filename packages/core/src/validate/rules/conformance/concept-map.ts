@@ -1,10 +1,17 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { conceptTexts, foldTerm, type CodeSystemProvider } from '../../../terminology/index.js'
 import type { Work } from '../../../work/index.js'
-import type { CodeList } from '../../definitions/code-lists.js'
+import type { CodeList } from '../../run/definitions.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, ResourceRule } from '../../run/run.js'
+const CONCEPT_MAP_CODE: FindingDefinition = defineFinding(
+  'concept-map-code',
+  'warning',
+  'required',
+  'Map codes that are defined in the code system.',
+)
 
 /** What the codes on one side of a group are taken from. */
 interface Side {
@@ -13,11 +20,18 @@ interface Side {
   readonly scope: CodeList | undefined
 }
 
+/** ConceptMaps. */
+export const conceptMapRule: ResourceRule = {
+  on: ['ConceptMap'],
+  finds: [CONCEPT_MAP_CODE],
+  check: checkConceptMap,
+}
+
 /**
  * Checks that the codes of a ConceptMap exist in the code systems of their group with the display that is given, and are in the value sets
  * that the map is from and to, where these are known completely.
  */
-export function* checkConceptMap(run: Run, node: FhirNode): Work<void> {
+function* checkConceptMap(run: Run, node: FhirNode): Work<void> {
   const [from, to] = [scopeOf(run, node, 'source'), scopeOf(run, node, 'target')]
   for (const group of childrenOf(run, node, 'group')) {
     const source = { provider: systemOf(run, group, 'source'), scope: from }
@@ -39,20 +53,19 @@ function scopeOf(run: Run, map: FhirNode, name: 'source' | 'target'): CodeList |
 function systemOf(run: Run, group: FhirNode, name: 'source' | 'target'): CodeSystemProvider | undefined {
   const url = textOf(group, name)
   const version = textOf(group, `${name}Version`)
-  if (url === undefined)
-    run.findings.report('concept-map-code', group, { text: `The group does not tell the code system of its ${name}s.` })
+  if (url === undefined) run.findings.report(CONCEPT_MAP_CODE, group, { text: `The group does not tell the code system of its ${name}s.` })
   const family = url === undefined ? PENDING : run.definitions.codeSystem(version === undefined ? url : `${url}|${version}`)
   const provider = family === PENDING ? undefined : family.provider(version)
   return provider?.header.complete === true ? provider : undefined
 }
 
 function checkCode(run: Run, holder: FhirNode, { provider, scope }: Side): void {
-  run.step()
+  run.scheduler.step()
   const [code] = childrenOf(run, holder, 'code')
   if (provider === undefined || typeof code?.value !== 'string') return
   const { url } = provider.header
   const concept = provider.find(code.value)
-  const say = (text: string): void => run.findings.report('concept-map-code', code, { text })
+  const say = (text: string): void => run.findings.report(CONCEPT_MAP_CODE, code, { text })
   if (concept === undefined) return say(`The code system ${quoted(url)} has no code ${quoted(code.value)}.`)
   if (scope?.has({ system: url, code: code.value }) === 'out')
     say(`The code ${quoted(code.value)} is not in the value set ${scope.canonical}.`)

@@ -1,15 +1,29 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { ElementRule, Profile, TypeRule } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, ResourceRule } from '../../run/run.js'
+const OPERATION_PARAMETER: FindingDefinition = defineFinding(
+  'operation-parameter',
+  'error',
+  'invalid',
+  'Define the parameter as the profile of the input or output does, or change the profile.',
+)
+
+/** OperationDefinitions. */
+export const operationDefinitionRule: ResourceRule = {
+  on: ['OperationDefinition'],
+  finds: [OPERATION_PARAMETER],
+  check: checkOperation,
+}
 
 /**
  * Checks that the parameters of an OperationDefinition are those of the profiles on Parameters that it names for its input and output: by name,
  * number, type and target profiles.
  */
-export function checkOperation(run: Run, node: FhirNode): void {
+function checkOperation(run: Run, node: FhirNode): void {
   checkUse(run, node, { use: 'in', name: 'inputProfile' })
   checkUse(run, node, { use: 'out', name: 'outputProfile' })
 }
@@ -23,7 +37,7 @@ function checkUse(run: Run, node: FhirNode, { use, name }: { use: string; name: 
   const names = new Set(parameters.map((parameter) => textOf(parameter, 'name')))
   for (const missing of [...slices.keys()].filter((slice) => !names.has(slice))) {
     const text = `The profile ${quoted(profile.canonical)} has a parameter ${quoted(missing)}, which the operation does not have.`
-    run.findings.report('operation-parameter', node, { text, at: name, severity: 'warning', code: 'unknown' })
+    run.findings.report(OPERATION_PARAMETER, node, { text, at: name, severity: 'warning', code: 'unknown' })
   }
   for (const parameter of parameters) checkParameter(run, parameter, { profile, slice: slices.get(textOf(parameter, 'name') ?? '') })
 }
@@ -44,12 +58,12 @@ function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile:
   const name = quoted(textOf(node, 'name') ?? '')
   if (slice === undefined) {
     const text = `The profile ${quoted(profile.canonical)} has no parameter ${name}.`
-    run.findings.report('operation-parameter', node, { text, severity: 'warning', code: 'unknown' })
+    run.findings.report(OPERATION_PARAMETER, node, { text, severity: 'warning', code: 'unknown' })
     return
   }
   for (const difference of differences(run, node, slice)) {
     const text = `The profile ${quoted(profile.canonical)} says otherwise of ${name}: ${difference}.`
-    run.findings.report('operation-parameter', node, { text })
+    run.findings.report(OPERATION_PARAMETER, node, { text })
   }
 }
 

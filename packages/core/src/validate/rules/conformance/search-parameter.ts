@@ -1,22 +1,48 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { parseFhirPath, PENDING, type Ast, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, ResourceRule } from '../../run/run.js'
 import { placeOf } from '../structure-definition/element-place.js'
+const SEARCH_PARAMETER: FindingDefinition = defineFinding(
+  'search-parameter',
+  'error',
+  'business-rule',
+  'Make the parameter agree with the parameters it is derived from or composed of.',
+)
+const SEARCH_PARAMETER_EXPRESSION: FindingDefinition = defineFinding(
+  'search-parameter-expression',
+  'error',
+  'invalid',
+  'Correct the FHIRPath expression; it starts from one of the base types.',
+)
+const CAPABILITY_SEARCH: FindingDefinition = defineFinding(
+  'capability-search',
+  'error',
+  'invalid',
+  'State the type that the definition of the search parameter has.',
+)
+
+/** SearchParameters. */
+export const searchParameterRule: ResourceRule = {
+  on: ['SearchParameter'],
+  finds: [SEARCH_PARAMETER, SEARCH_PARAMETER_EXPRESSION],
+  check: checkSearchParameter,
+}
 
 /** Checks a SearchParameter: that its expression starts from its bases, that a composite has components, and that it fits what it derives from. */
-export function checkSearchParameter(run: Run, node: FhirNode): void {
+function checkSearchParameter(run: Run, node: FhirNode): void {
   const bases = childrenOf(run, node, 'base').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
   checkExpression(run, node, bases)
   if (textOf(node, 'type') === 'composite' && childrenOf(run, node, 'component').length < 2) {
-    run.findings.report('search-parameter', node, { text: 'A composite search parameter must have at least two components.' })
+    run.findings.report(SEARCH_PARAMETER, node, { text: 'A composite search parameter must have at least two components.' })
   }
   const derivedFrom = textOf(node, 'derivedFrom')
   const origin = derivedFrom === undefined ? undefined : run.definitions.definition('SearchParameter', derivedFrom)
   if (derivedFrom !== undefined && origin === undefined)
-    run.findings.report('search-parameter', node, {
+    run.findings.report(SEARCH_PARAMETER, node, {
       text: `The parameter ${quoted(derivedFrom)}, from which this derives, is not known here.`,
       severity: 'warning',
     })
@@ -26,7 +52,7 @@ export function checkSearchParameter(run: Run, node: FhirNode): void {
 function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: JsonObject; bases: readonly string[] }): void {
   const type = textOf(node, 'type')
   if (type !== undefined && origin['type'] !== type) {
-    run.findings.report('search-parameter', node, {
+    run.findings.report(SEARCH_PARAMETER, node, {
       text: `The type is ${quoted(type)}, but that of the parameter it derives from is ${quoted(String(origin['type']))}.`,
     })
   }
@@ -34,7 +60,7 @@ function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: Json
   if (!Array.isArray(allowed)) return
   for (const base of bases) {
     if (!allowed.includes(base))
-      run.findings.report('search-parameter', node, { text: `${quoted(base)} is not a base of the parameter that this derives from.` })
+      run.findings.report(SEARCH_PARAMETER, node, { text: `${quoted(base)} is not a base of the parameter that this derives from.` })
   }
 }
 
@@ -42,7 +68,7 @@ function checkExpression(run: Run, node: FhirNode, bases: readonly string[]): vo
   const expression = textOf(node, 'expression')
   if (expression === undefined) return
   const text = expressionProblem(run, expression, bases)
-  if (text !== undefined) run.findings.report('search-parameter-expression', node, { text, at: 'expression' })
+  if (text !== undefined) run.findings.report(SEARCH_PARAMETER_EXPRESSION, node, { text, at: 'expression' })
 }
 
 function expressionProblem(run: Run, expression: string, bases: readonly string[]): string | undefined {
@@ -102,8 +128,15 @@ function isWithin({ model }: Run, base: string, name: string): boolean {
   return base === 'Resource' || base === 'DomainResource'
 }
 
+/** CapabilityStatements. */
+export const capabilityRule: ResourceRule = {
+  on: ['CapabilityStatement'],
+  finds: [CAPABILITY_SEARCH],
+  check: checkCapabilities,
+}
+
 /** Checks that the search parameters of a CapabilityStatement have the types that their definitions give them. */
-export function* checkCapabilities(run: Run, node: FhirNode): Work<void> {
+function* checkCapabilities(run: Run, node: FhirNode): Work<void> {
   for (const rest of childrenOf(run, node, 'rest')) {
     for (const resource of childrenOf(run, rest, 'resource')) yield* checkParameters(run, resource)
     yield* checkParameters(run, rest)
@@ -122,7 +155,7 @@ function checkCapability(run: Run, parameter: FhirNode): void {
   const type = textOf(parameter, 'type')
   const definition = canonical === undefined ? undefined : run.definitions.definition('SearchParameter', canonical)
   if (!isObject(definition) || type === undefined || definition['type'] === type) return
-  run.findings.report('capability-search', parameter, {
+  run.findings.report(CAPABILITY_SEARCH, parameter, {
     text: `The type is ${quoted(type)}, but the parameter is defined with ${quoted(String(definition['type']))}.`,
   })
 }

@@ -1,8 +1,15 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+export const VALUE_SET_FILTER: FindingDefinition = defineFinding(
+  'value-set-filter',
+  'error',
+  'invalid',
+  'Filter by a property of the code system, with an operator and a value that fit it.',
+)
 
 /** Properties that every code system has, with their types. */
 const COMMON: ReadonlyMap<string, string> = new Map([
@@ -35,7 +42,7 @@ export function checkFilter(run: Run, filter: FhirNode, canonical: string): void
   if (system === undefined || system === PENDING || property === undefined || !hasProperties(system)) return
   const type = typeOf(system, property)
   if (type === undefined) {
-    run.findings.report('value-set-filter', filter, {
+    run.findings.report(VALUE_SET_FILTER, filter, {
       text: `The code system ${quoted(canonical)} has no property ${quoted(property)}, so the filter may not be understood.`,
       severity: 'warning',
     })
@@ -47,7 +54,7 @@ export function checkFilter(run: Run, filter: FhirNode, canonical: string): void
 
 function checkOperator(run: Run, filter: FhirNode, type: string): void {
   const text = operatorProblem(textOf(filter, 'op') ?? '', type, textOf(filter, 'value'))
-  if (text !== undefined) run.findings.report('value-set-filter', filter, { text })
+  if (text !== undefined) run.findings.report(VALUE_SET_FILTER, filter, { text })
 }
 
 /** Only concepts have a hierarchy, and something exists or not. */
@@ -89,7 +96,7 @@ interface FilterValue {
 function checkValue(run: Run, filter: FhirNode, { property, type, value, canonical }: FilterValue): void {
   const text = valueProblem(run, { property, type, value, canonical })
   if (text !== undefined)
-    run.findings.report('value-set-filter', filter, {
+    run.findings.report(VALUE_SET_FILTER, filter, {
       text: `A value of the property ${quoted(property)} must be ${text}, not ${quoted(value)}.`,
     })
 }

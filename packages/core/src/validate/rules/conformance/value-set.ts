@@ -1,15 +1,48 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { parseFhirPath, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { Work } from '../../../work/index.js'
 import type { Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import { resourceOf, type Run } from '../../run/run.js'
+import { resourceOf, type Run, type ResourceRule } from '../../run/run.js'
 import { EXTERNAL, isExampleUrl } from '../codes/check-coding.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
-import { checkFilter } from './value-set-filter.js'
+import { checkFilter, VALUE_SET_FILTER } from './value-set-filter.js'
+const VALUE_SET_SYSTEM: FindingDefinition = defineFinding(
+  'value-set-system',
+  'error',
+  'invalid',
+  'Use the absolute canonical URL of the code system.',
+)
+const VALUE_SET_IMPORT: FindingDefinition = defineFinding(
+  'value-set-import',
+  'warning',
+  'business-rule',
+  'Load the included value set, or correct its canonical.',
+)
+const VALUE_SET_CODE: FindingDefinition = defineFinding(
+  'value-set-code',
+  'error',
+  'business-rule',
+  'List codes that are defined in the code system.',
+)
+const VALUE_SET_EXPRESSION: FindingDefinition = defineFinding('value-set-expression', 'error', 'exception', 'Correct the expression.')
+const VALUE_SET_PARAMETER: FindingDefinition = defineFinding(
+  'value-set-parameter',
+  'warning',
+  'business-rule',
+  'Use the parameter in a filter, or remove it.',
+)
+
+/** ValueSets. */
+export const valueSetRule: ResourceRule = {
+  on: ['ValueSet'],
+  finds: [VALUE_SET_SYSTEM, VALUE_SET_IMPORT, VALUE_SET_CODE, VALUE_SET_FILTER, VALUE_SET_EXPRESSION, VALUE_SET_PARAMETER],
+  check: checkValueSet,
+}
 
 /** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied. */
-export function* checkValueSet(run: Run, node: FhirNode): Work<void> {
+function* checkValueSet(run: Run, node: FhirNode): Work<void> {
   checkParameters(run, node)
   for (const compose of childrenOf(run, node, 'compose')) {
     for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) yield* checkPart(run, part)
@@ -22,7 +55,7 @@ function* checkPart(run: Run, part: FhirNode): Work<void> {
   const system = textOf(part, 'system')
   if (system === undefined) return
   if (!isAbsoluteUri(system) || system.includes('|')) {
-    run.findings.report('value-set-system', part, {
+    run.findings.report(VALUE_SET_SYSTEM, part, {
       text: `The system must be an absolute URI without version, not ${quoted(system)}; a contained CodeSystem too is named by its url.`,
     })
     return
@@ -35,7 +68,7 @@ function* checkPart(run: Run, part: FhirNode): Work<void> {
 function checkImports(run: Run, part: FhirNode): void {
   const imports = childrenOf(run, part, 'valueSet')
   const warn = (node: FhirNode, text: string, code?: 'informational'): void =>
-    run.findings.report('value-set-import', node, { text, ...(code !== undefined && { code }) })
+    run.findings.report(VALUE_SET_IMPORT, node, { text, ...(code !== undefined && { code }) })
   for (const one of imports) {
     if (typeof one.value === 'string' && !one.value.startsWith('#') && run.definitions.valueSet(one.value) === undefined)
       warn(one, `The value set ${quoted(one.value)} is not known here.`)
@@ -57,16 +90,16 @@ function checkSystem(run: Run, part: FhirNode, system: string): void {
   const content = CONTENT.get(definition['content'])
   if (content === undefined) return
   const text = `Of the code system ${quoted(system)} there is only a part here: ${quoted(String(definition['content']))}.`
-  run.findings.report('value-set-system', part, { text, ...content })
+  run.findings.report(VALUE_SET_SYSTEM, part, { text, ...content })
 }
 
 function checkUnknown(run: Run, part: FhirNode, system: string): void {
   const valueSet = run.definitions.valueSet(system)
   if (valueSet === PENDING) return
   if (valueSet !== undefined)
-    run.findings.report('value-set-system', part, { text: `${quoted(system)} is a value set, not a code system; include it as such.` })
+    run.findings.report(VALUE_SET_SYSTEM, part, { text: `${quoted(system)} is a value set, not a code system; include it as such.` })
   else if (childrenOf(run, part, 'concept').length > 0 && resourceOf(part).slot?.name !== 'contained')
-    run.findings.report('value-set-system', part, {
+    run.findings.report(VALUE_SET_SYSTEM, part, {
       text: `The code system ${quoted(system)} is not known here, so its codes are not checked.`,
       severity: isExampleUrl(system) ? 'information' : 'warning',
       code: 'business-rule',
@@ -79,11 +112,11 @@ function* checkConcepts(run: Run, part: FhirNode, system: string): Work<void> {
   const provider = family === PENDING ? undefined : family.provider(textOf(part, 'version'))
   if (provider === undefined || !provider.header.complete) return
   for (const concept of concepts) {
-    run.step()
+    run.scheduler.step()
     yield
     const code = textOf(concept, 'code')
     if (code === undefined || provider.find(code) !== undefined) continue
-    run.findings.report('value-set-code', concept, { text: `The code system ${quoted(system)} has no code ${quoted(code)}.` })
+    run.findings.report(VALUE_SET_CODE, concept, { text: `The code system ${quoted(system)} has no code ${quoted(code)}.` })
   }
 }
 
@@ -100,11 +133,11 @@ function checkParameters(run: Run, node: FhirNode): void {
     const own = [...text.matchAll(/%([A-Za-z][A-Za-z0-9_-]*)/g)].flatMap(([, name]) => name ?? [])
     for (const name of own) used.add(name)
     const problem = readingProblem(text) ?? undeclaredProblem(own.find((name) => !names.has(name)))
-    if (problem !== undefined) run.findings.report('value-set-expression', expression, { text: problem })
+    if (problem !== undefined) run.findings.report(VALUE_SET_EXPRESSION, expression, { text: problem })
   }
   for (const { extension, name } of declared) {
     if (name !== undefined && !used.has(name))
-      run.findings.report('value-set-parameter', extension, { text: `No filter uses the parameter ${quoted(name)}.` })
+      run.findings.report(VALUE_SET_PARAMETER, extension, { text: `No filter uses the parameter ${quoted(name)}.` })
   }
 }
 

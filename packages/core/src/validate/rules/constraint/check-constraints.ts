@@ -1,20 +1,28 @@
+import { INVARIANT } from './invariant.js'
 import { OperationError } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
 import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
-import type { Run } from '../../run/run.js'
+import type { Run, DemandRule } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
 import { NATIVE_CONSTRAINTS } from './native.js'
 
+/** Constraints. */
+export const constraintRule: DemandRule = {
+  name: 'constraint',
+  finds: [INVARIANT],
+  appliesTo: ({ constraints }) => constraints.length > 0,
+  check: checkConstraints,
+}
+
 /** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
-export function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  if (rules.every(({ constraints }) => constraints.length === 0)) return
+function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const isApart = isLong(node.value)
   for (const [index, rule] of rules.entries()) {
     for (const constraint of rule.constraints) {
-      if ((constraint.isBestPractice && run.bestPractice === 'off') || isRepeated(rules, index, constraint)) continue
-      if (isApart) run.later(() => constraintWork(run, node, { constraint, rule }))
+      if ((constraint.isBestPractice && run.policy.bestPractice === 'off') || isRepeated(rules, index, constraint)) continue
+      if (isApart) run.scheduler.later(() => constraintWork(run, node, { constraint, rule }))
       else checkConstraint(run, node, { constraint, rule })
     }
   }
@@ -64,9 +72,9 @@ interface Invariant {
 function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invariant): void {
   const problem = problemOf(run, node, { constraint, rule })
   if (problem === undefined) return
-  run.findings.report('invariant', node, {
+  run.findings.report(INVARIANT, node, {
     text: `${constraint.key}: ${constraint.human}${problem}`,
-    severity: constraint.isBestPractice && run.bestPractice !== 'off' ? run.bestPractice : constraint.severity,
+    severity: constraint.isBestPractice && run.policy.bestPractice !== 'off' ? run.policy.bestPractice : constraint.severity,
     ...(!rule.isBase && { profile: rule.profile }),
   })
 }

@@ -1,3 +1,4 @@
+import { TYPE_URL } from '../../run/element-rule.js'
 import { isNode, PENDING, rootNode, type FhirNode, type FhirPathContext, type Item, type Pending } from '../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { profileRoots } from '../../run/profile-roots.js'
@@ -11,7 +12,7 @@ import { isInNamedSlice } from '../slicing/slice-match.js'
 /** What expressions on a node work with: `%resource` is the nearest resource, `%rootResource` the one that contains it. */
 export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
   const resource = resourceOf(node)
-  const known = run.contexts.get(resource)
+  const known = run.indexes.contexts.get(resource)
   if (known !== undefined) return known
   const context: FhirPathContext = {
     resource,
@@ -27,7 +28,7 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
       htmlChecks: (xhtml) => readNarrative(xhtml).problems.length === 0,
     },
   }
-  run.contexts.set(resource, context)
+  run.indexes.contexts.set(resource, context)
   return context
 }
 
@@ -47,8 +48,6 @@ function memberOf(run: Run, coded: Item, canonical: string): boolean | Pending {
   if (verdicts.includes('in')) return true
   return verdicts.includes('unknown') ? PENDING : false
 }
-
-const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** The ElementDefinition by which FHIR's own types define a node; that of the type for a resource that is in nothing. */
 function elementDefinitionOf(run: Run, { parent, slot, type }: FhirNode): FhirNode | undefined | Pending {

@@ -1,10 +1,24 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import type { Profile } from '../../run/element-rule.js'
 import { rootsOf } from '../../run/profile-roots.js'
-import type { Run } from '../../run/run.js'
+import type { Run, NodeRule } from '../../run/run.js'
 import { extensionUrl } from '../slicing/slice-match.js'
+const EXTENSION_UNKNOWN: FindingDefinition = defineFinding(
+  'extension-unknown',
+  'error',
+  'structure',
+  'Load the definition of the extension, or correct its url.',
+)
+const EXTENSION_URL: FindingDefinition = defineFinding(
+  'extension-url',
+  'error',
+  'invalid',
+  'Use the absolute url of the extension, without version.',
+)
+const EXTENSION_URL_MISSING: FindingDefinition = defineFinding('extension-url-missing', 'error', 'invalid', 'Add the url of the extension.')
 
 /** Urls that need no definition: those for examples, and those of the tools that publish FHIR. */
 const FREE = /^https?:\/\/(?:(?:[a-z0-9.-]+\.)?(?:example\.org|acme\.com|nema\.org)(?:\/|$)|hl7\.org\/fhir\/tools\/)/
@@ -16,18 +30,24 @@ const US_CORE = 'http://hl7.org/fhir/us/core/'
 const CROSS_VERSION =
   /^http:\/\/hl7\.org\/fhir\/(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)\/StructureDefinition\/extension-[A-Z][A-Za-z]+\.[a-z]/
 
+/** Extensions by their url. */
+export const extensionRule: NodeRule = {
+  on: ['Extension'],
+  finds: [EXTENSION_URL_MISSING, EXTENSION_URL, EXTENSION_UNKNOWN],
+  check: checkExtension,
+}
+
 /** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */
-export function checkExtension(run: Run, node: FhirNode): void {
+function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
-  if (url === undefined)
-    run.findings.report('extension-url-missing', node, { text: 'An extension without url cannot be told from others.' })
+  if (url === undefined) run.findings.report(EXTENSION_URL_MISSING, node, { text: 'An extension without url cannot be told from others.' })
   else if (url.includes(':')) checkAbsolute(run, node, url)
   else if (url !== '') checkPart(run, node, url)
 }
 
 function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   if (url.includes('|')) {
-    run.findings.report('extension-url', node, { text: `The url of an extension has no version: ${quoted(url)}.` })
+    run.findings.report(EXTENSION_URL, node, { text: `The url of an extension has no version: ${quoted(url)}.` })
   } else if (run.definitions.profile(url) === undefined && !FREE.test(url) && !CROSS_VERSION.test(url)) {
     reportUnknown(run, node, url)
   }
@@ -40,10 +60,10 @@ function checkPart(run: Run, node: FhirNode, url: string): void {
   if (isInner && outer === undefined) return
   const parts = outer === undefined ? [] : partsOf(run, outer)
   if (outer === undefined || parts.length === 0) {
-    run.findings.report('extension-url', node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
+    run.findings.report(EXTENSION_URL, node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
   } else if (!parts.includes(url)) {
     const text = `The extension ${quoted(outer.url)} has no part ${quoted(url)}; its parts are ${parts.map(quoted).join(', ')}.`
-    run.findings.report('extension-url', node, { text, code: 'invalid' })
+    run.findings.report(EXTENSION_URL, node, { text, code: 'invalid' })
   }
 }
 
@@ -54,7 +74,7 @@ function partsOf(run: Run, profile: Profile): readonly string[] {
 }
 
 function reportUnknown(run: Run, node: FhirNode, url: string): void {
-  run.findings.report('extension-unknown', node, {
+  run.findings.report(EXTENSION_UNKNOWN, node, {
     text: `The extension ${quoted(url)} is not known here.`,
     ...(url.startsWith(US_CORE) && { severity: 'warning' }),
   })

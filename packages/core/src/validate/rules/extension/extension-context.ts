@@ -1,12 +1,38 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element-rule.js'
-import { resourceOf, type Run } from '../../run/run.js'
+import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { expressionContext } from '../constraint/expression-context.js'
+const EXTENSION_CONTEXT: FindingDefinition = defineFinding(
+  'extension-context',
+  'error',
+  'structure',
+  'Move the extension to an element that its definition allows.',
+)
+const EXTENSION_MODIFIER: FindingDefinition = defineFinding(
+  'extension-modifier',
+  'error',
+  'structure',
+  'Use modifierExtension for extensions that change the meaning, and extension for all others.',
+)
+const EXTENSION_OUTDATED: FindingDefinition = defineFinding(
+  'extension-outdated',
+  'information',
+  'business-rule',
+  'Use the replacement that the definition of the extension names.',
+)
+
+/** Extensions by where they are used. */
+export const extensionContextRule: NodeRule = {
+  on: ['Extension'],
+  finds: [EXTENSION_CONTEXT, EXTENSION_MODIFIER, EXTENSION_OUTDATED],
+  check: checkExtensionContext,
+}
 
 /** Checks that an extension stands where its definition allows, and is a modifier only where it may be one. */
-export function checkExtensionContext(run: Run, node: FhirNode): void {
+function checkExtensionContext(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   const profile = url?.includes(':') === true ? run.definitions.profile(url) : undefined
   if (profile === undefined || profile === PENDING || profile.extension === undefined) return
@@ -23,23 +49,23 @@ interface Definition {
 
 /** Once for each extension: it may stand in hundreds of places. */
 function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }: Definition): void {
-  if (outdated === undefined || run.noted.has(profile.canonical)) return
-  run.noted.add(profile.canonical)
+  if (outdated === undefined || run.indexes.noted.has(profile.canonical)) return
+  run.indexes.noted.add(profile.canonical)
   const text = `The extension ${profile.canonical} should not be used any more: ${quoted(outdated)}.`
-  run.findings.report('extension-outdated', node, { text, profile: profile.canonical })
+  run.findings.report(EXTENSION_OUTDATED, node, { text, profile: profile.canonical })
 }
 
 function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition): void {
   const isModifier = node.slot?.name === 'modifierExtension'
   if (rule.isModifier === isModifier) return
   const text = isModifier ? `${quoted(profile.url)} is not a modifier extension.` : `${quoted(profile.url)} must be a modifierExtension.`
-  run.findings.report('extension-modifier', node, { text, profile: profile.canonical })
+  run.findings.report(EXTENSION_MODIFIER, node, { text, profile: profile.canonical })
 }
 
 function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
   if (parent === undefined || contexts.length === 0 || contexts.some((context) => isIn(run, parent, context))) return
   if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
-  run.findings.report('extension-context', parent, {
+  run.findings.report(EXTENSION_CONTEXT, parent, {
     text: `The extension ${quoted(profile.url)} is not for this element, but for ${contexts.map(({ expression }) => expression).join(', ')}.`,
     profile: profile.canonical,
   })
@@ -50,7 +76,7 @@ function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { inva
   for (const expression of invariants) {
     const holds = run.definitions.expression(expression).test(expressionContext(run, parent), parent)
     if (holds === true || holds === PENDING) continue
-    run.findings.report('extension-context', parent, {
+    run.findings.report(EXTENSION_CONTEXT, parent, {
       text: `The extension ${quoted(profile.url)} is not for this element, because of: ${expression}`,
       profile: profile.canonical,
     })

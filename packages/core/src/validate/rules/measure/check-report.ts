@@ -1,11 +1,36 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, ResourceRule } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
-import { matchByCode } from './match-by-code.js'
+import { matchByCode, MEASURE_PART } from './match-by-code.js'
+const MEASURE_UNKNOWN: FindingDefinition = defineFinding(
+  'measure-unknown',
+  'warning',
+  'required',
+  'Load the measure; until then the report is not checked against it.',
+)
+const MEASURE_SCORING_UNKNOWN: FindingDefinition = defineFinding(
+  'measure-scoring-unknown',
+  'information',
+  'business-rule',
+  'Add a scoring to the measure.',
+)
+const MEASURE_COUNT: FindingDefinition = defineFinding(
+  'measure-count',
+  'error',
+  'business-rule',
+  'Make counts and subjects agree with each other and with the type of the report.',
+)
+const MEASURE_SCORE: FindingDefinition = defineFinding(
+  'measure-score',
+  'error',
+  'business-rule',
+  'Give a score that fits the scoring of the measure.',
+)
 
 const SCORING = 'http://terminology.hl7.org/CodeSystem/measure-scoring'
 const SCORINGS: ReadonlySet<string> = new Set(['proportion', 'ratio', 'continuous-variable', 'cohort'])
@@ -20,8 +45,15 @@ interface ReportCheck {
   readonly scoring: string | undefined
 }
 
+/** MeasureReports. */
+export const measureReportRule: ResourceRule = {
+  on: ['MeasureReport'],
+  finds: [MEASURE_UNKNOWN, MEASURE_SCORING_UNKNOWN, MEASURE_PART, MEASURE_COUNT, MEASURE_SCORE],
+  check: checkReport,
+}
+
 /** Checks a MeasureReport against its Measure, where that is known. */
-export function* checkReport(run: Run, node: FhirNode): Work<void> {
+function* checkReport(run: Run, node: FhirNode): Work<void> {
   const canonical = textOf(node, 'measure')
   if (canonical === undefined) return
   const measure = canonical.startsWith('#')
@@ -29,14 +61,14 @@ export function* checkReport(run: Run, node: FhirNode): Work<void> {
     : run.definitions.definition('Measure', canonical)
   if (measure === PENDING) return
   if (measure === undefined) {
-    run.findings.report('measure-unknown', node, {
+    run.findings.report(MEASURE_UNKNOWN, node, {
       text: `The measure ${quoted(canonical)} is not known here, so the report is not checked against it.`,
     })
     return
   }
   const check = { run, type: textOf(node, 'type'), measure, scoring: scoringOf(measure) }
   if (check.scoring === undefined)
-    run.findings.report('measure-scoring-unknown', node, {
+    run.findings.report(MEASURE_SCORING_UNKNOWN, node, {
       text: 'The measure does not tell its scoring, so scores are not checked.',
       at: 'measure',
     })
@@ -81,13 +113,13 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   if (type === 'subject-list') {
     const listed = subjects.reduce((sum, result) => sum + (listLength(run, result) ?? 1), 0)
     if (typeof count === 'number' && count !== listed)
-      run.findings.report('measure-count', population, { text: `The count is ${count}, but the subjectResults are ${listed}.` })
+      run.findings.report(MEASURE_COUNT, population, { text: `The count is ${count}, but the subjectResults are ${listed}.` })
     return
   }
   if (subjects.length > 0)
-    run.findings.report('measure-count', population, { text: 'Only reports of the type subject-list have subjectResults.' })
+    run.findings.report(MEASURE_COUNT, population, { text: 'Only reports of the type subject-list have subjectResults.' })
   if (count === undefined) {
-    run.findings.report('measure-count', population, {
+    run.findings.report(MEASURE_COUNT, population, {
       text: 'A report that is not a subject-list should have a count.',
       severity: 'warning',
     })
@@ -107,10 +139,10 @@ function checkScore(check: ReportCheck, group: FhirNode): void {
   const [score] = childrenOf(run, group, 'measureScore')
   const reason = whyNone(check)
   if (reason !== undefined) {
-    if (score !== undefined) run.findings.report('measure-score', score, { text: `${reason} has no scores.` })
+    if (score !== undefined) run.findings.report(MEASURE_SCORE, score, { text: `${reason} has no scores.` })
   } else if (score === undefined) {
     if (scoring !== undefined)
-      run.findings.report('measure-score', group, {
+      run.findings.report(MEASURE_SCORE, group, {
         text: `A group of a measure with the scoring ${scoring} needs a measureScore.`,
         code: 'required',
       })
@@ -126,10 +158,10 @@ function whyNone({ type, scoring }: ReportCheck): string | undefined {
 function checkValue({ run }: ReportCheck, score: FhirNode, scoring: string): void {
   const [value] = childrenOf(run, score, 'value')
   const units = ['unit', 'system', 'code'].flatMap((name) => childrenOf(run, score, name))
-  const demand = (node: FhirNode, text: string): void => run.findings.report('measure-score', node, { text, code: 'required' })
+  const demand = (node: FhirNode, text: string): void => run.findings.report(MEASURE_SCORE, node, { text, code: 'required' })
   if (value === undefined) demand(score, 'A score needs a value.')
   if (scoring === 'ratio' && units.length === 0)
-    run.findings.report('measure-score', score, {
+    run.findings.report(MEASURE_SCORE, score, {
       text: 'The score of a ratio should have a unit.',
       severity: 'warning',
       code: 'not-found',
@@ -137,5 +169,5 @@ function checkValue({ run }: ReportCheck, score: FhirNode, scoring: string): voi
   if (scoring !== 'proportion') return
   if (typeof value?.value === 'number' && (value.value < 0 || value.value > 1))
     demand(value, 'The score of a proportion must be between 0 and 1.')
-  for (const unit of units) run.findings.report('measure-score', unit, { text: 'The score of a proportion has no unit.' })
+  for (const unit of units) run.findings.report(MEASURE_SCORE, unit, { text: 'The score of a proportion has no unit.' })
 }

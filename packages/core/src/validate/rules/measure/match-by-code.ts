@@ -1,8 +1,15 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
 import type { Run } from '../../run/run.js'
+export const MEASURE_PART: FindingDefinition = defineFinding(
+  'measure-part',
+  'error',
+  'business-rule',
+  'Use the codes of the groups, populations and stratifiers of the measure.',
+)
 
 /** The parts of a report, and the parts of the measure that they are about. */
 export interface ReportParts {
@@ -25,7 +32,7 @@ export interface PartMatch {
 export function* matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: ReportParts): Work<readonly PartMatch[]> {
   const pair = onlyPair(nodes, definitions)
   if (pair !== undefined) return [pair]
-  const say = (at: FhirNode, text: string): void => run.findings.report('measure-part', at, { text })
+  const say = (at: FhirNode, text: string): void => run.findings.report(MEASURE_PART, at, { text })
   const matches = new Map<JsonObject, PartMatch>()
   const places = placesByCode(definitions)
   for (const one of nodes) {

@@ -1,20 +1,47 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { INVARIANT } from '../constraint/invariant.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
-import { resourceOf, type Run } from '../../run/run.js'
+import { resourceOf, type Run, type DemandRule, type NodeRule } from '../../run/run.js'
 import { containerOf } from '../reference/resolve-locally.js'
 import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './read-narrative.js'
+const NARRATIVE_SECTIONS: FindingDefinition = defineFinding(
+  'narrative-sections',
+  'error',
+  'business-rule',
+  'Add or remove sections by language as the profile requires.',
+)
+const NARRATIVE_LANGUAGE: FindingDefinition = defineFinding(
+  'narrative-language',
+  'warning',
+  'business-rule',
+  'Use the language of the resource in the narrative.',
+)
+const NARRATIVE: FindingDefinition = defineFinding(
+  'narrative',
+  'error',
+  'invalid',
+  'Use only the elements and attributes of XHTML that FHIR allows, in one well-formed div.',
+)
 
 const TXT_1 = 'txt-1: The narrative may only have the basic elements and attributes of HTML, links, images, and styles that load nothing.'
 
+/** Narratives. */
+export const narrativeRule: NodeRule = {
+  on: ['xhtml'],
+  finds: [INVARIANT, NARRATIVE, NARRATIVE_LANGUAGE],
+  check: checkNarrative,
+}
+
 /** Checks the XHTML of a narrative: markup, links, and that its language is the resource's. */
-export function checkNarrative(run: Run, node: FhirNode): void {
+function checkNarrative(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string') return
   if (value.length <= SHORT) return checkRead(run, node, readNarrative(value))
-  run.later(function* () {
+  run.scheduler.later(function* () {
     checkRead(run, node, yield* narrativeWork(value))
   })
 }
@@ -23,15 +50,15 @@ export function checkNarrative(run: Run, node: FhirNode): void {
 const SHORT = 100_000
 
 function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
-  if (narrative.hasForeignMarkup) run.findings.report('invariant', node, { text: TXT_1 })
-  for (const text of narrative.problems) run.findings.report('narrative', node, { text })
+  if (narrative.hasForeignMarkup) run.findings.report(INVARIANT, node, { text: TXT_1 })
+  for (const text of narrative.problems) run.findings.report(NARRATIVE, node, { text })
   if (narrative.hasSpaceAttribute)
-    run.findings.report('narrative', node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
+    run.findings.report(NARRATIVE, node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
   if (!narrative.hasContent)
-    run.findings.report('narrative', node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
+    run.findings.report(NARRATIVE, node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
   const outer = narrative.fragments.filter((fragment) => !narrative.ids.has(fragment))
-  if (outer.length > 0) run.later(() => checkFragments(run, node, outer))
-  if (narrative.sources.length > 0) run.later(() => checkImages(run, node, narrative.sources))
+  if (outer.length > 0) run.scheduler.later(() => checkFragments(run, node, outer))
+  if (narrative.sources.length > 0) run.scheduler.later(() => checkImages(run, node, narrative.sources))
   checkLanguage(run, node, narrative)
 }
 
@@ -41,7 +68,7 @@ function* checkFragments(run: Run, node: FhirNode, fragments: readonly string[])
   for (const fragment of fragments) {
     yield
     if (fragment !== '' && !ids.has(fragment))
-      run.findings.report('narrative', node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
+      run.findings.report(NARRATIVE, node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
   }
 }
 
@@ -51,7 +78,7 @@ function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Wor
   for (const source of sources) {
     yield
     if (ids.has(source)) continue
-    run.findings.report('narrative', node, {
+    run.findings.report(NARRATIVE, node, {
       text: `The narrative has an image ${quoted(`#${source}`)}, which is not there.`,
       severity: 'warning',
     })
@@ -62,13 +89,13 @@ function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Wor
 function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
   const { sections, hasUnsectioned } = narrative
   if (sections.length > 0 && hasUnsectioned)
-    run.findings.report('narrative-language', node, { text: 'The narrative has content outside of its sections by language.' })
+    run.findings.report(NARRATIVE_LANGUAGE, node, { text: 'The narrative has content outside of its sections by language.' })
   const resource = resourceOf(node)
   const own = isObject(resource.value) ? stringAt(resource.value, 'language') : undefined
   const { lang, xmlLang } = languageOf(narrative)
   if (own === undefined || (lang === own && xmlLang === own)) return
   const stated = [lang, xmlLang].map((one) => (one === undefined ? 'none' : quoted(one))).join(' and ')
-  run.findings.report('narrative-language', resource, {
+  run.findings.report(NARRATIVE_LANGUAGE, resource, {
     text: `The resource is in ${quoted(own)}, but lang and xml:lang of its narrative are ${stated}.`,
   })
 }
@@ -79,15 +106,21 @@ function languageOf({ language, sections: [first], hasUnsectioned }: Narrative):
   return isSilent && !hasUnsectioned && first !== undefined ? first : language
 }
 
+/** Sections of narratives by language. */
+export const languageSectionRule: DemandRule = {
+  name: 'narrative-sections',
+  finds: [NARRATIVE_SECTIONS],
+  appliesTo: ({ value }) => value.sections !== undefined,
+  check: (run, node, rules) => {
+    for (const rule of rules) checkLanguageSections(run, node, rule)
+  },
+}
+
 /**
  * Checks that a narrative has sections in the languages that a profile demands: none (`_no`), any (`_yes`), the resource's (`_resource`),
  * or one that is named.
  */
-export function checkLanguageSections(
-  run: Run,
-  node: FhirNode,
-  { sections, rule }: { sections: readonly string[]; rule: ElementRule },
-): void {
+function checkLanguageSections(run: Run, node: FhirNode, { value: { sections = [] }, profile }: ElementRule): void {
   const div = isObject(node.value) ? stringAt(node.value, 'div') : undefined
   if (div === undefined) return
   const resource = resourceOf(node).value
@@ -95,7 +128,7 @@ export function checkLanguageSections(
   const languages = readNarrative(div).sections.flatMap(({ lang, xmlLang }) => xmlLang ?? lang ?? [])
   for (const demand of sections) {
     const text = problemOf(languages, demand, own)
-    if (text !== undefined) run.findings.report('narrative-sections', node, { text, profile: rule.profile })
+    if (text !== undefined) run.findings.report(NARRATIVE_SECTIONS, node, { text, profile })
   }
 }
 
@@ -117,11 +150,11 @@ export function anchorsOf(run: Run, resource: FhirNode): ReadonlyMap<string, num
 /** The same, while other work runs in between. */
 function* anchorsWork(run: Run, { value }: FhirNode): Work<ReadonlyMap<string, number>> {
   if (!isObject(value)) return new Map()
-  const known = run.targets.anchors.get(value)
+  const known = run.indexes.anchors.get(value)
   if (known !== undefined) return known
   const ids = new Map<string, number>()
   yield* collect(value, ids)
-  run.targets.anchors.set(value, ids)
+  run.indexes.anchors.set(value, ids)
   return ids
 }
 

@@ -1,3 +1,5 @@
+import type { FindingDefinition } from '../../run/finding.js'
+import { PRIMITIVE_TYPE, PRIMITIVE_EMPTY, type PrimitiveCheck, type PrimitiveProblem } from '../../run/primitive-problem.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import { numberTextOf } from '../../run/nodes.js'
@@ -5,19 +7,11 @@ import { itemRemoval, removal, replacement, type JsonPatch } from '../../run/pat
 import type { Run } from '../../run/run.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number-and-bytes.js'
-import type { PrimitiveProblem } from './problem.js'
-import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
+import { codeProblem, idProblem, markdownProblem, stringProblem, MARKDOWN_HTML, STRING_MARKUP } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
 type NumberCheck = (source: string) => PrimitiveProblem | undefined
-
-/**
- * What is wrong with a value of a primitive type; `undefined` when it is right.
- *
- * @param source A number as it was written.
- */
-export type PrimitiveCheck = (value: unknown, source: string, now: Date) => PrimitiveProblem | undefined
 
 const CHECKS: ReadonlyMap<string, PrimitiveCheck> = new Map<string, PrimitiveCheck>([
   ['boolean', (value) => (typeof value === 'boolean' ? undefined : wrongType(value, 'true or false'))],
@@ -47,12 +41,12 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
   const problem = primitiveCheck(type.name)(value, source, run.now)
   if (problem === undefined) return true
-  const severity = MARKUP.has(problem.kind) && run.refuses.has('markup') ? 'error' : problem.severity
-  run.findings.report(problem.kind, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
+  const severity = MARKUP.has(problem.finding) && run.policy.refuses.has('markup') ? 'error' : problem.severity
+  run.findings.report(problem.finding, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
   return problem.severity !== undefined
 }
 
-const MARKUP: ReadonlySet<PrimitiveProblem['kind']> = new Set(['markdown-html', 'string-markup'])
+const MARKUP: ReadonlySet<FindingDefinition> = new Set([MARKDOWN_HTML, STRING_MARKUP])
 
 /** The check of a primitive type. */
 export function primitiveCheck(type: string): PrimitiveCheck {
@@ -64,7 +58,7 @@ const ANY_TEXT = onText(() => undefined)
 function onText(check: TextCheck): PrimitiveCheck {
   return (value, _source, now) => {
     if (typeof value !== 'string') return wrongType(value, 'a string')
-    return value === '' ? { kind: 'primitive-empty', text: 'A value must not be empty.' } : check(value, now)
+    return value === '' ? { finding: PRIMITIVE_EMPTY, text: 'A value must not be empty.' } : check(value, now)
   }
 }
 
@@ -74,7 +68,7 @@ function onNumber(check: NumberCheck): PrimitiveCheck {
 
 function wrongType(value: unknown, expected: string): PrimitiveProblem {
   const found = isObject(value) ? 'an object' : `a ${typeof value}`
-  return { kind: 'primitive-type', text: `The value must be ${expected}, not ${found}.` }
+  return { finding: PRIMITIVE_TYPE, text: `The value must be ${expected}, not ${found}.` }
 }
 
 /** Another way of writing the same, where the type's own check takes it; a text of nothing is taken away. */

@@ -1,24 +1,53 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import type { Run } from '../../run/run.js'
+import type { Run, NodeRule } from '../../run/run.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
 import { containerOf } from '../reference/resolve-locally.js'
+const URI_EXAMPLE: FindingDefinition = defineFinding(
+  'uri-example',
+  'error',
+  'invalid',
+  'Use a URL of your own; those of example hosts do not resolve.',
+)
+const URI_FRAGMENT: FindingDefinition = defineFinding(
+  'uri-fragment',
+  'information',
+  'invalid',
+  'Use a fragment that is the id of something in the resource.',
+)
+
+/** URIs that are fragments. */
+export const fragmentRule: NodeRule = {
+  on: ['uri'],
+  finds: [URI_FRAGMENT],
+  when: (value) => typeof value === 'string' && value.startsWith('#'),
+  check: checkFragment,
+}
 
 /** Notes a uri that is a fragment of the resource, where the resource has nothing of that id. */
-export function checkFragment(run: Run, node: FhirNode): void {
+function checkFragment(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string' || !value.startsWith('#') || value === '#') return
   if (anchorsOf(run, containerOf(node)).has(value.slice(1))) return
-  run.findings.report('uri-fragment', node, {
+  run.findings.report(URI_FRAGMENT, node, {
     text: `${quoted(value)} seems to mean something in the resource, but nothing there has that id.`,
   })
 }
 
 const EXAMPLE = /^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.com)(?:[:/|?#]|$)/i
 
+/** URLs of hosts for examples. */
+export const exampleUrlRule: NodeRule = {
+  on: ['uri'],
+  finds: [URI_EXAMPLE],
+  when: (_, { policy }) => policy.refuses.has('examples'),
+  check: checkExampleUrl,
+}
+
 /** Refuses URLs of the hosts that are meant for examples, where examples are refused. */
-export function checkExampleUrl(run: Run, node: FhirNode): void {
+function checkExampleUrl(run: Run, node: FhirNode): void {
   const { value } = node
-  if (!run.refuses.has('examples') || typeof value !== 'string' || !EXAMPLE.test(value)) return
-  run.findings.report('uri-example', node, { text: `${quoted(value)} is a URL for examples, which are refused here.` })
+  if (!run.policy.refuses.has('examples') || typeof value !== 'string' || !EXAMPLE.test(value)) return
+  run.findings.report(URI_EXAMPLE, node, { text: `${quoted(value)} is a URL for examples, which are refused here.` })
 }

@@ -1,5 +1,5 @@
+import { PRIMITIVE_FORM, PRIMITIVE_RANGE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 import { quoted } from '../../../errors/index.js'
-import type { PrimitiveProblem } from './problem.js'
 
 const FRACTION = /^\.\d+$/
 const ZONE = /^(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
@@ -81,9 +81,9 @@ function isTime(text: string): boolean {
 function yearProblem(text: string, now: Date): PrimitiveProblem | undefined {
   const year = numberAt(text, 0, 4)
   if (year >= OLDEST_YEAR && year <= now.getUTCFullYear() + YEARS_AHEAD) return undefined
-  return { kind: 'primitive-range', text: `${quoted(text)} is outside the range of years that is to be expected.`, severity: 'warning' }
+  return { finding: PRIMITIVE_RANGE, text: `${quoted(text)} is outside the range of years that is to be expected.`, severity: 'warning' }
 }
 
 function wrong(text: string, type: string): PrimitiveProblem {
-  return { kind: 'primitive-form', text: `${quoted(text)} is not a valid ${type}.` }
+  return { finding: PRIMITIVE_FORM, text: `${quoted(text)} is not a valid ${type}.` }
 }

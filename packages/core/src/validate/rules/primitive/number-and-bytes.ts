@@ -1,5 +1,5 @@
+import { PRIMITIVE_FORM, PRIMITIVE_RANGE, PRIMITIVE_SPACE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 import { quoted } from '../../../errors/index.js'
-import type { PrimitiveProblem } from './problem.js'
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 const MAX_INTEGER = 2_147_483_647
@@ -11,7 +11,7 @@ export function decimalProblem(source: string): PrimitiveProblem | undefined {
   const mantissa = source.split(/[eE]/, 1)[0] ?? ''
   const digits = mantissa.replace(/\D/g, '').replace(/^0+/, '').length
   if (digits <= MAX_DIGITS) return undefined
-  return { kind: 'primitive-range', text: `${quoted(source)} has more than ${MAX_DIGITS} digits.`, severity: 'warning' }
+  return { finding: PRIMITIVE_RANGE, text: `${quoted(source)} has more than ${MAX_DIGITS} digits.`, severity: 'warning' }
 }
 
 /** integer: 32 bits, without fraction or exponent. */
@@ -32,7 +32,7 @@ export function positiveIntProblem(source: string): PrimitiveProblem | undefined
 function within(source: string, { type, from }: { type: string; from: number }): PrimitiveProblem | undefined {
   const value = Number(source)
   if (INTEGER.test(source) && value >= from && value <= MAX_INTEGER) return undefined
-  return { kind: 'primitive-form', text: `${quoted(source)} is not a valid ${type}.` }
+  return { finding: PRIMITIVE_FORM, text: `${quoted(source)} is not a valid ${type}.` }
 }
 
 const EQUALS = 61
@@ -56,10 +56,10 @@ function problemByCharacter(text: string): PrimitiveProblem | undefined {
     else digits++
   }
   if (padding > 2 || (digits + padding) % 4 !== 0) return invalid
-  return spaces === 0 ? undefined : { kind: 'primitive-space', text: 'The base64 value contains white space.', severity: 'warning' }
+  return spaces === 0 ? undefined : { finding: PRIMITIVE_SPACE, text: 'The base64 value contains white space.', severity: 'warning' }
 }
 
-const invalid: PrimitiveProblem = { kind: 'primitive-form', text: 'The value is not valid base64.' }
+const invalid: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64.' }
 
 /** Number of octets that a valid base64 text stands for. */
 export function base64Length(text: string): number {

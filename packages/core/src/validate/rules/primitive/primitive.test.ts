@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { processorTimeOf } from '../../../../test/processor-time.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Length, base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number-and-bytes.js'
-import type { PrimitiveProblem } from './problem.js'
+import type { PrimitiveProblem } from '../../run/primitive-problem.js'
 import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
@@ -106,7 +106,7 @@ describe.each(ROWS)('%s', (_, problemOf, { ok, warning = [], information = [], e
   })
 
   test.each(error)('%j is wrong', (text) => {
-    expect(problemOf(text)).toMatchObject({ kind: expect.any(String) as string })
+    expect(problemOf(text)).toMatchObject({ text: expect.any(String) as string })
     expect(problemOf(text)?.severity).not.toBe('warning')
   })
 })

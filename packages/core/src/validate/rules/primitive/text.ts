@@ -1,5 +1,47 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { PRIMITIVE_FORM, PRIMITIVE_EMPTY, PRIMITIVE_SPACE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 import { quoted } from '../../../errors/index.js'
-import type { PrimitiveProblem } from './problem.js'
+const PRIMITIVE_TOO_LONG: FindingDefinition = defineFinding(
+  'primitive-too-long',
+  'error',
+  'invalid',
+  'Shorten the value, or store it in a Binary or Attachment.',
+)
+export const MARKDOWN_HTML: FindingDefinition = defineFinding(
+  'markdown-html',
+  'warning',
+  'invalid',
+  'Write markdown without HTML; tags are displayed as text.',
+)
+export const STRING_MARKUP: FindingDefinition = defineFinding(
+  'string-markup',
+  'information',
+  'invalid',
+  'Check that the text is intended; applications that display it must escape the tag.',
+)
+const STRING_CONTROL: FindingDefinition = defineFinding('string-control', 'warning', 'invalid', 'Remove the invisible characters.')
+export const STRING_ENCODING: FindingDefinition = defineFinding(
+  'string-encoding',
+  'error',
+  'invalid',
+  'Replace the character: text in FHIR is Unicode without unpaired surrogates and U+0000.',
+)
+export const ID_FORM: FindingDefinition = defineFinding(
+  'id-form',
+  'error',
+  'invalid',
+  "Use an id of 1 to 64 letters, digits, '-' and '.', without extensions.",
+)
+
+/** What is reported about texts. */
+export const TEXT_FINDINGS: readonly FindingDefinition[] = [
+  STRING_ENCODING,
+  PRIMITIVE_TOO_LONG,
+  MARKDOWN_HTML,
+  STRING_MARKUP,
+  STRING_CONTROL,
+  ID_FORM,
+]
 
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
@@ -16,13 +58,13 @@ export function stringProblem(text: string): PrimitiveProblem | undefined {
   return textProblem(text) ?? (isTrim ? markupProblem(text) : AROUND)
 }
 
-const BLANK: PrimitiveProblem = { kind: 'primitive-empty', text: 'A value must not be blank.' }
-const AROUND: PrimitiveProblem = { kind: 'primitive-space', text: 'The text begins or ends with white space.', severity: 'warning' }
+const BLANK: PrimitiveProblem = { finding: PRIMITIVE_EMPTY, text: 'A value must not be blank.' }
+const AROUND: PrimitiveProblem = { finding: PRIMITIVE_SPACE, text: 'The text begins or ends with white space.', severity: 'warning' }
 
 function markupProblem(text: string): PrimitiveProblem | undefined {
   const tag = WHOLE_TAG.exec(text)?.[0]
   if (tag === undefined) return undefined
-  return { kind: 'string-markup', text: `The text has what looks like a tag of HTML: ${quoted(tag)}.`, severity: 'information' }
+  return { finding: STRING_MARKUP, text: `The text has what looks like a tag of HTML: ${quoted(tag)}.`, severity: 'information' }
 }
 
 /** markdown: as string, white space around it is fine; a tag of HTML is a warning. */
@@ -31,14 +73,14 @@ export function markdownProblem(text: string): PrimitiveProblem | undefined {
   const tag = problem === undefined && text.includes('<') ? HTML_TAG.exec(text.replace(NO_MARKUP, ''))?.[0] : undefined
   if (tag === undefined) return problem
   return {
-    kind: 'markdown-html',
+    finding: MARKDOWN_HTML,
     text: `The markdown seems to have a tag of HTML in it: ${quoted(tag)}. It is shown as text, not as markup.`,
     severity: 'warning',
   }
 }
 
 function textProblem(text: string): PrimitiveProblem | undefined {
-  if (text.length > MAX_STRING) return { kind: 'primitive-too-long', text: `The text has more than ${MAX_STRING} characters.` }
+  if (text.length > MAX_STRING) return { finding: PRIMITIVE_TOO_LONG, text: `The text has more than ${MAX_STRING} characters.` }
   if (isVisible(text.charCodeAt(0)) && isPlainText(text)) return undefined
   return text.trim() === '' ? BLANK : controlProblem(text)
 }
@@ -46,13 +88,13 @@ function textProblem(text: string): PrimitiveProblem | undefined {
 /** code: no white space around it, and single spaces inside. */
 export function codeProblem(text: string): PrimitiveProblem | undefined {
   if (isVisibleText(text) || (text === text.trim() && !CODE_SPACE.test(text))) return undefined
-  return { kind: 'primitive-form', text: `${quoted(text)} is not a valid code: it has white space where none is allowed.` }
+  return { finding: PRIMITIVE_FORM, text: `${quoted(text)} is not a valid code: it has white space where none is allowed.` }
 }
 
 /** id: 1 to 64 letters, digits, hyphens and dots. */
 export function idProblem(text: string): PrimitiveProblem | undefined {
   if (ID.test(text)) return undefined
-  return { kind: 'id-form', text: `${quoted(text)} is not a valid id: 1 to 64 letters, digits, '-' and '.'.` }
+  return { finding: ID_FORM, text: `${quoted(text)} is not a valid id: 1 to 64 letters, digits, '-' and '.'.` }
 }
 
 /** Control characters but tab and line breaks, which XML cannot carry. */
@@ -83,7 +125,7 @@ function isBalanced(text: string): boolean {
 }
 
 function warning(text: string): PrimitiveProblem {
-  return { kind: 'string-control', text, severity: 'warning' }
+  return { finding: STRING_CONTROL, text, severity: 'warning' }
 }
 
 /** True for a character of ASCII that can be seen, and so is not white space of any kind. */

@@ -1,6 +1,13 @@
+import type { PrimitiveProblem } from '../../run/primitive-problem.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
-import type { PrimitiveProblem } from './problem.js'
 import { isVisibleText } from './text.js'
+export const URI_FORM: FindingDefinition = defineFinding(
+  'uri-form',
+  'error',
+  'invalid',
+  'Write a URI in the right format, absolute where that is required.',
+)
 
 const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9]\d*))+$/
 const UUID = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -22,7 +29,7 @@ function uuidWarning(text: string): PrimitiveProblem | undefined {
   const [urn = ''] = text.split('#', 1)
   if (UUID.test(urn)) return undefined
   if (!UUID.test(urn.toLowerCase())) return wrong(text, 'it is not a UUID')
-  return { kind: 'uri-form', text: `${quoted(text)} must be in lower case.`, severity: 'warning' }
+  return { finding: URI_FORM, text: `${quoted(text)} must be in lower case.`, severity: 'warning' }
 }
 
 /** canonical: an absolute uri with an optional version, or a fragment for what is contained. */
@@ -46,5 +53,5 @@ export function isAbsoluteUri(text: string): boolean {
 }
 
 function wrong(text: string, why: string): PrimitiveProblem {
-  return { kind: 'uri-form', text: `${quoted(text)} is not a valid URI here: ${why}.` }
+  return { finding: URI_FORM, text: `${quoted(text)} is not a valid URI here: ${why}.` }
 }

@@ -1,3 +1,4 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt } from '../../../json/index.js'
@@ -5,6 +6,33 @@ import type { ElementRule, Profile } from '../../run/element-rule.js'
 import { childrenOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
+export const PROFILE_UNKNOWN: FindingDefinition = defineFinding(
+  'profile-unknown',
+  'warning',
+  'structure',
+  'Load the profile or its package, or correct its canonical.',
+)
+export const PROFILE_OTHER_VERSION: FindingDefinition = defineFinding(
+  'profile-other-version',
+  'information',
+  'structure',
+  'No action needed; the profile is for another release of FHIR.',
+)
+export const PROFILE_TYPE: FindingDefinition = defineFinding(
+  'profile-type',
+  'error',
+  'structure',
+  'Claim a profile for the type of the resource.',
+)
+export const DEFINITION_SNAPSHOT: FindingDefinition = defineFinding(
+  'definition-snapshot',
+  'error',
+  'exception',
+  'Correct the differential so that it can be applied to its base.',
+)
+
+/** What is reported about the profiles that a resource names. */
+export const PROFILE_FINDINGS: readonly FindingDefinition[] = [PROFILE_UNKNOWN, PROFILE_OTHER_VERSION, PROFILE_TYPE, DEFINITION_SNAPSHOT]
 
 /** FHIR's own definitions, by release. */
 const OTHER_RELEASE = /^http:\/\/hl7\.org\/fhir\/(\d\.\d)\/StructureDefinition\//
@@ -21,14 +49,14 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
   if (profile === PENDING) return []
   const release = OTHER_RELEASE.exec(claim)?.[1]
   if (profile === undefined && release !== undefined) {
-    run.findings.report('profile-other-version', node, {
+    run.findings.report(PROFILE_OTHER_VERSION, node, {
       text: `The profile ${quoted(claim)} is for FHIR ${release}, so nothing of it is checked.`,
       at: `meta.profile[${index}]`,
     })
     return []
   }
   if (profile === undefined) {
-    run.findings.report('profile-unknown', node, {
+    run.findings.report(PROFILE_UNKNOWN, node, {
       text: `The profile ${quoted(claim)} is not known here, so nothing of it is checked.`,
       at: `meta.profile[${index}]`,
     })
@@ -47,7 +75,7 @@ function globalProfile(run: Run, node: FhirNode, canonical: string): readonly Pr
   const profile = run.definitions.profile(canonical)
   if (profile === PENDING) return []
   if (profile !== undefined) return fittingProfile(run, node, profile)
-  run.findings.report('profile-unknown', node, {
+  run.findings.report(PROFILE_UNKNOWN, node, {
     text: `The profile ${canonical}, which an ImplementationGuide sets for every ${node.type.name}, is not known here.`,
   })
   return []
@@ -70,7 +98,7 @@ export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
   const [resource] = entry === undefined ? [] : childrenOf(run, entry, 'resource')
   if (resource === undefined) return
   const rules = profiles.flatMap((profile) => fittingProfile(run, resource, profile)).flatMap((profile) => rootsOf(run, profile))
-  run.visit({ ...run, isStructural: false }, resource, rules)
+  run.visit({ ...run, checksTypes: false }, resource, rules)
 }
 
 function requested(run: Run, canonicals: readonly string[]): readonly Profile[] {
@@ -89,14 +117,14 @@ function isForEntry({ model, root }: Run, { type }: Profile): boolean {
 function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Profile[] {
   const missing = missingBase(run, profile)
   if (missing !== undefined) {
-    run.findings.report('definition-snapshot', node, {
+    run.findings.report(DEFINITION_SNAPSHOT, node, {
       text: `The profile ${quoted(profile.url)} cannot be used: it builds on ${quoted(missing)}, which is not known here or builds on it in turn.`,
       profile: profile.canonical,
     })
     return []
   }
   if (isSubtype(run.model, node.type, profile.type)) return [profile]
-  run.findings.report('profile-type', node, {
+  run.findings.report(PROFILE_TYPE, node, {
     text: `The profile ${quoted(profile.url)} is for ${profile.type}, not for ${node.type.name}.`,
     profile: profile.canonical,
   })

@@ -1,9 +1,17 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { PROFILE_UNKNOWN, PROFILE_TYPE } from './applied-profiles.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import type { ElementRule, Profile } from '../../run/element-rule.js'
 import { profileRoots } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import { conforms } from './conforms.js'
+export const PROFILE_CHOICE: FindingDefinition = defineFinding(
+  'profile-choice',
+  'error',
+  'structure',
+  'Make the element conform to exactly one of the profiles.',
+)
 
 /**
  * The root rules of the profile on a type that a node has to fit. Of several it must fit one; when it fits none that is reported, and
@@ -18,11 +26,11 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
   const list = canonicals.join(', ')
   if (fitting.length === 0 && !profiles.includes(undefined)) {
-    run.findings.report('profile-choice', node, { text: `This fits none of the profiles ${list}.` })
+    run.findings.report(PROFILE_CHOICE, node, { text: `This fits none of the profiles ${list}.` })
     return choices.flatMap(({ rules }) => rules)
   }
   if (fitting.length > 1) {
-    run.findings.report('profile-choice', node, { text: `This fits several of the profiles ${list}.`, severity: 'warning' })
+    run.findings.report(PROFILE_CHOICE, node, { text: `This fits several of the profiles ${list}.`, severity: 'warning' })
   }
   return fitting[0]?.rules ?? []
 }
@@ -34,7 +42,7 @@ function onlyRoots(
 ): readonly ElementRule[] {
   if (profile === undefined) {
     if (node.type.name === 'Extension') return []
-    run.findings.report('profile-unknown', node, {
+    run.findings.report(PROFILE_UNKNOWN, node, {
       text: `The profile ${canonical}, to which this must conform, is not known here.`,
       severity: 'error',
     })
@@ -43,7 +51,7 @@ function onlyRoots(
   if (profile === PENDING) return []
   const isOfType = profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
   if (!isOfType) {
-    run.findings.report('profile-type', node, {
+    run.findings.report(PROFILE_TYPE, node, {
       text: `What stands here must conform to ${quoted(profile.url)}, which is for ${profile.type}, not for ${node.type.name}.`,
       profile: profile.canonical,
       ...(node.slot?.name === 'resource' && { code: 'informational' }),

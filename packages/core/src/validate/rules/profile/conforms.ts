@@ -1,25 +1,35 @@
 import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
-import { finished, type Work } from '../../../work/index.js'
+import { finished } from '../../../work/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { createSink } from '../../run/finding-sink.js'
-import type { Run } from '../../run/run.js'
+import type { Run, Task } from '../../run/run.js'
 
-/** Rules to try, with a name for them that tells them from all others. */
+/** Rules to try, with a unique name for them. */
 export interface Trial {
   readonly rules: readonly ElementRule[]
   readonly key: string
 }
 
-/** Whether a node obeys rules; nothing is reported. What is under way already, because profiles lead in a circle, is taken as good. */
+/** Whether a node conforms to rules; nothing is reported. Where profiles refer to each other in a circle, a trial that is not finished counts as passed. */
 export function conforms(run: Run, node: FhirNode, { rules, key }: Trial): boolean {
   const name = `${pathOf(node)} ${key}`
-  const known = run.trials.get(name)
+  const known = run.indexes.trials.get(name)
   if (known !== undefined) return known
-  run.trials.set(name, true)
+  run.indexes.trials.set(name, true)
   const sink = createSink(1)
-  const now = (work: () => Work<void>): void => finished(work())
-  run.visit({ ...run, findings: sink, isStructural: false, bestPractice: 'off', later: now, atEnd: now }, node, rules)
+  const policy = { ...run.policy, bestPractice: 'off' as const }
+  run.visit(
+    { ...run, findings: sink, checksTypes: false, policy, scheduler: { ...run.scheduler, later: doNow, atEnd: doNow } },
+    node,
+    rules,
+  )
   const result = sink.errors === 0
-  run.trials.set(name, result)
+  run.indexes.trials.set(name, result)
   return result
+}
+
+/** A trial is over when it returns. Only the walk schedules work in it, which yields and awaits nothing. */
+function doNow(task: Task): void {
+  const work = task()
+  if (work !== undefined && 'next' in work) finished(work)
 }

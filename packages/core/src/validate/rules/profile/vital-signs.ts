@@ -1,7 +1,14 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Profile } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
+export const PROFILE_APPLIED: FindingDefinition = defineFinding(
+  'profile-applied',
+  'information',
+  'informational',
+  'No action needed; FHIR requires this profile for the code.',
+)
 
 /** The profiles of vital signs, each with the LOINC codes of Observations that must conform to it. */
 const BY_LOINC: readonly (readonly [profile: string, codes: string])[] = [
@@ -39,7 +46,7 @@ export function vitalSignsProfile(run: Run, node: FhirNode): readonly Profile[] 
   if (key === undefined) return []
   const profile = run.definitions.profile(`http://hl7.org/fhir/StructureDefinition/${PROFILES.get(key)}`)
   if (profile === undefined || profile === PENDING) return []
-  run.findings.report('profile-applied', node, {
+  run.findings.report(PROFILE_APPLIED, node, {
     text: `This is checked against ${profile.url}, which FHIR requires because of the code ${key}.`,
     profile: profile.canonical,
   })

@@ -1,15 +1,34 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { conceptTexts, foldTerm } from '../../../terminology/index.js'
-import type { CodeList } from '../../definitions/code-lists.js'
-import type { FindingKind } from '../../finding-kinds.js'
+import type { CodeList } from '../../run/definitions.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { Finding } from '../../run/finding.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import type { FormItem, ResponseItem } from './form.js'
+export const ANSWER_OPTION: FindingDefinition = defineFinding(
+  'answer-option',
+  'error',
+  'invariant',
+  'Choose one of the options of the question.',
+)
+export const ANSWER_OPTIONS_UNKNOWN: FindingDefinition = defineFinding(
+  'answer-options-unknown',
+  'information',
+  'invariant',
+  'Add options to the question; until then the answer is not checked.',
+)
+export const ANSWER_CODE: FindingDefinition = defineFinding(
+  'answer-code',
+  'error',
+  'code-invalid',
+  'Answer with a code from the value set of the question.',
+)
 
 const EXCLUSIVE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-optionExclusive'
 
@@ -21,7 +40,7 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
   if (options.length > 0) checkOption(check, valued, options)
   else if (valueSet !== undefined && !isFreeText(valued)) checkInValueSet(check, valued, valueSet)
   else if (CHOICES.has(item.type)) {
-    say(check, valued, { kind: 'answer-options-unknown', text: 'The item gives no options, so the answer cannot be checked.' })
+    say(check, valued, { finding: ANSWER_OPTIONS_UNKNOWN, text: 'The item gives no options, so the answer cannot be checked.' })
   }
 }
 
@@ -38,7 +57,7 @@ export function checkExclusiveOptions({ run, form }: ResponseCheck, { node, answ
   const exclusive = objectsAt(item.json, 'answerOption').filter((option) => extensionValues(option, EXCLUSIVE)[0] === true)
   const hit = exclusive.find((option) => answers.some(({ value }) => value !== undefined && isOption(value, option)))
   if (hit === undefined) return
-  run.findings.report('answer-option', node, {
+  run.findings.report(ANSWER_OPTION, node, {
     text: `An answer to ${quoted(item.linkId)} excludes all others, but there are ${answers.length}.`,
     profile: form.canonical,
   })
@@ -51,13 +70,13 @@ function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readon
     const isLabel = options.some((option) => labelOf(option) === value.value)
     if (isLabel)
       say(check, valued, {
-        kind: 'answer-option',
+        finding: ANSWER_OPTION,
         severity: 'warning',
         text: `The text ${quoted(String(value.value))} is the label of an option; answer with its code.`,
       })
     return
   }
-  say(check, valued, { kind: 'answer-option', text: `The answer ${shown(valued)} is not among the options of the item.` })
+  say(check, valued, { finding: ANSWER_OPTION, text: `The answer ${shown(valued)} is not among the options of the item.` })
 }
 
 function isOption(value: ValuedAnswer['value'], option: JsonObject): boolean {
@@ -75,10 +94,10 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
   const { value } = valued.value
   if (list === PENDING) return
   if (list === undefined)
-    say(check, valued, { kind: 'value-set-unknown', text: `The value set ${quoted(canonical)} of the item is not known here.` })
+    say(check, valued, { finding: VALUE_SET_UNKNOWN, text: `The value set ${quoted(canonical)} of the item is not known here.` })
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
   else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
-    check.run.findings.report('answer-option', valued.value, {
+    check.run.findings.report(ANSWER_OPTION, valued.value, {
       text: `${quoted(value)} is not a code of the value set ${quoted(canonical)}.`,
       profile: check.form.canonical,
     })
@@ -97,17 +116,17 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
   if (code === undefined) return
   if (system === undefined) {
     say(check, valued, {
-      kind: 'answer-code',
+      finding: ANSWER_CODE,
       severity: 'warning',
       text: `The code ${quoted(code)} needs a system to be looked up in the item's value set.`,
     })
     return
   }
   if (list.has({ system, version: stringAt(coding, 'version'), code }) === 'out') {
-    say(check, valued, { kind: 'answer-code', text: `${shown(valued)} is not in the value set ${quoted(list.title)} of the item.` })
+    say(check, valued, { finding: ANSWER_CODE, text: `${shown(valued)} is not in the value set ${quoted(list.title)} of the item.` })
   } else if (hasOtherDisplay(check, { system, coding, code })) {
     say(check, valued, {
-      kind: 'answer-code',
+      finding: ANSWER_CODE,
       text: `${shown(valued)} is in the value set ${quoted(list.title)} of the item, but with another display.`,
     })
   }
@@ -125,13 +144,13 @@ function hasOtherDisplay({ run }: ResponseCheck, { system, coding, code }: { sys
 }
 
 interface OptionReport {
-  readonly kind: FindingKind
+  readonly finding: FindingDefinition
   readonly text: string
   readonly severity?: Finding['severity']
 }
 
-function say({ run, form }: ResponseCheck, { answer }: ValuedAnswer, { kind, ...rest }: OptionReport): void {
-  run.findings.report(kind, answer.node, { ...rest, profile: form.canonical })
+function say({ run, form }: ResponseCheck, { answer }: ValuedAnswer, { finding, ...rest }: OptionReport): void {
+  run.findings.report(finding, answer.node, { ...rest, profile: form.canonical })
 }
 
 function shown({ value: { value } }: ValuedAnswer): string {

@@ -1,11 +1,18 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { measureOf } from '../../../ucum/index.js'
-import type { FindingKind } from '../../finding-kinds.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { ValuedAnswer } from './check-answer.js'
 import type { ResponseCheck } from './check-response.js'
+export const ANSWER_LIMIT: FindingDefinition = defineFinding(
+  'answer-limit',
+  'error',
+  'invariant',
+  'Answer within the limits of the question.',
+)
+export const ANSWER_UNIT: FindingDefinition = defineFinding('answer-unit', 'error', 'invariant', 'Use a unit that the question allows.')
 
 const MIN = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-minQuantity'
 const MAX = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-maxQuantity'
@@ -16,12 +23,13 @@ const UNIT_VALUE_SET = 'http://hl7.org/fhir/StructureDefinition/questionnaire-un
 export function checkQuantity(check: ResponseCheck, { value, item }: ValuedAnswer): void {
   const quantity = value.value
   if (value.type.name !== 'Quantity' || !isObject(quantity)) return
-  const say = (kind: FindingKind, text: string): void => check.run.findings.report(kind, value, { text, profile: check.form.canonical })
+  const say = (finding: FindingDefinition, text: string): void =>
+    check.run.findings.report(finding, value, { text, profile: check.form.canonical })
   for (const text of [unitProblem(quantity, item.json), unitSetProblem(check, quantity, item.json)])
-    if (text !== undefined) say('answer-unit', text)
+    if (text !== undefined) say(ANSWER_UNIT, text)
   for (const bound of BOUNDS) {
     const text = boundProblem(quantity, extensionValues(item.json, bound.url)[0], bound)
-    if (text !== undefined) say('answer-limit', text)
+    if (text !== undefined) say(ANSWER_LIMIT, text)
   }
 }
 

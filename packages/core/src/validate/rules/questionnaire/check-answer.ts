@@ -1,3 +1,4 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, isString, stringAt, type JsonObject } from '../../../json/index.js'
@@ -7,10 +8,35 @@ import { base64Length } from '../primitive/number-and-bytes.js'
 import { referenceOf } from '../reference/resolve-locally.js'
 import { isConcrete } from '../structure/resource-type.js'
 import { compareValues, decimalPlaces, hasForm } from '../value/check-limits.js'
-import { checkOptions } from './answer-options.js'
-import { checkQuantity } from './answer-quantity.js'
+import { checkOptions, ANSWER_OPTION, ANSWER_OPTIONS_UNKNOWN, ANSWER_CODE } from './answer-options.js'
+import { checkQuantity, ANSWER_LIMIT, ANSWER_UNIT } from './answer-quantity.js'
 import type { ResponseCheck } from './check-response.js'
 import type { Answer, FormItem } from './form.js'
+export const ANSWER_TYPE: FindingDefinition = defineFinding('answer-type', 'error', 'invariant', 'Answer with the type of the question.')
+const ANSWER_ATTACHMENT: FindingDefinition = defineFinding(
+  'answer-attachment',
+  'error',
+  'required',
+  'Attach what the question asks for, in an allowed format and size.',
+)
+const ANSWER_TARGET: FindingDefinition = defineFinding(
+  'answer-target',
+  'error',
+  'invariant',
+  'Refer to a resource of a type that the question allows.',
+)
+
+/** What is reported about answers. */
+export const ANSWER_FINDINGS: readonly FindingDefinition[] = [
+  ANSWER_TYPE,
+  ANSWER_LIMIT,
+  ANSWER_UNIT,
+  ANSWER_ATTACHMENT,
+  ANSWER_TARGET,
+  ANSWER_OPTION,
+  ANSWER_OPTIONS_UNKNOWN,
+  ANSWER_CODE,
+]
 
 const CHOICES = ['Coding', 'date', 'time', 'integer', 'string', 'Reference']
 
@@ -45,7 +71,7 @@ export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem
   if (value === undefined || value.value === undefined) return
   const text = typeProblem(value, item)
   if (text !== undefined) {
-    check.run.findings.report('answer-type', value, { text, profile: check.form.canonical })
+    check.run.findings.report(ANSWER_TYPE, value, { text, profile: check.form.canonical })
     return
   }
   const valued = { answer, value, item }
@@ -73,14 +99,14 @@ const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 function checkAnswerLimits(check: ResponseCheck, { value, item }: ValuedAnswer): void {
   const limit = (name: string): unknown => extensionValues(item.json, BASE + name)[0]
   const say = (text: string | undefined): void => {
-    if (text !== undefined) check.run.findings.report('answer-limit', value, { text, profile: check.form.canonical })
+    if (text !== undefined) check.run.findings.report(ANSWER_LIMIT, value, { text, profile: check.form.canonical })
   }
   if (typeof value.value === 'string') {
     say(lengthProblem(value.value, { min: limit('minLength'), max: item.json['maxLength'] }))
-    say(formProblem(value.value, limit('regex')))
+    say(formProblem(check, value.value, limit('regex')))
   }
   if (item.type === 'string' && typeof value.value === 'string' && /[\r\n]/.test(value.value))
-    check.run.findings.report('answer-limit', value, {
+    check.run.findings.report(ANSWER_LIMIT, value, {
       text: 'The answer should be a single line.',
       severity: 'warning',
       profile: check.form.canonical,
@@ -101,8 +127,10 @@ function lengthProblem(text: string, { min, max }: Range): string | undefined {
   return undefined
 }
 
-function formProblem(text: string, pattern: unknown): string | undefined {
-  return typeof pattern !== 'string' || hasForm(text, pattern) ? undefined : `The answer does not have the form ${quoted(pattern)}.`
+function formProblem({ run }: ResponseCheck, text: string, pattern: unknown): string | undefined {
+  return typeof pattern !== 'string' || hasForm(run, text, pattern)
+    ? undefined
+    : `The answer does not match the regular expression ${quoted(pattern)}.`
 }
 
 function placesProblem({ run }: ResponseCheck, value: ValuedAnswer['value'], max: unknown): string | undefined {
@@ -132,7 +160,7 @@ const MAX_SIZE = 'http://hl7.org/fhir/StructureDefinition/maxSize'
 function checkAttachmentLimits(check: ResponseCheck, { answer, value, item }: ValuedAnswer): void {
   if (value.type.name !== 'Attachment' || !isObject(value.value)) return
   for (const text of [contentTypeProblem(value.value, item.json), sizeProblem(value.value, item.json)]) {
-    if (text !== undefined) check.run.findings.report('answer-attachment', answer.node, { text, profile: check.form.canonical })
+    if (text !== undefined) check.run.findings.report(ANSWER_ATTACHMENT, answer.node, { text, profile: check.form.canonical })
   }
 }
 
@@ -164,7 +192,7 @@ function checkTarget({ run, form }: ResponseCheck, { value, item }: ValuedAnswer
   const text = isConcrete(run.model, type)
     ? notAllowed(type, allowed)
     : `The answer refers to ${quoted(type)}, which is not a type of resource.`
-  if (text !== undefined) run.findings.report('answer-target', value, { text, profile: form.canonical })
+  if (text !== undefined) run.findings.report(ANSWER_TARGET, value, { text, profile: form.canonical })
 }
 
 function notAllowed(type: string, allowed: readonly unknown[]): string | undefined {

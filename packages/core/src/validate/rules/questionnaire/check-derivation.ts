@@ -1,3 +1,4 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
@@ -6,6 +7,18 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import { readForm, type Form, type FormItem } from './form.js'
+export const QUESTIONNAIRE_DERIVED_FROM: FindingDefinition = defineFinding(
+  'questionnaire-derived-from',
+  'warning',
+  'business-rule',
+  'Load the questionnaire that this one is derived from.',
+)
+export const QUESTIONNAIRE_DERIVED_ITEM: FindingDefinition = defineFinding(
+  'questionnaire-derived-item',
+  'error',
+  'business-rule',
+  'Keep what the base questionnaire defines for the item.',
+)
 
 const DERIVATION_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-derivationType'
 const DERIVATIONS = 'http://hl7.org/fhir/questionnaire-derivationType'
@@ -41,7 +54,7 @@ function knownMode(coding: JsonObject): string {
 }
 
 function report(run: Run, base: FhirNode, { fault, isFine }: { fault: string; isFine: boolean }): void {
-  run.findings.report('questionnaire-derived-from', base, {
+  run.findings.report(QUESTIONNAIRE_DERIVED_FROM, base, {
     text: `The questionnaire ${quoted(String(base.value))} ${fault}, so what derives from it is not checked.`,
     ...(isFine && { severity: 'information' }),
   })
@@ -57,12 +70,12 @@ interface Origin {
 /** Checks that the items of a questionnaire keep what those of its origin with the same linkId say: type, number, length and answers. */
 function checkDerivedItems(run: Run, parent: FhirNode, origin: Origin): void {
   for (const item of childrenOf(run, parent, 'item')) {
-    run.step()
+    run.scheduler.step()
     const linkId = textOf(item, 'linkId') ?? ''
     const original = origin.form.byLinkId.get(linkId)
     if (original !== undefined) checkItem(run, item, original)
     else if (!origin.isExtended)
-      run.findings.report('questionnaire-derived-item', item, {
+      run.findings.report(QUESTIONNAIRE_DERIVED_ITEM, item, {
         text: `The questionnaire that this derives from has no item ${quoted(linkId)}.`,
         code: 'not-found',
       })
@@ -72,7 +85,7 @@ function checkDerivedItems(run: Run, parent: FhirNode, origin: Origin): void {
 
 function checkItem(run: Run, item: FhirNode, original: FormItem): void {
   const say = (node: FhirNode, what: string): void =>
-    run.findings.report('questionnaire-derived-item', node, { text: `${what} in the questionnaire that this derives from.` })
+    run.findings.report(QUESTIONNAIRE_DERIVED_ITEM, node, { text: `${what} in the questionnaire that this derives from.` })
   for (const { name, isBroken, what } of KEPT) {
     for (const member of childrenOf(run, item, name)) if (isBroken(member.value, original)) say(member, what)
   }

@@ -1,19 +1,47 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { INVARIANT } from '../constraint/invariant.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { childrenOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
-import { typeProblem } from './check-answer.js'
-import { checkDerivedFrom } from './check-derivation.js'
+import type { Run, ResourceRule } from '../../run/run.js'
+import { typeProblem, ANSWER_TYPE } from './check-answer.js'
+import { checkDerivedFrom, QUESTIONNAIRE_DERIVED_FROM, QUESTIONNAIRE_DERIVED_ITEM } from './check-derivation.js'
 import { readForm, type FormItem } from './form.js'
+const QUESTIONNAIRE_ENABLE_WHEN: FindingDefinition = defineFinding(
+  'questionnaire-enable-when',
+  'error',
+  'business-rule',
+  'Refer to a question of the questionnaire that is not inside the item.',
+)
+const QUESTIONNAIRE_PARAMETER: FindingDefinition = defineFinding(
+  'questionnaire-parameter',
+  'error',
+  'business-rule',
+  'Give the parameters that the value set of the answers declares.',
+)
+
+/** Questionnaires. */
+export const questionnaireRule: ResourceRule = {
+  on: ['Questionnaire'],
+  finds: [
+    QUESTIONNAIRE_ENABLE_WHEN,
+    QUESTIONNAIRE_DERIVED_FROM,
+    QUESTIONNAIRE_DERIVED_ITEM,
+    QUESTIONNAIRE_PARAMETER,
+    ANSWER_TYPE,
+    INVARIANT,
+  ],
+  check: checkQuestionnaire,
+}
 
 /**
  * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, that initial values are of the type
  * of their item, and that what it derives from is known.
  */
-export function* checkQuestionnaire(run: Run, node: FhirNode): Work<void> {
+function* checkQuestionnaire(run: Run, node: FhirNode): Work<void> {
   if (!isObject(node.value)) return
   const form = readForm('', node.value)
   const order = new Map([...form.byLinkId.values()].map((item, position) => [item, position]))
@@ -27,7 +55,7 @@ export function* checkQuestionnaire(run: Run, node: FhirNode): Work<void> {
 function checkUnique(run: Run, node: FhirNode, items: readonly FormItem[]): void {
   const linkIds = linkIdsIn(items)
   if (new Set(linkIds).size < linkIds.length)
-    run.findings.report('invariant', node, { text: 'que-2: The link ids for groups and questions must be unique within the questionnaire' })
+    run.findings.report(INVARIANT, node, { text: 'que-2: The link ids for groups and questions must be unique within the questionnaire' })
 }
 
 function linkIdsIn(items: readonly FormItem[]): readonly string[] {
@@ -57,10 +85,10 @@ function checkConditions(run: Run, node: FhirNode, { item, byLinkId, order }: Om
   for (const condition of objectsAt(item.json, 'enableWhen')) {
     const linkId = stringAt(condition, 'question')
     const text = conditionProblem(item, linkId, byLinkId)
-    if (text !== undefined) run.findings.report('questionnaire-enable-when', node, { text })
+    if (text !== undefined) run.findings.report(QUESTIONNAIRE_ENABLE_WHEN, node, { text })
     else if (isAfter(byLinkId.get(linkId ?? ''), { item, order })) {
       const late = `The condition refers to the question ${quoted(linkId ?? '')}, which comes after the item.`
-      run.findings.report('questionnaire-enable-when', node, { text: late, severity: 'warning' })
+      run.findings.report(QUESTIONNAIRE_ENABLE_WHEN, node, { text: late, severity: 'warning' })
     }
   }
 }
@@ -73,7 +101,7 @@ function checkInitial(run: Run, node: FhirNode, item: FormItem): void {
   for (const initial of childrenOf(run, node, 'initial')) {
     const [value] = childrenOf(run, initial, 'value')
     const text = value === undefined ? undefined : typeProblem(value, item)
-    if (value !== undefined && text !== undefined) run.findings.report('answer-type', value, { text })
+    if (value !== undefined && text !== undefined) run.findings.report(ANSWER_TYPE, value, { text })
   }
 }
 
@@ -112,8 +140,7 @@ function checkBindingParameters(run: Run, item: FhirNode): void {
   const declared = namesOn(definition, 'valueset-parameter')
   if (declared.length === 0) return
   const given = namesOn(valueSet?.extra, 'binding-parameter')
-  const say = (text: string, severity: 'error' | 'warning'): void =>
-    run.findings.report('questionnaire-parameter', item, { text, severity })
+  const say = (text: string, severity: 'error' | 'warning'): void => run.findings.report(QUESTIONNAIRE_PARAMETER, item, { text, severity })
   for (const name of declared.filter((one) => !given.includes(one))) say(`The value set needs the parameter ${quoted(name)}.`, 'error')
   for (const name of given.filter((one) => !declared.includes(one) && !STANDARD.has(one)))
     say(`${quoted(name)} is neither a parameter of the value set nor one that all have.`, 'warning')

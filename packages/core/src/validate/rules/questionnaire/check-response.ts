@@ -1,17 +1,61 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { objectAt, stringAt } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
-import type { FindingKind } from '../../finding-kinds.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { Finding } from '../../run/finding.js'
 import { textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, ResourceRule } from '../../run/run.js'
 import { compareValues } from '../value/check-limits.js'
 import { checkExclusiveOptions } from './answer-options.js'
-import { checkAnswer } from './check-answer.js'
+import { ANSWER_FINDINGS, checkAnswer } from './check-answer.js'
 import { isEnabled } from './enablement.js'
-import { formOf, readResponse, type Form, type FormItem, type Holder, type ResponseItem } from './form.js'
+import { formOf, readResponse, type Form, type FormItem, type Holder, type ResponseItem, QUESTIONNAIRE_UNKNOWN } from './form.js'
+const QUESTIONNAIRE_PERIOD: FindingDefinition = defineFinding(
+  'questionnaire-period',
+  'warning',
+  'business-rule',
+  'Check that the response belongs to this version of the questionnaire.',
+)
+const LINK_ID_UNKNOWN: FindingDefinition = defineFinding('link-id-unknown', 'error', 'not-found', 'Use a linkId of the questionnaire.')
+const LINK_ID_PLACE: FindingDefinition = defineFinding(
+  'link-id-place',
+  'error',
+  'structure',
+  'Move the item to its position in the questionnaire.',
+)
+const ITEM_TEXT: FindingDefinition = defineFinding(
+  'item-text',
+  'error',
+  'invalid',
+  'Use the text that the item has in the questionnaire, or none.',
+)
+const ITEM_STRUCTURE: FindingDefinition = defineFinding(
+  'item-structure',
+  'error',
+  'structure',
+  'Give the item only what its type can have.',
+)
+const ITEM_DISABLED: FindingDefinition = defineFinding(
+  'item-disabled',
+  'error',
+  'invalid',
+  'Remove the answers, or change the answers that the item depends on.',
+)
+const ITEM_REPEATED: FindingDefinition = defineFinding(
+  'item-repeated',
+  'error',
+  'invalid',
+  'Give the item once, with several answers if the questionnaire allows them.',
+)
+const ANSWER_MISSING: FindingDefinition = defineFinding('answer-missing', 'error', 'required', 'Answer the question.')
+const ANSWER_COUNT: FindingDefinition = defineFinding(
+  'answer-count',
+  'error',
+  'invalid',
+  'Give as many answers as the questionnaire allows.',
+)
 
 /** What the rules of questionnaires work with. */
 export interface ResponseCheck {
@@ -21,8 +65,27 @@ export interface ResponseCheck {
   readonly isUnfinished: boolean
 }
 
+/** QuestionnaireResponses. */
+export const questionnaireResponseRule: ResourceRule = {
+  on: ['QuestionnaireResponse'],
+  finds: [
+    QUESTIONNAIRE_UNKNOWN,
+    QUESTIONNAIRE_PERIOD,
+    LINK_ID_UNKNOWN,
+    LINK_ID_PLACE,
+    ITEM_TEXT,
+    ITEM_STRUCTURE,
+    ITEM_DISABLED,
+    ITEM_REPEATED,
+    ANSWER_MISSING,
+    ANSWER_COUNT,
+    ...ANSWER_FINDINGS,
+  ],
+  check: checkResponse,
+}
+
 /** Checks a QuestionnaireResponse against its questionnaire, where that is known. */
-export function* checkResponse(run: Run, node: FhirNode): Work<void> {
+function* checkResponse(run: Run, node: FhirNode): Work<void> {
   const form = formOf(run, node)
   if (form === undefined) return
   checkPeriod(run, node, form)
@@ -38,13 +101,13 @@ function checkPeriod(run: Run, node: FhirNode, { resource }: Form): void {
   if (authored === undefined || period === undefined) return
   const [start, end] = [stringAt(period, 'start'), stringAt(period, 'end')]
   if (start !== undefined && (compareValues(authored, start) ?? 0) < 0) {
-    run.findings.report('questionnaire-period', node, {
+    run.findings.report(QUESTIONNAIRE_PERIOD, node, {
       text: `The response is of ${quoted(authored)}, but the questionnaire is in use only from ${start}.`,
       at: 'authored',
     })
   }
   if (end !== undefined && (compareValues(authored, end) ?? 0) > 0) {
-    run.findings.report('questionnaire-period', node, {
+    run.findings.report(QUESTIONNAIRE_PERIOD, node, {
       text: `The response is of ${quoted(authored)}, but the questionnaire was in use only until ${end}.`,
       at: 'authored',
     })
@@ -84,16 +147,16 @@ function* checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): W
   if (one.linkId === '') return
   const item = check.form.byLinkId.get(one.linkId)
   if (item === undefined) {
-    report(check, 'link-id-unknown', { at: holder, text: `The questionnaire has no item with linkId ${quoted(one.linkId)}.` })
+    report(check, LINK_ID_UNKNOWN, { at: holder, text: `The questionnaire has no item with linkId ${quoted(one.linkId)}.` })
     return
   }
   const place = item.parent === undefined ? 'the questionnaire itself' : `the item ${quoted(item.parent.linkId)}`
-  report(check, 'link-id-place', { at: holder, text: `The item ${quoted(one.linkId)} does not belong here, but in ${place}.` })
+  report(check, LINK_ID_PLACE, { at: holder, text: `The item ${quoted(one.linkId)} does not belong here, but in ${place}.` })
   yield* checkItem(check, one, item)
 }
 
 function reportOrder(check: ResponseCheck, holder: Holder, { linkId }: ResponseItem): void {
-  report(check, 'link-id-place', {
+  report(check, LINK_ID_PLACE, {
     at: holder,
     text: `The item ${quoted(linkId)} comes too late; items must be in the order of the questionnaire.`,
   })
@@ -106,7 +169,7 @@ interface Occurrences {
 
 function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }: Occurrences): Work<void> {
   const { run, form } = check
-  run.step()
+  run.scheduler.step()
   yield
   if (!isEnabled(run, { form, item }, holder)) {
     reportDisabled(check, found.filter(hasAnswers))
@@ -114,7 +177,7 @@ function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }
   }
   if (found.length === 0 && item.required) reportMissing(check, holder, item)
   if (found.length > 1 && !item.repeats) {
-    report(check, 'item-repeated', { at: holder, text: `The item ${quoted(item.linkId)} may occur only once.` })
+    report(check, ITEM_REPEATED, { at: holder, text: `The item ${quoted(item.linkId)} may occur only once.` })
   }
   if (item.type === 'group' && found.length > 0) checkCount(check, holder, { item, count: found.length })
   for (const one of found) yield* checkItem(check, one, item)
@@ -122,7 +185,7 @@ function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }
 
 function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): void {
   for (const one of found) {
-    report(check, 'item-disabled', { at: one, text: `The item ${quoted(one.linkId)} has answers, but its conditions are not met.` })
+    report(check, ITEM_DISABLED, { at: one, text: `The item ${quoted(one.linkId)} has answers, but its conditions are not met.` })
   }
 }
 
@@ -139,27 +202,27 @@ function* checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): Wo
 function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: FormItem): void {
   const text = textOf(one.node, 'text')
   if (text !== undefined && text !== json['text'])
-    report(check, 'item-text', { at: one, text: `The text of the item ${quoted(linkId)} is not that of the questionnaire.` })
+    report(check, ITEM_TEXT, { at: one, text: `The text of the item ${quoted(linkId)} is not that of the questionnaire.` })
 }
 
 /** A group or a display, which have no answers. */
 function* checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
   const { type, linkId } = item
   if (one.answers.length > 0)
-    report(check, 'item-structure', { at: one, text: `The item ${quoted(linkId)} is a ${type}, which has no answers.` })
+    report(check, ITEM_STRUCTURE, { at: one, text: `The item ${quoted(linkId)} is a ${type}, which has no answers.` })
   if (type === 'display') {
     if (one.items.length > 0)
-      report(check, 'item-structure', { at: one, text: `The item ${quoted(linkId)} is a display, which has no items.` })
+      report(check, ITEM_STRUCTURE, { at: one, text: `The item ${quoted(linkId)} is a display, which has no items.` })
     return
   }
   if (item.required && one.items.length === 0)
-    report(check, 'answer-missing', { at: one, text: `The group ${quoted(linkId)} must have items.`, code: 'invariant' })
+    report(check, ANSWER_MISSING, { at: one, text: `The group ${quoted(linkId)} must have items.`, code: 'invariant' })
   yield* checkItems(check, one, item.items)
 }
 
 function* checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
   if (one.items.length > 0) {
-    report(check, 'item-structure', {
+    report(check, ITEM_STRUCTURE, {
       at: one,
       text: `The item ${quoted(item.linkId)} is a question; the items in it belong into its answer.`,
     })
@@ -171,7 +234,7 @@ function* checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem):
   const count = one.answers.length
   if (count === 0 && item.required) reportMissing(check, one, item)
   else if (count > 1 && !item.repeats)
-    report(check, 'answer-count', { at: one, text: `The item ${quoted(item.linkId)} may have only one answer.` })
+    report(check, ANSWER_COUNT, { at: one, text: `The item ${quoted(item.linkId)} may have only one answer.` })
   else if (count > 0) checkCount(check, one, { item, count })
   checkExclusiveOptions(check, one, item)
   for (const answer of one.answers) {
@@ -185,19 +248,19 @@ function checkCount(check: ResponseCheck, at: Holder, { item, count }: { item: F
   const min = extensionValues(item.json, MIN_OCCURS)[0]
   const max = extensionValues(item.json, MAX_OCCURS)[0]
   if (typeof min === 'number' && count < min) {
-    report(check, 'answer-count', {
+    report(check, ANSWER_COUNT, {
       at,
       text: `The item ${quoted(item.linkId)} needs ${min} answers, but has ${count}.`,
       ...softened(check),
     })
   }
   if (typeof max === 'number' && count > max) {
-    report(check, 'answer-count', { at, text: `The item ${quoted(item.linkId)} may have ${max} answers, but has ${count}.` })
+    report(check, ANSWER_COUNT, { at, text: `The item ${quoted(item.linkId)} may have ${max} answers, but has ${count}.` })
   }
 }
 
 function reportMissing(check: ResponseCheck, at: Holder, { linkId }: FormItem): void {
-  report(check, 'answer-missing', { at, text: `The item ${quoted(linkId)} must be answered.`, ...softened(check) })
+  report(check, ANSWER_MISSING, { at, text: `The item ${quoted(linkId)} must be answered.`, ...softened(check) })
 }
 
 function softened({ isUnfinished }: ResponseCheck): { severity?: Finding['severity'] } {
@@ -211,6 +274,6 @@ interface ItemReport {
   readonly code?: Finding['code']
 }
 
-function report({ run, form }: ResponseCheck, kind: FindingKind, { at, ...rest }: ItemReport): void {
-  run.findings.report(kind, at.node, { ...rest, profile: form.canonical })
+function report({ run, form }: ResponseCheck, finding: FindingDefinition, { at, ...rest }: ItemReport): void {
+  run.findings.report(finding, at.node, { ...rest, profile: form.canonical })
 }

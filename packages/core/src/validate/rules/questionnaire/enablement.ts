@@ -74,7 +74,7 @@ function below(run: Run, holders: readonly Holder[], path: readonly FormItem[]):
   let found: readonly ResponseItem[] = []
   for (const { linkId } of path) {
     found = current.flatMap((holder) => {
-      run.step()
+      run.scheduler.step()
       return [holder, ...holder.answers].flatMap(({ byLinkId }) => byLinkId.get(linkId) ?? [])
     })
     current = found

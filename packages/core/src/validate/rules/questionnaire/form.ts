@@ -1,3 +1,4 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
@@ -5,6 +6,12 @@ import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
+export const QUESTIONNAIRE_UNKNOWN: FindingDefinition = defineFinding(
+  'questionnaire-unknown',
+  'warning',
+  'required',
+  'Load the questionnaire; until then answers are not checked against it.',
+)
 
 /** An item of a Questionnaire. */
 export interface FormItem {
@@ -35,7 +42,7 @@ export function formOf(run: Run, response: FhirNode): Form | undefined {
   const canonical = textOf(response, 'questionnaire')
   if (canonical === undefined) {
     const text = 'The response names no questionnaire, so the answers are not checked.'
-    run.findings.report('questionnaire-unknown', response, { text, severity: 'information' })
+    run.findings.report(QUESTIONNAIRE_UNKNOWN, response, { text, severity: 'information' })
     return undefined
   }
   const resource = canonical.startsWith('#')
@@ -43,7 +50,7 @@ export function formOf(run: Run, response: FhirNode): Form | undefined {
     : run.definitions.definition('Questionnaire', canonical)
   if (resource === PENDING) return undefined
   if (resource !== undefined) return readForm(canonical, resource, containerValue(response))
-  run.findings.report('questionnaire-unknown', response, {
+  run.findings.report(QUESTIONNAIRE_UNKNOWN, response, {
     text: `The questionnaire ${quoted(canonical)} is not known here, so the answers are not checked against it.`,
     ...(EXAMPLE.test(canonical) && { severity: 'information' }),
   })
@@ -129,7 +136,7 @@ function emptyParts(): HolderParts {
 
 function* readAnsweredItems(run: Run, above: Holder, into: HolderParts): Work<void> {
   for (const node of childrenOf(run, above.node, 'item')) {
-    run.step()
+    run.scheduler.step()
     yield
     const parts = emptyParts()
     const answers: Answer[] = []

@@ -1,12 +1,11 @@
 import { canonicalOf } from '../../../content/index.js'
 import { isSubtype, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { TYPE_URL } from '../../definitions/kept-answers.js'
-import type { ElementRule } from '../../run/element-rule.js'
+import { TYPE_URL, type ElementRule } from '../../run/element-rule.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import { conforms } from '../profile/conforms.js'
 
-/** What a reference leads to: the type that its text names, and the resource where that is at hand. */
+/** What a reference leads to: the type that its text names, and the resource where that is available. */
 export interface Target {
   readonly type: TypeDefinition
   readonly resource?: FhirNode
@@ -29,7 +28,7 @@ export function isAllowed(run: Run, { type, resource }: Target, canonical: strin
 
 /** Canonicals as people read them. */
 export function namesOf(canonicals: readonly string[]): string {
-  return canonicals.map((canonical) => canonical.replace('http://hl7.org/fhir/StructureDefinition/', '')).join(', ')
+  return canonicals.map((canonical) => canonical.replace(TYPE_URL, '')).join(', ')
 }
 
 /** The type of FHIR's own that a canonical means. It tells by itself, and each definition that is asked for would take another walk. */

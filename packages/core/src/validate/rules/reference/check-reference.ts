@@ -1,21 +1,40 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, NodeRule } from '../../run/run.js'
 import { isAllowed, namesOf, targetProfilesOf } from './allowed-targets.js'
-import { containedOf, referenceOf } from './resolve-locally.js'
+import { containedOf, referenceOf, resolveLocally } from './resolve-locally.js'
+export const REFERENCE: FindingDefinition = defineFinding(
+  'reference',
+  'error',
+  'structure',
+  'Refer to an existing resource of an allowed type.',
+)
 
 /** A search that finds one resource, in the place of a reference. */
 const CONDITIONAL = /^[A-Z][A-Za-z]{0,63}\?/
 const QUERY = /^[_a-zA-Z][_a-zA-Z0-9]*=[^=&]*$/
 
-/** Checks the form of a Reference, and that one to a contained resource leads to one. */
-export function checkReference(run: Run, node: FhirNode): void {
+/** References by themselves. */
+export const referenceRule: NodeRule = {
+  on: ['Reference'],
+  finds: [REFERENCE],
+  check: checkReference,
+}
+
+/** Checks the form of a Reference, that one to a contained resource leads to one, and the type that it states. */
+function checkReference(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const reference = referenceOf(node)
   if (reference === undefined) return checkUnresolvable(run, node)
+  checkForm(run, node, reference)
+  checkStatedType(run, node, { reference, rules })
+}
+
+function checkForm(run: Run, node: FhirNode, reference: string): void {
   if (/\s/.test(reference)) {
-    run.findings.report('reference', node, { text: `The reference ${quoted(reference)} has white space.`, code: 'invalid' })
+    run.findings.report(REFERENCE, node, { text: `The reference ${quoted(reference)} must not contain white space.`, code: 'invalid' })
     return
   }
   if (
@@ -25,33 +44,31 @@ export function checkReference(run: Run, node: FhirNode): void {
       .split('&')
       .every((part) => QUERY.test(part))
   )
-    run.findings.report('reference', node, { text: `The search in ${quoted(reference)} is none.`, code: 'invalid' })
+    run.findings.report(REFERENCE, node, {
+      text: `The conditional reference ${quoted(reference)} is not a valid search.`,
+      code: 'invalid',
+    })
   if (!reference.startsWith('#') || containedOf(run, node, reference.slice(1)) !== undefined) return
-  run.findings.report('reference', node, { text: `There is no contained resource ${quoted(reference)}.` })
+  run.findings.report(REFERENCE, node, {
+    text: `Unable to resolve the reference ${quoted(reference)}: there is no contained resource with this id.`,
+  })
 }
 
-/** What has no reference is for people, unless an identifier tells what is meant. */
+/** A Reference without `reference` is for people, unless it has an identifier. */
 function checkUnresolvable(run: Run, node: FhirNode): void {
   const [identifier] = childrenOf(run, node, 'identifier')
   const isIdentified = identifier !== undefined && (textOf(identifier, 'system') ?? textOf(identifier, 'value')) !== undefined
   if (isIdentified || textOf(node, 'display') !== undefined) return
-  const text = 'There is neither a reference nor an identifier, so there should be a display.'
-  run.findings.report('reference', node, { text, severity: 'warning' })
-}
-
-/** A Reference whose text may tell the type of its target. */
-interface StatedType {
-  readonly rules: readonly ElementRule[]
-  /** What the reference leads to, where that is at hand. */
-  readonly resource: FhirNode | undefined
+  const text = 'A Reference without an actual reference or identifier should have a display.'
+  run.findings.report(REFERENCE, node, { text, severity: 'warning' })
 }
 
 /** Checks the type that a Reference states: it must be that of the target, and be allowed. An absolute one is that of a logical model. */
-export function checkStatedType(run: Run, node: FhirNode, { rules, resource }: StatedType): void {
+function checkStatedType(run: Run, node: FhirNode, { reference, rules }: { reference: string; rules: readonly ElementRule[] }): void {
   const stated = textOf(node, 'type')
-  if (stated === undefined || stated.includes(':') || !run.isStructural) return
-  const say = (text: string): void => run.findings.report('reference', node, { text })
-  const type = resource?.type.name ?? typeIn(run, referenceOf(node) ?? '')
+  if (stated === undefined || stated.includes(':')) return
+  const say = (text: string): void => run.findings.report(REFERENCE, node, { text })
+  const type = resolveLocally(run, node, reference)?.type.name ?? typeIn(run, reference)
   if (type !== undefined && stated !== type)
     say(`The reference leads to a resource of the type ${type}, but its type is stated as ${quoted(stated)}.`)
   const forbidding = rules.map(targetProfilesOf).find((canonicals) => canonicals.length > 0 && !allows(run, canonicals, stated))

@@ -1,28 +1,43 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
-import type { Run } from '../../run/run.js'
+import type { Run, DemandRule } from '../../run/run.js'
 import { isAllowed, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
-import { checkStatedType } from './check-reference.js'
+import { REFERENCE } from './check-reference.js'
 import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
+const REFERENCE_TARGET: FindingDefinition = defineFinding(
+  'reference-target',
+  'information',
+  'structure',
+  'Fix the errors of the referenced resource.',
+)
+
+/** Targets of references. */
+export const targetRule: DemandRule = {
+  name: 'target',
+  finds: [REFERENCE, REFERENCE_TARGET],
+  appliesTo: ({ types }) =>
+    types.some(({ code, targetProfiles, aggregation }) => code === 'Reference' && targetProfiles.length + aggregation.length > 0),
+  check: checkTarget,
+}
 
 /**
- * Checks that what a Reference leads to is where the rules want it, of a type that they allow and, where it is at hand, of a profile that they
+ * Checks that what a Reference leads to is where the rules want it, of a type that they allow and, where it is available, of a profile that they
  * allow, and without errors of its own.
  */
-export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const reference = node.type.name === 'Reference' ? referenceOf(node) : undefined
   if (reference === undefined) return
   const resource = resolveLocally(run, node, reference)
   checkAggregation(run, node, { rules, reference, resource })
-  checkStatedType(run, node, { rules, resource })
   const target = targetOf(run, reference, resource)
   if (target === undefined) return
   const narrow = rules.filter((rule) => targetProfilesOf(rule).length > 0)
   for (const rule of narrow) {
     const canonicals = targetProfilesOf(rule)
     if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
-    run.findings.report('reference', node, {
+    run.findings.report(REFERENCE, node, {
       text: `The reference ${quoted(reference)} leads to a resource of the type ${target.type.name} that is none of ${namesOf(canonicals)}.`,
       ...(!rule.isBase && { profile: rule.profile }),
     })
@@ -33,14 +48,13 @@ export function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRul
 
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
 
-/** Said at the end, because the errors may come after the reference. */
+/** Reported at the end, because the errors may come after the reference. */
 function noteFaults(run: Run, node: FhirNode, resource: FhirNode): void {
-  if (!run.isStructural || resource === containerOf(node)) return
-  run.atEnd(function* () {
-    yield
+  if (!run.checksTypes || resource === containerOf(node)) return
+  run.scheduler.atEnd(() => {
     if (!run.findings.hasErrorIn(resource)) return
-    run.findings.report('reference-target', node, {
-      text: `The ${resource.type.name} at ${pathOf(resource)}, to which this leads, has errors.`,
+    run.findings.report(REFERENCE_TARGET, node, {
+      text: `The ${resource.type.name} at ${pathOf(resource)}, which is referenced here, has errors.`,
     })
   })
 }
@@ -69,7 +83,7 @@ function checkAggregation(run: Run, node: FhirNode, { rules, reference, resource
     if (aggregation.length === 0 || aggregation.includes(mode) || aggregation.includes(other)) continue
     const wanted = aggregation.map((one) => PLACES.get(one) ?? one).join(' or ')
     const text = `What ${quoted(reference)} leads to is ${PLACES.get(mode)}, but it must be ${wanted}.`
-    run.findings.report('reference', node, { text, code, profile: rule.profile })
+    run.findings.report(REFERENCE, node, { text, code, profile: rule.profile })
   }
 }
 

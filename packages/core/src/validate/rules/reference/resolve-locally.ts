@@ -2,7 +2,7 @@ import { pushChildren, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { BundleEntry, BundleIndex, Run } from '../../run/run.js'
 
 /** The resource that a reference leads to without leaving what is validated: a contained resource, or an entry of the Bundle around it. */
 export function resolveLocally(run: Run, node: FhirNode, reference: string): FhirNode | undefined {
@@ -24,12 +24,12 @@ export function containedOf(run: Run, node: FhirNode, id: string): FhirNode | un
 
 function containedIn(run: Run, container: FhirNode): ReadonlyMap<string, FhirNode> {
   if (!isObject(container.value)) return new Map()
-  const known = run.targets.contained.get(container.value)
+  const known = run.indexes.contained.get(container.value)
   if (known !== undefined) return known
   const contained: FhirNode[] = []
   pushChildren(run.model, container, { name: 'contained', into: contained })
   const byId = new Map(contained.flatMap((one) => (isObject(one.value) ? [[stringAt(one.value, 'id') ?? '', one] as const] : [])))
-  run.targets.contained.set(container.value, byId)
+  run.indexes.contained.set(container.value, byId)
   return byId
 }
 
@@ -75,22 +75,6 @@ function hasVersion({ resource }: BundleEntry, reference: string): boolean {
   return !isObject(meta) || meta['versionId'] === undefined || meta['versionId'] === version
 }
 
-/** An entry of a Bundle with a resource. */
-export interface BundleEntry {
-  readonly entry: FhirNode
-  readonly resource: FhirNode
-  readonly fullUrl: string | undefined
-  /** `Type/id`, when the resource has an id. */
-  readonly address: string | undefined
-}
-
-/** What references within a Bundle can lead to. */
-export interface BundleIndex {
-  readonly entries: readonly BundleEntry[]
-  readonly byFullUrl: ReadonlyMap<string, readonly BundleEntry[]>
-  readonly byAddress: ReadonlyMap<string, readonly BundleEntry[]>
-}
-
 /** The index of a Bundle, made once per walk. */
 function bundleIndex(run: Run, bundle: FhirNode): BundleIndex {
   return finished(bundleIndexWork(run, bundle))
@@ -99,7 +83,7 @@ function bundleIndex(run: Run, bundle: FhirNode): BundleIndex {
 /** The same, while other work runs in between. */
 export function* bundleIndexWork(run: Run, bundle: FhirNode): Work<BundleIndex> {
   if (!isObject(bundle.value)) return { entries: [], byFullUrl: new Map(), byAddress: new Map() }
-  const known = run.targets.bundles.get(bundle.value)
+  const known = run.indexes.bundles.get(bundle.value)
   if (known !== undefined) return known
   const entries: BundleEntry[] = []
   const byFullUrl = new Map<string, BundleEntry[]>()
@@ -113,7 +97,7 @@ export function* bundleIndexWork(run: Run, bundle: FhirNode): Work<BundleIndex> 
     yield
   }
   const index = { entries, byFullUrl, byAddress }
-  run.targets.bundles.set(bundle.value, index)
+  run.indexes.bundles.set(bundle.value, index)
   return index
 }
 

@@ -1,4 +1,4 @@
-import type { SignatureAlgorithm } from '../../definitions/signatures.js'
+import type { SignatureAlgorithm } from '../../run/definitions.js'
 
 /** The algorithms of JWS that are verified, by name. `none` and those with a shared secret prove nothing to others. */
 const ALGORITHMS: ReadonlyMap<string, SignatureAlgorithm> = new Map(

@@ -2,13 +2,29 @@ import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { Run, ResourceRule } from '../../run/run.js'
 import { base64Problem } from '../primitive/number-and-bytes.js'
 import { fromBase64 } from './base64-text.js'
 import { readCertificate } from './certificate.js'
 import { readHeader } from './jws-header.js'
 import { readJws } from './jws.js'
-import { verifySignature, type Signature, type SignedBundle } from './verify-signature.js'
+import {
+  SIGNATURE,
+  SIGNATURE_DATA,
+  SIGNATURE_HEADER,
+  SIGNATURE_PAYLOAD,
+  SIGNATURE_WRONG,
+  verifySignature,
+  type Signature,
+  type SignedBundle,
+} from './verify-signature.js'
+
+/** Signatures of Bundles. */
+export const signatureRule: ResourceRule = {
+  on: ['Bundle'],
+  finds: [SIGNATURE, SIGNATURE_DATA, SIGNATURE_HEADER, SIGNATURE_PAYLOAD, SIGNATURE_WRONG],
+  check: checkSignature,
+}
 
 /**
  * Checks the signature of a Bundle: that it is a JWS whose key, in the certificate that comes with it, has signed this content. Whether the
@@ -16,7 +32,7 @@ import { verifySignature, type Signature, type SignedBundle } from './verify-sig
  *
  * @see https://hl7.org/fhir/R4/signatures.html
  */
-export function checkSignature(run: Run, bundle: FhirNode): void {
+function checkSignature(run: Run, bundle: FhirNode): void {
   for (const { value: element } of childrenOf(run, bundle, 'signature')) {
     if (isObject(element)) checkElement(run, bundle, element)
   }
@@ -28,7 +44,7 @@ function checkElement(run: Run, bundle: FhirNode, element: JsonObject): void {
   const isEncoded = base64Problem(data) === undefined
   const jws = readJws(isEncoded ? fromBase64(data) : data)
   if (jws === undefined) return noteFormat({ run, bundle, element })
-  if (!isEncoded) run.findings.report('signature-data', bundle, { text: 'The JWS must be in base64; here it stands as it is.' })
+  if (!isEncoded) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be in base64; here it stands as it is.' })
   const header = readHeader(jws.header)
   const certificate = header.certificate === undefined ? undefined : readCertificate(header.certificate)
   checkForm({ run, bundle, element }, { jws, header, certificate })
@@ -39,20 +55,20 @@ function checkElement(run: Run, bundle: FhirNode, element: JsonObject): void {
 function noteFormat({ run, bundle, element }: SignedBundle): void {
   const format = stringAt(element, 'sigFormat') ?? ''
   if (format.startsWith('image/')) return
-  run.findings.report('signature', bundle, {
+  run.findings.report(SIGNATURE, bundle, {
     text: `A signature of the format ${quoted(format)} is not verified; only JWS (application/jose) is.`,
   })
 }
 
 function checkForm({ run: { findings: sink }, bundle }: SignedBundle, { jws, header, certificate }: Signature): void {
   const { time, timeProblem, notUnderstood } = header
-  if (timeProblem !== undefined) sink.report('signature-header', bundle, { text: timeProblem, code: 'invalid' })
-  else if (time === undefined) sink.report('signature-header', bundle, { text: 'The JWS does not say when it was signed (sigT).' })
+  if (timeProblem !== undefined) sink.report(SIGNATURE_HEADER, bundle, { text: timeProblem, code: 'invalid' })
+  else if (time === undefined) sink.report(SIGNATURE_HEADER, bundle, { text: 'The JWS does not say when it was signed (sigT).' })
   if (certificate === undefined)
-    sink.report('signature-header', bundle, { text: 'No certificate comes with the JWS (x5c), so the signature cannot be verified.' })
-  if (jws.payload !== '') sink.report('signature-payload', bundle, { text: 'The JWS has its payload in it; it should be detached.' })
+    sink.report(SIGNATURE_HEADER, bundle, { text: 'No certificate comes with the JWS (x5c), so the signature cannot be verified.' })
+  if (jws.payload !== '') sink.report(SIGNATURE_PAYLOAD, bundle, { text: 'The JWS has its payload in it; it should be detached.' })
   if (notUnderstood.length > 0) {
     const text = `The JWS must not be accepted without understanding what is not supported here: ${notUnderstood.map(quoted).join(', ')}.`
-    sink.report('signature-wrong', bundle, { text })
+    sink.report(SIGNATURE_WRONG, bundle, { text })
   }
 }

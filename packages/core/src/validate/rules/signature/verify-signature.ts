@@ -1,7 +1,8 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
-import type { SignatureAlgorithm } from '../../definitions/signatures.js'
+import type { SignatureAlgorithm } from '../../run/definitions.js'
 import type { Run } from '../../run/run.js'
 import { algorithmOf } from './algorithms.js'
 import { bytesOf, octetsOf, toBase64 } from './base64-text.js'
@@ -9,6 +10,37 @@ import { canonicalJson, DEFAULT_CANONICALIZATION } from './canonical-json.js'
 import type { Certificate } from './certificate.js'
 import type { JwsHeader } from './jws-header.js'
 import { signedBytes, type Jws } from './jws.js'
+
+export const SIGNATURE: FindingDefinition = defineFinding(
+  'signature',
+  'information',
+  'informational',
+  'No action needed; decide whether to trust the certificate of the signature.',
+)
+export const SIGNATURE_DATA: FindingDefinition = defineFinding(
+  'signature-data',
+  'error',
+  'invalid',
+  'Put the JWS, base64-encoded, into the data of the signature.',
+)
+export const SIGNATURE_HEADER: FindingDefinition = defineFinding(
+  'signature-header',
+  'warning',
+  'not-found',
+  'Add the signing time (sigT) and the certificate (x5c) to the header of the JWS, and use an asymmetric algorithm.',
+)
+export const SIGNATURE_PAYLOAD: FindingDefinition = defineFinding(
+  'signature-payload',
+  'warning',
+  'value',
+  'Use a detached JWS, with an empty payload; the Bundle itself is the signed content.',
+)
+export const SIGNATURE_WRONG: FindingDefinition = defineFinding(
+  'signature-wrong',
+  'error',
+  'value',
+  'Sign the Bundle again, or revert the changes made after signing.',
+)
 
 /** Where a Signature stands. */
 export interface SignedBundle {
@@ -30,7 +62,7 @@ export function verifySignature(place: SignedBundle, { jws, header, certificate 
   const method = methodOf(place, header)
   const time = header.time ?? 'unknown'
   const text = `The signature says of itself: algorithm ${quoted(header.algorithm)}, canonical form ${quoted(method)}, time ${quoted(time)}.`
-  run.findings.report('signature', bundle, { text })
+  run.findings.report(SIGNATURE, bundle, { text })
   const algorithm = algorithmOf(header.algorithm)
   if (algorithm === undefined) return reportUnsupported(place, `algorithm ${quoted(header.algorithm)}`)
   const content = isObject(bundle.value) ? canonicalJson(run, bundle.value, method) : undefined
@@ -58,16 +90,16 @@ function checkKey({ run, bundle, element }: SignedBundle, jws: Jws, { algorithm,
   if (isSigned === PENDING) return
   if (isSigned) {
     const text = `The key of ${quoted(subject)} has made the signature; whether to trust its certificate is not checked.`
-    run.findings.report('signature', bundle, { text })
+    run.findings.report(SIGNATURE, bundle, { text })
   } else {
-    run.findings.report('signature-wrong', bundle, { text: 'The key of the certificate has not made this signature of this content.' })
+    run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The key of the certificate has not made this signature of this content.' })
   }
   if (jws.payload !== '' && jws.payload !== toBase64(bytesOf(content))) {
-    run.findings.report('signature-wrong', bundle, { text: 'The payload of the JWS is not this Bundle in canonical form.' })
+    run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not this Bundle in canonical form.' })
   }
 }
 
 function reportUnsupported({ run, bundle }: SignedBundle, what: string): void {
   const text = `The ${what} is not supported, so the signature is not verified.`
-  run.findings.report('signature-header', bundle, { text, code: 'not-supported' })
+  run.findings.report(SIGNATURE_HEADER, bundle, { text, code: 'not-supported' })
 }

@@ -1,3 +1,4 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { Work } from '../../../work/index.js'
 import type { ElementRule, SlicingRule } from '../../run/element-rule.js'
@@ -7,6 +8,28 @@ import type { ElementNodes } from '../../walk/visit-element.js'
 import { needsUnknownCodes } from '../codes/bound-codes.js'
 import { checkCount } from '../structure/cardinality.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
+const SLICE_UNMATCHED: FindingDefinition = defineFinding(
+  'slice-unmatched',
+  'information',
+  'informational',
+  'No action needed; if the element is meant for a slice, check the values of the discriminator.',
+)
+const SLICE_CLOSED: FindingDefinition = defineFinding(
+  'slice-closed',
+  'error',
+  'invalid',
+  'Make the element match one of the slices, or remove it.',
+)
+const SLICE_ORDER: FindingDefinition = defineFinding('slice-order', 'error', 'invalid', 'Put the elements into the order of the slices.')
+const SLICE_SEVERAL: FindingDefinition = defineFinding(
+  'slice-several',
+  'error',
+  'invalid',
+  'Make the element match one slice only, or make the slices of the profile exclude each other.',
+)
+
+/** What is reported about slices. */
+export const SLICE_FINDINGS: readonly FindingDefinition[] = [SLICE_UNMATCHED, SLICE_CLOSED, SLICE_ORDER, SLICE_SEVERAL]
 
 const BY_URL: SlicingRule = {
   discriminators: [{ type: 'value', path: 'url', steps: [{ kind: 'child', name: 'url' }] }],
@@ -58,7 +81,7 @@ function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned 
   const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
   const places: (readonly ElementRule[])[] = []
   for (const node of element.nodes) {
-    run.step()
+    run.scheduler.step()
     places.push(placesOf(run, node, { group, others, slicing }))
     yield
   }
@@ -135,7 +158,7 @@ function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly Sl
   for (const [index, node] of nodes.entries()) {
     if (family.some(({ places }) => places[index]?.length !== 0)) continue
     const slices = new Set(family.flatMap(({ group }) => group.slices.map(({ sliceName }) => `'${sliceName}'`)))
-    run.findings.report(closed === undefined ? 'slice-unmatched' : 'slice-closed', node, {
+    run.findings.report(closed === undefined ? SLICE_UNMATCHED : SLICE_CLOSED, node, {
       text: `This is in none of the slices ${[...slices].join(', ')} of '${name}'.`,
       profile,
     })
@@ -151,7 +174,7 @@ function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
 /** Reports a node that is in several slices of one profile. */
 function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[]): void {
   if (slices.length < 2) return
-  run.findings.report('slice-several', node, {
+  run.findings.report(SLICE_SEVERAL, node, {
     text: `This is in several slices: ${slices.map(({ sliceName }) => `'${sliceName}'`).join(', ')}.`,
     profile: slices[0]?.profile ?? '',
   })
@@ -166,7 +189,7 @@ function checkOrder(run: Run, nodes: readonly FhirNode[], { group, slicing, plac
     const position = positions[index] ?? end
     if (isLate(slicing, { position, reached, end })) {
       const [slice] = places[index] ?? []
-      run.findings.report('slice-order', node, {
+      run.findings.report(SLICE_ORDER, node, {
         text: `Slice '${slice?.sliceName}' of '${group.name}' is out of order.`,
         profile: group.profile,
       })

@@ -1,12 +1,33 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
-import { checkConstraintKeys, checkRestrictions } from './check-restrictions.js'
-import { checkCharacteristics, checkTypeProfiles } from './check-types.js'
-import { checkDiscriminators, checkExtensionSlicing, misplacedElements, placeOf, type ElementAtPath } from './element-place.js'
+import { checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-restrictions.js'
+import { checkCharacteristics, checkTypeProfiles, DEFINITION_BINDING } from './check-types.js'
+import {
+  checkDiscriminators,
+  checkExtensionSlicing,
+  misplacedElements,
+  placeOf,
+  type ElementAtPath,
+  DEFINITION_SLICING,
+} from './element-place.js'
+export const DEFINITION_PATH: FindingDefinition = defineFinding(
+  'definition-path',
+  'error',
+  'value',
+  'Correct the path, or move the element to its position in the base.',
+)
+export const DEFINITION_MUST_SUPPORT: FindingDefinition = defineFinding(
+  'definition-must-support',
+  'warning',
+  'invalid',
+  'Mark the slice as mustSupport, as the element that it slices.',
+)
 
 /** What the rules of a differential work with. */
 export interface DifferentialCheck {
@@ -58,19 +79,19 @@ export function* checkElements(check: DifferentialCheck, nodes: readonly FhirNod
 function checkRoot({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const root = elements.find(({ node, path }) => !path.includes('.') && childrenOf(run, node, 'slicing').length > 0)
   if (root === undefined) return
-  run.findings.report('definition-slicing', root.node, { text: 'The root of a profile cannot be sliced.' })
-  run.findings.report('definition-snapshot', definition, { text: 'The differential cannot be applied, because it slices the root.' })
+  run.findings.report(DEFINITION_SLICING, root.node, { text: 'The root of a profile cannot be sliced.' })
+  run.findings.report(DEFINITION_SNAPSHOT, definition, { text: 'The differential cannot be applied, because it slices the root.' })
 }
 
 function reportMisplaced({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const misplaced = misplacedElements(run, elements)
   if (misplaced.length === 0) return
   for (const { node, path } of misplaced) {
-    run.findings.report('definition-path', node, {
+    run.findings.report(DEFINITION_PATH, node, {
       text: `There is no element ${quoted(path)} at this place of the base: check the path and the order.`,
     })
   }
-  run.findings.report('definition-path', definition, {
+  run.findings.report(DEFINITION_PATH, definition, {
     text: `Of the differential, ${misplaced.length} elements do not fit the base: ${misplaced
       .slice(0, 5)
       .map(({ path }) => path)
@@ -81,7 +102,7 @@ function reportMisplaced({ run, definition }: DifferentialCheck, elements: reado
 /** Checks that an element is of the definition's own type, and that it slices only what comes several times or is of several types. */
 function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node, path, place }: ElementCheck): void {
   const type = (textOf(definition, 'type') ?? '').replace(/^.*\//, '')
-  const say = (at: FhirNode, text: string): void => run.findings.report('definition-path', at, { text, code: 'not-found' })
+  const say = (at: FhirNode, text: string): void => run.findings.report(DEFINITION_PATH, at, { text, code: 'not-found' })
   if (type !== '' && path !== type && !path.startsWith(`${type}.`))
     say(node, `The path ${quoted(path)} does not start with the type ${quoted(type)}.`)
   if (isSingle(place, path))
@@ -103,7 +124,7 @@ function checkBinding({ run, node }: ElementCheck): void {
     const found = run.definitions.definition('ValueSet', canonical)
     if (found === PENDING || !isExperiment(found)) continue
     const text = `The value set ${quoted(canonical)} is an experiment, but the profile is none.`
-    run.findings.report('definition-binding', binding, { text, severity: 'warning' })
+    run.findings.report(DEFINITION_BINDING, binding, { text, severity: 'warning' })
   }
 }
 
@@ -117,7 +138,7 @@ function checkExpressions({ run, node }: ElementCheck): void {
     const expression = textOf(constraint, 'expression')
     const problem = expression === undefined ? undefined : problemOf(run, expression)
     if (problem === undefined) continue
-    run.findings.report('definition-expression', constraint, {
+    run.findings.report(DEFINITION_EXPRESSION, constraint, {
       text: `The constraint ${quoted(textOf(constraint, 'key') ?? '')} cannot be read. ${problem}`,
     })
   }
@@ -141,7 +162,7 @@ function checkSliceSupport({ run, differential }: DifferentialCheck, elements: r
   for (const element of elements) {
     const slice = textOf(element.node, 'sliceName')
     if (slice === undefined || !supported.has(element.path) || isSupported(element)) continue
-    run.findings.report('definition-must-support', differential, {
+    run.findings.report(DEFINITION_MUST_SUPPORT, differential, {
       text: `The slice ${quoted(slice)} of ${quoted(element.path)} need not be supported, but the element that it slices must.`,
     })
   }

@@ -1,8 +1,15 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+export const DEFINITION_OBLIGATION: FindingDefinition = defineFinding(
+  'definition-obligation',
+  'error',
+  'invalid',
+  'Put only obligations, mustSupport and additional bindings into an obligation profile.',
+)
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
@@ -58,7 +65,7 @@ function checkInBinding(run: Run, member: FhirNode, { name, base }: InBinding): 
 }
 
 function refuse(run: Run, node: FhirNode, text: string): void {
-  run.findings.report('definition-obligation', node, { text })
+  run.findings.report(DEFINITION_OBLIGATION, node, { text })
 }
 
 /** As the nearest definition says on which the profile builds. */

@@ -1,3 +1,5 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { DEFINITION_SLICING } from './element-place.js'
 import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
@@ -8,6 +10,18 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import type { DifferentialCheck, ElementCheck } from './check-elements.js'
+export const DEFINITION_RESTRICTION: FindingDefinition = defineFinding(
+  'definition-restriction',
+  'error',
+  'business-rule',
+  'Require at least what the base requires; a profile cannot relax it.',
+)
+export const DEFINITION_EXPRESSION: FindingDefinition = defineFinding(
+  'definition-expression',
+  'error',
+  'invalid',
+  'Correct the FHIRPath expression of the constraint.',
+)
 
 /** Checks that a profile takes nothing back that its base demands: cardinality, types, the discriminators of a slicing. */
 export function checkRestrictions({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
@@ -16,9 +30,9 @@ export function checkRestrictions({ run, definition }: DifferentialCheck, elemen
     const rule = base === undefined ? undefined : ruleIn(run, base, element.path)
     if (rule === undefined) continue
     for (const text of [cardinalityProblem(element, rule), typeProblem(element, rule)])
-      if (text !== undefined) run.findings.report('definition-restriction', definition, { text })
+      if (text !== undefined) run.findings.report(DEFINITION_RESTRICTION, definition, { text })
     const text = slicingProblem(element, rule)
-    if (text !== undefined) run.findings.report('definition-slicing', definition, { text, code: 'business-rule' })
+    if (text !== undefined) run.findings.report(DEFINITION_SLICING, definition, { text, code: 'business-rule' })
   }
 }
 
@@ -81,7 +95,7 @@ export function checkConstraintKeys({ run, definition }: DifferentialCheck, elem
   const known = inheritedKeys(run, definition)
   for (const constraint of elements.flatMap(({ node }) => childrenOf(run, node, 'constraint'))) {
     const [key, expression, source] = ['key', 'expression', 'source'].map((name) => textOf(constraint, name))
-    const say = (text: string): void => run.findings.report('definition-expression', constraint, { text })
+    const say = (text: string): void => run.findings.report(DEFINITION_EXPRESSION, constraint, { text })
     if (!own.has(source)) say(`The constraint is said to be from ${quoted(source ?? '')}, so it does not belong into this differential.`)
     if (key === undefined || expression === undefined) continue
     if ((known.get(key) ?? expression) !== expression && known.get(key) !== corrected(expression))

@@ -1,15 +1,57 @@
+import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
+import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
 import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
-import { checkElements } from './check-elements.js'
-import { checkObligations } from './check-obligations.js'
-import { placeOf } from './element-place.js'
+import type { Run, ResourceRule } from '../../run/run.js'
+import { checkElements, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
+import { checkObligations, DEFINITION_OBLIGATION } from './check-obligations.js'
+import { placeOf, DEFINITION_SLICING } from './element-place.js'
+const DEFINITION_BASE: FindingDefinition = defineFinding(
+  'definition-base',
+  'warning',
+  'not-found',
+  'Load the base definition; until then the differential is not checked against it.',
+)
+const DEFINITION_EXTENSION_URL: FindingDefinition = defineFinding(
+  'definition-extension-url',
+  'error',
+  'business-rule',
+  'Fix `Extension.url` to the url of the definition.',
+)
+const DEFINITION_CONTEXT: FindingDefinition = defineFinding(
+  'definition-context',
+  'warning',
+  'business-rule',
+  'List the elements that the extension can be used on.',
+)
+
+/** StructureDefinitions. */
+export const structureDefinitionRule: ResourceRule = {
+  on: ['StructureDefinition'],
+  finds: [
+    DEFINITION_BASE,
+    DEFINITION_PATH,
+    DEFINITION_SNAPSHOT,
+    DEFINITION_SLICING,
+    DEFINITION_BINDING,
+    DEFINITION_RESTRICTION,
+    DEFINITION_EXPRESSION,
+    DEFINITION_EXTENSION_URL,
+    DEFINITION_TYPE_PROFILE,
+    DEFINITION_CONTEXT,
+    DEFINITION_OBLIGATION,
+    DEFINITION_MUST_SUPPORT,
+  ],
+  check: checkStructureDefinition,
+}
 
 /** Checks that a StructureDefinition can be used: its base is known, its differential fits the type, its context is not too wide. */
-export function* checkStructureDefinition(run: Run, node: FhirNode): Work<void> {
+function* checkStructureDefinition(run: Run, node: FhirNode): Work<void> {
   checkBase(run, node)
   checkContexts(run, node)
   checkExtensionUrl(run, node)
@@ -24,7 +66,7 @@ function checkBase(run: Run, node: FhirNode): void {
   const base = textOf(node, 'baseDefinition')
   const found = base === undefined ? PENDING : run.definitions.definition('StructureDefinition', base)
   if (found === undefined) {
-    run.findings.report('definition-base', node, {
+    run.findings.report(DEFINITION_BASE, node, {
       text: `The base ${quoted(base ?? '')} is not known here, so the differential is not checked against it.`,
     })
   } else if (found !== PENDING) checkDerivation(run, node, found)
@@ -32,14 +74,14 @@ function checkBase(run: Run, node: FhirNode): void {
 
 function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
   const isSameType = base['type'] === textOf(node, 'type')
-  const say = (text: string): void => run.findings.report('definition-base', node, { text, severity: 'error' })
+  const say = (text: string): void => run.findings.report(DEFINITION_BASE, node, { text, severity: 'error' })
   if (textOf(node, 'derivation') !== 'constraint') {
     if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} needs a name of its own.`)
     return
   }
   if (base['kind'] !== textOf(node, 'kind')) say(`The base is a ${quoted(String(base['kind']))}, so the profile cannot be of another kind.`)
   if (!isSameType) {
-    run.findings.report('definition-snapshot', node, {
+    run.findings.report(DEFINITION_SNAPSHOT, node, {
       text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,
     })
   }
@@ -55,7 +97,7 @@ function checkExtensionUrl(run: Run, node: FhirNode): void {
     .flatMap((name) => childrenOf(run, node, name))
     .flatMap((part) => childrenOf(run, part, 'element'))
   if (elements.some((element) => textOf(element, 'path') === 'Extension.url' && textOf(element, 'fixedUri') === url)) return
-  run.findings.report('definition-extension-url', node, { text: `The definition must fix the url of the extension to ${quoted(url)}.` })
+  run.findings.report(DEFINITION_EXTENSION_URL, node, { text: `The definition must fix the url of the extension to ${quoted(url)}.` })
 }
 
 /** Names for resources with a url and a status, which R5 has and definitions for R4 use. */
@@ -75,7 +117,7 @@ function checkContexts(run: Run, node: FhirNode): void {
 function checkContext(run: Run, context: FhirNode): void {
   const [type, expression = ''] = [textOf(context, 'type'), textOf(context, 'expression')]
   const isKnown = LATER.has(expression) || placeOf(run.model, expression) !== undefined
-  const warn = (text: string): void => run.findings.report('definition-context', context, { text })
+  const warn = (text: string): void => run.findings.report(DEFINITION_CONTEXT, context, { text })
   if (type === 'fhirpath' && isKnown) warn(`${quoted(expression)} is an element, so the context should be of the type element.`)
   if (type !== 'element') return
   if (expression === 'Element') warn('The context Element allows the extension everywhere; name the elements that it is for.')
@@ -85,5 +127,5 @@ function checkContext(run: Run, context: FhirNode): void {
 }
 
 function reportWrong(run: Run, context: FhirNode, text: string): void {
-  run.findings.report('definition-context', context, { text, severity: 'error', code: 'invalid' })
+  run.findings.report(DEFINITION_CONTEXT, context, { text, severity: 'error', code: 'invalid' })
 }

@@ -1,9 +1,22 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import type { ElementCheck } from './check-elements.js'
+export const DEFINITION_BINDING: FindingDefinition = defineFinding(
+  'definition-binding',
+  'error',
+  'business-rule',
+  'State only what the types of the element can have: a binding, an order, a length, a fixed value of the type.',
+)
+export const DEFINITION_TYPE_PROFILE: FindingDefinition = defineFinding(
+  'definition-type-profile',
+  'warning',
+  'exception',
+  'Use a profile that is loaded and is for the type.',
+)
 
 const WHOLE_NUMBERS = ['integer', 'unsignedInt', 'positiveInt']
 const TIMES = ['date', 'dateTime', 'instant', 'time']
@@ -56,7 +69,7 @@ export function checkCharacteristics({ run, node, place }: ElementCheck): void {
   const stated = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
   const types = stated.length > 0 ? stated : (place?.slots.map(({ type }) => type) ?? [])
   if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return
-  for (const text of problemsOf(membersOf(node.value), types)) run.findings.report('definition-binding', node, { text })
+  for (const text of problemsOf(membersOf(node.value), types)) run.findings.report(DEFINITION_BINDING, node, { text })
 }
 
 /** Names of members, also those that extensions and types of the element add. */
@@ -97,9 +110,9 @@ function checkProfile(run: Run, profile: FhirNode, code?: string): void {
   if (typeof profile.value !== 'string' || profile.value.startsWith('#')) return
   const found = run.definitions.definition('StructureDefinition', profile.value)
   if (found === undefined) {
-    run.findings.report('definition-type-profile', profile, { text: `The profile ${quoted(profile.value)} is not known here.` })
+    run.findings.report(DEFINITION_TYPE_PROFILE, profile, { text: `The profile ${quoted(profile.value)} is not known here.` })
   } else if (found !== PENDING && !isFor(run, found['type'], code)) {
-    run.findings.report('definition-type-profile', profile, {
+    run.findings.report(DEFINITION_TYPE_PROFILE, profile, {
       text: `The profile ${quoted(profile.value)} is not for the type ${quoted(code ?? '')}, but for ${quoted(String(found['type']))}.`,
       severity: 'error',
     })
@@ -111,7 +124,7 @@ function checkModifier(run: Run, profile: FhirNode, path: string): void {
   const found = typeof profile.value === 'string' ? run.definitions.profile(profile.value) : undefined
   if (found === undefined || found === PENDING || found.extension === undefined) return
   if (found.extension.isModifier === path.endsWith('.modifierExtension')) return
-  run.findings.report('definition-type-profile', profile, {
+  run.findings.report(DEFINITION_TYPE_PROFILE, profile, {
     text: `${quoted(found.url)} is ${found.extension.isModifier ? 'a' : 'no'} modifier extension, so it cannot be in ${quoted(path)}.`,
     severity: 'error',
   })

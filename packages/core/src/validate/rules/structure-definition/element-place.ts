@@ -1,8 +1,15 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import type { ElementCheck } from './check-elements.js'
+export const DEFINITION_SLICING: FindingDefinition = defineFinding(
+  'definition-slicing',
+  'error',
+  'invalid',
+  'Slice a repeating element, by discriminators that lead to an element.',
+)
 
 /** What the types of the release have at the path of an ElementDefinition. */
 export interface ElementAtPath {
@@ -50,7 +57,7 @@ export function misplacedElements(run: Run, elements: readonly ElementCheck[]): 
   /** By path of a parent that is still open, seen from the end: the first place in the base of what follows in it. */
   const first = new Map<string, number>()
   for (const element of elements.toReversed()) {
-    run.step()
+    run.scheduler.step()
     const { path, place } = element
     for (const parent of first.keys()) if (!path.startsWith(`${parent}.`)) first.delete(parent)
     if (run.model.type(path.split('.', 1)[0] ?? '') === undefined) continue
@@ -78,12 +85,12 @@ export function checkDiscriminators({ run, node, path, place }: ElementCheck): v
   for (const discriminator of discriminatorsOf(run, node)) {
     const steps = textOf(discriminator, 'path')
     if (place !== undefined && steps !== undefined && !leadsSomewhere(run.model, place.types, steps)) {
-      run.findings.report('definition-slicing', discriminator, {
+      run.findings.report(DEFINITION_SLICING, discriminator, {
         text: `The discriminator ${quoted(steps)} leads to nothing that ${quoted(path)} has.`,
       })
     }
     if (textOf(discriminator, 'type') === 'pattern') {
-      run.findings.report('definition-slicing', discriminator, {
+      run.findings.report(DEFINITION_SLICING, discriminator, {
         text: 'From R5 on the discriminator type pattern is written as value.',
         severity: 'information',
         code: 'business-rule',
@@ -98,7 +105,7 @@ export function checkExtensionSlicing(definition: FhirNode, elements: readonly E
     if (!/\.(?:modifierE|e)xtension$/.test(path)) continue
     const stray = discriminatorsOf(run, node).find((discriminator) => textOf(discriminator, 'path') !== 'url')
     if (stray === undefined) continue
-    run.findings.report('definition-slicing', definition, {
+    run.findings.report(DEFINITION_SLICING, definition, {
       text: `${quoted(textOf(node, 'id') ?? path)} is sliced by ${quoted(textOf(stray, 'path') ?? '')}, but extensions are sliced by url.`,
       code: 'business-rule',
     })

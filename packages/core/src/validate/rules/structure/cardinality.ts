@@ -1,7 +1,18 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
+const TOO_FEW: FindingDefinition = defineFinding(
+  'too-few',
+  'error',
+  'structure',
+  'Add the element; an element with an extension that gives the reason for its absence counts too.',
+)
+const TOO_MANY: FindingDefinition = defineFinding('too-many', 'error', 'structure', 'Remove the surplus elements.')
+
+/** What is reported about how often elements occur. */
+export const CARDINALITY_FINDINGS: readonly FindingDefinition[] = [TOO_FEW, TOO_MANY]
 
 /** How often an element or slice is there. */
 interface Count {
@@ -9,21 +20,19 @@ interface Count {
   readonly count: number
 }
 
-/** Reports at the parent when there are fewer or more than the rule allows. */
-export function checkCount(run: Run, parent: FhirNode, { rule, count }: Count): void {
-  if (count < rule.min) reportTooFew(run, parent, { rule, count })
-  if (count > rule.max) {
-    run.findings.report('too-many', parent, {
-      text: rule.max === 0 ? `${named(rule)} is not allowed here.` : `${named(rule)} is allowed ${rule.max} times, but there are ${count}.`,
-      ...from(rule),
-    })
-  }
+/** What is wrong with a number of occurrences. The walk reports it, and `isFlawless` asks for it. */
+export function countProblem({ min, max }: Pick<ElementRule, 'min' | 'max'>, count: number): FindingDefinition | undefined {
+  if (count < min) return TOO_FEW
+  return count > max ? TOO_MANY : undefined
 }
 
-/** Reports that there are fewer than the rule demands. */
-function reportTooFew(run: Run, parent: FhirNode, { rule, count }: Count): void {
-  run.findings.report('too-few', parent, {
-    text: rule.min === 1 ? `${named(rule)} is required.` : `${named(rule)} is required ${rule.min} times, but there are ${count}.`,
+/** Reports at the parent when an element or slice occurs less or more often than the rule allows. */
+export function checkCount(run: Run, parent: FhirNode, { rule, count }: Count): void {
+  const problem = countProblem(rule, count)
+  if (problem === undefined) return
+  const limit = problem === TOO_FEW ? `minimum required = ${rule.min}` : `max allowed = ${rule.max}`
+  run.findings.report(problem, parent, {
+    text: `${named(rule)}: ${limit}, but ${problem === TOO_FEW ? 'only ' : ''}found ${count}.`,
     ...from(rule),
   })
 }
@@ -36,11 +45,11 @@ function from(rule: ElementRule): { profile?: string } {
   return rule.isBase ? {} : { profile: rule.profile }
 }
 
-/** Reports the required elements and slices of which there is nothing at all. */
+/** Reports required elements and slices that are absent. */
 export function checkMissing(run: Run, { node, holder }: { node: FhirNode; holder: JsonObject }, rules: readonly ElementRule[]): void {
   for (const rule of rules) {
     for (const needed of rule.required) {
-      if (!isPresent(node, holder, needed.name)) reportTooFew(run, node, { rule: needed, count: 0 })
+      if (!isPresent(node, holder, needed.name)) checkCount(run, node, { rule: needed, count: 0 })
     }
   }
 }

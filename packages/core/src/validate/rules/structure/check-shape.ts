@@ -1,9 +1,61 @@
-import { pathOf, type ElementSlot, type FhirNode } from '../../../fhirpath/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { pathOf, type ElementSlot, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { didYouMean, nearest, otherCase } from '../../../text/index.js'
-import type { Help } from '../../run/finding-sink.js'
+import type { Help, Report } from '../../run/finding-sink.js'
 import { itemRemoval, listing, nodeRemoval, removal, renaming, unlisting } from '../../run/patch.js'
 import type { Run } from '../../run/run.js'
+const UNKNOWN_PROPERTY: FindingDefinition = defineFinding(
+  'unknown-property',
+  'error',
+  'structure',
+  'Correct the name of the property, or remove it; data that FHIR has no element for goes into an extension.',
+)
+const ARRAY_EXPECTED: FindingDefinition = defineFinding('array-expected', 'error', 'invalid', 'Put the value into an array.')
+const ARRAY_NOT_ALLOWED: FindingDefinition = defineFinding(
+  'array-not-allowed',
+  'error',
+  'invalid',
+  'Give the value itself, without an array; the element does not repeat.',
+)
+export const OBJECT_EXPECTED: FindingDefinition = defineFinding(
+  'object-expected',
+  'error',
+  'invalid',
+  'Give an object with the members of the type.',
+)
+const NULL_NOT_ALLOWED: FindingDefinition = defineFinding(
+  'null-not-allowed',
+  'error',
+  'invalid',
+  'Leave the property out; null is allowed only in an array, for an item that has extensions.',
+)
+const EMPTY_ARRAY: FindingDefinition = defineFinding('empty-array', 'error', 'invalid', 'Leave the property out, or add items.')
+const EMPTY_OBJECT: FindingDefinition = defineFinding(
+  'empty-object',
+  'error',
+  'invalid',
+  'Leave the element out, or give it a value, a child or an extension.',
+)
+/** Reported by the walk over the members of an object. */
+export const SEVERAL_CHOICES: FindingDefinition = defineFinding(
+  'several-choices',
+  'error',
+  'structure',
+  'Keep one of the types of the choice.',
+)
+
+/** What is reported about the JSON form of elements. */
+export const SHAPE_FINDINGS: readonly FindingDefinition[] = [
+  UNKNOWN_PROPERTY,
+  ARRAY_EXPECTED,
+  ARRAY_NOT_ALLOWED,
+  OBJECT_EXPECTED,
+  NULL_NOT_ALLOWED,
+  EMPTY_ARRAY,
+  EMPTY_OBJECT,
+  SEVERAL_CHOICES,
+]
 
 /** A member of a node, as its holder has it. */
 export interface Member {
@@ -22,11 +74,11 @@ export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): 
   )
 }
 
-/** What stands beside a primitive value is an object, or in a list null. */
+/** The `_name` beside a primitive value is an object, in a list of values a list of objects and nulls. */
 function checkExtra(run: Run, node: FhirNode, { extra, at }: { extra: unknown; at: string }): boolean {
   if (extra === undefined || isObject(extra)) return true
   if (Array.isArray(extra) && extra.every((item) => item === null || isObject(item))) return true
-  run.findings.report('object-expected', node, { text: `'${at}' can only hold objects, with an id or extensions.`, at })
+  run.findings.report(OBJECT_EXPECTED, node, { text: `The property '${at}' can only contain objects with an id or extensions.`, at })
   return false
 }
 
@@ -34,28 +86,33 @@ function own(holder: JsonObject, name: string): unknown {
   return Object.hasOwn(holder, name) ? holder[name] : undefined
 }
 
+/**
+ * What is wrong with a member as JSON, whatever is inside: it is null, an array or none where it should not be, or empty. The walk reports it, and
+ * `isFlawless` asks for it.
+ */
+export function memberProblem({ isCollection }: ElementSlot, value: unknown): FindingDefinition | undefined {
+  if (value === null) return NULL_NOT_ALLOWED
+  if (Array.isArray(value) !== isCollection) return isCollection ? ARRAY_EXPECTED : ARRAY_NOT_ALLOWED
+  return isCollection && Array.isArray(value) && value.length === 0 ? EMPTY_ARRAY : undefined
+}
+
 function checkOne(run: Run, node: FhirNode, { slot, value, at }: { slot: ElementSlot; value: unknown; at: string }): boolean {
-  if (value === undefined) return true
-  if (value === null) {
-    run.findings.report('null-not-allowed', node, { text: `'${at}' must not be null.`, at, fix: removal(node, at) })
-    return false
-  }
-  if (Array.isArray(value) === slot.isCollection) return checkNotEmptyArray(run, node, { value, at })
-  if (slot.isCollection) run.findings.report('array-expected', node, { text: `'${at}' must be an array.`, at, fix: listing(node, at) })
-  else if (Array.isArray(value))
-    run.findings.report('array-not-allowed', node, { text: `'${at}' must not be an array.`, at, fix: unlisting(node, at, value) })
+  const problem = value === undefined ? undefined : memberProblem(slot, value)
+  if (problem === undefined) return true
+  run.findings.report(problem, node, { ...memberReport(node, problem, { value, at }), at })
   return false
 }
 
-function checkNotEmptyArray(run: Run, node: FhirNode, { value, at }: { value: unknown; at: string }): boolean {
-  if (!Array.isArray(value) || value.length > 0) return true
-  run.findings.report('empty-array', node, { text: `'${at}' must not be an empty array.`, at, fix: removal(node, at) })
-  return false
+function memberReport(node: FhirNode, problem: FindingDefinition, { value, at }: { value: unknown; at: string }): Omit<Report, 'at'> {
+  if (problem === ARRAY_EXPECTED) return { text: `The property '${at}' must be an array.`, fix: listing(node, at) }
+  if (problem === NULL_NOT_ALLOWED) return { text: `The property '${at}' must not be null.`, fix: removal(node, at) }
+  if (problem === EMPTY_ARRAY) return { text: `The property '${at}' must not be an empty array.`, fix: removal(node, at) }
+  return { text: `The property '${at}' must not be an array.`, fix: Array.isArray(value) ? unlisting(node, at, value) : undefined }
 }
 
-/** The places of items that are null, and not for the sake of what stands beside them. */
+/** The indexes of items that are null although no extensions are beside them. */
 export function nullItems(run: Run, { slot, holder }: Member): readonly number[] {
-  if (!run.isStructural || !slot.isCollection) return NONE
+  if (!run.checksTypes || !slot.isCollection) return NONE
   const values = listOf(holder, slot.jsonName)
   const extras = listOf(holder, slot.siblingName)
   const items = values.length > 0 ? values : extras
@@ -70,9 +127,9 @@ function listOf(holder: JsonObject, name: string): readonly unknown[] {
 
 const NONE: readonly never[] = []
 
-/** Says that an item is null. */
+/** Reports an item that is null. */
 export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot: ElementSlot; index: number }): void {
-  run.findings.report('null-not-allowed', node, {
+  run.findings.report(NULL_NOT_ALLOWED, node, {
     text: `Item ${index} of '${slot.jsonName}' has neither a value nor extensions.`,
     at: `${slot.jsonName}[${index}]`,
     fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index),
@@ -83,21 +140,20 @@ export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
   const holder = isObject(value) ? value : extra
-  if (hasMembers(holder, node) || (value !== undefined && !isObject(value))) return true
+  if ((value !== undefined && !isObject(value)) || (holder !== undefined && hasContent(holder, node.type.kind))) return true
   const names = Object.keys(holder ?? {})
   const isOnlyId = names.length === 1 && names[0] === 'id'
-  run.findings.report('empty-object', node, {
-    text: 'An element must have a value or something inside it.',
+  run.findings.report(EMPTY_OBJECT, node, {
+    text: 'Object must have some content: a value, a child or an extension.',
     ...(isOnlyId && { code: 'invariant' }),
     fix: names.length === 0 ? nodeRemoval(node) : undefined,
   })
   return false
 }
 
-/** The `_name` beside a primitive can hold nothing but extensions. */
-function hasMembers(holder: object | undefined, { type }: FhirNode): boolean {
-  if (holder === undefined) return false
-  if (type.kind === 'primitive') return Object.hasOwn(holder, 'extension')
+/** Whether an object has something beside an id. The `_name` beside a primitive can have nothing but extensions. */
+export function hasContent(holder: object, kind: TypeDefinition['kind']): boolean {
+  if (kind === 'primitive') return Object.hasOwn(holder, 'extension')
   for (const name in holder) if (name !== 'id' && Object.hasOwn(holder, name)) return true
   return false
 }
@@ -108,7 +164,7 @@ const MAX_NAME = 100
 export function reportUnknownProperty(run: Run, node: FhirNode, name: string): void {
   const at = JSON.stringify(name.slice(0, MAX_NAME).toWellFormed()).slice(1, -1)
   const text = `Invalid additional property "${pathOf(node)}.${at}"`
-  run.findings.report('unknown-property', node, { text, at, help: () => meantName(node, name) })
+  run.findings.report(UNKNOWN_PROPERTY, node, { text, at, help: () => meantName(node, name) })
 }
 
 function meantName(node: FhirNode, name: string): Help {

@@ -1,3 +1,4 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, type FhirNode, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
@@ -5,7 +6,19 @@ import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import type { Report } from '../../run/finding-sink.js'
 import { pointerOf } from '../../run/patch.js'
-import type { Run } from '../../run/run.js'
+import type { Run, DemandRule } from '../../run/run.js'
+export const UNKNOWN_RESOURCE_TYPE: FindingDefinition = defineFinding(
+  'unknown-resource-type',
+  'error',
+  'structure',
+  'Use a resource type of FHIR R4 in resourceType.',
+)
+export const TYPE_NOT_ALLOWED: FindingDefinition = defineFinding(
+  'type-not-allowed',
+  'error',
+  'structure',
+  'Use one of the types that are allowed here.',
+)
 
 const ABSTRACT: ReadonlySet<string> = new Set(['Resource', 'DomainResource'])
 
@@ -30,15 +43,23 @@ export function unknownType(model: TypeModel, node: FhirNode): Report {
 /** Whether an inner resource has a type: without one nothing else can be checked. */
 export function checkResourceType(run: Run, node: FhirNode): boolean {
   if (isConcrete(run.model, node.type.name)) return true
-  run.findings.report('unknown-resource-type', node, unknownType(run.model, node))
+  run.findings.report(UNKNOWN_RESOURCE_TYPE, node, unknownType(run.model, node))
   return false
 }
 
+/** Types of inner resources. */
+export const allowedTypeRule: DemandRule = {
+  name: 'type',
+  finds: [TYPE_NOT_ALLOWED],
+  appliesTo: ({ isBase, types }, model) => !isBase && types.some(({ code }) => model.type(code)?.kind === 'resource'),
+  check: checkAllowedType,
+}
+
 /** Checks that an inner resource is of a type that the rules for its place allow. */
-export function checkAllowedType(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+function checkAllowedType(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   for (const { isBase, types, profile } of rules) {
     if (isBase || types.length === 0 || types.some(({ code }) => isSubtype(run.model, node.type, code))) continue
-    run.findings.report('type-not-allowed', node, {
+    run.findings.report(TYPE_NOT_ALLOWED, node, {
       text: `A ${node.type.name} is not allowed here; allowed: ${types.map(({ code }) => code).join(', ')}.`,
       code: 'informational',
       profile,

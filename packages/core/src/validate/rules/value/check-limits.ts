@@ -1,27 +1,39 @@
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { addDuration, decimalOf, temporalOf, temporalText, type FhirNode, type UnitConversion } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
-import { compileRegex } from '../../../regex/index.js'
 import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../run/element-rule.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
-import type { Run } from '../../run/run.js'
+import type { DemandRule, Run } from '../../run/run.js'
 import { base64Length } from '../primitive/number-and-bytes.js'
 import { quantityProblem, type LimitProblem } from './quantity-limit.js'
+const VALUE_LIMIT: FindingDefinition = defineFinding('value-limit', 'error', 'invalid', 'Use a value within the limits of the element.')
 
-/** Checks length, form, size, decimal places, units, minimum and maximum of a value. */
-export function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
+const LIMITS = ['min', 'max', 'maxLength', 'minLength', 'maxDecimalPlaces', 'maxSize', 'regex', 'units'] as const
+
+/** Limits: length, format, size, decimal places, units, minimum and maximum of a value. */
+export const limitRule: DemandRule = {
+  name: 'limit',
+  finds: [VALUE_LIMIT],
+  appliesTo: ({ value }) => LIMITS.some((limit) => value[limit] !== undefined),
+  check: (run, node, rules) => {
+    for (const rule of rules) checkLimits(run, node, rule)
+  },
+}
+
+function checkLimits(run: Run, node: FhirNode, rule: ElementRule): void {
   const { min, max } = rule.value
   const problems = [
     lengthProblem(node, rule),
-    formProblem(node, rule),
+    formProblem(run, node, rule),
     sizeProblem(node, rule),
     placesProblem(run, node, rule),
     unitProblem(node, rule),
     min && boundProblem(run, node, { limit: min, direction: -1 }),
     max && boundProblem(run, node, { limit: max, direction: 1 }),
   ]
-  for (const problem of problems) if (problem !== undefined) run.findings.report('value-limit', node, { ...problem, profile: rule.profile })
+  for (const problem of problems) if (problem !== undefined) run.findings.report(VALUE_LIMIT, node, { ...problem, profile: rule.profile })
 }
 
 const MOMENTS: ReadonlySet<string> = new Set(['date', 'dateTime', 'instant'])
@@ -64,10 +76,9 @@ function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }:
   return undefined
 }
 
-/** A pattern that cannot be used says nothing about the value. */
-function formProblem({ value }: FhirNode, { value: { regex } }: ElementRule): LimitProblem | undefined {
+function formProblem(run: Run, { value }: FhirNode, { value: { regex } }: ElementRule): LimitProblem | undefined {
   if (regex === undefined || !isScalar(value)) return undefined
-  return hasForm(String(value), regex) ? undefined : { text: `The value does not have the form ${quoted(regex)}.` }
+  return hasForm(run, String(value), regex) ? undefined : { text: `The value does not match the regular expression ${quoted(regex)}.` }
 }
 
 function sizeProblem({ value, type }: FhirNode, { value: { maxSize } }: ElementRule): LimitProblem | undefined {
@@ -129,10 +140,10 @@ function compareTimes(a: string, b: string): number | undefined {
   return a.slice(0, length).localeCompare(b.slice(0, length), 'en')
 }
 
-/** Whether the whole text matches a pattern of a definition. One that cannot be used says nothing about the text. */
-export function hasForm(text: string, pattern: string): boolean {
+/** Whether the whole text matches the regular expression of a definition. One that cannot be used, or takes too long, restricts nothing. */
+export function hasForm({ definitions }: Run, text: string, pattern: string): boolean {
   try {
-    return compileRegex(pattern).matchesWhole(text)
+    return definitions.pattern(pattern)?.matchesWhole(text) !== false
   } catch (error) {
     if (error instanceof OperationError) return true
     throw error

@@ -1,35 +1,72 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
-import type { Run } from '../../run/run.js'
-import { checkLanguageSections } from '../narrative/check-narrative.js'
-import { checkLimits } from './check-limits.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import type { DemandRule, Run } from '../../run/run.js'
 import { differencesOf } from './compare-json.js'
 
-/** Checks a node against the fixed value, the pattern, the limits and all else that a rule says about its value. */
-export function checkValue(run: Run, node: FhirNode, rule: ElementRule): void {
-  const { fixed, pattern, alternatives, sections } = rule.value
-  if (fixed !== undefined) compare(run, node, { expected: fixed, rule, kind: 'value-fixed' })
-  if (pattern !== undefined) compare(run, node, { expected: pattern, rule, kind: 'value-pattern' })
-  if (rule.hasLimits) checkLimits(run, node, rule)
-  if (alternatives !== undefined) checkValued(run, node, { alternatives, rule })
-  if (sections !== undefined) checkLanguageSections(run, node, { sections, rule })
+const VALUE_FIXED: FindingDefinition = defineFinding('value-fixed', 'error', 'value', 'Use the value that the profile fixes.')
+const VALUE_PATTERN: FindingDefinition = defineFinding(
+  'value-pattern',
+  'error',
+  'value',
+  'Use a value that contains everything in the pattern of the profile.',
+)
+const VALUE_MISSING: FindingDefinition = defineFinding(
+  'value-missing',
+  'error',
+  'invalid',
+  'Give the element a value; extensions alone are not enough here.',
+)
+
+/** Fixed values: an element has exactly this value. */
+export const fixedValueRule: DemandRule = {
+  name: 'fixed',
+  finds: [VALUE_FIXED],
+  appliesTo: ({ value }) => value.fixed !== undefined,
+  check: (run, node, rules) => {
+    for (const rule of rules) compare(run, node, { expected: rule.value.fixed, rule, finding: VALUE_FIXED })
+  },
 }
 
-function compare(
-  run: Run,
-  node: FhirNode,
-  { expected, rule, kind }: { expected: unknown; rule: ElementRule; kind: 'value-fixed' | 'value-pattern' },
-): void {
-  for (const { at, text } of differencesOf(node.value, expected, { at: '', isPattern: kind === 'value-pattern' })) {
-    run.findings.report(kind, node, { text: text(), profile: rule.profile, ...(at !== '' && { at }) })
+/** Patterns: an element has at least what the pattern has. */
+export const patternRule: DemandRule = {
+  name: 'pattern',
+  finds: [VALUE_PATTERN],
+  appliesTo: ({ value }) => value.pattern !== undefined,
+  check: (run, node, rules) => {
+    for (const rule of rules) compare(run, node, { expected: rule.value.pattern, rule, finding: VALUE_PATTERN })
+  },
+}
+
+/** Values that extensions cannot replace. */
+export const neededValueRule: DemandRule = {
+  name: 'value',
+  finds: [VALUE_MISSING],
+  appliesTo: ({ value }) => value.alternatives !== undefined,
+  check: checkValued,
+}
+
+interface Expected {
+  readonly expected: unknown
+  readonly rule: ElementRule
+  readonly finding: FindingDefinition
+}
+
+function compare(run: Run, node: FhirNode, { expected, rule, finding }: Expected): void {
+  for (const { at, text } of differencesOf(node.value, expected, { at: '', isPattern: finding === VALUE_PATTERN })) {
+    run.findings.report(finding, node, { text: text(), profile: rule.profile, ...(at !== '' && { at }) })
   }
 }
 
-/** A primitive has a value, or one of the extensions that can stand in its place. */
-function checkValued(run: Run, node: FhirNode, { alternatives, rule }: { alternatives: readonly string[]; rule: ElementRule }): void {
+/** A primitive has a value, or one of the extensions that the profile allows in its place. */
+function checkValued(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (node.value !== undefined || !isObject(node.extra)) return
-  if (objectsAt(node.extra, 'extension').some(({ url }) => alternatives.some((alternative) => alternative === url))) return
-  const instead = alternatives.length === 0 ? '' : ` or, in its place, one of the extensions ${alternatives.join(', ')}`
-  run.findings.report('value-missing', node, { text: `A value is required here${instead}.`, profile: rule.profile })
+  const urls = objectsAt(node.extra, 'extension').map(({ url }) => url)
+  for (const { value, profile } of rules) {
+    const alternatives = value.alternatives ?? []
+    if (alternatives.some((alternative) => urls.includes(alternative))) continue
+    const instead = alternatives.length === 0 ? '' : ` or one of the extensions ${alternatives.join(', ')}`
+    run.findings.report(VALUE_MISSING, node, { text: `The element must have a value${instead}.`, profile })
+  }
 }

@@ -1,0 +1,107 @@
+import type { FindingDefinition } from '../run/finding.js'
+import { FINDINGS_CUT } from '../run/finding-sink.js'
+import { PRIMITIVE_FINDINGS } from '../run/primitive-problem.js'
+import type { DemandRule, NodeRule, ResourceRule } from '../run/run.js'
+import { bundleRule } from './bundle/check-bundle.js'
+import { bindingRule } from './codes/check-bindings.js'
+import { codingRule, unitRule } from './codes/check-coding.js'
+import { terminologyStatusRule } from './codes/check-status.js'
+import { codeSystemRule } from './conformance/code-system.js'
+import { conceptMapRule } from './conformance/concept-map.js'
+import { operationDefinitionRule } from './conformance/operation-definition.js'
+import { capabilityRule, searchParameterRule } from './conformance/search-parameter.js'
+import { valueSetRule } from './conformance/value-set.js'
+import { constraintRule } from './constraint/check-constraints.js'
+import { attachmentRule, identifierRule } from './datatypes.js'
+import { extensionRule } from './extension/check-extension.js'
+import { extensionContextRule } from './extension/extension-context.js'
+import { measureRule } from './measure/check-measure.js'
+import { measureReportRule } from './measure/check-report.js'
+import { languageSectionRule, narrativeRule } from './narrative/check-narrative.js'
+import { exampleUrlRule, fragmentRule } from './primitive/check-uri.js'
+import { TEXT_FINDINGS } from './primitive/text.js'
+import { URI_FORM } from './primitive/uri.js'
+import { PROFILE_FINDINGS } from './profile/applied-profiles.js'
+import { PROFILE_CHOICE } from './profile/chosen-profile.js'
+import { PROFILE_APPLIED } from './profile/vital-signs.js'
+import { questionnaireRule } from './questionnaire/check-questionnaire.js'
+import { questionnaireResponseRule } from './questionnaire/check-response.js'
+import { referenceRule } from './reference/check-reference.js'
+import { targetRule } from './reference/check-target.js'
+import { resourceRule } from './resource.js'
+import { signatureRule } from './signature/check-signature.js'
+import { SLICE_FINDINGS } from './slicing/assign-slices.js'
+import { structureDefinitionRule } from './structure-definition/check-structure-definition.js'
+import { CARDINALITY_FINDINGS } from './structure/cardinality.js'
+import { SHAPE_FINDINGS } from './structure/check-shape.js'
+import { elementIdRule } from './structure/element-id.js'
+import { allowedTypeRule, UNKNOWN_RESOURCE_TYPE } from './structure/resource-type.js'
+import { limitRule } from './value/check-limits.js'
+import { fixedValueRule, neededValueRule, patternRule } from './value/check-value.js'
+
+/** The rules on what ElementDefinitions say, in the order in which they are checked. A new one is a file and a line here. */
+export const DEMAND_RULES: readonly DemandRule[] = [
+  allowedTypeRule,
+  fixedValueRule,
+  patternRule,
+  limitRule,
+  neededValueRule,
+  languageSectionRule,
+  bindingRule,
+  constraintRule,
+  targetRule,
+]
+
+/** The rules on nodes by type, in the order in which they are checked. A new one is a file and a line here. */
+export const NODE_RULES: readonly NodeRule[] = [
+  elementIdRule,
+  resourceRule,
+  fragmentRule,
+  exampleUrlRule,
+  codingRule,
+  terminologyStatusRule,
+  unitRule,
+  extensionRule,
+  extensionContextRule,
+  referenceRule,
+  identifierRule,
+  attachmentRule,
+  narrativeRule,
+]
+
+/** The rules on whole resources by type. A new one is a file and a line here. */
+export const RESOURCE_RULES: readonly ResourceRule[] = [
+  bundleRule,
+  signatureRule,
+  measureRule,
+  measureReportRule,
+  codeSystemRule,
+  valueSetRule,
+  conceptMapRule,
+  searchParameterRule,
+  capabilityRule,
+  operationDefinitionRule,
+  structureDefinitionRule,
+  questionnaireRule,
+  questionnaireResponseRule,
+]
+
+/** What the walk itself reports, by any rule on JSON, cardinality, slices and profiles. */
+const WALK_FINDINGS: readonly FindingDefinition[] = [
+  FINDINGS_CUT,
+  ...SHAPE_FINDINGS,
+  UNKNOWN_RESOURCE_TYPE,
+  ...CARDINALITY_FINDINGS,
+  ...PRIMITIVE_FINDINGS,
+  ...TEXT_FINDINGS,
+  URI_FORM,
+  ...SLICE_FINDINGS,
+  ...PROFILE_FINDINGS,
+  PROFILE_CHOICE,
+  PROFILE_APPLIED,
+]
+
+/** Every kind of finding that a walk can report, by name, in the order of the rules. */
+export const RULE_FINDINGS: ReadonlyMap<string, FindingDefinition> = new Map(
+  [...WALK_FINDINGS, ...[...DEMAND_RULES, ...NODE_RULES, ...RESOURCE_RULES].flatMap(({ finds }) => finds)].map((one) => [one.kind, one]),
+)

@@ -1,0 +1,95 @@
+import type { Brought } from '../../content/index.js'
+import type { CompiledPath, Pending } from '../../fhirpath/index.js'
+import type { JsonObject } from '../../json/index.js'
+import type { LinearRegex } from '../../regex/index.js'
+import type { StatusNote, SystemFamily } from '../../terminology/index.js'
+import type { Profile } from './element-rule.js'
+
+/** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
+export interface Definitions extends CodeDefinitions, ResourceDefinitions, SignatureChecks {
+  /** The definition of a type of the release. */
+  readonly baseType: (type: string) => Profile | undefined | Pending
+  /** A StructureDefinition by canonical, with or without version; `undefined` when there is none. */
+  readonly profile: (canonical: string) => Profile | undefined | Pending
+  /**
+   * An invariant's expression, compiled once per cache.
+   *
+   * @throws {OperationError} `fhirpath-invalid` for one that is not FHIRPath.
+   */
+  readonly expression: (expression: string) => CompiledPath
+  /** The regular expression of a definition, compiled once per cache; `undefined` for one that cannot be used, which restricts nothing. */
+  readonly pattern: (pattern: string) => LinearRegex | undefined
+  /** Fetches what the walk asked for. False when it had all that it needed. */
+  readonly settle: () => Promise<boolean>
+}
+
+/** Definitions that rules read as they are. */
+export interface ResourceDefinitions {
+  /** The resource of a type with a canonical, with or without version; `undefined` when there is none. */
+  readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
+  /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
+  readonly globalProfiles: (type: string) => readonly string[] | Pending
+}
+
+/** Value sets and code systems. */
+export interface CodeDefinitions {
+  /** A value set by canonical; `undefined` when there is none that can be used. */
+  readonly valueSet: (canonical: string) => CodeList | undefined | Pending
+  /** The same for the value sets of FHIR's own types, which are looked up once. */
+  readonly baseValueSet: (canonical: string) => CodeList | undefined | Pending
+  /** A value set that another resource contains. */
+  readonly givenValueSet: (resource: JsonObject) => CodeList | undefined | Pending
+  /** Everything known under a canonical; the version that it names is ready to be asked, or the newest. */
+  readonly codeSystem: (canonical: string) => SystemFamily | Pending
+}
+
+/** A code of a resource. Without system it is one of the value set's own. */
+export interface GivenCode {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+  readonly code: string
+}
+
+/** Whether a code is in a value set; `unknown` when that needs content that is not available. */
+export type Verdict = 'in' | 'out' | 'unknown'
+
+/** A value set whose codes can be looked up. */
+export interface CodeList {
+  /** `url|version`. */
+  readonly canonical: string
+  readonly title: string
+  readonly has: (code: GivenCode) => Verdict
+  /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
+  readonly notes: (system: string) => readonly StatusNote[]
+  /** Displays that it gives a code where it lists its codes one by one. */
+  readonly displays: (code: GivenCode) => readonly string[]
+  /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
+  readonly suggestions: (code: GivenCode) => readonly string[]
+  /** False once a code system of it has become one for a single request. */
+  readonly lasts: () => boolean
+  /** Whether definitions with these urls would take the place of something that it was made of. */
+  readonly restsOn: (brought: Brought) => boolean
+}
+
+/** What is said to be signed by a key. */
+export interface SignatureClaim {
+  readonly algorithm: SignatureAlgorithm
+  /** SubjectPublicKeyInfo in DER. */
+  readonly publicKey: Uint8Array<ArrayBuffer>
+  readonly signature: Uint8Array<ArrayBuffer>
+  readonly signed: Uint8Array<ArrayBuffer>
+}
+
+/** How a signature is verified, in the terms of Web Cryptography. */
+export interface SignatureAlgorithm {
+  readonly name: string
+  readonly hash: string
+  readonly saltLength: number
+  readonly namedCurve: string
+}
+
+/** Signatures. */
+export interface SignatureChecks {
+  /** Whether a claim is true; false for a key that the algorithm cannot use, too. The same element is asked once. */
+  readonly verifies: (element: object, claim: SignatureClaim) => boolean | Pending
+}

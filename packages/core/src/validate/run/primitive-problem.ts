@@ -1,0 +1,55 @@
+import { defineFinding, type Finding, type FindingDefinition } from './finding.js'
+
+export const PRIMITIVE_TYPE: FindingDefinition = defineFinding(
+  'primitive-type',
+  'error',
+  'invalid',
+  'Write the value as the JSON type that its FHIR type needs.',
+)
+export const PRIMITIVE_FORM: FindingDefinition = defineFinding(
+  'primitive-form',
+  'error',
+  'invalid',
+  'Write the value in the format of its type.',
+)
+export const PRIMITIVE_EMPTY: FindingDefinition = defineFinding(
+  'primitive-empty',
+  'error',
+  'invalid',
+  'Leave the element out, or give it a value.',
+)
+export const PRIMITIVE_RANGE: FindingDefinition = defineFinding(
+  'primitive-range',
+  'warning',
+  'invalid',
+  'Check that this value is intended.',
+)
+export const PRIMITIVE_SPACE: FindingDefinition = defineFinding(
+  'primitive-space',
+  'warning',
+  'invalid',
+  'Remove the white space around or inside the value.',
+)
+
+/** What is reported about the form of primitive values. */
+export const PRIMITIVE_FINDINGS: readonly FindingDefinition[] = [
+  PRIMITIVE_TYPE,
+  PRIMITIVE_FORM,
+  PRIMITIVE_EMPTY,
+  PRIMITIVE_RANGE,
+  PRIMITIVE_SPACE,
+]
+
+/** What is wrong with the form of a value. With a severity, which is then below `error`, the value can be used. */
+export interface PrimitiveProblem {
+  readonly finding: FindingDefinition
+  readonly text: string
+  readonly severity?: Finding['severity']
+}
+
+/**
+ * What is wrong with a value of a primitive type; `undefined` when it is right.
+ *
+ * @param source A number as it was written.
+ */
+export type PrimitiveCheck = (value: unknown, source: string, now: Date) => PrimitiveProblem | undefined
