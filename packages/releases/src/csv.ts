@@ -1,3 +1,5 @@
+import { pipeline, Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
 import { OperationError } from 'fhir-ops/errors'
 import type { ReleaseFile } from './release-file.js'
 import { releaseText } from './release-text.js'
@@ -11,11 +13,11 @@ export interface CsvRow {
 }
 
 /**
- * Reads a CSV file row by row: commas, values in double quotes where needed, which may hold line breaks and doubled quotes. The first row names
+ * Reads a CSV file row by row: commas, values in double quotes where needed, which may contain line breaks and doubled quotes. The first row names
  * the columns.
  *
- * @throws {OperationError} `definition-invalid` for quotes that do not end, or not within `MAX_RECORD` characters, and for a row with more or
- *   fewer values than there are columns; what `releaseText` throws.
+ * @throws {OperationError} `definition-invalid` for quotes that do not end, or not within `MAX_RECORD` bytes, for a quote inside an unquoted value, and
+ *   for a row with more or fewer values than there are columns; what `releaseText` throws.
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export async function* csvRows(file: ReleaseFile): AsyncGenerator<CsvRow> {
@@ -35,50 +37,22 @@ function rowOf(columns: readonly string[], values: readonly string[], place: str
   return { place, get: (column) => row.get(column) || undefined }
 }
 
-async function* records(file: ReleaseFile): AsyncGenerator<readonly string[]> {
-  let rest = ''
-  for await (const piece of releaseText(file)) {
-    rest += piece
-    const end = lastRecordEnd(rest)
-    yield* recordsIn(rest.slice(0, end))
-    rest = rest.slice(end)
-    if (rest.length > MAX_RECORD) throw unended(file.name)
-  }
-  if (rest.split('"').length % 2 === 0) throw unended(file.name)
-  yield* recordsIn(rest)
-}
-
 const MAX_RECORD = 1 << 20
 
-function unended(name: string): OperationError {
-  return new OperationError('definition-invalid', `${name} has quotes that do not end.`)
+async function* records(file: ReleaseFile): AsyncGenerator<readonly string[]> {
+  // Rows of another length are reported with their place by `rowOf`.
+  const parser = parse({ max_record_size: MAX_RECORD, record_delimiter: ['\r\n', '\n'], relax_column_count: true })
+  // What goes wrong on the way reaches whoever reads the parser.
+  pipeline(Readable.from(releaseText(file)), parser, () => undefined)
+  try {
+    for await (const values of parser) yield values
+  } catch (error) {
+    throw error instanceof CsvError ? refusalOf(error, file.name) : error
+  }
 }
 
-/** The place behind the last line break that is in no quotes. */
-function lastRecordEnd(text: string): number {
-  let end = 0
-  let quoted = false
-  for (let place = 0; place < text.length; place++) {
-    const character = text.charCodeAt(place)
-    if (character === QUOTE) quoted = !quoted
-    else if (character === NEW_LINE && !quoted) end = place + 1
-  }
-  return end
-}
-
-const QUOTE = 0x22
-const NEW_LINE = 0x0a
-function* recordsIn(text: string): Generator<readonly string[]> {
-  let values: string[] = []
-  // A value, and what ends it.
-  const value = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y
-  while (value.lastIndex < text.length) {
-    const match = value.exec(text)
-    if (match === null) throw new OperationError('definition-invalid', 'A row has a quote in the middle of a value.')
-    values.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-    if (match[3] === ',') continue
-    yield values
-    values = []
-  }
-  if (values.length > 0) yield values
+function refusalOf(cause: CsvError, name: string): OperationError {
+  const isEndless = cause.code === 'CSV_QUOTE_NOT_CLOSED' || cause.code === 'CSV_MAX_RECORD_SIZE'
+  const problem = isEndless ? `${name} has quotes that do not end.` : `A row of ${name} has a quote in the middle of a value.`
+  return new OperationError('definition-invalid', problem, { cause })
 }
