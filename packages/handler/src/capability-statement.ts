@@ -9,6 +9,7 @@ import { isImported } from 'fhir-ops/code-system'
 import type { SearchParameter } from 'fhir-ops/search'
 import { resourceTypes } from 'fhir-ops/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
+import manifest from '../package.json' with { type: 'json' }
 import { COMPARTMENTS } from './content/search/compartment.js'
 import type { Route } from './exchange.js'
 import { mostDeletions } from './content/write.js'
@@ -26,8 +27,7 @@ const BOTS =
 
 const OAUTH = { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }
 
-const VERSION = '0.1.0'
-const RELEASED = '2026-01-01'
+const { version } = manifest
 
 /** What the service can do, made from the route table. */
 export function capabilityStatement(
@@ -40,14 +40,14 @@ export function capabilityStatement(
     id: 'server',
     extension: features(),
     url: `${service.baseUrl}${FHIR_PATH}/metadata`,
-    version: VERSION,
+    version,
     name: 'FhirOps',
     title: 'fhir-ops',
     status: 'active',
-    date: RELEASED,
+    date: service.startedAt,
     kind: 'instance',
     instantiates: ['http://hl7.org/fhir/CapabilityStatement/terminology-server'],
-    software: { name: 'fhir-ops', version: VERSION, releaseDate: RELEASED },
+    software: { name: 'fhir-ops', version },
     implementation: { description: 'fhir-ops', url: `${service.baseUrl}${FHIR_PATH}` },
     fhirVersion: '4.0.1',
     format: ['application/fhir+json', 'application/json'],
@@ -68,11 +68,11 @@ export function capabilityStatement(
 }
 
 /** What the terminology operations can do. */
-export function terminologyStatement({ baseUrl, ctx }: Service): ReturnType<typeof terminologyCapabilities> {
+export function terminologyStatement({ baseUrl, ctx, startedAt }: Service): ReturnType<typeof terminologyCapabilities> {
   const base = `${baseUrl}${FHIR_PATH}`
   const url = `${base}/metadata?mode=terminology`
   const codeSystems = (ctx.codeSystems ?? []).filter((system) => !isImported(system)).map((system) => system.url)
-  return terminologyCapabilities({ url, base, version: VERSION, name: 'FhirOps', title: 'fhir-ops', date: RELEASED, codeSystems })
+  return terminologyCapabilities({ url, base, version, name: 'FhirOps', title: 'fhir-ops', date: startedAt, codeSystems })
 }
 
 function resourceEntry(service: Service, type: string, routes: readonly Route[]): RestResource {
@@ -133,10 +133,13 @@ function operationsOf(routes: readonly Route[]): CapabilityStatementRestResource
 
 const FEATURE = 'http://hl7.org/fhir/uv/application-feature/StructureDefinition/feature'
 
+/** Version of HL7's tests for terminology servers that this one passes; test runners choose what they expect by it. */
+const TESTS_PASSED = '1.9.3'
+
 /** What terminology clients ask for by name, in this order. */
 function features(): NonNullable<CapabilityStatement['extension']> {
   return [
-    feature('http://hl7.org/fhir/uv/tx-tests/FeatureDefinition/test-version', { valueCode: '1.9.3' }),
+    feature('http://hl7.org/fhir/uv/tx-tests/FeatureDefinition/test-version', { valueCode: TESTS_PASSED }),
     feature('http://hl7.org/fhir/uv/tx-ecosystem/FeatureDefinition/CodeSystemAsParameter', { valueBoolean: true }),
   ]
 }

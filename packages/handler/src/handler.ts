@@ -18,10 +18,9 @@ export interface Handler {
 }
 
 /**
- * Makes the handler of a service (INTERFACE.md 4).
+ * Makes the handler of a service.
  *
- * @throws {TypeError} for options that cannot be.
- * @throws {OperationError} `parameter-required`, `parameter-value` without a context or sessions.
+ * @throws {TypeError} for an option that is missing, unknown, of another type, or impossible, such as a realm with a quotation mark.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const service = createService(options)

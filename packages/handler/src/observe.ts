@@ -1,8 +1,8 @@
+import type { OperationContext } from 'fhir-ops/context'
 import { ERRORS, type OperationError } from 'fhir-ops/errors'
 import { withinSpan, type Span, type Telemetry } from 'fhir-ops/telemetry'
 import type { Exchange } from './exchange.js'
 import type { Answer } from './http/answer.js'
-import type { Service } from './service.js'
 
 /** One structured line of the log: one per request, and one for a failure in the middle of an answer. */
 export interface LogEntry {
@@ -31,8 +31,14 @@ interface Ending {
   readonly note?: ((entry: LogEntry) => void) | undefined
 }
 
+/** Where the log goes. */
+interface LogTarget {
+  readonly log: ((entry: LogEntry) => void) | undefined
+  readonly ctx: Pick<OperationContext, 'now'>
+}
+
 /** Writes the log line of a request; an error that nobody foresaw with its stack. */
-export function logRequest({ log, ctx }: Service, exchange: Exchange, { status, started, error, note }: Ending): void {
+export function logRequest({ log, ctx }: LogTarget, exchange: Exchange, { status, started, error, note }: Ending): void {
   if (log === undefined && note === undefined) return
   const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
   const entry: LogEntry = {
@@ -62,7 +68,7 @@ export type Observe = (serve: (note: (entry: LogEntry) => void) => Promise<Answe
 
 /**
  * A span for each request, and its duration in the histogram `fhir_ops.request.duration`; `fhir_ops.request.active` counts those under way.
- * Both are described by method, route template, status and code of the error: nothing else of a request is told.
+ * Both are described by method, route template, status and code of the error: nothing else of a request leaves the process.
  */
 export function observerOf({ tracer, meter }: Telemetry): Observe {
   const duration = meter?.createHistogram('fhir_ops.request.duration', { description: 'Duration of requests', unit: 's' })

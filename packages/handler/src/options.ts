@@ -1,5 +1,22 @@
 import type { OperationContext } from 'fhir-ops/context'
 import type { Bots } from 'fhir-ops/execute'
+import {
+  AMOUNT,
+  CLOCK,
+  FLAG,
+  FUNCTION,
+  having,
+  inputShape,
+  listOf,
+  needed,
+  OBJECT,
+  oneOf,
+  optionsOf,
+  TEXT,
+  type InputShape,
+  type MemberKind,
+} from 'fhir-ops/input'
+import { isObject } from 'fhir-ops/json'
 import type { Operation } from 'fhir-ops/operation'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
@@ -64,3 +81,49 @@ export interface HandlerOptions extends AccessPolicy {
   /** OpenTelemetry's tracer and meter, for a span and a measurement of each request. Default none. */
   readonly telemetry?: Telemetry
 }
+
+const SMART: MemberKind = { words: 'an object or a function', is: (value) => isObject(value) || typeof value === 'function' }
+
+const LIMITS_SHAPE = inputShape<HandlerLimits>({
+  bodyBytes: AMOUNT,
+  terminologyBytes: AMOUNT,
+  urlBytes: AMOUNT,
+  queryParameters: AMOUNT,
+  jsonDepth: AMOUNT,
+  jsonMembers: AMOUNT,
+  stringLength: AMOUNT,
+  concurrency: AMOUNT,
+  queue: AMOUNT,
+  conditionalDeletes: AMOUNT,
+  bundleEntries: AMOUNT,
+  closeMs: AMOUNT,
+  readinessMs: AMOUNT,
+})
+
+/** What plain JavaScript may pass. */
+export const HANDLER_OPTIONS: InputShape = inputShape<HandlerOptions>({
+  context: needed(having('a context', ['storage', 'content', 'limits'])),
+  sessions: needed(having('sessions', ['verify', 'audit'])),
+  baseUrl: needed(TEXT),
+  defaultPolicy: needed(oneOf('deny', 'allow-authenticated')),
+  policy: FUNCTION,
+  mountPath: TEXT,
+  auth: oneOf('required', 'off'),
+  verifiers: listOf(having('a verifier', ['claims', 'verify'])),
+  logoutTokens: listOf(having('a verifier of logout tokens', ['claims', 'verify'])),
+  dpop: optionsOf(inputShape<DpopOptions>({ replays: having('a memory of used keys', ['isNew']), now: CLOCK })),
+  smartConfiguration: SMART,
+  operations: listOf(having('an operation that states what it needs', ['name', 'run', 'needs'])),
+  indexer: FUNCTION,
+  bots: having('bots', ['host', 'limits']),
+  grantBotStorage: FLAG,
+  validateWrites: oneOf('all', 'structure'),
+  limits: optionsOf(LIMITS_SHAPE),
+  realm: TEXT,
+  userinfoMissingToken: oneOf('unauthorized', 'invalid_request'),
+  trustProxy: listOf(TEXT),
+  cors: optionsOf(inputShape<CorsOptions>({ origins: needed(listOf(TEXT)) })),
+  readiness: FUNCTION,
+  log: FUNCTION,
+  telemetry: OBJECT,
+})

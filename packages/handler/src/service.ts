@@ -1,9 +1,8 @@
 import { createKeyedLock, type KeyedLock, type OperationContext } from 'fhir-ops/context'
 import { definitionEntries } from 'fhir-ops/content'
 import { botEntries, type Bots } from 'fhir-ops/execute'
-import { isObject } from 'fhir-ops/json'
 import type { Operation } from 'fhir-ops/operation'
-import { checkGiven, checkHas } from 'fhir-ops/errors'
+import { checkOptions } from 'fhir-ops/input'
 import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
@@ -21,7 +20,7 @@ import type { CorsOptions } from './http/cors.js'
 import { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
 import { type LogEntry, type Observe, observerOf } from './observe.js'
 import { OPERATIONS } from './operations.js'
-import type { HandlerOptions } from './options.js'
+import { HANDLER_OPTIONS, type HandlerOptions } from './options.js'
 
 /** The options of a handler, checked and completed. */
 export interface Service {
@@ -55,6 +54,8 @@ export interface Service {
   readonly log: ((entry: LogEntry) => void) | undefined
   readonly observe: Observe | undefined
   readonly executor: Executor
+  /** When the service was made: the date of what it states about itself, as an instant. */
+  readonly startedAt: string
   /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
   readonly writeLock: KeyedLock
 }
@@ -62,15 +63,12 @@ export interface Service {
 /** Where FHIR paths begin, below the base. */
 export const FHIR_PATH = '/fhir/R4'
 
-/** @throws {TypeError} for options that cannot be. @throws {OperationError} for those that are missing or something else. */
+/** @throws {TypeError} for an option that is missing, unknown, of another type, or impossible. */
 export function createService(options: HandlerOptions): Service {
-  checkGiven('options', options)
+  checkOptions('createHandler', HANDLER_OPTIONS, options)
   const { context, sessions, defaultPolicy, policy } = options
-  checkHas('context', context, ['storage', 'content', 'limits'])
-  checkHas('sessions', sessions, ['verify'])
   const baseUrl = baseUrlOf(options.baseUrl)
   const limits = { ...DEFAULT_HANDLER_LIMITS, ...options.limits }
-  checkPolicy(defaultPolicy)
   return {
     ctx: context,
     sessions,
@@ -81,7 +79,7 @@ export function createService(options: HandlerOptions): Service {
     scopeReading: { parse: scopeParser(), ctx: context, base: `${baseUrl}${FHIR_PATH}`, maxParameters: limits.queryParameters },
     ...foreignTokensOf(options),
     smartConfiguration: options.smartConfiguration,
-    operations: checkedOperations(options.operations ?? OPERATIONS),
+    operations: options.operations ?? OPERATIONS,
     indexer: options.indexer ?? indexerOf(context, baseUrl),
     bots: options.bots,
     grantBotStorage: options.grantBotStorage ?? false,
@@ -95,14 +93,9 @@ export function createService(options: HandlerOptions): Service {
     log: loggerOf(options),
     observe: options.telemetry && observerOf(options.telemetry),
     executor: createExecutor(limits),
+    startedAt: context.now().toISOString(),
     writeLock: createKeyedLock(),
   }
-}
-
-/** Plain JavaScript may leave the rights out. */
-function checkedOperations(operations: readonly Operation[]): readonly Operation[] {
-  for (const { name, needs } of operations) if (!isObject(needs)) throw new TypeError(`The operation ${name} does not state what it needs.`)
-  return operations
 }
 
 function foreignTokensOf({
@@ -115,22 +108,16 @@ function foreignTokensOf({
   return { verifiers, logoutTokens, dpop: dpop && dpopCheck({ replays, ...dpop }) }
 }
 
-/** A log that fails must not fail the request it tells about. */
+/** A log that fails must not fail the request that it is about. */
 function loggerOf({ log }: HandlerOptions): Service['log'] {
   if (log === undefined) return undefined
   return (entry) => {
     try {
       log(entry)
     } catch {
-      // There is no other place to tell it.
+      // There is no other place to report it.
     }
   }
-}
-
-/** Plain JavaScript may leave it out. */
-function checkPolicy(defaultPolicy: unknown): void {
-  if (defaultPolicy === 'deny' || defaultPolicy === 'allow-authenticated') return
-  throw new TypeError("defaultPolicy must be chosen: 'deny' or 'allow-authenticated'.")
 }
 
 function indexerOf({ search }: OperationContext, baseUrl: string): Indexer {

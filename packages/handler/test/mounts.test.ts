@@ -269,16 +269,30 @@ describe('options that cannot be', () => {
     expect(() => createHandler({ context, sessions, ...options } as Parameters<typeof createHandler>[0])).toThrow(TypeError)
   })
 
+  const given = { context, sessions, baseUrl: 'http://x', defaultPolicy: 'deny' }
   it.each([
-    [{}, 'context is missing.'],
-    [{ context: { storage }, sessions }, 'context has no content.'],
-    [{ context }, 'sessions is missing.'],
-    [{ context, sessions: Promise.resolve(sessions) }, 'sessions is a promise that was not awaited.'],
+    [undefined, 'createHandler: the options are missing.'],
+    [{}, 'createHandler: the option context is missing.'],
+    [{ ...given, context: { storage } }, 'createHandler: context must be a context (an object with storage, content, limits).'],
+    [{ ...given, sessions: undefined }, 'createHandler: the option sessions is missing.'],
+    [{ ...given, sessions: Promise.resolve(sessions) }, 'createHandler: sessions is a promise that was not awaited.'],
+    [{ ...given, corse: { origins: ['*'] } }, "createHandler: there is no option 'corse'. Did you mean 'cors'?"],
+    [{ ...given, cors: '*' }, 'createHandler: cors must be an object.'],
+    [{ ...given, cors: { origins: '*' } }, 'createHandler: cors.origins must be a list, with a text in each place.'],
+    [{ ...given, cors: { origin: ['*'], origins: [] } }, "createHandler: there is no option 'cors.origin'. Did you mean 'origins'?"],
+    [{ ...given, limits: { bodyByte: 1 } }, "createHandler: there is no option 'limits.bodyByte'. Did you mean 'bodyBytes'?"],
+    [{ ...given, auth: 'none' }, 'createHandler: auth must be required or off.'],
+    [{ ...given, validateWrites: true }, 'createHandler: validateWrites must be all or structure.'],
   ])('%o', (options, message) => {
-    expect(() => Reflect.apply(createHandler, undefined, [options])).toThrow(message)
+    expect(() => Reflect.apply(createHandler, undefined, [options])).toThrow(new TypeError(message))
   })
 
-  it.each([toNodeListener, toKoaMiddleware])('%o of the promise of a handler', (mount) => {
-    expect(() => Reflect.apply(mount, undefined, [Promise.resolve()])).toThrow('handler is a promise that was not awaited.')
+  it.each([
+    [Promise.resolve(), 'the handler is a promise that was not awaited.'],
+    [undefined, 'the handler must be what createHandler returns.'],
+    [given, 'the handler must be what createHandler returns.'],
+  ])('a listener of %o', (handler, message) => {
+    for (const mount of [toNodeListener, toKoaMiddleware])
+      expect(() => Reflect.apply(mount, undefined, [handler])).toThrow(new TypeError(`${mount.name}: ${message}`))
   })
 })

@@ -1,6 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { memoryStorage } from 'fhir-ops/memory'
+import { meetsCondition } from 'fhir-ops/memory'
 import { searchTypesOf } from 'fhir-ops/search'
 import {
   isContainedType,
@@ -58,16 +58,12 @@ interface View {
 
 async function visible(view: View, action: Action, { type, id }: Pick<WriteEntry, 'type' | 'id'>): Promise<ReadResult> {
   const stored = await view.storage.read(type, id)
-  return stored !== undefined && (await isSeen(view, action, stored)) ? stored : undefined
+  return stored !== undefined && isSeen(view, action, stored) ? stored : undefined
 }
 
-async function isSeen(
-  { caller, indexer }: View,
-  action: Action,
-  { type, id, text, resource, lastUpdated }: StoredResource,
-): Promise<boolean> {
+function isSeen({ caller, indexer }: View, action: Action, { type, id, resource, lastUpdated }: StoredResource): boolean {
   const within = caller.within(action, type)
-  return within === undefined || isWithin({ op: 'put', type, id, text, entries: indexer(resource) }, within, new Date(lastUpdated))
+  return within === undefined || meetsCondition({ id, entries: indexer(resource), updated: Date.parse(lastUpdated) }, within)
 }
 
 function narrowedQuery(caller: Caller, query: SearchQuery): SearchQuery {
@@ -105,39 +101,32 @@ function narrowedContained(caller: Caller, query: SearchQuery): SearchQuery {
 async function putWithin(view: View, entry: PutEntry): Promise<PutEntry> {
   const { caller } = view
   if (entry.ifVersion === null) {
-    await checkContent(entry, caller.within('create', entry.type))
+    checkContent(view, entry, caller.within('create', entry.type))
     return entry
   }
   const within = caller.within('update', entry.type)
   if (within === undefined) return entry
   const current = await visible(view, 'update', entry)
   if (current === undefined) throw notFound(entry.type, entry.id)
-  await checkContent(entry, within)
+  checkContent(view, entry, within)
   return { ...entry, ifVersion: entry.ifVersion ?? current.versionId }
 }
 
-async function checkContent({ ifVersion: _ofThisStorage, ...entry }: PutEntry, within: Condition | undefined): Promise<void> {
-  if (within === undefined || (await isWithin(entry, within))) return
-  throw new OperationError('forbidden', `The access token does not allow storing a ${entry.type} like this one.`)
-}
-
-/** Whether a content meets a condition, a storage of its own tells: by the same comparisons as searches. */
-async function isWithin(entry: PutEntry, within: Condition, written = new Date()): Promise<boolean> {
-  const alone = memoryStorage([], { now: () => written, history: false })
-  await alone.write([entry])
-  return (await alone.count({ type: entry.type, where: within })) === 1
+function checkContent({ ctx }: View, { type, id, entries }: PutEntry, within: Condition | undefined): void {
+  if (within === undefined || meetsCondition({ id, entries, updated: ctx.now().getTime() }, within)) return
+  throw new OperationError('forbidden', `The access token does not allow storing a ${type} like this one.`)
 }
 
 const HISTORY_PAGE = 100
 
 /** Each version is seen or not by its own content; a deletion, which has none, is not. */
 function narrowedHistory(history: ResourceHistory, view: View): ResourceHistory {
-  const isShown = async ({ type, stored }: ResourceVersion): Promise<boolean> =>
+  const isShown = ({ type, stored }: ResourceVersion): boolean =>
     stored === undefined ? view.caller.within('read', type) === undefined : isSeen(view, 'read', stored)
   return {
     async version(type, id, versionId) {
       const version = await history.version(type, id, versionId)
-      return version !== undefined && (await isShown(version)) ? version : undefined
+      return version !== undefined && isShown(version) ? version : undefined
     },
     page: (query) =>
       shownPage(

@@ -1,4 +1,3 @@
-import { checkHas } from 'fhir-ops/errors'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
@@ -13,14 +12,22 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
  * Serves a handler in `node:http` or Express: `createServer(toNodeListener(handler))`, `app.use('/base', toNodeListener(handler))`.
  * Mount it before anything that reads bodies.
  *
- * @throws {OperationError} `parameter-required`, `parameter-value` for what is no handler.
+ * @throws {TypeError} for what is no handler.
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
-  checkHas('handler', handler, ['respond'])
+  checkHandler('toNodeListener', handler)
   return (message, response) => {
     // Only an answer that cannot be written gets here: the peer sees a closed connection then.
     serve(handler, message, response).catch(() => response.destroy())
   }
+}
+
+/** Plain JavaScript may pass something else, often the options of a handler, or the promise of one. */
+function checkHandler(factory: string, handler: unknown): void {
+  const given: object = Object(handler)
+  if ('respond' in given) return
+  const problem = 'then' in given ? 'is a promise that was not awaited' : 'must be what createHandler returns'
+  throw new TypeError(`${factory}: the handler ${problem}.`)
 }
 
 /** Answers every request with 503 and the headers of every answer, while there is no handler yet. */
@@ -52,9 +59,9 @@ export interface KoaContext {
   respond?: boolean | undefined
 }
 
-/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {OperationError} as `toNodeListener`. */
+/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {TypeError} for what is no handler. */
 export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: KoaContext) => Promise<void> {
-  checkHas('handler', handler, ['respond'])
+  checkHandler('toKoaMiddleware', handler)
   return (context) => {
     Object.assign(context, { respond: false })
     return serve(handler, Object.assign(context.req, { originalUrl: context.originalUrl }), context.res)
