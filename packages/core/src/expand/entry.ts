@@ -1,3 +1,4 @@
+import type { Extension } from 'fhir/r4.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import {
   conceptTexts,
@@ -11,13 +12,12 @@ import {
   type ListedCode,
   type Segment,
 } from '../terminology/index.js'
-import { copiedExtensions, extensionProperties } from './entry-extensions.js'
-import type { EntryProperty, ExpansionEntry } from './expansion.js'
+import type { EntryProperty, ExpansionEntry } from './result.js'
 
 /** How entries are written. */
 export interface EntryStyle {
   readonly languages: LanguageList | undefined
-  /** Absent when designations are not wanted. */
+  /** Absent when designations are not asked for. */
   readonly designations: ((text: ConceptText) => boolean) | undefined
   readonly properties: readonly string[]
   /** Systems of which the version is shown. */
@@ -40,14 +40,22 @@ export function entryOf(segment: Segment, concept: number, style: EntryStyle): E
     abstract,
     inactive,
     designations,
-    properties: [
-      ...statusProperty(status, style.properties),
-      ...askedProperties(provider, concept, style.properties),
-      ...extensionProperties(elements),
-    ],
+    properties: propertiesOf(segment, concept, { status, elements, asked: style.properties }),
     extensions: copiedExtensions(elements, listed?.concept),
-    contains: [],
+    contains: NONE,
   }
+}
+
+interface Stated {
+  readonly status: string | undefined
+  readonly elements: readonly JsonObject[]
+  /** Codes of the properties that were asked for. */
+  readonly asked: readonly string[]
+}
+
+function propertiesOf({ provider }: Segment, concept: number, { status, elements, asked }: Stated): readonly EntryProperty[] {
+  if (status === undefined && asked.length === 0 && elements.length === 0) return NONE
+  return [...statusProperty(status, asked), ...askedProperties(provider, concept, asked), ...extensionProperties(elements)]
 }
 
 interface Texts {
@@ -58,18 +66,18 @@ interface Texts {
 /** Designations are read only where they are wanted or may be shown; most expansions need displays alone. */
 function textsOf({ provider, listed }: Segment, concept: number, { languages, designations }: EntryStyle): Texts {
   const entry = listed?.get(concept)
-  if (languages === undefined && designations === undefined) return { shown: mainText(provider, concept, entry), designations: [] }
+  if (languages === undefined && designations === undefined) return { shown: mainText(provider, concept, entry), designations: NONE }
   const texts = conceptTexts(provider, concept, entry)
   const shown = shownText(texts, languages)
-  return { shown, designations: designations === undefined ? [] : otherTexts(texts, shown, designations) }
+  return { shown, designations: designations === undefined ? NONE : otherTexts(texts, shown, designations) }
 }
 
 /** What is said about the concept with extensions, the value set last. */
 function extendedElements(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): readonly JsonObject[] {
-  const elements: JsonObject[] = []
-  for (const source of provider.sources(concept)) if (source.concept['extension'] !== undefined) elements.push(source.concept)
-  if (listed?.concept['extension'] !== undefined) elements.push(listed.concept)
-  return elements
+  let elements: JsonObject[] | undefined
+  for (const source of provider.sources(concept)) if (source.concept['extension'] !== undefined) (elements ??= []).push(source.concept)
+  if (listed?.concept['extension'] !== undefined) (elements ??= []).push(listed.concept)
+  return elements ?? NONE
 }
 
 /** True for designations of one of these languages or uses; when none are named, for all that are not minor. */
@@ -84,7 +92,7 @@ export function designationFilter(asked: readonly string[]): (text: ConceptText)
     })
 }
 
-/** The texts that are not the display. A display that gave way to one of another language is kept as such. */
+/** The texts that are not the display. A display that is not shown because of its language is kept as a designation. */
 function otherTexts(
   texts: readonly ConceptText[],
   shown: ConceptText | undefined,
@@ -102,14 +110,13 @@ const PREFERRED: JsonObject = {
   display: 'Preferred For Language',
 }
 
-/** That a concept is active is told to those who ask only. */
+/** The status `active` is returned only when it is asked for. */
 function statusProperty(status: string | undefined, asked: readonly string[]): readonly EntryProperty[] {
   if (status === undefined || (status === 'active' && !asked.includes('status'))) return []
   return [{ code: 'status', uri: `${CONCEPT_PROPERTIES}#status`, value: ['valueCode', status] }]
 }
 
 function askedProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly EntryProperty[] {
-  if (asked.length === 0) return []
   return asked.flatMap((code) => {
     if (code === 'status') return []
     if (code === 'definition') return definitionProperty(provider, concept)
@@ -142,4 +149,72 @@ function statedProperties(provider: CodeSystemProvider, concept: number, code: s
       const value = propertyValue(property)
       return value === undefined ? [] : [{ code, ...(uri !== undefined && { uri }), value }]
     })
+}
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition'
+
+/** Extensions that go from a concept to its entry as they are. */
+const COPIED: ReadonlySet<string> = new Set([
+  `${BASE}/rendering-style`,
+  `${BASE}/rendering-xhtml`,
+  `${BASE}/valueset-concept-definition`,
+  `${BASE}/valueset-deprecated`,
+])
+
+/** Copied from the list of codes in a value set only; of the code system it is the status of the concept. */
+const STANDARDS_STATUS = `${BASE}/structuredefinition-standards-status`
+
+/** Extensions that are written as a property: its code, and the type of its value. */
+const AS_PROPERTY: ReadonlyMap<string, readonly ['order' | 'label' | 'weight', 'valueDecimal' | 'valueString']> = new Map([
+  [`${BASE}/codesystem-conceptOrder`, ['order', 'valueDecimal']],
+  [`${BASE}/valueset-conceptOrder`, ['order', 'valueDecimal']],
+  [`${BASE}/codesystem-label`, ['label', 'valueString']],
+  [`${BASE}/valueset-label`, ['label', 'valueString']],
+  [`${BASE}/itemWeight`, ['weight', 'valueDecimal']],
+])
+
+const URIS = {
+  order: `${CONCEPT_PROPERTIES}#order`,
+  label: `${CONCEPT_PROPERTIES}#label`,
+  weight: `${CONCEPT_PROPERTIES}#itemWeight`,
+} as const
+
+/** Properties that extensions of a concept may stand for: code to uri. */
+export const EXTENSION_PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(URIS))
+
+/**
+ * The extensions of an entry; later elements win over earlier ones.
+ *
+ * @param elements What is said about the concept.
+ * @param listed The element in the value set's list of codes, when there is one.
+ */
+function copiedExtensions(elements: readonly JsonObject[], listed: JsonObject | undefined): readonly Extension[] {
+  if (elements.length === 0) return NONE
+  const all = elements.flatMap((element) => extensionsOf(element, (url) => COPIED.has(url)))
+  const status = listed === undefined ? [] : extensionsOf(listed, (url) => url === STANDARDS_STATUS)
+  return [...new Map([...all, ...status].map((item) => [item.url, item])).values()]
+}
+
+function extensionsOf(element: JsonObject, isWanted: (url: string) => boolean): readonly Extension[] {
+  return objectsAt(element, 'extension').flatMap((item) => {
+    const url = stringAt(item, 'url')
+    return url !== undefined && isWanted(url) ? [{ ...item, url }] : []
+  })
+}
+
+/** The properties that extensions of a concept stand for; later elements win over earlier ones. */
+function extensionProperties(elements: readonly JsonObject[]): readonly EntryProperty[] {
+  if (elements.length === 0) return NONE
+  const found = elements.flatMap((element) => objectsAt(element, 'extension').flatMap(asProperty))
+  return [...new Map(found.map((property) => [property.code, property])).values()]
+}
+
+const NONE: readonly never[] = []
+
+function asProperty(extension: JsonObject): readonly EntryProperty[] {
+  const row = AS_PROPERTY.get(stringAt(extension, 'url') ?? '')
+  const value = extension['valueDecimal'] ?? extension['valueInteger'] ?? extension['valueString']
+  if (row === undefined || value === undefined) return []
+  const [code, type] = row
+  return [{ code, uri: URIS[code], value: [type, value] }]
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createContext, forRequest } from '../context/index.js'
 import { memoryStorage } from '../memory/index.js'
-import type { ExpandOptions } from './expand-input.js'
-import { expand, expandStream } from './expand.js'
+import type { ExpandOptions } from './input.js'
+import { expand, expandStream, openExpansion } from './expand.js'
 
 const SYSTEM = 'http://example.org/numbers'
 const concept = Array.from({ length: 500 }, (_, i) => ({ code: `n${i}`, display: `${i % 7 === 0 ? 'odd' : 'even'} number ${i}` }))
@@ -41,5 +41,38 @@ describe('a streamed expansion', () => {
 
   test('refuses what an expansion refuses', async () => {
     await expect(collected(expandStream(ctx, { url: 'http://nowhere' }))).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test('declares every property that its entries have', async () => {
+    const base = 'http://hl7.org/fhir/StructureDefinition'
+    const system = 'http://example.org/stated'
+    const stated = {
+      resourceType: 'CodeSystem',
+      url: system,
+      status: 'active',
+      content: 'complete',
+      property: [{ code: 'w', uri: 'urn:w', type: 'code' }],
+      concept: [
+        {
+          code: 'a',
+          definition: 'First',
+          extension: [{ url: `${base}/codesystem-label`, valueString: '1.' }],
+          property: [
+            { code: 'w', valueCode: 'x' },
+            { code: 'z', valueString: 'y' },
+            { code: 'status', valueCode: 'retired' },
+          ],
+          concept: [{ code: 'b' }],
+        },
+      ],
+    }
+    const own = forRequest(ctx, { resources: [stated] })
+    const input = { valueSet: { ...valueSet, compose: { include: [{ system }] } }, properties: ['definition', 'w', 'z', 'child'] }
+    const { entries, properties } = await openExpansion(own, input)
+    const declared = new Map(properties.map(({ code, uri }) => [code, uri]))
+    const used = (await expand(own, { ...input, excludeNested: true })).properties
+    expect(used.map(({ code }) => code).toSorted()).toEqual(['child', 'definition', 'label', 'status', 'w', 'z'])
+    expect(used.map(({ code }) => [code, declared.get(code)])).toEqual(used.map(({ code, uri }) => [code, uri]))
+    expect(await collected(entries)).toHaveLength(2)
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
 import type { JsonObject } from '../json/index.js'
 import { expand } from './expand.js'
-import type { ExpansionEntry } from './expansion.js'
+import type { ExpansionEntry } from './result.js'
 
 /** Concepts c0, c1 ... each under an earlier one or none; some inactive; with a property `p`. */
 interface Concept {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import type { JsonObject } from '../json/index.js'
 import { expand } from './expand.js'
-import type { ExpandInput } from './expand-input.js'
-import type { ExpansionEntry } from './expansion.js'
+import type { ExpandInput } from './input.js'
+import type { ExpansionEntry } from './result.js'
 
 const ALL = valueSet('all', { include: [{ system: cs('living') }] })
 const CATS = valueSet(

@@ -1,49 +1,68 @@
-import type { OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
-import type { OperationRequest } from '../operation/index.js'
-import type { ParameterReader } from '../parameters/index.js'
-import { readLanguages, readValueSetName, readVersionRules } from '../terminology/index.js'
-import type { ExpandInput } from './expand-input.js'
+import type { ExplainOption } from '../context/index.js'
+import { COUNT, FLAG, inputShape, listOf, OBJECT, TEXT, type InputShape } from '../input/index.js'
+import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
 
-/**
- * Reads the inputs of `$expand`.
- *
- * @throws {OperationError} as `readValueSetName`; `parameter-value` and `parameter-invalid` for malformed inputs; `parameter-unsupported` for `date`.
- */
-export async function readExpandInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ExpandInput> {
-  reader.refuse('date')
-  readDirection(reader)
-  return {
-    ...(await readValueSetName(ctx, request, reader)),
-    filter: blankIsNone(reader.freeText('filter')),
-    tolerateTypo: reader.boolean('_tolerateTypo'),
-    offset: reader.count('offset'),
-    count: reader.count('count'),
-    activeOnly: reader.boolean('activeOnly'),
-    excludeNotForUI: reader.boolean('excludeNotForUI'),
-    excludePostCoordinated: reader.boolean('excludePostCoordinated'),
-    excludeNested: reader.boolean('excludeNested'),
-    includeDesignations: reader.boolean('includeDesignations'),
-    includeDefinition: reader.boolean('includeDefinition'),
-    designations: reader.texts('designation'),
-    properties: reader.texts('property'),
-    excludeSystems: reader.texts('exclude-system'),
-    useSupplement: reader.texts('useSupplement'),
-    ...readLanguages(reader, request),
-    rules: readVersionRules(reader),
-    explain: reader.boolean('_explain'),
-  }
+/** What `expand` takes: the value set by `url` or `valueSet`, and options. */
+export type ExpandInput = ValueSetName & ExpandOptions
+
+/** How a value set is expanded. */
+export interface ExpandOptions extends AskedLanguages, ExplainOption {
+  /** Keep only codes with these words; see `filterWords`. Blanks do not filter. */
+  readonly filter?: string | undefined
+  /** True: a filter that finds nothing may have one typing error. Default false. */
+  readonly tolerateTypo?: boolean | undefined
+  /** How many codes of the flat list to skip. Default 0. */
+  readonly offset?: number | undefined
+  /** How many codes to return at most. Default: all. */
+  readonly count?: number | undefined
+  /** True: without inactive codes. Default false. */
+  readonly activeOnly?: boolean | undefined
+  /** True: without abstract codes, which only group others. Default false. */
+  readonly excludeNotForUI?: boolean | undefined
+  /**
+   * True: without codes that a grammar makes of others. They are never listed; an expansion over SNOMED CT then does not say that it is unclosed
+   * because of them. Default false.
+   */
+  readonly excludePostCoordinated?: boolean | undefined
+  /** True: a flat list always. Default false. */
+  readonly excludeNested?: boolean | undefined
+  /** True: with designations. Default false, unless `designations` names some. */
+  readonly includeDesignations?: boolean | undefined
+  /** Reported among the parameters; `compose` is never part of the result. */
+  readonly includeDefinition?: boolean | undefined
+  /** Only designations of these languages or uses, each as `system|code`. */
+  readonly designations?: readonly string[] | undefined
+  /** Properties to return with each code; `definition`, `parent` and `child` count as such. */
+  readonly properties?: readonly string[] | undefined
+  /** Canonicals of code systems whose codes are left out; one without version means every version. */
+  readonly excludeSystems?: readonly string[] | undefined
+  /** Canonicals of supplements that must be used. */
+  readonly useSupplement?: readonly string[] | undefined
+  /** Rules that choose versions of code systems and value sets. */
+  readonly rules?: VersionRules | undefined
 }
 
-/** A binding is the same in both directions. */
-function readDirection(reader: ParameterReader): void {
-  const direction = reader.text('contextDirection')
-  if (direction === undefined || direction === 'incoming' || direction === 'outgoing') return
-  throw new OperationError('parameter-value', `Parameter 'contextDirection' must be incoming or outgoing, not ${quoted(direction)}.`, {
-    expression: [reader.expressionOf('contextDirection')],
-  })
-}
-
-function blankIsNone(filter: string | undefined): string | undefined {
-  return filter === undefined || filter.trim() === '' ? undefined : filter
-}
+/** What `expand` checks its input by. */
+export const EXPAND_INPUT: InputShape = inputShape<ExpandInput>({
+  valueSet: OBJECT,
+  url: TEXT,
+  valueSetVersion: TEXT,
+  displayLanguage: TEXT,
+  acceptLanguage: TEXT,
+  explain: FLAG,
+  filter: TEXT,
+  tolerateTypo: FLAG,
+  offset: COUNT,
+  count: COUNT,
+  activeOnly: FLAG,
+  excludeNotForUI: FLAG,
+  excludePostCoordinated: FLAG,
+  excludeNested: FLAG,
+  includeDesignations: FLAG,
+  includeDefinition: FLAG,
+  designations: listOf(TEXT),
+  properties: listOf(TEXT),
+  excludeSystems: listOf(TEXT),
+  useSupplement: listOf(TEXT),
+  rules: OBJECT,
+})

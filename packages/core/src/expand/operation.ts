@@ -1,13 +1,13 @@
 import { createPace, forRequest, type Limits, type OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readTxResources } from '../terminology/index.js'
-import { finished, paced } from '../work/index.js'
+import { ignoreUnknown, readLanguages, readTxResources, readValueSetName, readVersionRules } from '../terminology/index.js'
+import { paced } from '../work/index.js'
 import { expand, openExpansion } from './expand.js'
-import type { ExpandInput } from './expand-input.js'
-import { readExpandInput } from './input.js'
-import { writeEntry, writeExpansion, type Stamp } from './output.js'
+import type { ExpandInput } from './input.js'
+import { toContains, valueSetWith, writingValueSet } from './result.js'
 
 /** `ValueSet/$expand` as the handler mounts it. */
 export const expandOperation: Operation = {
@@ -19,8 +19,8 @@ export const expandOperation: Operation = {
   needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readCall(base, request)
-    const writing = writeExpansion(await expand(ctx, input), stampOf(ctx))
-    return { status: 200, resource: await paced(writing, createPace(ctx)) }
+    const writing = writingValueSet(await expand(ctx, input))
+    return { status: 200, resource: { ...(await paced(writing, createPace(ctx))) } }
   },
   async stream(base, request) {
     parameterReader(request.parameters).refuse('_explain')
@@ -50,13 +50,51 @@ function readLimits({ limits }: OperationContext, reader: ParameterReader): Part
 /** The ValueSet with all but its codes, then the codes. */
 async function lines(ctx: OperationContext, input: ExpandInput): Promise<AsyncIterable<JsonObject>> {
   const { entries, ...frame } = await openExpansion(ctx, input)
-  const first = finished(writeExpansion({ ...frame, contains: [] }, stampOf(ctx)))
   return (async function* all() {
-    yield first
-    for await (const entry of entries) yield writeEntry(entry)
+    yield { ...valueSetWith(frame, []) }
+    for await (const entry of entries) yield { ...toContains(entry) }
   })()
 }
 
-function stampOf(ctx: OperationContext): Stamp {
-  return { id: ctx.newId(), now: ctx.now() }
+/**
+ * Reads the inputs of `$expand`.
+ *
+ * @throws {OperationError} as `readValueSetName`; `parameter-value` and `parameter-invalid` for malformed inputs; `parameter-unsupported` for `date`.
+ */
+async function readExpandInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ExpandInput> {
+  reader.refuse('date')
+  readDirection(reader)
+  return {
+    ...(await readValueSetName(ctx, request, reader)),
+    filter: blankIsNone(reader.freeText('filter')),
+    tolerateTypo: reader.boolean('_tolerateTypo'),
+    offset: reader.count('offset'),
+    count: reader.count('count'),
+    activeOnly: reader.boolean('activeOnly'),
+    excludeNotForUI: reader.boolean('excludeNotForUI'),
+    excludePostCoordinated: reader.boolean('excludePostCoordinated'),
+    excludeNested: reader.boolean('excludeNested'),
+    includeDesignations: reader.boolean('includeDesignations'),
+    includeDefinition: reader.boolean('includeDefinition'),
+    designations: reader.texts('designation'),
+    properties: reader.texts('property'),
+    excludeSystems: reader.texts('exclude-system'),
+    useSupplement: reader.texts('useSupplement'),
+    ...readLanguages(reader, request),
+    rules: readVersionRules(reader),
+    explain: reader.boolean('_explain'),
+  }
+}
+
+/** A binding is the same in both directions. */
+function readDirection(reader: ParameterReader): void {
+  const direction = reader.text('contextDirection')
+  if (direction === undefined || direction === 'incoming' || direction === 'outgoing') return
+  throw new OperationError('parameter-value', `Parameter 'contextDirection' must be incoming or outgoing, not ${quoted(direction)}.`, {
+    expression: [reader.expressionOf('contextDirection')],
+  })
+}
+
+function blankIsNone(filter: string | undefined): string | undefined {
+  return filter === undefined || filter.trim() === '' ? undefined : filter
 }

@@ -1,10 +1,9 @@
-import { createPace, type OperationContext } from '../context/index.js'
+import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { conceptsOf, type Segment, type TerminologyScope } from '../terminology/index.js'
+import { conceptsOf, members, type ConceptSetPlan, type Segment, type TerminologyScope, type ValueSetPlan } from '../terminology/index.js'
 import { entryOf, type EntryStyle } from './entry.js'
-import type { ExpandInput } from './expand-input.js'
-import type { ExpansionEntry } from './expansion.js'
-import { treesOf, type TreeNode } from './nesting.js'
+import type { ExpandInput } from './input.js'
+import type { ExpansionEntry } from './result.js'
 import { firstMatches, type Match } from './text-filter.js'
 
 /** Which entries are wanted, and how. */
@@ -28,11 +27,13 @@ export async function pageEntries(
   { input, style, nested, filtered }: PageQuestion,
 ): Promise<readonly ExpansionEntry[]> {
   const writer = entryWriter(scope, style)
-  if (nested !== undefined) return nestedEntries(writer, nested)
+  if (nested !== undefined) return nestedEntries(writer, nested, scope.pace)
   const entries: ExpansionEntry[] = []
+  const most = mostOf(input)
   for (const match of await wantedMatches(scope, segments, { input, style, filtered })) {
-    if (entries.length >= mostOf(input)) break
-    entries.push(await writer(match))
+    if (entries.length >= most) break
+    entries.push(writer(match))
+    if (scope.pace.due()) await scope.pace.pause()
   }
   return entries
 }
@@ -71,7 +72,7 @@ export async function wantedMatches(
   return firstMatches(scope, segments, { languages: style.languages, skip, end: skip + mostOf(input) })
 }
 
-type EntryWriter = (match: Match) => ExpansionEntry | Promise<ExpansionEntry>
+type EntryWriter = (match: Match) => ExpansionEntry
 
 function entryWriter(scope: TerminologyScope, style: EntryStyle): EntryWriter {
   const { maxAnswerBytes } = scope.ctx.limits
@@ -82,7 +83,7 @@ function entryWriter(scope: TerminologyScope, style: EntryStyle): EntryWriter {
     if (bytes > maxAnswerBytes) {
       throw new OperationError('too-costly', `The expansion would be longer than ${maxAnswerBytes} bytes; ask for it in pages with count.`)
     }
-    return scope.pace.due() ? scope.pace.pause().then(() => entry) : entry
+    return entry
   }
 }
 
@@ -99,22 +100,57 @@ function* matchesOf(segments: readonly Segment[], skip: number): Generator<Match
   }
 }
 
-async function nestedEntries(writer: EntryWriter, segment: Segment): Promise<readonly ExpansionEntry[]> {
-  const write = async (node: TreeNode): Promise<ExpansionEntry> => {
-    const entry = await writer({ segment, concept: node.concept })
-    if (node.children.length === 0) return entry
+/** The codes of a segment as trees. The children of a code that is left out take its place. */
+async function nestedEntries(writer: EntryWriter, segment: Segment, pace: Pace): Promise<readonly ExpansionEntry[]> {
+  const { hierarchy } = segment.provider
+  const roots: ExpansionEntry[] = []
+  const open: OpenEntry[] = []
+  for (const concept of members(segment.codes)) {
+    while (open.length > 0 && !hierarchy.isWithin(concept, open.at(-1)?.concept ?? 0)) open.pop()
     const contains: ExpansionEntry[] = []
-    for (const child of node.children) contains.push(await write(child))
-    return { ...entry, contains }
+    const siblings = open.at(-1)?.contains ?? roots
+    siblings.push({ ...writer({ segment, concept }), contains })
+    open.push({ concept, contains })
+    if (pace.due()) await pace.pause()
   }
-  const entries: ExpansionEntry[] = []
-  for (const root of treesOf(segment)) entries.push(await write(root))
-  return entries
+  return roots
+}
+
+/** An entry that the next one may be below. */
+interface OpenEntry {
+  readonly concept: number
+  readonly contains: ExpansionEntry[]
 }
 
 /** About how many bytes an entry takes in the answer. */
 function lengthOf(entry: ExpansionEntry): number {
   const texts = entry.designations.reduce((sum, { value }) => sum + value.length + 60, 0)
-  const others = [...entry.properties, ...entry.extensions].length * 100
+  const others = (entry.properties.length + entry.extensions.length) * 100
   return entry.system.length + entry.code.length + (entry.display?.length ?? 0) + 60 + texts + others
+}
+
+const HIERARCHIC: ReadonlySet<string> = new Set(['is-a', 'descendent-of'])
+
+/** How an expansion may be nested. */
+export interface NestingQuestion {
+  readonly plan: ValueSetPlan
+  readonly segments: readonly Segment[]
+  readonly filtered: boolean
+}
+
+/**
+ * The segment to nest, when the expansion can be: one include, of a whole code system with a hierarchy or of a branch of it, and nothing
+ * excluded. A text filter over a whole code system makes the list flat.
+ */
+export function nestable({ plan, segments, filtered }: NestingQuestion): Segment | undefined {
+  const [include, ...more] = plan.includes
+  const [segment] = segments
+  if (include === undefined || more.length > 0 || plan.excludes.length > 0 || segment === undefined) return undefined
+  return isBranch(include, filtered) && segment.provider.hierarchy.nested ? segment : undefined
+}
+
+function isBranch({ definition, imports, filters }: ConceptSetPlan, filtered: boolean): boolean {
+  if (definition.concepts !== undefined || imports.length > 0) return false
+  if (filters.length === 0) return !filtered
+  return filters.every(({ op }) => HIERARCHIC.has(op))
 }

@@ -3,9 +3,9 @@ import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { CodeExpander, CodeGroup, CodeQuestion } from '../search/index.js'
 import { isResourceId } from '../storage/index.js'
-import type { ExpandInput } from './expand-input.js'
+import type { ExpandInput } from './input.js'
 import { expand } from './expand.js'
-import type { ExpansionEntry } from './expansion.js'
+import type { ExpansionEntry } from './result.js'
 
 /**
  * Answers what the search modifiers `:in`, `:not-in`, `:above` and `:below` ask, by expansion.

@@ -5,8 +5,7 @@ import { memoryStorage } from '../memory/index.js'
 import { conceptsOf, definedValueSet, makePlan, membersOf, terminologyScope, listable, type Segment } from '../terminology/index.js'
 import { finished } from '../work/index.js'
 import { expand } from './expand.js'
-import { compareKeys } from './rank-key.js'
-import { matching, ranked } from './text-filter.js'
+import { compareKeys, matching, ranked } from './text-filter.js'
 
 const SYSTEM = 'http://example.org/words'
 const WORDS = ['a', 'ab', 'abc', 'Ábc', 'b', 'ba', 'bab', '(b)', 'a-b', '1', '12', 'c', 'x𐐨', '50%']

@@ -7,6 +7,7 @@ import {
   foldTerm,
   listable,
   mainText,
+  placeOfWord,
   shownText,
   withCodes,
   type DisplayOrder,
@@ -16,7 +17,6 @@ import {
 } from '../terminology/index.js'
 import { paced, type Work } from '../work/index.js'
 import { bestMatches, type BestQuestion } from './best-matches.js'
-import { compareKeys, rankKey, type RankKey } from './rank-key.js'
 
 /** The codes of a segment in which every word of the filter starts a word. */
 export function matching(segment: Segment, filter: string): Segment {
@@ -103,4 +103,33 @@ function displayOf({ segment, concept }: Match, languages: LanguageList | undefi
   const listed = segment.listed?.get(concept)
   if (languages === undefined) return mainText(segment.provider, concept, listed)?.value
   return shownText(conceptTexts(segment.provider, concept, listed), languages)?.value
+}
+
+/** How well a match fits, best first. */
+const RANK = { code: 0, display: 1, beginning: 2, other: 3 } as const
+
+/** What matches are ordered by: how well they fit, the place of the first word in the display, the length of the display. */
+export type RankKey = readonly [level: number, place: number, length: number]
+
+/** A match and what was asked for; all texts are folded. */
+export interface RankQuestion {
+  readonly wanted: string
+  /** The first word of the filter. */
+  readonly first: string
+  readonly code: string
+  readonly display: string
+}
+
+/** The key of one match: exact code, exact display, display that begins with the filter, others. */
+export function rankKey({ wanted, first, code, display }: RankQuestion): RankKey {
+  const place = placeOfWord(display, first)
+  const at = place < 0 ? Number.MAX_SAFE_INTEGER : place
+  if (code === wanted) return [RANK.code, at, display.length]
+  if (display === wanted) return [RANK.display, at, display.length]
+  return [display.startsWith(wanted) ? RANK.beginning : RANK.other, at, display.length]
+}
+
+/** The smaller comes first. */
+export function compareKeys(a: RankKey, b: RankKey): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }

@@ -4,6 +4,7 @@ import { call, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminolog
 import { closure, closureOperation, toConceptMap } from '../closure/index.js'
 import { compare, compareOperation, toParameters as comparisonToParameters } from '../compare/index.js'
 import { createContext } from '../context/index.js'
+import { expand, expandOperation, toValueSet } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
 import { lookup, lookupOperation, toParameters as lookupToParameters } from '../lookup/index.js'
 import { memoryStorage } from '../memory/index.js'
@@ -100,5 +101,28 @@ describe('the FHIR form of a result is what the operation answers', () => {
     const result = await translate(own, { url: 'urn:map', coding, reverse, explain: true })
     const answer = await call(translateOperation, own, [uri('url', 'urn:map'), { name, valueCoding: coding }, explained])
     expect(text(translationToParameters(result, { names, reverse }))).toBe(text(answer))
+  })
+
+  it.each([
+    [{ url: vs('all') }, []],
+    [
+      { url: vs('all'), count: 2, offset: 1 },
+      [
+        { name: 'count', valueInteger: 2 },
+        { name: 'offset', valueInteger: 1 },
+      ],
+    ],
+    [
+      { url: vs('cats'), properties: ['legs'], includeDesignations: true },
+      [
+        { name: 'property', valueString: 'legs' },
+        { name: 'includeDesignations', valueBoolean: true },
+      ],
+    ],
+  ])('expand: %j', async (input, parameters) => {
+    const own = { ...ctx, now: () => new Date(0), newId: () => 'id' }
+    const result = await expand(own, { ...input, explain: true })
+    const answer = await call(expandOperation, own, [uri('url', input.url), ...parameters, explained])
+    expect(text(toValueSet(result))).toBe(text(answer))
   })
 })

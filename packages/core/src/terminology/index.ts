@@ -63,6 +63,7 @@ export {
 export { coverageOf, type Coverage } from './value-set/coverage.js'
 export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
 export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'
+export type { UsedDefinitions } from './value-set/used-definitions.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
 export { type DecidingInclude, preparedFilters } from './value-set/selection.js'
 export { isOfVersion, NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'

@@ -201,7 +201,7 @@ describe('the nearest codes', () => {
 })
 
 describe('how an answer came about', () => {
-  it('expand tells the codes of each part', async () => {
+  it('expand counts the codes of each part', async () => {
     const { explanation } = await expand(ctx, { url: vs('cats'), displayLanguage: 'de', filter: 'k', explain: true })
     expect(explanation?.steps.flatMap(({ kind, count }) => (count === undefined ? [] : [`${kind} ${count}`]))).toEqual([
       'filter 2',
@@ -216,9 +216,9 @@ describe('how an answer came about', () => {
     )
   })
 
-  it('expand tells what a filter with a typing error was taken for', async () => {
+  it('expand says how a filter with a typing error was read', async () => {
     const { explanation } = await expand(ctx, { url: vs('cats'), filter: 'Katez', tolerateTypo: true, explain: true })
-    expect(explanation?.steps.at(-1)?.text).toBe("1 code with words that begin like those of 'Katez', which was taken for 'katze'.")
+    expect(explanation?.steps.at(-1)?.text).toBe("1 code with words that begin like those of 'Katez', read as 'katze'.")
   })
 
   it('lookup tells the text that is shown', async () => {

@@ -10,6 +10,7 @@ import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { withImports, type ValueSetPlan, namedSystems, type ConceptSetPlan } from './plan.js'
 import { decidingInclude, type DecidingInclude } from './selection.js'
 import { chooseVersion } from '../code-system/system-family.js'
+import { usedDefinitions, type UsedDefinitions } from './used-definitions.js'
 
 /** The value set that a request names, and by which rules it is looked at. */
 export interface ValueSetQuestion extends LooseValueSetName {
@@ -26,6 +27,8 @@ export interface PlannedValueSet {
   readonly plan: ValueSetPlan
   /** Its codes, worked out at first use. @throws {OperationError} as `membersOf`. */
   readonly members: () => Promise<Members>
+  /** The definitions that these members come from, collected once. */
+  readonly used: (members: Members) => UsedDefinitions
   /** As `decidingInclude`; absent where not only definitions decide. */
   readonly decidingInclude?: (system: string) => DecidingInclude | undefined
 }
@@ -61,6 +64,7 @@ interface KeptPlan {
   readonly kind: 'plan'
   readonly plan: ValueSetPlan
   readonly members: () => Work<Members>
+  readonly used: (members: Members) => UsedDefinitions
   /** Drops what has been done of the members: half of it would stay in memory for every value set that is ever asked for in vain. */
   readonly giveUp: () => void
   readonly decidingInclude: (system: string) => DecidingInclude | undefined
@@ -81,11 +85,13 @@ function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
   const begun = (): (() => Work<Members>) => sharedWork(() => membersOf(scope, plan))
   let members = begun()
+  let used: UsedDefinitions | undefined
   const deciding = new Map<string, DecidingInclude | undefined>()
   return {
     kind: 'plan',
     plan,
     members: () => members(),
+    used: (found) => (used ??= usedDefinitions(plan, found)),
     giveUp: () => (members = begun()),
     decidingInclude(system) {
       if (!deciding.has(system) && plan.systems.has(system)) deciding.set(system, decidingInclude(plan, system))
@@ -104,7 +110,7 @@ function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
       throw error
     }
   }
-  return { scope, plan: kept.plan, members }
+  return { scope, plan: kept.plan, members, used: kept.used }
 }
 
 /**

@@ -1,0 +1,151 @@
+import { formatCanonical } from '../content/index.js'
+import {
+  CONCEPT_PROPERTIES,
+  standIns,
+  type CodeSystemProvider,
+  type Members,
+  type Segment,
+  type UsedDefinitions,
+  type VersionRules,
+} from '../terminology/index.js'
+import { EXTENSION_PROPERTIES } from './entry.js'
+import type { ExpandInput } from './input.js'
+import type { ExpandResult, ExpansionEntry, ExpansionParameter } from './result.js'
+import type { Selection } from './selection.js'
+
+/** An expansion without its codes. */
+export type ExpansionFrame = Omit<ExpandResult, 'contains' | 'explanation'>
+
+/**
+ * Everything but the codes.
+ *
+ * @param properties Those that the expansion declares.
+ */
+export function frameOf(selection: Selection, properties: ExpandResult['properties']): ExpansionFrame {
+  const { scope, input, plan, members, segments, total } = selection
+  return {
+    valueSet: plan.valueSet,
+    identifier: `urn:uuid:${scope.ctx.newId()}`,
+    timestamp: scope.ctx.now().toISOString(),
+    ...(standIns(segments).length === 0 && { total }),
+    offset: input.offset ?? 0,
+    parameters: reportedParameters(selection),
+    unclosed: unclosedReasons(members, input),
+    properties,
+  }
+}
+
+/** The properties of these entries, and those asked for that a code system declares. */
+export function declaredProperties({ members, style }: Selection, entries: readonly ExpansionEntry[]): ExpandResult['properties'] {
+  const found = new Map<string, string | undefined>()
+  const lists = [entries]
+  // As a list and not by recursion: hierarchies are deeper than the call stack.
+  for (const list of lists) {
+    for (const { properties, contains } of list) {
+      for (const { code, uri: stated } of properties) if (!found.has(code)) found.set(code, stated)
+      if (contains.length > 0) lists.push(contains)
+    }
+  }
+  for (const code of style.properties) {
+    const header = headerWith(members, code)
+    if (header !== undefined && !found.has(code)) found.set(code, header.properties.get(code))
+  }
+  return declarations(found)
+}
+
+/** The properties that entries may have which are not listed yet: those asked for, the status, and those that extensions stand for. */
+export function possibleProperties({ members, style }: Selection): ExpandResult['properties'] {
+  const found = new Map<string, string | undefined>()
+  for (const code of style.properties) found.set(code, headerWith(members, code)?.properties.get(code) ?? STANDARD.get(code))
+  found.set('status', STANDARD.get('status'))
+  for (const [code, stated] of EXTENSION_PROPERTIES) if (!found.has(code)) found.set(code, stated)
+  return declarations(found)
+}
+
+/** Properties that entries may have whether a code system declares them or not. */
+const STANDARD: ReadonlyMap<string, string> = new Map(
+  ['status', 'definition', 'parent', 'child'].map((code) => [code, `${CONCEPT_PROPERTIES}#${code}`]),
+)
+
+function headerWith({ systems }: Members, code: string): CodeSystemProvider['header'] | undefined {
+  return systems.find(({ provider }) => provider?.header.properties.has(code))?.provider?.header
+}
+
+function declarations(found: ReadonlyMap<string, string | undefined>): ExpandResult['properties'] {
+  return Array.from(found, ([code, stated]) => ({ code, ...(stated !== undefined && { uri: stated }) }))
+}
+
+/** The parameters of an expansion: those of the request, then what was used. */
+function reportedParameters({ input, members, used, style }: Selection): readonly ExpansionParameter[] {
+  const displayLanguage = style.languages?.text
+  return [
+    ...flag('activeOnly', input.activeOnly),
+    ...flag('excludeNotForUI', input.excludeNotForUI),
+    ...number('count', input.count),
+    ...number('offset', input.offset),
+    ...flag('excludeNested', input.excludeNested),
+    ...flag('includeDesignations', input.includeDesignations),
+    ...flag('includeDefinition', input.includeDefinition),
+    ...(input.filter === undefined ? [] : [{ name: 'filter', type: 'String', value: input.filter } as const]),
+    ...(displayLanguage === undefined ? [] : [{ name: 'displayLanguage', type: 'Code', value: displayLanguage } as const]),
+    ...(input.designations ?? []).map((value) => ({ name: 'designation', type: 'String', value }) as const),
+    ...(input.excludeSystems ?? []).map((system) => uri('exclude-system', system)),
+    ...Array.from(input.rules?.valueSets ?? [], ([url, version]) => uri('default-valueset-version', formatCanonical(url, version))),
+    ...(input.rules === undefined ? [] : versionRules(members, input.rules)),
+    ...usedParameters(used, members),
+  ]
+}
+
+const RULES = [
+  ['force', 'force-system-version'],
+  ['check', 'check-system-version'],
+  ['fallback', 'system-version'],
+] as const
+
+/** The version rules that decided the version of an include. */
+function versionRules({ systems }: Members, rules: VersionRules): readonly ExpansionParameter[] {
+  return RULES.flatMap(([origin, name]) => {
+    const urls = new Set(systems.filter((choice) => choice.origin === origin).map((choice) => choice.family.url))
+    return Array.from(urls, (url) => uri(name, formatCanonical(url, rules[origin].get(url))))
+  })
+}
+
+function usedParameters(used: UsedDefinitions, { merged }: Members): readonly ExpansionParameter[] {
+  return [
+    ...used.systems.map((canonical) => uri('used-codesystem', canonical)),
+    ...used.valueSets.map((canonical) => uri('used-valueset', canonical)),
+    ...used.supplements.map((canonical) => uri('used-supplement', canonical)),
+    ...used.fragments.map((canonical) => uri('used-fragment', canonical)),
+    ...used.notes.map(({ status, canonical }) => uri(`warning-${status}`, canonical)),
+    ...(merged ? [{ name: 'versionsMatch', type: 'Boolean', value: true } as const] : []),
+  ]
+}
+
+function unclosedReasons(members: Members, { excludePostCoordinated }: ExpandInput): readonly (string | undefined)[] {
+  const fragments = members.systems.flatMap(({ provider }) =>
+    provider === undefined || provider.header.complete ? [] : [provider.header.url],
+  )
+  const reasons = Array.from(new Set(fragments), (url) => `This extension is based on a fragment of the code system ${url}`)
+  const open = members.segments.filter(({ provider }) => excludePostCoordinated !== true || provider.grammar?.mayExtend === undefined)
+  return [...reasons, ...new Set(open.flatMap(madeReason))]
+}
+
+function madeReason({ provider, made, extensible }: Segment): readonly (string | undefined)[] {
+  if (made === undefined) return extensible === true ? [undefined] : []
+  const standIn = provider.grammar?.common?.url
+  if (made === 'some' && standIn === undefined) return [undefined]
+  const reason = `The code System '${provider.header.url}' has a grammar and so has infinite members`
+  return [standIn === undefined ? reason : `${reason}. This extension is based on ${standIn}`]
+}
+
+function flag(name: string, value: boolean | undefined): readonly ExpansionParameter[] {
+  return value === undefined ? [] : [{ name, type: 'Boolean', value }]
+}
+
+function number(name: string, value: number | undefined): readonly ExpansionParameter[] {
+  return value === undefined ? [] : [{ name, type: 'Integer', value }]
+}
+
+function uri(name: string, value: string): ExpansionParameter {
+  return { name, type: 'Uri', value }
+}

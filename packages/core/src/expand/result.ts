@@ -1,0 +1,200 @@
+import type {
+  Extension,
+  ValueSet,
+  ValueSetExpansion,
+  ValueSetExpansionContains,
+  ValueSetComposeIncludeConceptDesignation,
+} from 'fhir/r4.js'
+import type { Explained } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { explanationExtension } from '../explain/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import type { ConceptText, ValueSetDefinition } from '../terminology/index.js'
+import { finished, type Work } from '../work/index.js'
+
+/** A property of a code in an expansion: `value` is the name of the `value[x]` and its value. */
+export interface EntryProperty {
+  readonly code: string
+  readonly uri?: string
+  readonly value: readonly [string, unknown]
+}
+
+/** One code of an expansion. */
+export interface ExpansionEntry {
+  readonly system: string
+  /** Only where the value set uses several versions of the system. */
+  readonly version?: string
+  readonly code: string
+  readonly display?: string
+  readonly abstract: boolean
+  readonly inactive: boolean
+  readonly designations: readonly ConceptText[]
+  readonly properties: readonly EntryProperty[]
+  readonly extensions: readonly Extension[]
+  /** The codes below it, when the expansion is nested. */
+  readonly contains: readonly ExpansionEntry[]
+}
+
+/** A parameter of an expansion, echoed or reported. */
+export interface ExpansionParameter {
+  readonly name: string
+  readonly type: 'Boolean' | 'Code' | 'Integer' | 'String' | 'Uri'
+  readonly value: string | number | boolean
+}
+
+/** The codes of a value set, or a page of them. */
+export interface ExpandResult extends Explained {
+  readonly valueSet: ValueSetDefinition
+  /** `urn:uuid:` and a random UUID. */
+  readonly identifier: string
+  /** When the codes were listed, as a FHIR instant. */
+  readonly timestamp: string
+  /** Exact number of all matching codes, on all pages and levels; absent only for a code system with a grammar, whose codes cannot be counted. */
+  readonly total?: number
+  readonly offset: number
+  readonly parameters: readonly ExpansionParameter[]
+  readonly contains: readonly ExpansionEntry[]
+  /** Why more codes may exist than can be listed, `undefined` where the definition says so itself; empty when none can. */
+  readonly unclosed: readonly (string | undefined)[]
+  /** Properties of the entries, and those asked for: code and uri, each once. A stream declares every property that its entries may have. */
+  readonly properties: readonly { readonly code: string; readonly uri?: string }[]
+}
+
+const LATER = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSet.expansion'
+const UNCLOSED = 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed'
+
+/** Not repeated: the parameters of the expansion report the status of what was used. */
+const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
+
+/** The result as the ValueSet that `$expand` answers. R4 has no properties of codes, so they are extensions. */
+export function toValueSet(result: ExpandResult): ValueSet {
+  return finished(writingValueSet(result))
+}
+
+/** The same as work that can be interrupted, since many codes take their time. @throws {OperationError} `too-costly` for very deep nesting. */
+export function* writingValueSet(result: ExpandResult): Work<ValueSet> {
+  const contains = yield* writingEntries(result.contains)
+  return valueSetWith(result, contains)
+}
+
+/** The ValueSet of an expansion with these codes. */
+export function valueSetWith(result: Omit<ExpandResult, 'contains'>, contains: ValueSetExpansionContains[]): ValueSet {
+  const { resource } = result.valueSet
+  const [language, url, version, name, title] = TEXTS.map((member) => stringAt(resource, member))
+  const extension = definitionExtensions(resource)
+  const { experimental } = resource
+  return {
+    resourceType: 'ValueSet',
+    ...(extension.length > 0 && { extension }),
+    ...(language !== undefined && { language }),
+    ...(url !== undefined && { url }),
+    ...(version !== undefined && { version }),
+    ...(name !== undefined && { name }),
+    ...(title !== undefined && { title }),
+    status: statusOf(resource),
+    ...(typeof experimental === 'boolean' && { experimental }),
+    expansion: expansionOf(result, contains),
+  }
+}
+
+/** What the ValueSet of an expansion repeats of the definition. */
+const TEXTS = ['language', 'url', 'version', 'name', 'title'] as const
+
+const STATUSES = ['draft', 'active', 'retired', 'unknown'] as const
+
+function statusOf(resource: JsonObject): ValueSet['status'] {
+  return STATUSES.find((status) => status === resource['status']) ?? 'unknown'
+}
+
+function expansionOf(result: Omit<ExpandResult, 'contains'>, contains: ValueSetExpansionContains[]): ValueSetExpansion {
+  const { identifier, timestamp, total, offset, parameters, properties, explanation } = result
+  const extension = [...unclosed(result.unclosed), ...properties.map(declaredProperty), ...explanationExtension(explanation)]
+  return {
+    ...(extension.length > 0 && { extension }),
+    identifier,
+    timestamp,
+    ...(total !== undefined && { total }),
+    offset,
+    ...(parameters.length > 0 && { parameter: parameters.map(({ name, type, value }) => ({ name, [`value${type}`]: value })) }),
+    ...(contains.length > 0 && { contains }),
+  }
+}
+
+function definitionExtensions(resource: JsonObject): Extension[] {
+  if (resource['extension'] === undefined) return []
+  return objectsAt(resource, 'extension').flatMap((item) => {
+    const url = stringAt(item, 'url')
+    return url === undefined || url === STANDARDS_STATUS ? [] : [{ ...item, url }]
+  })
+}
+
+const STEPS = 256
+/** Of codes in codes. Readers of JSON give up not much deeper, 1,000 levels being a common limit. */
+const MAX_NESTING = 400
+
+function* writingEntries(entries: readonly ExpansionEntry[], level = 1): Work<ValueSetExpansionContains[]> {
+  if (level > MAX_NESTING)
+    throw new OperationError('too-costly', `The hierarchy has more than ${MAX_NESTING} levels: ask with excludeNested=true.`)
+  const written: ValueSetExpansionContains[] = []
+  for (const entry of entries) {
+    const contains = entry.contains.length === 0 ? [] : yield* writingEntries(entry.contains, level + 1)
+    const one = toContains(entry)
+    written.push(contains.length > 0 ? { ...one, contains } : one)
+    if (written.length % STEPS === 0) yield
+  }
+  return written
+}
+
+/** One code of an expansion as an item of `ValueSet.expansion.contains`, without the codes below it. */
+export function toContains(entry: ExpansionEntry): ValueSetExpansionContains {
+  const extension = [...entry.extensions, ...entry.properties.map(entryProperty)]
+  return {
+    ...(extension.length > 0 && { extension }),
+    system: entry.system,
+    ...(entry.abstract && { abstract: true }),
+    ...(entry.inactive && { inactive: true }),
+    ...(entry.version !== undefined && { version: entry.version }),
+    code: entry.code,
+    ...(entry.display !== undefined && { display: entry.display }),
+    ...(entry.designations.length > 0 && { designation: entry.designations.map(writeDesignation) }),
+  }
+}
+
+/** Extensions that a designation keeps. */
+const OF_DESIGNATIONS: ReadonlySet<string> = new Set(['http://hl7.org/fhir/StructureDefinition/coding-sctdescid', STANDARDS_STATUS])
+
+function writeDesignation({ value, language, use, extension }: ConceptText): ValueSetComposeIncludeConceptDesignation {
+  const kept = extension.flatMap((item) => {
+    const url = stringAt(item, 'url')
+    return url !== undefined && OF_DESIGNATIONS.has(url) ? [{ ...item, url }] : []
+  })
+  return {
+    ...(kept.length > 0 && { extension: kept }),
+    ...(language !== undefined && { language }),
+    ...(use !== undefined && { use }),
+    value,
+  }
+}
+
+function entryProperty({ code, value: [name, value] }: EntryProperty): Extension {
+  return {
+    url: `${LATER}.contains.property`,
+    extension: [
+      { url: 'code', valueCode: code },
+      { url: 'value', [name]: value },
+    ],
+  }
+}
+
+function declaredProperty({ code, uri }: ExpandResult['properties'][number]): Extension {
+  const parts = [{ url: 'code', valueCode: code }, ...(uri === undefined ? [] : [{ url: 'uri', valueUri: uri }])]
+  return { url: `${LATER}.property`, extension: parts }
+}
+
+function unclosed(reasons: ExpandResult['unclosed']): readonly Extension[] {
+  if (reasons.length === 0) return []
+  return [
+    { url: UNCLOSED, valueBoolean: true },
+    ...reasons.flatMap((reason) => (reason === undefined ? [] : [{ url: `${UNCLOSED}-reason`, valueString: reason }])),
+  ]
+}

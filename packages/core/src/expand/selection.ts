@@ -1,0 +1,124 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import type { Explain } from '../explain/index.js'
+import { checkInput } from '../input/index.js'
+import {
+  activeCodes,
+  codesText,
+  filterWords,
+  languagesFor,
+  languageStep,
+  listable,
+  plannedValueSet,
+  selectableCodes,
+  type LanguageList,
+  type Members,
+  type Segment,
+  type TerminologyScope,
+  type UsedDefinitions,
+  type ValueSetPlan,
+} from '../terminology/index.js'
+import { mapped, paced, type Work } from '../work/index.js'
+import { designationFilter, type EntryStyle } from './entry.js'
+import { EXPAND_INPUT, type ExpandInput } from './input.js'
+import { matching } from './text-filter.js'
+import { nearlyMatching } from './typing-error.js'
+
+/** The codes that a request selects from a value set. */
+export interface Selection {
+  readonly scope: TerminologyScope
+  readonly input: ExpandInput
+  readonly plan: ValueSetPlan
+  readonly members: Members
+  /** The definitions that the codes come from. */
+  readonly used: UsedDefinitions
+  /** The members that the request keeps. */
+  readonly segments: readonly Segment[]
+  /** Number of all these codes. */
+  readonly total: number
+  readonly style: EntryStyle
+  /** True when a text filter chose the codes. */
+  readonly filtered: boolean
+}
+
+/** Selects the codes that a request asks for, of all pages. @throws {OperationError} as `expand`. */
+export async function selectedCodes(ctx: OperationContext, input: ExpandInput): Promise<Selection> {
+  checkInput(ctx, input, EXPAND_INPUT)
+  refuseLongFilter(ctx, input)
+  const planned = await plannedValueSet(ctx, input)
+  const { scope, plan } = planned
+  const members = await planned.members()
+  const languages = languagesFor(input, plan.valueSet.resource)
+  const filtered = filterWords(input.filter ?? '').length > 0
+  const wanted = await paced(wantedSegments(members, input), scope.pace)
+  const segments = filtered ? await matchingSegments(scope, wanted, input) : wanted
+  const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
+  const style = entryStyle(input, plan, languages)
+  if (ctx.explain !== undefined) explainSelection(ctx.explain, { input, languages, segments, total })
+  return { scope, input, plan, members, used: planned.used(members), segments, total, style, filtered }
+}
+
+function* wantedSegments({ segments }: Members, { activeOnly, excludeNotForUI }: ExpandInput): Work<readonly Segment[]> {
+  const active = activeOnly === true ? yield* mapped(segments, activeCodes) : segments
+  return excludeNotForUI === true ? yield* mapped(active, selectableCodes) : active
+}
+
+async function matchingSegments(
+  { pace }: TerminologyScope,
+  segments: readonly Segment[],
+  { filter = '', tolerateTypo }: ExpandInput,
+): Promise<readonly Segment[]> {
+  for (const { provider } of segments) await paced(listable(provider).buildTexts(), pace)
+  const found = segments.map((segment) => matching(segment, filter))
+  if (tolerateTypo !== true || found.some(({ codes }) => codes.count() > 0)) return found
+  return paced(nearlyMatching(segments, filter), pace)
+}
+
+function refuseLongFilter({ limits }: OperationContext, { filter }: ExpandInput): void {
+  if (filter === undefined || filter.length <= limits.maxFilterLength) return
+  throw new OperationError('parameter-too-long', `The filter must have at most ${limits.maxFilterLength} characters.`, {
+    expression: ['filter'],
+  })
+}
+
+function entryStyle(input: ExpandInput, plan: ValueSetPlan, languages: EntryStyle['languages']): EntryStyle {
+  const named = input.designations ?? []
+  const wanted = input.includeDesignations === true || (named.length > 0 && input.includeDesignations !== false)
+  return {
+    languages,
+    designations: wanted ? designationFilter(named) : undefined,
+    properties: [...new Set(input.properties)],
+    versioned: versionedSystems(plan),
+  }
+}
+
+/** Code systems of which the value set names more than one version; an include without version counts as one. */
+function versionedSystems({ systems }: ValueSetPlan): ReadonlySet<string> {
+  return new Set(Array.from(systems).flatMap(([url, { versions }]) => (versions.size > 1 ? [url] : [])))
+}
+
+/** What the request did to the codes of the value set. */
+interface SelectionMade {
+  readonly input: ExpandInput
+  readonly languages: LanguageList | undefined
+  /** Codes that are left, and the filter by which they were found. */
+  readonly segments: readonly Segment[]
+  readonly total: number
+}
+
+const MOST_CORRECTED = 5
+
+function explainSelection(explain: Explain, { input, languages, segments, total }: SelectionMade): void {
+  if (languages !== undefined) explain.step(languageStep(languages, input))
+  if (input.activeOnly === true) {
+    explain.step({ kind: 'status', outcome: 'chosen', reason: 'inactive', text: 'Inactive codes are excluded by activeOnly.' })
+  }
+  if (input.excludeNotForUI === true) {
+    explain.step({ kind: 'status', outcome: 'chosen', reason: 'abstract', text: 'Abstract codes are excluded by excludeNotForUI.' })
+  }
+  if (input.filter === undefined || input.filter.trim() === '') return
+  const corrected = new Set(segments.flatMap(({ filter }) => (filter === undefined || filter === input.filter ? [] : [quoted(filter)])))
+  const taken = corrected.size === 0 ? '' : `, read as ${[...corrected].slice(0, MOST_CORRECTED).join(' or ')}`
+  const text = `${codesText(total)} with words that begin like those of ${quoted(input.filter)}${taken}.`
+  explain.step({ kind: 'text-filter', outcome: total > 0 ? 'holds' : 'fails', count: total, text })
+}
