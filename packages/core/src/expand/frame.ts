@@ -10,7 +10,7 @@ import {
 } from '../terminology/index.js'
 import { EXTENSION_PROPERTIES } from './entry.js'
 import type { ExpandInput } from './input.js'
-import type { ExpandResult, ExpansionEntry, ExpansionParameter } from './result.js'
+import type { EntryProperty, ExpandResult, ExpansionEntry, ExpansionParameter } from './result.js'
 import type { Selection } from './selection.js'
 
 /** An expansion without its codes. */
@@ -38,19 +38,23 @@ export function frameOf(selection: Selection, properties: ExpandResult['properti
 /** The properties of these entries, and those asked for that a code system declares. */
 export function declaredProperties({ members, style }: Selection, entries: readonly ExpansionEntry[]): ExpandResult['properties'] {
   const found = new Map<string, string | undefined>()
-  const lists = [entries]
-  // As a list and not by recursion: hierarchies are deeper than the call stack.
-  for (const list of lists) {
-    for (const { properties, contains } of list) {
-      for (const { code, uri: stated } of properties) if (!found.has(code)) found.set(code, stated)
-      if (contains.length > 0) lists.push(contains)
-    }
-  }
+  for (const { code, uri: stated } of propertiesIn(entries)) if (!found.has(code)) found.set(code, stated)
   for (const code of style.properties) {
     const header = headerWith(members, code)
     if (header !== undefined && !found.has(code)) found.set(code, header.properties.get(code))
   }
   return declarations(found)
+}
+
+/** The properties of entries and of those below them; as a list and not by recursion, as hierarchies are deeper than the call stack. */
+function* propertiesIn(entries: readonly ExpansionEntry[]): Generator<EntryProperty> {
+  const lists = [entries]
+  for (const list of lists) {
+    for (const { properties, contains } of list) {
+      yield* properties
+      if (contains.length > 0) lists.push(contains)
+    }
+  }
 }
 
 /** The properties that entries may have which are not listed yet: those asked for, the status, and those that extensions stand for. */
