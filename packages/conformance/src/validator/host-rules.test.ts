@@ -97,6 +97,31 @@ describe('a rule of a host', () => {
   })
 })
 
+test('the rule of the documentation finds what it is for', async () => {
+  const rules: RuleSettings = {
+    'hospital-url': {
+      on: 'uri',
+      severity: 'error',
+      advice: 'Use the https URL of the hospital.',
+      when: (value) => typeof value === 'string' && value.startsWith('http://hospital.example/'),
+      check: (value) => `${String(value)} must begin with https.`,
+    },
+  }
+  const own = createContext({ ...options, validation: { rules } })
+  const { findings } = await validate(own, {
+    resource: { resourceType: 'Patient', identifier: [{ system: 'http://hospital.example/mrn', value: '1' }] },
+  })
+  expect(findings).toMatchObject([
+    {
+      kind: 'hospital-url',
+      severity: 'error',
+      code: 'business-rule',
+      expression: 'Patient.identifier[0].system',
+      text: expect.any(String) as string,
+    },
+  ])
+})
+
 describe('a kind of finding', () => {
   const wrong = { resourceType: 'Patient', gender: 'm', foo: 1 }
 

@@ -183,6 +183,8 @@ function readBare(building: Building, key: string | number): unknown {
   const start = building.at
   const word = readWord(building)
   const value = valueOfWord(building, word, start)
+  // A text that is only a word was not meant to be JSON.
+  if (building.frame === undefined && typeof value === 'string') throw new JsonFault('unexpected', start)
   if (typeof value === 'number' && String(value) !== word) keep(building.numbers, building, { key, value: word })
   return value
 }

@@ -1,4 +1,11 @@
-import { createPace, type FindingLevel, type OperationContext, type ValidationPolicy, type RuleSettings } from '../context/index.js'
+import {
+  checkpoint,
+  createPace,
+  type FindingLevel,
+  type OperationContext,
+  type ValidationPolicy,
+  type RuleSettings,
+} from '../context/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
 import { paced } from '../work/index.js'
@@ -52,11 +59,12 @@ export interface ValidateResult {
  * Validates a resource against the definitions of FHIR, the profiles that it claims and those that the caller names. Nothing is stored.
  *
  * @throws {OperationError} `profile-not-found` for a profile of the input that is not to be found; `definition-required` when the
- *   context has no types; `parameter-required` when no resource is given.
+ *   context has no types; `parameter-required` when no resource is given; `aborted`, `computation-timeout`, however short the work.
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
   checkInput(ctx, input, VALIDATE_INPUT)
+  checkpoint(ctx)
   const source = await sourceOf(ctx, input)
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked

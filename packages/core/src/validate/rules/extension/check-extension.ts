@@ -6,6 +6,8 @@ import type { Profile } from '../../run/element-rule.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { extensionUrl } from '../slicing/slice-match.js'
+import { unknownSeverity } from './unknown-extensions.js'
+
 const EXTENSION_UNKNOWN: FindingDefinition = defineFinding(
   'extension-unknown',
   'error',
@@ -20,16 +22,6 @@ const EXTENSION_URL: FindingDefinition = defineFinding(
 )
 const EXTENSION_URL_MISSING: FindingDefinition = defineFinding('extension-url-missing', 'error', 'invalid', 'Add the url of the extension.')
 
-/** Urls that need no definition: those for examples, and those of the tools that publish FHIR. */
-const FREE = /^https?:\/\/(?:(?:[a-z0-9.-]+\.)?(?:example\.org|acme\.com|nema\.org)(?:\/|$)|hl7\.org\/fhir\/tools\/)/
-
-/** The specification's own examples use extensions of this guide, whose definitions they do not bring. */
-const US_CORE = 'http://hl7.org/fhir/us/core/'
-
-/** Elements of other releases as extensions: they follow from those releases, and are not published one by one. */
-const CROSS_VERSION =
-  /^http:\/\/hl7\.org\/fhir\/(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)\/StructureDefinition\/extension-[A-Z][A-Za-z]+\.[a-z]/
-
 /** Extensions by their url. */
 export const extensionRule: NodeRule = {
   on: ['Extension'],
@@ -40,16 +32,18 @@ export const extensionRule: NodeRule = {
 /** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */
 function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
-  if (url === undefined) run.findings.report(EXTENSION_URL_MISSING, node, { text: 'An extension without url cannot be told from others.' })
+  if (url === undefined) run.findings.report(EXTENSION_URL_MISSING, node, { text: 'The extension must have a url.' })
   else if (url.includes(':')) checkAbsolute(run, node, url)
   else if (url !== '') checkPart(run, node, url)
 }
 
 function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   if (url.includes('|')) {
-    run.findings.report(EXTENSION_URL, node, { text: `The url of an extension has no version: ${quoted(url)}.` })
-  } else if (run.definitions.profile(url) === undefined && !FREE.test(url) && !CROSS_VERSION.test(url)) {
-    reportUnknown(run, node, url)
+    run.findings.report(EXTENSION_URL, node, { text: `The url of an extension must not include a version: ${quoted(url)}.` })
+  } else if (run.definitions.profile(url) === undefined) {
+    const severity = unknownSeverity(url)
+    if (severity === undefined) return
+    run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })
   }
 }
 
@@ -71,13 +65,6 @@ function checkPart(run: Run, node: FhirNode, url: string): void {
 function partsOf(run: Run, profile: Profile): readonly string[] {
   const slices = rootsOf(run, profile).flatMap(({ children }) => children.get('extension')?.slices ?? [])
   return slices.flatMap((slice) => extensionUrl(slice) ?? [])
-}
-
-function reportUnknown(run: Run, node: FhirNode, url: string): void {
-  run.findings.report(EXTENSION_UNKNOWN, node, {
-    text: `The extension ${quoted(url)} is not known here.`,
-    ...(url.startsWith(US_CORE) && { severity: 'warning' }),
-  })
 }
 
 /** The definition of an extension, as a list of at most one. The extensions inside a complex one are defined with it, not by themselves. */

@@ -7,7 +7,7 @@ import { itemRemoval, removal, replacement, type JsonPatch } from '../../run/pat
 import type { Run } from '../../run/run.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number-and-bytes.js'
-import { codeProblem, idProblem, markdownProblem, stringProblem, MARKDOWN_HTML, STRING_MARKUP } from './text.js'
+import { codeProblem, idProblem, markdownProblem, encodingProblem, stringProblem, MARKDOWN_HTML, STRING_MARKUP } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
@@ -53,7 +53,7 @@ export function primitiveCheck(type: string): PrimitiveCheck {
   return CHECKS.get(type) ?? ANY_TEXT
 }
 
-const ANY_TEXT = onText(() => undefined)
+const ANY_TEXT = onText(encodingProblem)
 
 function onText(check: TextCheck): PrimitiveCheck {
   return (value, _source, now) => {

@@ -82,12 +82,13 @@ export function markdownProblem(text: string): PrimitiveProblem | undefined {
 function textProblem(text: string): PrimitiveProblem | undefined {
   if (text.length > MAX_STRING) return { finding: PRIMITIVE_TOO_LONG, text: `The text has more than ${MAX_STRING} characters.` }
   if (isVisible(text.charCodeAt(0)) && isPlainText(text)) return undefined
-  return text.trim() === '' ? BLANK : controlProblem(text)
+  return text.trim() === '' ? BLANK : (encodingProblem(text) ?? controlProblem(text))
 }
 
 /** code: no white space around it, and single spaces inside. */
 export function codeProblem(text: string): PrimitiveProblem | undefined {
-  if (isVisibleText(text) || (text === text.trim() && !CODE_SPACE.test(text))) return undefined
+  if (isVisibleText(text)) return undefined
+  if (text === text.trim() && !CODE_SPACE.test(text)) return encodingProblem(text)
   return { finding: PRIMITIVE_FORM, text: `${quoted(text)} is not a valid code: it has white space where none is allowed.` }
 }
 
@@ -106,11 +107,18 @@ const ENDS: ReadonlyMap<string, string> = new Map([
   ...['\u2066', '\u2067', '\u2068'].map((start): [string, string] => [start, '\u2069']),
 ])
 
-/** Tells of characters that nobody sees: controls, and changes of the direction of writing that do not end, which make a text look like another. */
+/** What no text of FHIR may have, and no write accepts. */
+export function encodingProblem(text: string): PrimitiveProblem | undefined {
+  if (!text.isWellFormed())
+    return { finding: STRING_ENCODING, text: 'The text is not well-formed Unicode: it contains an unpaired surrogate.' }
+  return text.includes('\u0000') ? { finding: STRING_ENCODING, text: 'The text contains the character U+0000.' } : undefined
+}
+
+/** Finds invisible characters: controls, and changes of the direction of writing that are not closed, which make a text look like another. */
 function controlProblem(text: string): PrimitiveProblem | undefined {
-  if (UNSEEN.test(text)) return warning('The text has control characters.')
+  if (UNSEEN.test(text)) return warning('The text contains control characters.')
   return DIRECTIONS.test(text) && !isBalanced(text)
-    ? warning('The text changes the direction of writing and does not change it back.')
+    ? warning('The text contains a change of text direction that is not closed.')
     : undefined
 }
 

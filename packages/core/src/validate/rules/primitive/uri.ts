@@ -1,7 +1,7 @@
 import type { PrimitiveProblem } from '../../run/primitive-problem.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
-import { isVisibleText } from './text.js'
+import { encodingProblem, isVisibleText } from './text.js'
 export const URI_FORM: FindingDefinition = defineFinding(
   'uri-form',
   'error',
@@ -17,7 +17,11 @@ const MAY_BE_URN = /^[ou]/
 
 /** uri: no white space; what looks like a URN must be one. */
 export function uriProblem(text: string): PrimitiveProblem | undefined {
-  if (!isVisibleText(text) && SPACE.test(text)) return wrong(text, 'URIs have no white space')
+  if (!isVisibleText(text)) {
+    if (SPACE.test(text)) return wrong(text, 'URIs must not contain white space')
+    const problem = encodingProblem(text)
+    if (problem !== undefined) return problem
+  }
   if (!MAY_BE_URN.test(text)) return undefined
   if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)
   if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'it is not an OID')
