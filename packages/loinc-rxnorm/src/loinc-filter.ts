@@ -19,7 +19,7 @@ const PARTS = /^(?:COMPONENT|PROPERTY|TIME_ASPCT|SYSTEM|SCALE_TYP|METHOD_TYP|CLA
 /**
  * The concepts for which one of LOINC's own filters holds: `LIST` and `answers-for` give answers, `ancestor` what is below a code however
  * deep, `copyright` is `LOINC` or `3rdParty`, and
- * a part is told by its code or its name (`COMPONENT = Glucose`), whatever their case: value sets of R4 say `SCALE_TYP = DOC` of `Doc`.
+ * a part is named by its code or its name (`COMPONENT = Glucose`), whatever their case: value sets of R4 say `SCALE_TYP = DOC` of `Doc`.
  *
  * @returns `undefined` for a filter that every code system has.
  * @see https://hl7.org/fhir/R4/loinc.html

@@ -22,10 +22,10 @@ export async function describeSource({ release, options = [], files }: ImportSou
 /** Says in which way two sources that were described differ. */
 export function differenceBetween(before: string, now: string): string {
   const [a, b]: readonly unknown[] = [JSON.parse(before), JSON.parse(now)]
-  if (!isObject(a) || !isObject(b)) return 'It was left by another version of the program'
-  if (a['program'] !== b['program']) return `It was left by version ${stringAt(a, 'program')} of the program`
-  if (a['release'] !== b['release']) return `It was of ${stringAt(a, 'release')}`
-  if (a['options'] !== b['options']) return 'The options are others'
+  if (!isObject(a) || !isObject(b)) return 'It was written by another version of the program'
+  if (a['program'] !== b['program']) return `It was written by version ${stringAt(a, 'program')} of the program`
+  if (a['release'] !== b['release']) return `It was for ${stringAt(a, 'release')}`
+  if (a['options'] !== b['options']) return 'The options are different'
   const [old, current] = [new Map(Object.entries(objectAt(a, 'files') ?? {})), new Map(Object.entries(objectAt(b, 'files') ?? {}))]
   const changed = [...old.keys(), ...current.keys()].find((name) => old.get(name) !== current.get(name))
   return `The file ${changed} has changed`

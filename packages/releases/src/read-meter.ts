@@ -1,7 +1,7 @@
 import { counted } from './counted.js'
 import type { ReleaseFile } from './release-file.js'
 
-/** Tells how far the reading of files has come. */
+/** Measures how much of the files has been read. */
 export interface ReadMeter {
   /** The file, of which what is read counts. */
   metered(file: ReleaseFile): ReleaseFile

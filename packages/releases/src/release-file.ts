@@ -13,7 +13,7 @@ export interface ReleaseFile {
   readonly size: number
   /** Its content. @throws {OperationError} `not-found` when it cannot be read, `body-invalid` when the archive is damaged there. */
   readonly bytes: () => AsyncIterable<Uint8Array>
-  /** A text that stands for the content: SHA-256 of a file, CRC-32 and sizes of an entry in an archive. */
+  /** A text that identifies the content: SHA-256 of a file, CRC-32 and sizes of an entry in an archive. */
   readonly mark: () => Promise<string>
 }
 

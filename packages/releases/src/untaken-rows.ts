@@ -13,7 +13,7 @@ export async function* untakenRows<T>(work: ImportWork, source: string, rows: It
   const name = `rows of ${source}`
   const before = work.kept(name) ?? '0'
   if (before === ALL) return
-  if (before !== '0') work.progress(`${source}: going on behind row ${before}`)
+  if (before !== '0') work.progress(`${source}: resuming after row ${before}`)
   let taken = 0
   for await (const row of rows) {
     if (taken++ < Number(before)) continue

@@ -9,7 +9,7 @@ import { describeSource, differenceBetween, type ImportSource } from './import-s
 /** What an import has made so far, in a file that the next run of the same import goes on with. Nothing of it is seen by anybody else. */
 export interface ImportWork {
   readonly db: DatabaseSync
-  /** Is told what goes on. */
+  /** Receives progress messages. */
   readonly progress: (message: string) => void
   /** The value that an earlier run kept under the name. */
   kept(name: string): string | undefined
@@ -23,9 +23,9 @@ export interface ImportWork {
 
 /** Where an import works. */
 export interface WorkOptions {
-  /** File that stays when the import is cut off. Default: a temporary one, so that the next run begins anew. */
+  /** File that stays when the import is interrupted. Default: a temporary one, so that the next run starts over. */
   readonly work?: string | undefined
-  /** Is told what goes on. */
+  /** Receives progress messages. */
   readonly progress: (message: string) => void
 }
 
@@ -50,7 +50,7 @@ export async function inWork<T>(options: WorkOptions, source: ImportSource, run:
   } catch (cause) {
     if (!isObject(cause) || cause['errcode'] !== FULL) throw cause
     const place = options.work ?? 'the folder for temporary files'
-    throw new OperationError('storage-full', `The disk of ${place} is full: the import works there.`, { cause })
+    throw new OperationError('storage-full', `The disk of ${place} is full: the import keeps its work there.`, { cause })
   } finally {
     work.close()
   }
@@ -68,11 +68,11 @@ export async function openWork({ work: file, progress }: WorkOptions, source: Im
   const work = openFile(file, progress)
   const known = work.kept(SOURCE)
   if (known === description) {
-    progress(`going on with the import of ${source.release} that was cut off`)
+    progress(`resuming the interrupted import of ${source.release}`)
     return work
   }
   if (known !== undefined) {
-    progress(`${differenceBetween(known, description)}: an import that was cut off is dropped, this one begins anew`)
+    progress(`${differenceBetween(known, description)}: the interrupted import is discarded, this one starts over`)
     // The file itself stays: it is what keeps others out.
     dropTables(work.db)
   }
@@ -101,13 +101,13 @@ function openFile(file: string, progress: WorkOptions['progress']): ImportWork {
     return workIn(db, { progress, closed: () => undefined, removed: () => rmSync(file, { force: true }) })
   } catch (cause) {
     db?.close()
-    if (isObject(cause) && cause['errcode'] === BUSY) throw new OperationError('conflict', `Another import works with ${file}.`, { cause })
+    if (isObject(cause) && cause['errcode'] === BUSY) throw new OperationError('conflict', `Another import is using ${file}.`, { cause })
     throw noWork(file, cause)
   }
 }
 
 function noWork(file: string, cause: unknown): OperationError {
-  return new OperationError('parameter-value', `${file} cannot be used as the work of an import; --work names another file.`, { cause })
+  return new OperationError('parameter-value', `${file} is not the work file of an import; name another file with --work.`, { cause })
 }
 
 interface Host {

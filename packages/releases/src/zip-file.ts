@@ -13,7 +13,7 @@ const END_64 = { signature: 0x06064b50, size: 56 } as const
 const EXTRA_64 = 1
 const STORED = 0
 const DEFLATED = 8
-/** Stands for a number that is told in 64 bits elsewhere. */
+/** Means that the number is stated in 64 bits elsewhere. */
 const ELSEWHERE = 0xffffffff
 
 interface Entry {
@@ -69,10 +69,10 @@ interface DirectoryPlace {
 async function largeDirectory(file: FileHandle, end: number): Promise<DirectoryPlace> {
   const locator = await readAt(file, Math.max(0, end - LOCATOR.size), LOCATOR.size)
   if (locator.readUInt32LE(0) !== LOCATOR.signature)
-    throw new OperationError('body-invalid', 'The ZIP64 archive has no locator of its directory.')
+    throw new OperationError('body-invalid', 'The ZIP64 archive has no end of central directory locator.')
   const record = await readAt(file, Number(locator.readBigUInt64LE(8)), END_64.size)
   if (record.readUInt32LE(0) !== END_64.signature)
-    throw new OperationError('body-invalid', 'The ZIP64 archive has no end of its directory.')
+    throw new OperationError('body-invalid', 'The ZIP64 archive has no end of central directory record.')
   return { size: Number(record.readBigUInt64LE(40)), offset: Number(record.readBigUInt64LE(48)) }
 }
 
@@ -95,7 +95,7 @@ function readCentral(directory: Buffer, path: string): readonly Entry[] {
   return entries
 }
 
-/** Unpacked size, packed size and place of an entry; those that do not fit stand in the extra field, in this order. */
+/** Unpacked size, packed size and place of an entry; those that do not fit are in the extra field, in this order. */
 function entryNumbers(header: Buffer, extra: Buffer): readonly number[] {
   let large = largeNumbers(extra)
   return [24, 20, 42].map((place) => {
@@ -123,7 +123,7 @@ function damaged(path: string): OperationError {
 async function* entryBytes(path: string, entry: Entry): AsyncGenerator<Uint8Array> {
   const { name, method } = entry
   if (method !== STORED && method !== DEFLATED) {
-    throw new OperationError('not-supported', `${name} in ${path} is packed in a way that is not supported; unpack it first.`)
+    throw new OperationError('not-supported', `${name} in ${path} has an unsupported compression method; extract the archive first.`)
   }
   let crc = 0
   try {
@@ -134,7 +134,7 @@ async function* entryBytes(path: string, entry: Entry): AsyncGenerator<Uint8Arra
   } catch (cause) {
     throw new OperationError('body-invalid', `${name} in ${path} is damaged.`, { cause })
   }
-  if (crc !== entry.crc) throw new OperationError('body-invalid', `${name} in ${path} is damaged: it has another checksum.`)
+  if (crc !== entry.crc) throw new OperationError('body-invalid', `${name} in ${path} is damaged: its checksum is different.`)
 }
 
 async function* unpacked(path: string, { method, compressed, offset }: Entry): AsyncGenerator<Uint8Array> {
@@ -165,8 +165,8 @@ async function contentStart(path: string, offset: number): Promise<number> {
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  if (!Number.isSafeInteger(position)) throw new OperationError('body-invalid', 'The ZIP archive points to a place outside itself.')
+  if (!Number.isSafeInteger(position)) throw new OperationError('body-invalid', 'The ZIP archive refers to a position outside itself.')
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-  if (bytesRead < length) throw new OperationError('body-invalid', 'The ZIP archive ends too early.')
+  if (bytesRead < length) throw new OperationError('body-invalid', 'The ZIP archive is truncated.')
   return buffer
 }

@@ -29,7 +29,7 @@ interface LoincOptions extends ReleaseOptions {
 /** `fhir-ops import`. */
 export function importCommand(io: Io): Command {
   const snomed = intoStorage('snomed')
-    .description('Import an RF2 snapshot of SNOMED CT. Versions stand side by side; importing one again replaces it.')
+    .description('Import an RF2 snapshot of SNOMED CT. Versions are kept side by side; importing one again replaces it.')
     .option('--edition <module>', 'module of the edition; told by the module dependencies of the release')
     .option('--date <YYYYMMDD>', 'date of the release; told by the file names')
     .option('--experimental', 'content that is not an official release: its version begins with http://snomed.info/xsct')

@@ -83,7 +83,7 @@ function conceptId(number: number): string {
 }
 
 /** A line that tells of something that was kept. */
-const KEPT = /^… [0-9]+ rows of | are made$/
+const KEPT = /^… [0-9]+ rows of | done$/
 
 /** Kills its process, before that does anything else, when it has told of something that it has kept. */
 const DEATH = `
@@ -161,7 +161,7 @@ describe('an import that is killed', () => {
     for (const killed of [true, false]) {
       expect(await content(storage)).toEqual(before)
       runs.push(await importIn(system, storage, { killed }))
-      expect(runs.at(-1)?.said).toContain('going on with the import')
+      expect(runs.at(-1)?.said).toContain('resuming the interrupted import')
     }
     expect(runs.map(({ end }) => end)).toEqual(['SIGKILL', 'SIGKILL', 0])
     const made = runs.flatMap(({ said }) => kept(said))
@@ -172,7 +172,7 @@ describe('an import that is killed', () => {
   })
 })
 
-it('an import begins anew when a file has changed, and says so', async () => {
+it('an import starts over when a file has changed, and says so', async () => {
   const storage = `sqlite:${join(folder, 'changed.db')}`
   await importIn('loinc', storage, { killed: true })
   appendFileSync(join(folder, 'Loinc_2.00', 'Part.csv'), '"LP0-1","COMPONENT","Salt"\n')
@@ -188,7 +188,7 @@ it('two imports do not work with one file, and no other file is taken for the wo
   const extra = ['--work', work]
   const other = await openWork({ work, progress: () => undefined }, { release: 'another release', files: [] })
   const { said, end } = await importIn('loinc', storage, { extra })
-  expect([end, said]).toEqual([1, expect.stringContaining(`Another import works with ${work}`)])
+  expect([end, said]).toEqual([1, expect.stringContaining(`Another import is using ${work}`)])
   other.close()
   expect((await importIn('loinc', storage, { extra })).end).toBe(0)
   const release = join(folder, 'Loinc_2.00', 'Loinc.csv')

@@ -11,18 +11,18 @@ import { membershipIn, type MembershipQuestion } from './value-set/membership.js
 import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set/plan.js'
 import { preparedFilters } from './value-set/selection.js'
 
-/** A code, a Coding, or a CodeableConcept, as it stands in a resource. */
+/** A code, a Coding, or a CodeableConcept, as a resource has it. */
 export type BoundValue = string | JsonObject
 
-/** True when a value set has the value, false when it has not, `undefined` when that cannot be told here. */
+/** True when a value set has the value, false when it has not, `undefined` when that cannot be decided here. */
 export type MemberTest = (value: BoundValue) => boolean | undefined
 
 /** Answers which values are in which value sets, for many values of one run. */
 export interface BindingChecker {
   /**
    * The test of a value set, made once for each canonical. A code without system is in the set when some system of the set has it; of a
-   * CodeableConcept one coding is enough. The test cannot tell when the value set, an import of it or the code system is not known, or
-   * when the value set cannot be evaluated; codes that the value set itself lists are known all the same.
+   * CodeableConcept one coding is enough. The test cannot decide when the value set, an import of it or the code system is not known, or
+   * when the value set cannot be evaluated; codes that the value set itself lists are known nevertheless.
    */
   test(valueSet: string): Promise<MemberTest>
   /** The same for one value. */
@@ -97,7 +97,7 @@ function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | u
   }
 }
 
-/** One that is true is enough; without it, one that cannot be told leaves the whole open. */
+/** One that is true is enough; without it, one that is undecided leaves the whole undecided. */
 function any(answers: readonly (boolean | undefined)[]): boolean | undefined {
   if (answers.includes(true)) return true
   return answers.includes(undefined) ? undefined : false

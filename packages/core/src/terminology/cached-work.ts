@@ -20,7 +20,7 @@ export interface Pending<T extends object> {
 
 /**
  * What `kind.make` gives for the definition, made once per content, while other work runs in between. Requests that ask for it at the same
- * time wait for the same one. A definition without key is made anew, and never shared.
+ * time wait for the same one. Of a definition without key it is made for every call, and never shared.
  */
 export function cachedWork<T extends object>(ctx: OperationContext, kind: LongKind<T>, definition: Definition): Promise<T> {
   if (definition.key === undefined) return paced(makeOf(kind, definition), createPace(ctx))

@@ -97,12 +97,12 @@ export function messageText([, , , text]: MessageRow, values: MessageValues): st
   })
 }
 
-/** Caller text as it may stand in a message: escaped, at most 100 characters. */
+/** Caller text as a message may contain it: escaped, at most 100 characters. */
 export function escaped(text: string): string {
   return quoted(text).slice(1, -1)
 }
 
-/** Text that is not the caller's alone, as it may stand in a message: escaped, of any length. */
+/** Text that is not the caller's alone, as a message may contain it: escaped, of any length. */
 export function escapedWhole(text: string): string {
   return JSON.stringify(text.toWellFormed()).slice(1, -1)
 }
@@ -115,7 +115,7 @@ export interface RefusalOptions {
   readonly diagnostics?: string
 }
 
-/** The failure codes that issue types of messages stand for. */
+/** The failure codes of issue types of messages. */
 const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['not-found', 'content-not-found'],
   ['invalid', 'definition-invalid'],

@@ -74,7 +74,7 @@ function supplementStep(canonical: string): ExplanationStep {
     kind: 'supplement',
     outcome: 'chosen',
     definition: canonical,
-    text: `The supplement ${quoted(canonical)} adds to its code system.`,
+    text: `The supplement ${quoted(canonical)} is applied to its code system.`,
   }
 }
 

@@ -38,7 +38,7 @@ export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemPr
   return [...new Map(all.map((one) => [`${one.status} ${one.type} ${one.canonical}`, one])).values()]
 }
 
-/** What should be known about the value sets that stand for systems whose codes cannot be listed. */
+/** What should be known about the value sets that represent systems whose codes cannot be listed. */
 export function standInNotes(user: ValueSetDefinition, standIns: readonly StandInValueSet[]): readonly StatusNote[] {
   return standIns.flatMap((standIn) => valueSetNote(standIn, user))
 }

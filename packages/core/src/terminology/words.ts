@@ -22,7 +22,7 @@ export function filterWords(filter: string): readonly FilterWord[] {
   return foldTerm(filter).split(/\s+/u).flatMap(pieces).map(filterWord)
 }
 
-/** Where the piece first stands in the folded text at the start of a word, -1 when nowhere. */
+/** Position of the piece in the folded text where it first starts a word; -1 when it never does. */
 export function placeOfWord(folded: string, piece: string): number {
   for (let at = folded.indexOf(piece); at >= 0; at = folded.indexOf(piece, at + 1)) {
     if (startsWord(folded, at)) return at

@@ -3,7 +3,7 @@
  *
  * Only cells near the diagonal are filled, in rows that are used again: of 350,000 codes every one is compared in a fraction of a second.
  *
- * @param most What is farther need not be told apart; at most 100.
+ * @param most Larger distances need not be distinguished; at most 100.
  * @returns the count, or `most + 1` for whatever is above `most`.
  */
 export function distancesFrom(word: string, most: number): (other: string) => number {

@@ -1,7 +1,7 @@
 import type { UcumLibrary } from './ucum-library.js'
 import { unitTokens, type UnitToken } from './unit-tokens.js'
 
-/** Tells valid codes from others, and names them. */
+/** Distinguishes valid codes from others, and names them. */
 export interface UnitReader {
   /** Why a code is not valid, for people; `undefined` when it is. */
   wrongIn(code: string): string | undefined
@@ -14,7 +14,7 @@ export interface UnitReader {
 const MAX_LENGTH = 250
 /** The library looks codes up in plain objects, so it takes these for units. */
 const NO_UNITS = Object.getOwnPropertyNames(Object.prototype)
-/** Blanks are not in the specification; they are common in annotations all the same. */
+/** Blanks are not in the specification; they are common in annotations nevertheless. */
 const ANNOTATION = /^\{[\x20-\x7a\x7c\x7e]*\}$/
 const PLAIN = /^[\x21-\x7e]*$/
 
@@ -51,7 +51,7 @@ function unknownPart(tokens: readonly UnitToken[], isUnit: (code: string) => boo
   return `The ${wrong.kind} '${wrong.text}' is unknown at character ${wrong.start + 1}`
 }
 
-/** An annotation that stands alone is a unit, the unity. */
+/** An annotation alone is a unit, the unity. */
 function withoutAnnotations(tokens: readonly UnitToken[]): string {
   return tokens
     .map((token, i) => (token.kind === 'annotation' ? (standsAlone(tokens, i) ? '1' : '') : token.text + (token.exponent ?? '')))

@@ -1,4 +1,4 @@
-/** A piece of a UCUM code, and where it stands. */
+/** A piece of a UCUM code, and its position. */
 export interface UnitToken {
   readonly kind: 'operator' | 'number' | 'annotation' | 'unit'
   /** `.`, `/`, `(`, `)`; a number; an annotation with its braces; a unit with its prefix and without its exponent. */

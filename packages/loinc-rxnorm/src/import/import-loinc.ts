@@ -42,13 +42,13 @@ export interface LoincImport {
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be told from its name; `parameter-value` for a language that it does not have; `conflict` when another import works with the same file.
+ *   cannot be derived from its name; `parameter-value` for a language that it does not have; `conflict` when another import works with the same file.
  */
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
   const { release, languages = [], progress } = options
   const version = release ?? /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
   if (version === undefined)
-    throw new OperationError('parameter-required', `The name ${path} does not tell --release: a version such as 2.82.`)
+    throw new OperationError('parameter-required', `The name ${path} does not contain the release: give --release, a version such as 2.82.`)
   const files = await releaseFiles(path)
   if (loincFile(files, 'Loinc.csv') === undefined) throw new OperationError('definition-invalid', `${path} has no Loinc.csv.`)
   const csv = files.filter(({ name }) => name.endsWith('.csv'))

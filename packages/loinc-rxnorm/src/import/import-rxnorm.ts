@@ -35,12 +35,13 @@ const STY = { concept: 0, id: 1, name: 3, columns: 6 } as const
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be told from its name; `conflict` when another import works with the same file.
+ *   cannot be derived from its name; `conflict` when another import works with the same file.
  */
 export async function importRxnorm(concepts: ConceptStore, path: string, options: RxnormImportOptions): Promise<StoredSystem> {
   const { release, progress } = options
   const version = release ?? /([0-9]{8})/.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
-  if (version === undefined) throw new OperationError('parameter-required', `The name ${path} does not tell --release: a date as MMDDYYYY.`)
+  if (version === undefined)
+    throw new OperationError('parameter-required', `The name ${path} does not contain the release: give --release, a date as MMDDYYYY.`)
   const files = (await releaseFiles(path)).filter(isRead)
   return inWork(options, { release: `RxNorm ${version}`, files }, async (work) => {
     const tables = { ...scratchIn(work.db, TABLES), work }

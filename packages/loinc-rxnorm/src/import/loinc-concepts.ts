@@ -85,7 +85,7 @@ export function partConcept(row: CsvRow, tables: LoincTables): JsonObject {
   }
 }
 
-/** The concept of a part that stands in the hierarchy alone. */
+/** The concept of a part that only the hierarchy has. */
 export function branchConcept(code: string, display: string | undefined, tables: LoincTables): JsonObject {
   return { code, ...(display !== undefined && { display }), property: codes('parent', tables.values('parent', code)) }
 }

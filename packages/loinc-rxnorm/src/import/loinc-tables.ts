@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { csvRows, type CsvRow, type ReleaseFile, scratchIn, type Scratch, untakenRows, type ImportWork } from '@fhir-ops/releases'
 
-/** What stands beside the codes of a release, by code, and the concepts that were made. */
+/** What a release states about its codes, by code, and the concepts that were made. */
 export interface LoincTables extends Scratch<(typeof TABLES)[number]> {
   readonly work: ImportWork
 }
@@ -12,7 +12,7 @@ const TABLES = [
   /** Properties that name parts. */
   'part-property',
   'parent',
-  /** Names of what stands in the hierarchy. */
+  /** Names of what the hierarchy contains. */
   'name',
   'consumer-name',
   /** Designations in other languages. */
@@ -66,7 +66,7 @@ export function loincTablesIn(work: ImportWork): LoincTables {
   return { ...scratchIn(work.db, TABLES), work }
 }
 
-/** Finds files of a release by their names, wherever they stand in it. */
+/** Finds files of a release by their names, in any folder of it. */
 export function loincFile(files: readonly ReleaseFile[], name: string): ReleaseFile | undefined {
   return files.find((file) => file.name.split(/[/\\]/).at(-1) === name)
 }

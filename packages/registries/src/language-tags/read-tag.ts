@@ -28,7 +28,7 @@ const MAX_LENGTH = 100
  * @see https://www.rfc-editor.org/rfc/rfc5646 sections 2.1 and 2.2.9
  */
 export function readTag(registry: SubtagRegistry, code: string): LanguageTag | string {
-  if (code.length > MAX_LENGTH) return `a language tag has at most ${MAX_LENGTH} characters here`
+  if (code.length > MAX_LENGTH) return `a language tag must have at most ${MAX_LENGTH} characters`
   if (!/^[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(code)) return 'subtags are 1 to 8 letters and digits, joined by hyphens'
   if (registry.grandfathered.describe(code) !== undefined) return { grandfathered: code, variants: [], extensions: [] }
   const [main, tail] = splitTail(code.split('-'))
@@ -40,7 +40,7 @@ export function readTag(registry: SubtagRegistry, code: string): LanguageTag | s
   return typeof subtags === 'string' ? subtags : { ...subtags, ...rest }
 }
 
-/** What stands before the first single letter, and what follows. */
+/** What precedes the first single letter, and what follows. */
 function splitTail(subtags: readonly string[]): readonly [readonly string[], readonly string[]] {
   const start = subtags.findIndex((subtag) => subtag.length === 1)
   return start < 0 ? [subtags, []] : [subtags.slice(0, start), subtags.slice(start)]
@@ -53,8 +53,8 @@ function readTail(subtags: readonly string[]): Tail | string {
   const privateUse = privateStart < 0 ? [] : subtags.slice(privateStart)
   const extensions = groups(privateStart < 0 ? subtags : subtags.slice(0, privateStart))
   const singletons = extensions.map(([singleton = '']) => singleton.toLowerCase())
-  if (privateUse.length === 1 || extensions.some((group) => group.length === 1)) return 'a single letter has nothing behind it'
-  if (new Set(singletons).size < singletons.length) return 'an extension comes twice'
+  if (privateUse.length === 1 || extensions.some((group) => group.length === 1)) return 'a single letter must be followed by a subtag'
+  if (new Set(singletons).size < singletons.length) return 'an extension occurs twice'
   return {
     extensions: extensions.map((group) => group.join('-')),
     ...(privateUse.length > 0 && { privateUse: privateUse.join('-') }),
@@ -99,5 +99,5 @@ function wrongPrefix(registry: SubtagRegistry, language: string, extlang: string
 function wrongVariants(registry: SubtagRegistry, variants: readonly string[]): string | undefined {
   const wrong = variants.find((variant) => registry.variant.describe(variant) === undefined)
   if (wrong !== undefined) return `the variant ${wrong} is not registered`
-  return new Set(variants.map((variant) => variant.toLowerCase())).size < variants.length ? 'a variant comes twice' : undefined
+  return new Set(variants.map((variant) => variant.toLowerCase())).size < variants.length ? 'a variant occurs twice' : undefined
 }

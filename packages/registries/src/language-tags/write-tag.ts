@@ -12,7 +12,7 @@ function titled(script: string | undefined): string | undefined {
   return script === undefined ? undefined : script.slice(0, 1).toUpperCase() + script.slice(1).toLowerCase()
 }
 
-/** What a tag says, part by part; parts that have no description are told as they are. */
+/** What a tag says, part by part; parts without description are given as they are. */
 export interface TagDescription {
   readonly language: string
   /** `[what, text]`: `['Region', 'Switzerland']`. */

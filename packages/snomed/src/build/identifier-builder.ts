@@ -2,7 +2,7 @@ import type { IdTable } from '../release/id-table.js'
 import { textColumn, type TextColumn } from './column.js'
 import type { Section } from './section.js'
 
-/** Gathers the rows of identifier files: codes of other schemes that stand for concepts. */
+/** Gathers the rows of identifier files: codes of other schemes that identify concepts. */
 export interface IdentifierBuilder {
   /** A row; releases differ in the order of its columns. */
   add(row: readonly string[], columns: readonly string[]): void

@@ -7,7 +7,7 @@ export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
 /** A concept by its id. */
 export interface ConceptReference {
   readonly id: string
-  /** Where it stands, for messages. */
+  /** Its position, for messages. */
   readonly at: number
 }
 
@@ -136,5 +136,5 @@ export interface MemberFieldFilter {
   readonly value: AttributeValue | { readonly kind: 'time'; readonly comparison: Comparison; readonly times: readonly string[] }
 }
 
-/** Adds inactive concepts that stand for what is selected. */
+/** Adds inactive concepts that were replaced by what is selected. */
 export type History = { readonly profile: 'min' | 'mod' | 'max' } | { readonly refsets: Constraint }

@@ -15,7 +15,7 @@ export function refuseDeepBrackets(text: string): void {
   }
 }
 
-/** What stands in brackets at this place: the name of an attribute, as a comparison or a filter follows, or a part of the refinement. */
+/** What the brackets at this position contain: the name of an attribute, as a comparison or a filter follows, or a part of the refinement. */
 export function bracketsHoldName(reader: EclReader): boolean {
   const { at } = reader
   passBrackets(reader)

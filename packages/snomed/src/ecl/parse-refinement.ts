@@ -12,7 +12,7 @@ export function parseRefinement(reader: EclReader, sub: SubParser): Refinement {
   return joined(reader, (inner) => part(inner, sub))
 }
 
-/** Reads what stands behind the name of an attribute. */
+/** Reads what follows the name of an attribute. */
 export function parseAttributeValue(reader: EclReader, sub: SubParser): AttributeValue {
   const { at } = reader
   const comparison = parseComparison(reader)
@@ -90,14 +90,14 @@ function junction(reader: EclReader): Junction | undefined {
   return kind && { kind, at }
 }
 
-/** What joins a group joins the whole, so that `a OR b, { c }` means `(a OR b), { c }`. Where no group tells, brackets must. */
+/** What joins a group joins the whole, so that `a OR b, { c }` means `(a OR b), { c }`. Where no group decides, brackets must. */
 function nested(items: readonly Refinement[], junctions: readonly Junction[]): Refinement {
   const groupAt = items.map((item) => !isAttributeSet(item))
   const isBesideGroup = (_: Junction, place: number): boolean => groupAt[place] === true || groupAt[place + 1] === true
   const outer = junctions.find(isBesideGroup) ?? junctions[0]
   const mustAgree = groupAt.includes(true) ? isBesideGroup : () => true
   const other = junctions.find((each, place) => each.kind !== outer?.kind && mustAgree(each, place))
-  if (other !== undefined) throw new EclError('AND and OR stand side by side without brackets', other.at)
+  if (other !== undefined) throw new EclError('AND and OR are mixed without brackets', other.at)
   const sets = new Array<Refinement[]>()
   items.forEach((item, place) => {
     const before = junctions[place - 1]
@@ -135,7 +135,7 @@ function parseCardinality(reader: EclReader): Cardinality | undefined {
   const max = reader.take('*') || reader.takeWord('many') ? undefined : wholeNumber(reader)
   reader.demand(']')
   reader.blanks()
-  if (max !== undefined && max < min) throw new EclError('The cardinality ends before it begins', at)
+  if (max !== undefined && max < min) throw new EclError('The maximum of the cardinality is below its minimum', at)
   return { min, ...(max !== undefined && { max }) }
 }
 

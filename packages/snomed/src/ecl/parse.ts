@@ -9,7 +9,7 @@ import { takeAny } from './parse-value.js'
 import { eclReader, isLetter, type EclReader } from './reader.js'
 
 /**
- * Reads an expression constraint, version 2.2 of the language. The words of the long syntax stand beside the symbols of the brief one.
+ * Reads an expression constraint, version 2.2 of the language. The words of the long syntax are accepted beside the symbols of the brief one.
  *
  * @throws {EclError} saying what was expected and where.
  * @see https://confluence.ihtsdotools.org/display/DOCECL/5.3+Brief+Syntax
@@ -61,7 +61,7 @@ function compound(reader: EclReader, first: Constraint): Constraint {
   return only(reader, { kind, operands })
 }
 
-/** AND, OR and MINUS do not stand side by side without brackets. */
+/** AND, OR and MINUS are not mixed without brackets. */
 function only(reader: EclReader, constraint: Constraint): Constraint {
   const { at } = reader
   const next = junction(reader)
@@ -170,7 +170,7 @@ function parseFilters(reader: EclReader, memberOf: MemberOf | undefined): Filter
     reader.blanks()
     if (reader.take('+')) return { memberFilters, filters, history: parseHistory(reader) }
     if (reader.takeWord('m')) {
-      if (memberOf === undefined || filters.length > 0) throw new EclError("A member filter must stand behind '^'", at)
+      if (memberOf === undefined || filters.length > 0) throw new EclError("A member filter must follow '^'", at)
       memberFilters.push(list(reader, (inner) => parseMemberFilter(inner, subConstraint)))
     } else if (reader.takeWord('c'))
       filters.push({ kind: 'concept', filters: list(reader, (inner) => parseConceptFilter(inner, subConstraint)) })

@@ -7,7 +7,7 @@ import { refinementTest } from './refinement-test.js'
 
 /**
  * True when a constraint selects an expression: one of its foci is below what is named, and its relationships hold. What only a
- * classifier could tell (children, parents), members of reference sets and texts select no expression.
+ * classifier could decide (children, parents), members of reference sets and texts select no expression.
  */
 export function* admits(scope: EclScope, constraint: Constraint, form: NormalForm): Work<boolean> {
   switch (constraint.kind) {

@@ -8,7 +8,7 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
   ['npu', '21003000106'],
 ])
 
-/** The ordinal of the concept that a code of another scheme stands for. @throws {EclError} when the scheme or the code is not known. */
+/** The ordinal of the concept that a code of another scheme identifies. @throws {EclError} when the scheme or the code is not known. */
 export function identifiedConcept(index: SnomedIndex, { scheme, code, at }: AlternateIdentifier): number {
   const meant = index.identifiers.schemes.filter((id) => isNamed(index, id, foldTerm(scheme)))
   if (meant.length === 0) throw new EclError(`The identifier scheme ${scheme} is not known`, at)

@@ -31,7 +31,7 @@ export function* eachRow(rows: Iterable<RefsetRow>, visit: (row: RefsetRow) => v
   }
 }
 
-/** The field that members stand in. */
+/** The field of the members. */
 export const COMPONENT = 'referencedComponentId'
 
 /** Reads a field of rows by its name. @throws {EclError} when the reference set has no such field. */

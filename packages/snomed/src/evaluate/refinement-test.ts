@@ -92,7 +92,7 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
   }
 }
 
-/** Counts the role groups in which the attributes hold; a relationship outside of groups stands for itself. */
+/** Counts the role groups in which the attributes hold; a relationship outside of groups counts as one. */
 function* groupRefinement(scope: EclScope, { attributes, cardinality }: Extract<Refinement, { kind: 'group' }>): Work<RefinementTest> {
   const inner = yield* refinementTest(scope, attributes)
   const holds = (range: RowRange): boolean => {

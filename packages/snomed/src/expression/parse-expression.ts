@@ -4,7 +4,7 @@ import { SCT } from '../sctid.js'
 import type { Expression, ExpressionAttribute } from './expression.js'
 
 /**
- * Reads an expression of the compositional grammar and checks that its concepts exist and that attributes stand where attributes belong.
+ * Reads an expression of the compositional grammar and checks that its concepts exist and that attributes appear where attributes belong.
  *
  * @throws {EclError} when it is none; also for expressions in expressions and for `<<<`, which are not supported.
  */
@@ -12,7 +12,7 @@ export function parseExpression(index: SnomedIndex, text: string): Expression {
   const reader = eclReader(text)
   const parser = { index, reader }
   reader.blanks()
-  if (reader.take('<<<')) throw new EclError('Definitions that are only subtypes (<<<) are not supported', 0)
+  if (reader.take('<<<')) throw new EclError('Definition status <<< (subtype of) is not supported', 0)
   if (reader.take('===')) reader.blanks()
   const foci = separated(parser, '+', concept)
   reader.blanks()
@@ -79,7 +79,7 @@ function attribute(parser: Parser): ExpressionAttribute {
 
 function value(parser: Parser): number | string {
   const { reader } = parser
-  if (reader.sees('(')) throw new EclError('Expressions in expressions are not supported', reader.at)
+  if (reader.sees('(')) throw new EclError('Nested expressions are not supported', reader.at)
   if (reader.sees('"')) return quoted(reader)
   if (!reader.take('#')) return concept(parser)
   const number = reader.run((character) => /[-+0-9.]/.test(character))

@@ -6,7 +6,7 @@ import { normalForm, rowsIn, type NormalForm } from './normal-form.js'
 type Rows = ReturnType<typeof rowsIn>
 
 /**
- * True when everything that a concept stands for holds: a focus is the concept or below it, or the concept is fully defined and its
+ * True when everything that a concept means holds: a focus is the concept or below it, or the concept is fully defined and its
  * primitive ancestors and all relationships that define it hold.
  */
 export function isBelowConcept(index: SnomedIndex, form: NormalForm, concept: number): boolean {

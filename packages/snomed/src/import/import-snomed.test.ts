@@ -127,7 +127,7 @@ describe('the edition is', () => {
   })
 })
 
-test('nothing of an import that was cut off is seen, and the next one begins anew', async () => {
+test('nothing of an import that was cut off is seen, and the next one starts over', async () => {
   const store = await openSqlite(join(folder, 'cut.db'))
   const cut = await store.concepts.stage({ url: SNOMED, version: VERSION, format: 'snomed-1', concepts: 1, header: '{}' })
   await cut.put('concept.low', new Uint8Array([1]))
@@ -150,13 +150,13 @@ test('an import goes on with the parts that are made, unless it is another one',
       },
     })
   const said: readonly string[][] = [[], [], []]
-  await expect(importing(said[0] ?? [], '20230101', 'descriptions are made')).rejects.toThrow('stopped')
-  await expect(importing(said[1] ?? [], undefined, 'descriptions are made')).rejects.toThrow('stopped')
-  expect(said[1]).toContainEqual(expect.stringMatching(/^It was of .*20230101: an import that was cut off is dropped/))
+  await expect(importing(said[0] ?? [], '20230101', 'descriptions done')).rejects.toThrow('stopped')
+  await expect(importing(said[1] ?? [], undefined, 'descriptions done')).rejects.toThrow('stopped')
+  expect(said[1]).toContainEqual(expect.stringMatching(/^It was for .*20230101: the interrupted import is discarded/))
   expect(await store.systems()).toEqual([])
   await importing(said[2] ?? [])
-  expect(said[2]?.filter((message) => message.endsWith('are made'))).toEqual(
-    ['relationships', 'refsets', 'identifiers'].map((part) => `${part} are made`),
+  expect(said[2]?.filter((message) => message.endsWith(' done'))).toEqual(
+    ['relationships', 'refsets', 'identifiers'].map((part) => `${part} done`),
   )
   expect(await codesBelow(store, ANIMAL)).toEqual([`${ANIMAL} Name 0 ä`, `${DOG} Name 1 ä`])
   expect(existsSync(work)).toBe(false)
@@ -220,7 +220,7 @@ describe('a damaged release is refused with the place of the damage, and nothing
     writeFiles(path, { ...changed((text) => `\uFEFF${text.replace('\t20240101\t', '\t\t')}`), ...unknown })
     const said: string[] = []
     await importSnomed(memoryConceptStore(), path, { progress: (message) => said.push(message) })
-    expect(said[0]).toMatch(/Other.* is not imported: its columns are not known/)
+    expect(said[0]).toMatch(/Other.* is not imported: its columns are unknown/)
   })
 })
 

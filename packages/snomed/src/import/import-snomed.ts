@@ -9,11 +9,11 @@ import { sectionsIn, type WorkSections } from './work-sections.js'
 
 /** Which version is made of a release. */
 export interface SnomedImportOptions extends WorkOptions {
-  /** Module of the edition. Default: what the release tells (`releaseEdition`). */
+  /** Module of the edition. Default: derived from the release (`releaseEdition`). */
   readonly edition?: string | undefined
   /** `YYYYMMDD`. Default: that in the names of the files. */
   readonly date?: string | undefined
-  /** True for content that is not an official release; its version begins with `http://snomed.info/xsct`. Default: what the release tells. */
+  /** True for content that is not an official release; its version begins with `http://snomed.info/xsct`. Default: derived from the release. */
   readonly experimental?: boolean | undefined
 }
 
@@ -30,7 +30,7 @@ export interface SnomedImport {
  *
  * @param path Folder or ZIP archive of the release.
  * @throws {OperationError} `not-found`, `definition-invalid` or `not-supported` when the release cannot be used; `parameter-required` when
- *   it does not tell its edition or date; `conflict` when another import works with the same file.
+ *   its edition or date cannot be derived; `conflict` when another import works with the same file.
  */
 export async function importSnomed(concepts: ConceptStore, path: string, options: SnomedImportOptions): Promise<SnomedImport> {
   const files = await rf2Files(await releaseFiles(path), options.progress)
@@ -61,7 +61,7 @@ async function makeParts(files: readonly Rf2File[], work: ImportWork, progress: 
       const built = builder.finish()
       for (const section of built.sections) sections.put(...section)
       work.keep(part.name, JSON.stringify({ header: built.header, dangling: built.dangling }))
-      progress(`${part.name} are made`)
+      progress(`${part.name} done`)
     }
     made = together(made, JSON.parse(work.kept(part.name) ?? '{}'))
   }
@@ -105,10 +105,11 @@ async function versionUri(
 ): Promise<string> {
   if (date === undefined) throw missing('date', 'the date of the release as YYYYMMDD')
   if (!/^[0-9]{8}$/.test(date)) throw new OperationError('parameter-value', `--date must be YYYYMMDD, not ${date}.`)
-  const told = edition === undefined ? await releaseEdition(files, date) : { module: edition, experimental: false }
-  if (told === undefined) throw missing('edition', 'the module of the edition, such as 900000000000207008')
-  if (!isSctid(told.module)) throw new OperationError('parameter-value', `--edition must be a SNOMED CT identifier, not ${told.module}.`)
-  return `http://snomed.info/${(experimental ?? told.experimental) ? 'xsct' : 'sct'}/${told.module}/version/${date}`
+  const derived = edition === undefined ? await releaseEdition(files, date) : { module: edition, experimental: false }
+  if (derived === undefined) throw missing('edition', 'the module of the edition, such as 900000000000207008')
+  if (!isSctid(derived.module))
+    throw new OperationError('parameter-value', `--edition must be a SNOMED CT identifier, not ${derived.module}.`)
+  return `http://snomed.info/${(experimental ?? derived.experimental) ? 'xsct' : 'sct'}/${derived.module}/version/${date}`
 }
 
 /** The latest date in the names of files. */
@@ -120,5 +121,5 @@ function dateOf(files: readonly Rf2File[]): string | undefined {
 }
 
 function missing(option: string, what: string): OperationError {
-  return new OperationError('parameter-required', `The release does not tell --${option}: ${what}.`)
+  return new OperationError('parameter-required', `Cannot derive --${option} from the release: give ${what}.`)
 }

@@ -12,10 +12,10 @@ const DEPENDENCY = ['sourceEffectiveTime', 'targetEffectiveTime'] as const
 
 /**
  * The edition that a release is of: that of the module which its module dependencies date as the release. Of several it is the international
- * one where the files are named so; where they tell none, that, too.
+ * one where the files are named so; where they name none, that, too.
  *
  * @param date `YYYYMMDD` of the release.
- * @returns `undefined` when it cannot be told.
+ * @returns `undefined` when it cannot be derived.
  */
 export async function releaseEdition(files: readonly Rf2File[], date: string): Promise<ReleaseEdition | undefined> {
   const international = files.every(({ file }) => /_INT_[0-9]{8}\.txt$/.test(file.name))

@@ -10,7 +10,7 @@ export interface Rf2File {
   readonly columns: readonly string[]
 }
 
-/** Told what goes on. */
+/** Receives progress messages. */
 export type Rf2Progress = (message: string) => void
 
 const PROGRESS_ROWS = 200_000
@@ -49,7 +49,7 @@ const NEEDED = ['concept', 'description', 'relationship'] as const satisfies rea
 /**
  * The snapshot files of a release. OWL axioms are not imported, as the relationships say the same.
  *
- * @param progress Is told of snapshot files that are not imported, as their columns are not known.
+ * @param progress Receives the names of snapshot files that are not imported, as their columns are not known.
  * @throws {OperationError} `definition-invalid` when the release has no concepts, descriptions or relationships, or a file does not have the columns of
  *   its kind.
  */
@@ -62,7 +62,7 @@ export async function rf2Files(files: readonly ReleaseFile[], progress: Rf2Progr
     const layout = LAYOUTS.find(({ signs }) => signs.every((name) => columns.includes(name)))
     if (layout !== undefined) found.push({ file, kind: layout.kind, columns: checkedColumns(file, columns, layout) })
     else if (isCore(file)) throw new OperationError('definition-invalid', `${file.name} does not have the columns of RF2.`)
-    else progress(`${file.name} is not imported: its columns are not known`)
+    else progress(`${file.name} is not imported: its columns are unknown`)
   }
   const missing = NEEDED.find((kind) => !found.some((file) => file.kind === kind))
   if (missing === undefined) return found

@@ -63,7 +63,7 @@ function looksLikeOne(code: string): boolean {
 }
 
 function readExpression(index: SnomedIndex, code: string): KnownExpression | string {
-  if (!looksLikeOne(code)) return 'No expression begins so'
+  if (!looksLikeOne(code)) return 'An expression does not begin like this'
   if (code.length > MAX_LENGTH) return `It is longer than ${MAX_LENGTH} characters`
   try {
     const expression = parseExpression(index, code)

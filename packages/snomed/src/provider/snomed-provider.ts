@@ -66,7 +66,7 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
   }
 }
 
-/** R4's names for what a lookup tells anyway, and for the definition status. @see https://hl7.org/fhir/R4/snomedct.html#props */
+/** R4's names for what a lookup returns anyway, and for the definition status. @see https://hl7.org/fhir/R4/snomedct.html#props */
 const NAMED: ReadonlySet<string> = new Set(['moduleId', 'sufficientlyDefined'])
 const MISSING: ReadonlySet<string> = new Set(['normalForm', 'normalFormTerse'])
 

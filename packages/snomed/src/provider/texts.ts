@@ -6,7 +6,7 @@ import type { SnomedHeader } from '../release/header.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { SCT, SNOMED } from '../sctid.js'
 
-/** The dialect of displays, and where each language reference set stands. */
+/** The dialect of displays. */
 export interface DisplayDialect {
   /** Number of the language reference set in the header; -1 when the version has none. */
   readonly number: number
@@ -51,7 +51,7 @@ function rankOf({ descriptions, header }: DisplaySource, row: number, dialect: D
   return header.dialects.some((_, number) => isPreferred(number)) ? 1 : 2
 }
 
-/** All names of a concept; those that are accepted and not preferred, and those that are not in use any more, are told as such. */
+/** All names of a concept; those that are accepted and not preferred, and those that are not in use any more, are marked as such. */
 export function designationsOf({ descriptions, header }: SnomedIndex, concept: number): readonly ConceptText[] {
   const [from, to] = descriptions.rowsOf(concept)
   const texts: ConceptText[] = []

@@ -30,7 +30,7 @@ export interface DescriptionTable {
 
 /** Terms are kept in pieces of this many bytes, so that showing one reads little. */
 export const TERM_CHUNK = 32_768
-/** The same in imports that do not tell it. */
+/** The same in imports that do not state it. */
 const TERM_CHUNK_BEFORE = 262_144
 
 /** Bits of a description's flags: active, and the kind above it. */

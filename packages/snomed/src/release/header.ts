@@ -7,26 +7,26 @@ export interface RefsetHeader {
   readonly fields: readonly string[]
 }
 
-/** What is small enough to be read at once. */
+/** What is small enough to be read as one piece. */
 export interface SnomedHeader {
   /** `http://snomed.info/sct/<module>/version/<date>`. */
   readonly version: string
-  /** Ids of modules, by the numbers that stand for them in columns. */
+  /** Ids of modules, by their numbers in columns. */
   readonly modules: readonly string[]
   /** Language codes, likewise. */
   readonly languages: readonly string[]
   /** Ids of language reference sets, by the number of their column. */
   readonly dialects: readonly string[]
   readonly refsets: readonly RefsetHeader[]
-  /** True when the ids of their rows are kept; imports of before they were have none. */
+  /** True when the ids of their rows are kept; imports that predate this field have none. */
   readonly memberIds?: boolean
   /** Concrete values of attributes without their `#`, strings with theirs in quotes, by number. */
   readonly values: readonly string[]
-  /** Ids of the schemes that have codes for concepts; imports of before they were kept have none. */
+  /** Ids of the schemes that have codes for concepts; imports that predate this field have none. */
   readonly schemes?: readonly string[]
-  /** True when the order of displays is kept; imports of before the format had it have none. */
+  /** True when the order of displays is kept; imports that predate this field have none. */
   readonly displays?: boolean
-  /** Bytes in a piece of the terms; imports of before it was told have larger pieces. */
+  /** Bytes in a piece of the terms; imports that predate this field have larger pieces. */
   readonly termChunk?: number
 }
 

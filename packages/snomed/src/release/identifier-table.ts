@@ -2,11 +2,11 @@ import { once } from 'fhir-ops/terminology'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
 
-/** Codes of other schemes that stand for concepts. */
+/** Codes of other schemes that identify concepts. */
 export interface IdentifierTable {
   /** Ids of the schemes. */
   readonly schemes: readonly string[]
-  /** The id of the concept that a code of a scheme stands for. */
+  /** The id of the concept that a code of a scheme identifies. */
   find(scheme: string, code: string): string | undefined
 }
 

@@ -43,7 +43,7 @@ async function firstKnown(ctx: OperationContext, urls: readonly string[]): Promi
 /**
  * The provider over a system that makes its codes, for one request: concepts are numbered as they are met.
  *
- * @param common The value set that stands for the system where its codes are to be listed.
+ * @param common The value set that represents the system where its codes are to be listed.
  */
 export function computedProvider(system: ComputedSystem, common: ValueSetDefinition | undefined): CodeSystemProvider {
   const table = conceptTable(system, common === undefined ? undefined : listedCodes(system, common))

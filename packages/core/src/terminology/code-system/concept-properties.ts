@@ -1,7 +1,7 @@
 import type { ConceptStatus } from '../../code-system/index.js'
 import { extensionAt, objectsAt, stringAt, type JsonObject, isObject } from '../../json/index.js'
 
-/** Where the meaning of a property is told by its uri. */
+/** The code system of the standard properties of concepts: a property with one of these uris has that meaning. */
 export const CONCEPT_PROPERTIES = 'http://hl7.org/fhir/concept-properties'
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
 
@@ -14,10 +14,10 @@ export function statusReader(resource: JsonObject): (concept: JsonObject) => Con
     inactive: propertyCodes(resource, 'inactive'),
     abstract: propertyCodes(resource, 'notSelectable'),
   }
-  const told = new Set(Object.values(names).flat())
+  const known = new Set(Object.values(names).flat())
   return (concept) => {
     if (concept['property'] === undefined && concept['extension'] === undefined) return PLAIN
-    const properties = objectsAt(concept, 'property').filter((property) => told.has(stringAt(property, 'code') ?? ''))
+    const properties = objectsAt(concept, 'property').filter((property) => known.has(stringAt(property, 'code') ?? ''))
     const standards = standardsStatusOf(concept)
     return properties.length === 0 && standards === undefined ? PLAIN : statusOf(properties, names, standards)
   }

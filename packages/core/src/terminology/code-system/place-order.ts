@@ -102,13 +102,13 @@ export interface DisplayWords {
   readonly starts: Uint32Array
   /** Numbers of words, in alphabetic order. */
   readonly words: Uint32Array
-  /** Where the word first stands in the display. */
+  /** Position of the word in the display. */
   readonly places: Uint16Array
 }
 
 const STEPS = 2_048
 
-/** Turns the lists around that say in which displays a word stands. */
+/** Inverts the lists of the displays that contain a word. */
 export function* displayWords(
   { starts, concepts, places }: Pick<WordPostings, 'starts' | 'concepts' | 'places'>,
   size: number,
@@ -129,7 +129,7 @@ export function* displayWords(
   }
 }
 
-/** Where a word out of a range first stands in the display of a concept; `FAR` when none does. */
+/** Position in the display of a concept of the first word out of a range; `FAR` when it has none. */
 export function firstPlace({ starts, words, places }: DisplayWords, [from, to]: readonly [number, number], concept: number): number {
   let first = FAR
   const end = starts[concept + 1] ?? 0

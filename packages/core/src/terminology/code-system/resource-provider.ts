@@ -109,7 +109,7 @@ function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<Co
   return { concepts, parents, keyOf }
 }
 
-/** Concepts side by side, as far as they were gone through. */
+/** Concepts side by side, and how many of them were visited. */
 interface OpenList {
   readonly list: readonly JsonObject[]
   next: number

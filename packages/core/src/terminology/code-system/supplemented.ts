@@ -32,7 +32,7 @@ export function supplemented(provider: CodeSystemProvider, supplements: readonly
 
 type Added = ReadonlyMap<number, readonly ConceptSource[]>
 
-/** What the system itself says is found by its own index; what the supplements say, being little, is gone through. */
+/** What the system itself says is found by its own index; what the supplements say, being little, is searched in full. */
 function withAdded(index: ConceptIndex, added: Added): ConceptIndex {
   return {
     ...index,

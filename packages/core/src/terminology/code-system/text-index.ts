@@ -9,7 +9,7 @@ import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 
 /** Finds concepts by words of their texts. */
 export interface TextIndex {
-  /** The concepts that have a text in which the word stands at the start of a word. */
+  /** The concepts that have a text in which the word starts a word. */
   find(word: FilterWord): Bitmap
   /** The words that begin so. */
   words(start: string): readonly string[]

@@ -3,11 +3,11 @@ import { wordsOf } from '../words.js'
 import type { Work } from '../../work/index.js'
 import { countingOrder, inOrder, type Column, sortedPlaces } from './sorting.js'
 
-/** The place of a word that does not stand in the display, or too far behind to count. */
+/** The position of a word that the display does not contain, or only beyond the positions that are compared. */
 export const FAR = 0xffff
 
 /**
- * Which words stand in the texts of which concepts: for each word, in alphabetic order, a stretch of the other lists, in which concepts
+ * Which words the texts of which concepts contain: for each word, in alphabetic order, a range of the other lists, in which concepts
  * are ordered by the place of the word in their display and by the length of the display.
  */
 export interface WordPostings {
@@ -18,7 +18,7 @@ export interface WordPostings {
   /** By word: where its stretch starts; one more for the end. */
   readonly starts: Uint32Array
   readonly concepts: Uint32Array
-  /** Where the word first stands in the folded display, at most `FAR`. */
+  /** Position of the word in the folded display, at most `FAR`. */
   readonly places: Uint16Array
 }
 

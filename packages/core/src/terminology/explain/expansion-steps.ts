@@ -46,7 +46,7 @@ export function explainListing(explain: Explain, { valueSet }: ValueSetPlan, seg
     outcome: count > 0 ? 'holds' : 'fails',
     ...(valueSet.canonical !== undefined && { definition: valueSet.canonical }),
     count,
-    text: `${name} has ${codesText(count)}${valueSet.activeOnly ? '; it does not take inactive ones' : ''}.`,
+    text: `${name} has ${codesText(count)}${valueSet.activeOnly ? '; it excludes inactive codes' : ''}.`,
   })
 }
 
@@ -60,7 +60,7 @@ const MOST_MISSING = 5
 function* explainSelection(explain: Explain, { part, place }: PlacedPart, provider: CodeSystemProvider): Work<void> {
   const missing = (part.definition.concepts ?? []).filter(({ code }) => provider.find(code) === undefined)
   for (const { code } of missing.slice(0, MOST_MISSING)) {
-    const text = `${quoted(code)} is listed and is not a code of ${quoted(provider.header.url)}; it was left out.`
+    const text = `${quoted(code)} is listed and is not a code of ${quoted(provider.header.url)}; it is omitted.`
     explain.step({
       kind: 'concept',
       outcome: 'fails',

@@ -104,7 +104,7 @@ function* explainConditions(explain: Explain, { plan, part, code, answer }: Aske
     outcome: 'fails',
     reason: answer.barred,
     coding,
-    text: `${quoted(code.code)} is ${answer.barred}, and such codes are not wanted.`,
+    text: `${quoted(code.code)} is ${answer.barred} and excluded by the request.`,
   })
 }
 
@@ -120,7 +120,7 @@ const WHY: ReadonlyMap<ExplanationReason, string> = new Map<ExplanationReason, s
 
 function saying({ state }: Membership, reason: ExplanationReason | undefined): string {
   if (state === 'in') return 'is among them'
-  if (state === 'unknown') return 'may be among them, which cannot be told'
+  if (state === 'unknown') return 'may be among them: that cannot be decided'
   return WHY.get(reason ?? 'filter') ?? 'is not among them'
 }
 

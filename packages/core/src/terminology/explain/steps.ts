@@ -31,7 +31,7 @@ const MOST_VERSIONS = 10
 /**
  * Which version of a code system was used, and why.
  *
- * @param stated What a version that is stated beside the request's rules stands in.
+ * @param stated What states a version that is stated beside the request's rules.
  * @param value Version of the coding that is validated.
  */
 export function versionStep(choice: SystemChoice, stated: 'include' | 'request' | 'coding', value?: string): ExplanationStep {
@@ -105,7 +105,8 @@ export function hierarchyStep(provider: CodeSystemProvider, { a, b }: Pair): Exp
   ].find(({ from, to }) => hierarchy.isWithin(from, to))
   if (pair === undefined) return { ...base, outcome: 'fails', text: `Neither of ${name(a)} and ${name(b)} is above the other.` }
   const way = wayUp(provider, pair)
-  const text = way === undefined ? `${name(pair.from)} is below ${name(pair.to)} by what it means.` : `${way.map(name).join(' is below ')}.`
+  const text =
+    way === undefined ? `${name(pair.from)} is below ${name(pair.to)} by its definition.` : `${way.map(name).join(' is below ')}.`
   return { ...base, outcome: 'holds', text }
 }
 
@@ -135,7 +136,7 @@ function traced(below: ReadonlyMap<number, number | undefined>, top: number): re
 export function languageStep(languages: LanguageList, { displayLanguage, acceptLanguage }: AskedLanguages): ExplanationStep {
   const ofHeader = acceptLanguage === languages.text ? 'accept-language' : 'value-set'
   const reason: ExplanationReason = displayLanguage === undefined ? ofHeader : 'displayLanguage'
-  return { kind: 'language', outcome: 'chosen', reason, text: `Texts are wanted in ${quoted(languages.text)}, by ${reason}.` }
+  return { kind: 'language', outcome: 'chosen', reason, text: `Texts are requested in ${quoted(languages.text)}, by ${reason}.` }
 }
 
 /** Which text of a concept is shown. */

@@ -5,7 +5,7 @@ import { propertyTexts } from '../code-system/concept-index.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.js'
 
-/** What the property of a filter stands for: texts of each concept, and where they are known, the concepts of each text. */
+/** What the property of a filter means: texts of each concept, and where they are known, the concepts of each text. */
 export interface FilterProperty {
   texts(concept: number): readonly string[]
   /** Absent when the texts are not kept by value. */
@@ -36,7 +36,7 @@ export function filterProperty(provider: CodeSystemProvider, name: string): Filt
   }
 }
 
-/** Reads what `filterProperty` needs to tell whether a concept has a property that the code system does not declare. */
+/** Reads what `filterProperty` needs to decide whether a concept has a property that the code system does not declare. */
 export function* preparedProperty({ header, index }: CodeSystemProvider, name: string): Work<void> {
   const isDeclared = isConceptProperty(name) || RELATIVES.has(name) || STANDARD.has(name) || header.properties.has(name)
   if (!isDeclared) yield* index?.buildValues?.(name) ?? []
@@ -56,7 +56,7 @@ const STANDARD: ReadonlyMap<string, (provider: CodeSystemProvider, concept: numb
 
 type Relatives = (provider: CodeSystemProvider, concept: number) => readonly number[]
 
-/** Told by nesting, too, so what concepts state as their property is not all. */
+/** Nesting states them too, so what concepts state as their property is not all. */
 const RELATIVES: ReadonlyMap<string, Relatives> = new Map<string, Relatives>([
   ['parent', ({ hierarchy }, concept) => hierarchy.parents(concept)],
   ['child', ({ hierarchy }, concept) => hierarchy.children(concept)],

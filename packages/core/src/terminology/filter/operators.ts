@@ -24,7 +24,7 @@ export const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
 /**
  * The concepts of a code system for which a filter holds.
  *
- * @param valueSet Name of the value set that the filter stands in, for the message.
+ * @param valueSet Name of the value set that has the filter, for the message.
  * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system does not have; `regex-unsupported`.
  */
 export function* conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): Work<ConceptSet> {

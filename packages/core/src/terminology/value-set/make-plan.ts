@@ -136,7 +136,7 @@ async function importedPlan(making: Making, canonical: string): Promise<ValueSet
     : planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
 }
 
-/** A contained value set stands in the outermost one around it. */
+/** A contained value set belongs to the outermost one around it. */
 function containedPlan(making: Making, reference: string): Promise<ValueSetPlan> | undefined {
   const holder = making.path.findLast(({ valueSet }) => containedValueSet(valueSet.resource, reference.slice(1)) !== undefined)
   const contained = holder === undefined ? undefined : containedValueSet(holder.valueSet.resource, reference.slice(1))
@@ -158,7 +158,7 @@ function refuseCircle(path: readonly Step[], { key, valueSet }: Step): void {
 }
 
 function tooDeep(valueSet: ValueSetDefinition): OperationError {
-  return new OperationError('too-costly', `The imports of value sets go too deep at ${quoted(nameOf(valueSet))}.`)
+  return new OperationError('too-costly', `Value set imports are nested too deeply at ${quoted(nameOf(valueSet))}.`)
 }
 
 /** Read as absent, a malformed list of codes or filters would let every code of the system in. */

@@ -26,7 +26,7 @@ export interface MembershipQuestion {
 }
 
 /**
- * Tells whether a code is in a value set, without listing it. A value set that is imported on several ways is asked once.
+ * Decides whether a code is in a value set, without listing it. A value set that is imported on several ways is asked once.
  *
  * @throws {OperationError} `not-supported` for a filter that is not understood.
  */
@@ -221,7 +221,7 @@ function* selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept
   return { ...found, state: 'in', ...(knowingly && { knowingly }) }
 }
 
-/** What can be told without the code system. */
+/** What can be decided without the code system. */
 function withoutSystem(
   { definition, filters }: ConceptSetPlan,
   { code }: CodeInQuestion,
@@ -231,7 +231,7 @@ function withoutSystem(
   return definition.listed(code) === undefined ? 'out' : 'in'
 }
 
-/** Unknown codes of a fragment may exist all the same, so they are in a set of all codes. */
+/** Unknown codes of a fragment may exist nevertheless, so they are in a set of all codes. */
 function isOpen(provider: CodeSystemProvider, { definition }: ConceptSetPlan): boolean {
   return !provider.header.complete && definition.concepts === undefined && definition.filters.length === 0
 }

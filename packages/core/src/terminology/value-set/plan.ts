@@ -5,7 +5,7 @@ import type { ConceptSetDefinition, ListedCode, ValueSetDefinition } from './val
 /** A value set with everything that it refers to looked up. */
 export interface ValueSetPlan {
   readonly valueSet: ValueSetDefinition
-  /** True for a value set that stands inside another one. */
+  /** True for a value set that another one contains. */
   readonly contained: boolean
   readonly includes: readonly ConceptSetPlan[]
   readonly excludes: readonly ConceptSetPlan[]
@@ -24,7 +24,7 @@ export interface NamedSystem {
 
 /** One include or exclude, looked up. */
 export interface ConceptSetPlan {
-  /** Name of the value set that it stands in, for messages. */
+  /** Name of the value set that has it, for messages. */
   readonly owner: string
   /** FHIRPath in that value set: `ValueSet.compose.include[0]`. */
   readonly path: string
@@ -89,6 +89,6 @@ export interface Membership {
   readonly owner?: string
   /** True when the value set takes the concept knowing that it is inactive. */
   readonly knowingly?: boolean
-  /** Why a code that the definition selects is out all the same. */
+  /** Why a code that the definition selects is out nevertheless. */
   readonly barred?: 'inactive' | 'abstract'
 }

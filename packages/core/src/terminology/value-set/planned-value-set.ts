@@ -51,7 +51,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   return planned(scope, made)
 }
 
-/** Nothing when not only definitions decide, or when it is to be told how they do. */
+/** Nothing when not only definitions decide, or when an explanation is requested. */
 function keptFor({ content, explain }: OperationContext, question: ValueSetQuestion): Kept | undefined | Promise<Kept> {
   return explain !== undefined || hasOwnRules(question) ? undefined : content.kept?.()
 }
@@ -116,7 +116,7 @@ function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
 /**
  * A value set without what it, or a value set that it imports, includes of some code systems. They need not be known.
  *
- * @param excluded Canonicals of the code systems; one without version stands for every version.
+ * @param excluded Canonicals of the code systems; one without version means every version.
  */
 export function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): ValueSetPlan {
   if (excluded.length === 0) return plan
@@ -139,7 +139,7 @@ export function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excl
   return reduced(plan)
 }
 
-/** Versions by url; `undefined` is among those of a url that stands alone. */
+/** Versions by url; `undefined` is among those of a url without one. */
 function versionsNamed(canonicals: readonly string[]): ReadonlyMap<string, ReadonlySet<string | undefined>> {
   const groups = Map.groupBy(canonicals.map(canonicalOf), ({ url }) => url)
   return new Map(Array.from(groups, ([url, group]) => [url, new Set(group.map(({ version }) => version))]))

@@ -20,7 +20,7 @@ export interface Segment {
   readonly extensible?: boolean
 }
 
-/** The value sets that stand for systems whose codes can be neither listed nor counted. */
+/** The value sets that represent systems whose codes can be neither listed nor counted. */
 export function standIns(segments: readonly Segment[]): readonly StandInValueSet[] {
   return segments.flatMap(({ made, provider }) => (made === undefined ? [] : (provider.grammar?.common ?? [])))
 }

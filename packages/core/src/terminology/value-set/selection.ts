@@ -66,7 +66,7 @@ export interface DecidingInclude {
   /** The code's entry in the list of codes of the include. */
   readonly listed: (concept: number) => ListedCode | undefined
   /**
-   * True when list and filters accept the concept; false also where that takes long to tell.
+   * True when list and filters accept the concept; false also where deciding takes long.
    *
    * @throws {OperationError} `not-supported` for a filter that is not understood.
    */

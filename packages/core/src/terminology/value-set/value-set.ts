@@ -9,7 +9,7 @@ export interface ListedCode {
   readonly concept: JsonObject
 }
 
-/** A filter as it stands in a value set, perhaps without value. */
+/** A filter as a value set states it, perhaps without value. */
 export interface StatedFilter {
   readonly property: string
   readonly op: string

@@ -86,7 +86,7 @@ const UCUM = 'http://unitsofmeasure.org'
 /** How a Quantity stands to another: `no-units` when one has a unit without code, `other-kind` when the units measure different things. */
 type QuantityOrder = number | 'no-units' | 'other-kind'
 
-/** Compares two Quantities: negative, zero or positive where they compare; `undefined` when it cannot be told. */
+/** Compares two Quantities: negative, zero or positive where they compare; `undefined` when it cannot be derived. */
 function compareQuantity(a: JsonObject, b: JsonObject): QuantityOrder | undefined {
   const [left, right] = [a['value'], b['value']]
   if (typeof left !== 'number' || typeof right !== 'number') return undefined
