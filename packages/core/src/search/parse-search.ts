@@ -1,12 +1,11 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isResourceType, type Condition, type SearchQuery } from '../storage/index.js'
 import { allOf } from './filter/conditions.js'
-import { parseFilter } from './filter/filter.js'
+import { isSearchable, parseFilter } from './filter/filter.js'
 import type { ParsedSearch, ParsedSeveral } from './parsed-search.js'
-import { isControl, readControls } from './controls.js'
+import { isControl, isOffered, readControls } from './controls.js'
 import { boundedQuestions, checkCost, overBound, SEARCH_BOUNDS, valueCounter } from './bounds.js'
-import type { SearchOptions } from './search-options.js'
-import type { SearchPair } from './search-pair.js'
+import type { SearchOptions, SearchPair } from './search-options.js'
 
 /**
  * Parses a FHIR search over one type, whether it came by REST or as a criterion of a measure. All parameters must hold. Nothing is passed
@@ -57,4 +56,13 @@ async function conditionOf(type: string, parameters: readonly SearchPair[], opti
   const where = allOf(conditions)
   checkCost(where)
   return where
+}
+
+/**
+ * Whether a search of a type takes a parameter of this name. Modifiers, chains and values are not looked at: what is wrong in them is
+ * refused, however lenient a server may be.
+ */
+export function isKnownParameter(type: string, name: string, options: SearchOptions): boolean {
+  const code = /^[^.:]*/.exec(name)?.[0] ?? ''
+  return isOffered(name) || code === '_has' || isSearchable(options, type, code)
 }

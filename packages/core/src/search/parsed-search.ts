@@ -1,4 +1,4 @@
-import type { SearchQuery } from '../storage/index.js'
+import { isContainedType, type Condition, type SearchQuery } from '../storage/index.js'
 import type { Include } from './results/includes.js'
 
 /** A search for contained resources. */
@@ -33,4 +33,27 @@ export interface ParsedSeveral extends Omit<ParsedSearch, 'query'> {
   readonly queries: readonly SearchQuery[]
   /** `_cursor`, for `severalPage`. */
   readonly after?: string
+}
+
+/**
+ * Every resource type that a query looks at: its own, and those it reaches by references. Whoever asks must be allowed to search each; what a resource
+ * contains is a part of it.
+ */
+export function searchTypesOf({ type, where }: Pick<SearchQuery, 'type' | 'where'>): ReadonlySet<string> {
+  return new Set([...(isContainedType(type) ? [] : [type]), ...typesIn(where)])
+}
+
+function typesIn(condition: Condition): readonly string[] {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.flatMap(typesIn)
+    case 'not':
+      return typesIn(condition.condition)
+    case 'refersTo':
+    case 'referredBy':
+      return [...searchTypesOf(condition.query)]
+    default:
+      return []
+  }
 }

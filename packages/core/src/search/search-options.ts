@@ -1,4 +1,4 @@
-import type { SearchParameters } from './parameters/search-parameters.js'
+import type { SearchParameters } from './parameters/search-parameter.js'
 
 /** Codes of one code system. */
 export interface CodeGroup {
@@ -49,3 +49,6 @@ export interface SearchOptions {
   /** Most references that one parameter follows. Default 8. */
   readonly maxChain?: number | undefined
 }
+
+/** A search parameter as it was sent, decoded: name with modifiers and chain, value with its escapes. */
+export type SearchPair = readonly [name: string, value: string]

@@ -4,7 +4,7 @@ import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { anyOf } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import type { SearchOptions } from '../search-options.js'
-import type { SearchParameter } from '../parameters/search-parameters.js'
+import type { SearchParameter } from '../parameters/search-parameter.js'
 import { parseTerm } from './term.js'
 
 /** A reference leads to independent resources and to contained ones. */

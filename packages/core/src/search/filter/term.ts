@@ -1,20 +1,14 @@
 import { OperationError, quoted } from '../../errors/index.js'
-import { isResourceType, type Condition } from '../../storage/index.js'
+import type { Condition } from '../../storage/index.js'
 import { overBound, SEARCH_BOUNDS } from '../bounds.js'
-import { parseCanonicalVersions } from './canonical-versions.js'
-import { parseCodes } from './code-modifiers.js'
-import { allOf, anyOf, entryCondition } from './conditions.js'
-import { splitUnescaped } from '../values/escapes.js'
-import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
-import { parseHierarchy } from './hierarchy-modifiers.js'
 import { tupleTests } from '../kinds/composite.js'
-import { invalidValue, type Ask } from '../kinds/kind.js'
+import { invalidValue, type Ask, type SearchKind } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
-import { tokenTest } from '../kinds/token.js'
-import { typedIdentifierTests } from '../kinds/typed-identifier.js'
-import { uriKind } from '../kinds/uri.js'
+import type { SearchParameter } from '../parameters/search-parameter.js'
+import { splitUnescaped } from '../values/escapes.js'
+import { allOf, anyOf, entryCondition } from './conditions.js'
+import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import { parseId, parseLastUpdated, parseList } from './resource-terms.js'
-import type { SearchParameter } from '../parameters/search-parameters.js'
 
 /** Parses one parameter without chain: `code=a,b` or `code:modifier=a,b`, where a comma separates alternatives. */
 export async function parseTerm(scope: FilterScope, name: string, value: string): Promise<Condition> {
@@ -37,12 +31,19 @@ async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: r
   const modifier = asks[0]?.modifier
   const { code } = parameter
   if (modifier === 'missing') return parseMissing({ code, present: { kind: 'entry', param: code, all: [] } }, asks)
-  if (modifier !== undefined && isCodeModifier(parameter, modifier)) return parseCodes(scope, { param: code, modifier }, asks)
-  const isSteps = modifier === 'above' || modifier === 'below'
-  if (!isSteps || parameter.type !== 'reference') return parseValues(scope, parameter, asks)
-  // Its entries are those of a canonical, but R4 calls it a uri.
-  if (code === '_profile') return entryCondition(code, asks.flatMap(uriKind.alternatives))
-  return parameter.canonical ? parseCanonicalVersions(code, modifier, asks) : parseHierarchy(scope, parameter, { asks, modifier })
+  const kind = kindOf(parameter.kind)
+  const resolver = kind?.resolvers?.get(modifier ?? '')
+  if (resolver !== undefined) return resolver(scope, parameter, asks)
+  const own = kind?.entryModifiers?.find(({ name, applies }) => name === modifier && applies(parameter))
+  if (own !== undefined) return anyOf(asks.map((ask) => entryCondition(`${code}:${own.name}`, own.alternatives(ask))))
+  if (modifier !== undefined && !isTaken(kind, modifier, parameter)) throw refusedModifier(scope, parameter.type, modifier)
+  const found = anyOf(asks.map((ask) => valueCondition(parameter, ask)))
+  return modifier === 'not' ? { kind: 'not', condition: found } : found
+}
+
+function isTaken(kind: SearchKind | undefined, modifier: string, parameter: SearchParameter): boolean {
+  if (kind === undefined) return false
+  return kind.modifiers.includes(modifier) || (modifier === 'not' && kind.negatable) || kind.takes?.(modifier, parameter) === true
 }
 
 function asksOf({ sent, options, values }: FilterScope, modifier: string | undefined, value: string): readonly Ask[] {
@@ -71,48 +72,10 @@ function parseMissing({ code, present }: Presence, [ask, other]: readonly Ask[])
   return ask.value === 'true' ? { kind: 'not', condition: present } : present
 }
 
-const CODE_MODIFIERS: ReadonlySet<string> = new Set(['in', 'not-in', 'above', 'below'])
-
-function isCodeModifier({ type }: SearchParameter, modifier: string): boolean {
-  return type === 'token' && CODE_MODIFIERS.has(modifier)
-}
-
-function parseValues(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Condition {
-  const modifier = asks[0]?.modifier
-  if (modifier === 'identifier' && parameter.type === 'reference') {
-    return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:identifier`, [tokenTest(ask)])))
-  }
-  if (modifier === 'of-type' && looksAtIdentifiers(parameter)) {
-    return anyOf(asks.map((ask) => entryCondition(`${parameter.code}:of-type`, typedIdentifierTests(ask))))
-  }
-  checkModifier(scope, parameter, modifier)
-  const found = anyOf(asks.map((ask) => valueCondition(parameter, ask)))
-  return modifier === 'not' ? { kind: 'not', condition: found } : found
-}
-
 function valueCondition({ code, kind: name, targets, components }: SearchParameter, ask: Ask): Condition {
   if (components.length > 0) return entryCondition(code, tupleTests(components, ask))
   const kind = kindOf(name)
   return kind?.condition?.(code, ask) ?? entryCondition(code, kind?.alternatives({ ...ask, targets }) ?? [])
-}
-
-function checkModifier(scope: FilterScope, parameter: SearchParameter, modifier: string | undefined): void {
-  if (modifier === undefined || isKindModifier(parameter, modifier) || isTargetType(parameter, modifier)) return
-  throw refusedModifier(scope, parameter.type, modifier)
-}
-
-function isKindModifier({ kind: name }: SearchParameter, modifier: string): boolean {
-  const kind = kindOf(name)
-  return kind !== undefined && (kind.modifiers.includes(modifier) || (modifier === 'not' && kind.negatable))
-}
-
-function isTargetType({ type, targets }: SearchParameter, modifier: string): boolean {
-  return type === 'reference' && isResourceType(modifier) && (targets.length === 0 || targets.includes(modifier))
-}
-
-/** R4 has `:of-type` for identifiers only, which are the elements of this name. */
-function looksAtIdentifiers({ type, expression }: SearchParameter): boolean {
-  return type === 'token' && expression.split('|').every((branch) => /(?:^|\.)identifier$/.test(branch.trim()))
 }
 
 const UNSUPPORTED: ReadonlySet<string> = new Set(['text', 'above', 'below'])

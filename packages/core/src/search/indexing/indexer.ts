@@ -1,15 +1,14 @@
 import { definitionEntries } from '../../content/index.js'
 import { rootNode } from '../../fhirpath/index.js'
-import { isObject, objectAt, stringAt, type JsonObject } from '../../json/index.js'
+import { stringAt, type JsonObject } from '../../json/index.js'
 import { CONTAINED_PARAM, type ContainedEntry, type IndexEntry, type Indexer } from '../../storage/index.js'
 import { finished, type Work } from '../../work/index.js'
 import { tupleFields } from '../kinds/composite.js'
 import type { EntryFields } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
-import { typedIdentifierFields } from '../kinds/typed-identifier.js'
 import { containerOf, type Container, type Member } from './container.js'
 import { createSelector, type Value, type ValuesOf } from './selector.js'
-import type { SearchParameter, SearchParameters } from '../parameters/search-parameters.js'
+import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
 
 /** Options of `createIndexer`. */
 export interface IndexerOptions {
@@ -19,8 +18,7 @@ export interface IndexerOptions {
 
 /**
  * Makes the function that turns a resource into index entries: those of its type's search parameters, those by which definitions are
- * resolved, for references by identifier entries under
- * `<code>:identifier`, and for identifiers with a type entries under `<code>:of-type`; and those of the resources within it. Expressions are
+ * resolved, and those of modifiers with entries of their own under `<code>:<modifier>`; and those of the resources within it. Expressions are
  * compiled at their first use.
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
@@ -90,10 +88,13 @@ function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readon
     parameter.code,
     values.flatMap((value) => fieldsOf(scope, parameter, value)),
   )
-  const modified = MODIFIED.get(parameter.type)
-  return modified === undefined
-    ? entries
-    : [...entries, ...withCode(`${parameter.code}:${modified.modifier}`, values.flatMap(modified.fields))]
+  const modified = kindOf(parameter.kind)?.entryModifiers?.flatMap(({ name, fields }) =>
+    withCode(
+      `${parameter.code}:${name}`,
+      values.flatMap(({ json }) => fields(json)),
+    ),
+  )
+  return modified === undefined ? entries : [...entries, ...modified]
 }
 
 function fieldsOf(
@@ -102,17 +103,6 @@ function fieldsOf(
   value: Value,
 ): readonly EntryFields[] {
   return kindOf(kind)?.fields(value.json, { base, system, placeOf }) ?? []
-}
-
-/** What modifiers look at that the parameter itself does not. */
-const MODIFIED: ReadonlyMap<string, { readonly modifier: string; readonly fields: (value: Value) => readonly EntryFields[] }> = new Map([
-  ['reference', { modifier: 'identifier', fields: identifierOf }],
-  ['token', { modifier: 'of-type', fields: ({ json }: Value) => typedIdentifierFields(json) }],
-])
-
-function identifierOf({ json }: Value): readonly EntryFields[] {
-  const identifier = isObject(json) ? objectAt(json, 'identifier') : undefined
-  return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : (kindOf('token')?.fields(identifier, {}) ?? [])
 }
 
 function tuplesOf(scope: IndexScope, { components }: SearchParameter, { item }: Value): readonly EntryFields[] {

@@ -1,10 +1,11 @@
 import { isObject, isString, objectAt, stringAt, type JsonObject } from '../../json/index.js'
 import { dateInterval } from '../values/date-interval.js'
 import { ALL_TIME, hull, type Interval } from '../values/interval.js'
-import { intervalTests, splitPrefix, type Range } from '../values/prefix.js'
-import { invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
+import { intervalTests, splitPrefix, type Range } from '../values/interval.js'
+import { boundsOnly, invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 export const dateKind: SearchKind = {
+  name: 'date',
   fields: (value) => {
     const interval = timeOf(value)
     return interval === undefined ? [] : [interval]
@@ -16,6 +17,7 @@ export const dateKind: SearchKind = {
     return intervalTests(prefix, rangeOf(ask, text))
   },
   sortField: (descending) => (descending ? 'high' : 'low'),
+  tuple: { second: { fields: (fields) => [boundsOnly(fields)] } },
 }
 
 /** The milliseconds of a search value, and for `ap` those within a tenth of its distance from now. */

@@ -11,6 +11,7 @@ import { invalidValue, type Alternatives, type Ask, type SearchKind } from './ki
  * @see https://hl7.org/fhir/R4/location.html#positional
  */
 export const nearKind: SearchKind = {
+  name: 'special',
   fields: (value) => {
     const [latitude, longitude] = isObject(value) ? [value['latitude'], value['longitude']] : []
     return typeof latitude === 'number' && typeof longitude === 'number' ? [{ low: latitude, high: longitude }] : []

@@ -1,10 +1,10 @@
 import { isObject, objectAt } from '../../json/index.js'
 import { ALL_NUMBERS, type Interval } from '../values/interval.js'
-import { intervalTests, splitPrefix, type Range } from '../values/prefix.js'
-import { writtenNumber } from '../values/decimal-interval.js'
-import { invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
+import { intervalTests, splitPrefix, type Range } from '../values/interval.js'
+import { boundsOnly, invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 export const numberKind: SearchKind = {
+  name: 'number',
   fields: (value) => {
     if (typeof value === 'number') return [{ low: value, high: value }]
     const range = isObject(value) ? rangeBounds(objectAt(value, 'low')?.['value'], objectAt(value, 'high')?.['value']) : undefined
@@ -14,6 +14,7 @@ export const numberKind: SearchKind = {
   negatable: false,
   alternatives: (ask) => numberTests(ask, ask.value),
   sortField: (descending) => (descending ? 'high' : 'low'),
+  tuple: { second: { fields: (fields) => [boundsOnly(fields)] }, coordinate: (ask) => numberTests(ask, ask.value) },
 }
 
 /** Reads a number with its prefix. Its precision counts for `eq` and `ne` only (R4 search 3.1.1.4.5). */
@@ -39,4 +40,26 @@ export function rangeBounds(low: unknown, high: unknown): Interval | undefined {
     low: typeof low === 'number' ? low : ALL_NUMBERS.low,
     high: typeof high === 'number' ? high : ALL_NUMBERS.high,
   }
+}
+
+/** A number as it was written in a search. */
+export interface WrittenNumber {
+  readonly value: number
+  /** The numbers that are written so when rounded: from `low` up to, but without, `high`. */
+  readonly rounded: Interval
+}
+
+/** Reads a FHIR decimal; `undefined` when it is none. `5.40` stands for 5.395 up to 5.405, `1e2` for 50 up to 150. */
+export function writtenNumber(text: string): WrittenNumber | undefined {
+  const parts = /^[+-]?\d{1,40}(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text)
+  const value = Number(text)
+  if (parts === null || !Number.isFinite(value)) return undefined
+  const [, decimals = '', exponent = '0'] = parts
+  const half = 0.5 * 10 ** (Number(exponent) - decimals.length)
+  return { value, rounded: { low: withoutNoise(value - half), high: withoutNoise(value + half) } }
+}
+
+/** 5.4 - 0.05 is 5.3500000000000005 in binary; 15 digits are exact. */
+function withoutNoise(value: number): number {
+  return Number(value.toPrecision(15))
 }

@@ -1,13 +1,15 @@
 import { isObject, objectAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { Comparison } from '../../storage/index.js'
-import { splitUnescaped, unescaped } from '../values/escapes.js'
+import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
 import { ALL_NUMBERS, type Interval } from '../values/interval.js'
-import { invalidValue, type Alternatives, type Ask, type EntryFields, type SearchKind } from './kind.js'
+import { boundsOnly, invalidValue, type Alternatives, type Ask, type EntryFields, type SearchKind } from './kind.js'
 import { numberTests, rangeBounds } from './number.js'
+import { codedBounds } from './token.js'
 
 const CURRENCIES = 'urn:iso:std:iso:4217'
 
 export const quantityKind: SearchKind = {
+  name: 'quantity',
   fields: quantityFields,
   modifiers: [],
   negatable: false,
@@ -20,21 +22,38 @@ export const quantityKind: SearchKind = {
     return numbers.map((test) => [...test, ...unit])
   },
   sortField: (descending) => (descending ? 'high' : 'low'),
+  tuple: {
+    second: {
+      fields: (fields) => {
+        const coded = codedBounds(fields)
+        return coded.length === 0 ? [boundsOnly(fields)] : coded
+      },
+      alternatives: quantityTailTests,
+    },
+  },
 }
 
 /** What a search says about a quantity. */
-export interface QuantityTests {
+interface QuantityTests {
   readonly numbers: Alternatives
   readonly code: string | undefined
   readonly system: string | undefined
 }
 
 /** Reads `number`, `number|system|code` and `number||code`. */
-export function quantityTests(ask: Ask): QuantityTests {
+function quantityTests(ask: Ask): QuantityTests {
   const [number = '', system = '', code = '', extra] = splitUnescaped(ask.value, '|').map(unescaped)
   if (extra !== undefined || (system !== '' && code === ''))
     throw invalidValue(ask, 'a quantity (number, number|system|code or number||code)')
   return { numbers: numberTests(ask, number), code: code || undefined, system: system || undefined }
+}
+
+/** What a quantity demands as the second component of a tuple, where its unit is in `text`. */
+function quantityTailTests(ask: Ask): Alternatives {
+  const { numbers, code, system } = quantityTests(ask)
+  if (code === undefined) return numbers
+  const operand = system === undefined ? escaped(code) : `${escaped(system)}|${escaped(code)}`
+  return numbers.map((test) => [...test, { field: 'text', op: 'eq', operand }])
 }
 
 /** Entries of a Quantity (Age, Count, Distance, Duration, SimpleQuantity), Money or Range. */

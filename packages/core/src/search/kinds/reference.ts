@@ -1,30 +1,52 @@
-import { canonicalOf } from '../../content/index.js'
-import { isObject, isString, stringAt } from '../../json/index.js'
-import { isResourceId, isResourceType, type Comparison } from '../../storage/index.js'
+import { canonicalOf, formatCanonical } from '../../content/index.js'
+import { isObject, isString, objectAt, stringAt } from '../../json/index.js'
+import { isResourceId, isResourceType, type Comparison, type Condition } from '../../storage/index.js'
+import { entryCondition } from '../filter/conditions.js'
+import type { FilterScope } from '../filter/filter-scope.js'
 import type { Place } from '../indexing/container.js'
+import type { SearchParameter } from '../parameters/search-parameter.js'
 import { unescaped } from '../values/escapes.js'
+import { parseHierarchy } from './hierarchy.js'
 import { invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
+import { localReference, type LocalReference } from './local-reference.js'
+import { tokenKind, tokenTest } from './token.js'
+import { uriKind } from './uri.js'
 
+/** References. Those of a parameter that looks at canonicals only have a hierarchy of versions, others one of resources. */
 export const referenceKind: SearchKind = {
+  name: 'reference',
   fields: referenceFields,
   modifiers: [],
+  takes: (modifier, { targets }) => isResourceType(modifier) && (targets.length === 0 || targets.includes(modifier)),
   negatable: false,
   alternatives: (ask) => referenceTests(ask),
   sortField: () => 'value',
+  entryModifiers: [{ name: 'identifier', applies: () => true, fields: identifierFields, alternatives: (ask) => [tokenTest(ask)] }],
+  resolvers: new Map([
+    ['above', parseSteps],
+    ['below', parseSteps],
+  ]),
+  tuple: { first: true },
 }
 
-/** A reference on this server. */
-export interface LocalReference {
-  readonly type: string
-  readonly id: string
+/** `_profile`, a canonical that R4 calls a uri. */
+export const profileKind: SearchKind = {
+  ...referenceKind,
+  name: 'profile',
+  codes: ['_profile'],
+  modifiers: uriKind.modifiers,
+  alternatives: (ask) => (ask.modifier === undefined || isResourceType(ask.modifier) ? referenceTests(ask) : uriKind.alternatives(ask)),
+  resolvers: new Map(),
 }
 
-/** Reads `Type/id`, also with a version behind it, or absolute on the base. `undefined` for every other reference. */
-export function localReference(reference: string, base: string | undefined): LocalReference | undefined {
-  const relative = base !== undefined && reference.startsWith(`${base}/`) ? reference.slice(base.length + 1) : reference
-  const [type = '', id = '', ...version] = relative.split('/')
-  const isVersion = version.length === 0 || (version.length === 2 && version[0] === '_history')
-  return isVersion && isResourceType(type) && isResourceId(id) ? { type, id } : undefined
+function parseSteps(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Condition | Promise<Condition> {
+  if (!parameter.canonical) return parseHierarchy(scope, parameter, asks)
+  return entryCondition(parameter.code, asks.flatMap(versionTests))
+}
+
+function identifierFields(reference: unknown): readonly EntryFields[] {
+  const identifier = isObject(reference) ? objectAt(reference, 'identifier') : undefined
+  return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : tokenKind.fields(identifier, {})
 }
 
 /** Entries of a Reference, a canonical, a uri, or a resource that stands in its place. A reference that leads nowhere is only there. */
@@ -77,4 +99,26 @@ function localTests(ask: Ask, { type, id }: LocalReference): Alternatives {
 function typeTest({ modifier, targets }: Ask): Comparison {
   if (modifier !== undefined) return { field: 'system', op: 'eq', operand: modifier }
   return targets.length > 0 ? { field: 'system', op: 'in', operands: targets } : { field: 'system', op: 'prefix', operand: '' }
+}
+
+/**
+ * What `:above` and `:below` of canonicals demand, by version: below `url|1.2` are 1.2 and all that begins with `1.2.`; above `url|1.2.3` are 1.2.3, 1.2
+ * and 1. A reference without version is neither.
+ *
+ * @throws {OperationError} `search-invalid` for a canonical without version.
+ * @see https://hl7.org/fhir/R4/search.html#recursive
+ */
+function versionTests(ask: Ask): Alternatives {
+  const canonical = unescaped(ask.value)
+  const { url, version } = canonicalOf(canonical)
+  if (version === undefined) throw invalidValue(ask, 'a canonical with its version (url|version)')
+  if (ask.modifier === 'below')
+    return [[{ field: 'value', op: 'eq', operand: canonical }], [{ field: 'value', op: 'prefix', operand: `${canonical}.` }]]
+  return [[{ field: 'value', op: 'in', operands: versionsAbove(version).map((above) => formatCanonical(url, above)) }]]
+}
+
+/** `1`, `1.2` and `1.2.3` of `1.2.3`. */
+function versionsAbove(version: string): readonly string[] {
+  const points = Array.from(version.matchAll(/\./g), ({ index }) => index)
+  return [...points, version.length].map((end) => version.slice(0, end))
 }

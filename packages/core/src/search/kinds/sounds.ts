@@ -10,6 +10,8 @@ import { invalidValue, type SearchKind } from './kind.js'
  * English with an ear for other European languages. R4 leaves the rules open. Every word of a value must sound like one of a name.
  */
 export const soundsKind: SearchKind = {
+  name: 'sounds',
+  codes: ['phonetic'],
   fields(name) {
     if (!isObject(name)) return []
     const sounds = [name['family'], name['given']].flat().filter(isString).flatMap(wordsIn).flatMap(soundsOf)

@@ -7,6 +7,7 @@ import { invalidValue, type Ask, type EntryFields, type SearchKind } from './kin
 const PARTS = ['text', 'family', 'given', 'prefix', 'suffix', 'line', 'city', 'district', 'state', 'postalCode', 'country'] as const
 
 export const stringKind: SearchKind = {
+  name: 'string',
   fields: (value) => textsIn(value).map(stringFields),
   modifiers: ['exact', 'contains'],
   negatable: false,
@@ -15,6 +16,12 @@ export const stringKind: SearchKind = {
     return [[{ field: 'text', op: ask.modifier === 'contains' ? 'contains' : 'prefix', operand: foldedText(ask) }]]
   },
   sortField: () => 'text',
+  tuple: {
+    second: {
+      fields: ({ text }) => (text === undefined ? [] : [{ text }]),
+      alternatives: (ask) => [[{ field: 'text', op: 'prefix', operand: foldedText(ask) }]],
+    },
+  },
 }
 
 /** The folded text of a value. @throws {OperationError} `search-invalid` when nothing is left, which would match everything. */

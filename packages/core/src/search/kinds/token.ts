@@ -1,11 +1,14 @@
 import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { Comparison } from '../../storage/index.js'
-import { splitUnescaped, unescaped } from '../values/escapes.js'
+import type { SearchParameter } from '../parameters/search-parameter.js'
+import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
 import { fold } from '../../text/index.js'
-import { invalidValue, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
+import { codeResolvers } from './code-resolvers.js'
+import { boundsOnly, invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
 import { foldedText } from './string.js'
 
 export const tokenKind: SearchKind = {
+  name: 'token',
   fields: tokenFields,
   modifiers: ['text'],
   negatable: true,
@@ -14,6 +17,12 @@ export const tokenKind: SearchKind = {
     return [tokenTest(ask)]
   },
   sortField: () => 'value',
+  entryModifiers: [{ name: 'of-type', applies: looksAtIdentifiers, fields: typedIdentifierFields, alternatives: typedIdentifierTests }],
+  resolvers: codeResolvers,
+  tuple: {
+    first: true,
+    second: { fields: codedBounds, alternatives: (ask) => [[{ field: 'text', op: 'eq', operand: codeForm(ask) }]] },
+  },
 }
 
 /** What `code`, `system|code`, `system|` and `|code` demand of an entry's `system` and `value`. */
@@ -78,4 +87,50 @@ function coded({ system, code, text }: Token): EntryFields {
     ...(code !== undefined && { value: code }),
     ...(text !== undefined && { text: fold(text) }),
   }
+}
+
+/** The bounds of an entry with every form in which a search can name its code: alone, with its system, with none, or by the system alone. */
+export function codedBounds(fields: EntryFields): readonly EntryFields[] {
+  const { system, value } = fields
+  if (value === undefined) return []
+  const code = escaped(value)
+  const forms = system === undefined ? [code, `|${code}`] : [code, `${escaped(system)}|${code}`, `${escaped(system)}|`]
+  return forms.map((text) => ({ ...boundsOnly(fields), text }))
+}
+
+/** The form in which the second component of a tuple names a code. */
+function codeForm(ask: Ask): string {
+  const parts = splitUnescaped(ask.value, '|').map(unescaped)
+  if (parts.length > 2 || parts.every((part) => part === '')) throw invalidValue(ask, 'a token (code, system|code, system| or |code)')
+  return parts.map(escaped).join('|')
+}
+
+/** R4 has `:of-type` for identifiers only, which are the elements of this name. */
+function looksAtIdentifiers({ expression }: SearchParameter): boolean {
+  return expression.split('|').every((branch) => /(?:^|\.)identifier$/.test(branch.trim()))
+}
+
+/** Entries of an Identifier by each code of its type: the code with its system, and the identifier's value as `text`. */
+function typedIdentifierFields(identifier: unknown): readonly EntryFields[] {
+  if (!isObject(identifier)) return []
+  const text = stringAt(identifier, 'value')
+  if (text === undefined) return []
+  return objectsAt(objectAt(identifier, 'type'), 'coding').flatMap((coding) => {
+    const [system, value] = [stringAt(coding, 'system'), stringAt(coding, 'code')]
+    return system === undefined || value === undefined ? [] : [{ system, value, text }]
+  })
+}
+
+/** Reads the value of `:of-type`: `system|code|value`, all three. @see https://hl7.org/fhir/R4/search.html#token */
+function typedIdentifierTests(ask: Ask): Alternatives {
+  const [system = '', code = '', value = '', ...more] = splitUnescaped(ask.value, '|').map(unescaped)
+  if (system === '' || code === '' || value === '' || more.length > 0)
+    throw invalidValue(ask, 'an identifier with its type (system|code|value)')
+  return [
+    [
+      { field: 'value', op: 'eq', operand: code },
+      { field: 'system', op: 'eq', operand: system },
+      { field: 'text', op: 'eq', operand: value },
+    ],
+  ]
 }

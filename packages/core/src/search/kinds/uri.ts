@@ -3,6 +3,7 @@ import { unescaped } from '../values/escapes.js'
 import type { SearchKind } from './kind.js'
 
 export const uriKind: SearchKind = {
+  name: 'uri',
   fields: (value) => (isString(value) ? [{ value }] : []),
   modifiers: ['above', 'below'],
   negatable: false,

@@ -1,3 +1,5 @@
+import type { TypeModel } from '../../fhirpath/index.js'
+
 /** A search parameter as FHIR publishes it: the members of a SearchParameter resource that searching needs. */
 export interface SearchParameterRow {
   readonly url: string
@@ -20,3 +22,38 @@ export interface SearchParameterRow {
 
 /** The search parameters of a release, as the definitions pack ships them. SearchParameter resources fit as they are. */
 export type SearchParameterTable = readonly SearchParameterRow[]
+
+/** A part of a composite parameter. */
+export interface SearchComponent {
+  readonly type: string
+  readonly targets: readonly string[]
+  /** FHIRPath from a match of the composite's expression. */
+  readonly expression: string
+}
+
+/** A search parameter of one resource type. */
+export interface SearchParameter {
+  readonly code: string
+  readonly type: string
+  /** How its values are compared: the name of a `SearchKind`. */
+  readonly kind: string
+  /** FHIRPath from the resource. */
+  readonly expression: string
+  /** Types that a reference may lead to; empty when any. */
+  readonly targets: readonly string[]
+  /** Empty unless the parameter is a composite. */
+  readonly components: readonly SearchComponent[]
+  /** Code system of the `code` elements that a token parameter looks at. */
+  readonly system: string | undefined
+  /** True when a reference parameter looks at canonicals only. */
+  readonly canonical: boolean
+}
+
+/** The parameters that resources are indexed and searched by. */
+export interface SearchParameters {
+  readonly model: TypeModel
+  /** Every parameter of a type, in the order of the table. */
+  of(type: string): readonly SearchParameter[]
+  /** `undefined` when the type cannot be searched by it. */
+  find(type: string, code: string): SearchParameter | undefined
+}

@@ -1,44 +1,9 @@
 import type { TypeModel } from '../../fhirpath/index.js'
 import { isResourceType } from '../../storage/index.js'
 import { isSupportedTuple } from '../kinds/composite.js'
-import { kindOf } from '../kinds/registry.js'
+import { kindNameOf, kindOf } from '../kinds/registry.js'
 import { OWN_PARAMETERS, WORD_PARAMETERS } from './own-parameters.js'
-import type { SearchParameterRow, SearchParameterTable } from './search-parameter.js'
-
-/** A part of a composite parameter. */
-export interface SearchComponent {
-  readonly type: string
-  readonly targets: readonly string[]
-  /** FHIRPath from a match of the composite's expression. */
-  readonly expression: string
-}
-
-/** A search parameter of one resource type. */
-export interface SearchParameter {
-  readonly code: string
-  readonly type: string
-  /** How its values are compared: as those of its type, or by `sounds` or `words`. */
-  readonly kind: string
-  /** FHIRPath from the resource. */
-  readonly expression: string
-  /** Types that a reference may lead to; empty when any. */
-  readonly targets: readonly string[]
-  /** Empty unless the parameter is a composite. */
-  readonly components: readonly SearchComponent[]
-  /** Code system of the `code` elements that a token parameter looks at. */
-  readonly system: string | undefined
-  /** True when a reference parameter looks at canonicals only. */
-  readonly canonical: boolean
-}
-
-/** The parameters that resources are indexed and searched by. */
-export interface SearchParameters {
-  readonly model: TypeModel
-  /** Every parameter of a type, in the order of the table. */
-  of(type: string): readonly SearchParameter[]
-  /** `undefined` when the type cannot be searched by it. */
-  find(type: string, code: string): SearchParameter | undefined
-}
+import type { SearchComponent, SearchParameter, SearchParameterRow, SearchParameters, SearchParameterTable } from './search-parameter.js'
 
 /** Options of `searchParameters`. */
 export interface SearchParametersOptions {
@@ -88,20 +53,13 @@ function isSearchable(row: SearchParameterRow, urls: Urls): boolean {
   return row.type === 'composite' ? isSupportedTuple(componentsOf(row, urls)) : kindOf(row.type) !== undefined
 }
 
-/** Texts that are not compared as such. */
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ['_content', 'words'],
-  ['_text', 'words'],
-  ['phonetic', 'sounds'],
-])
-
 function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchParameter {
   const expression = expressionFor(type, row.expression ?? '')
   const onlyTarget = /^[\w.]+\.where\(resolve\(\) is (\w+)\)$/.exec(expression.trim())?.[1]
   return {
     code: row.code,
     type: row.type,
-    kind: KINDS.get(row.code) ?? row.type,
+    kind: kindNameOf(row),
     expression,
     targets: onlyTarget === undefined ? targetsOf(row) : [onlyTarget],
     components: componentsOf(row, urls),

@@ -1,8 +1,8 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { isResourceType } from '../../storage/index.js'
-import type { SearchPair } from '../search-pair.js'
-import type { SearchParameter, SearchParameters } from '../parameters/search-parameters.js'
+import type { SearchPair } from '../search-options.js'
+import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
 
 /** Resources that a search gives beside its matches: those that are referred to, or those that refer (`revinclude`). */
 export interface Include {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dateInterval } from './date-interval.js'
-import { writtenNumber } from './decimal-interval.js'
+import { writtenNumber } from '../kinds/number.js'
 import { escaped, splitUnescaped, unescaped } from './escapes.js'
 import { fold } from '../../text/index.js'
 

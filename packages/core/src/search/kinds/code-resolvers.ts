@@ -1,22 +1,23 @@
 import type { Condition } from '../../storage/index.js'
-import { anyOf } from './conditions.js'
-import { splitUnescaped, unescaped } from '../values/escapes.js'
-import { unsupportedName, type FilterScope } from './filter-scope.js'
-import { invalidValue, type Ask } from '../kinds/kind.js'
+import { anyOf } from '../filter/conditions.js'
+import { unsupportedName } from '../filter/filter-scope.js'
 import type { CodeGroup, CodeQuestion } from '../search-options.js'
+import { splitUnescaped, unescaped } from '../values/escapes.js'
+import { invalidValue, type Ask, type ModifierResolver } from './kind.js'
 
-interface CodeTerm {
-  readonly param: string
-  readonly modifier: string
-}
+/** `:in`, `:not-in`, `:above` and `:below` of token parameters; the codes come from `options.codesOf`. */
+export const codeResolvers: ReadonlyMap<string, ModifierResolver> = new Map(
+  ['in', 'not-in', 'above', 'below'].map((modifier) => [modifier, resolverOf(modifier)]),
+)
 
-/** Parses `:in`, `:not-in`, `:above` and `:below` of a token parameter; the codes come from `options.codesOf`. */
-export async function parseCodes(scope: FilterScope, { param, modifier }: CodeTerm, asks: readonly Ask[]): Promise<Condition> {
-  const { codesOf } = scope.options
-  if (codesOf === undefined) throw unsupportedName(scope, 'needs codes, which are not available here')
-  const conditions: Condition[] = []
-  for (const ask of asks) conditions.push(codeCondition(param, await codesOf(questionOf(modifier, ask))))
-  return modifier === 'not-in' ? { kind: 'not', condition: anyOf(conditions) } : anyOf(conditions)
+function resolverOf(modifier: string): ModifierResolver {
+  return async (scope, { code }, asks) => {
+    const { codesOf } = scope.options
+    if (codesOf === undefined) throw unsupportedName(scope, 'needs codes, which are not available here')
+    const conditions: Condition[] = []
+    for (const ask of asks) conditions.push(codeCondition(code, await codesOf(questionOf(modifier, ask))))
+    return modifier === 'not-in' ? { kind: 'not', condition: anyOf(conditions) } : anyOf(conditions)
+  }
 }
 
 function questionOf(modifier: string, ask: Ask): CodeQuestion {
@@ -26,7 +27,7 @@ function questionOf(modifier: string, ask: Ask): CodeQuestion {
   return { modifier: modifier === 'above' ? 'above' : 'below', system, code }
 }
 
-/** A `code` whose system the definitions do not tell is indexed without one: it matches by the code alone. */
+/** A `code` whose system the definitions do not state is indexed without one: it matches by the code alone. */
 function codeCondition(param: string, groups: readonly CodeGroup[]): Condition {
   return anyOf(
     groups.flatMap(({ system, codes }): readonly Condition[] => [

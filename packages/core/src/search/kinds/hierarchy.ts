@@ -1,0 +1,96 @@
+import { OperationError } from '../../errors/index.js'
+import { allMatches, isResourceId, type Condition, type Storage } from '../../storage/index.js'
+import { anyOf } from '../filter/conditions.js'
+import { unsupportedName, type FilterScope } from '../filter/filter-scope.js'
+import type { SearchParameter } from '../parameters/search-parameter.js'
+import type { HierarchyQuestion } from '../search-options.js'
+import { unescaped } from '../values/escapes.js'
+import { invalidValue, type Ask } from './kind.js'
+import { localReference } from './local-reference.js'
+
+/**
+ * Parses `:above` and `:below` of a reference: to the resource itself, and to all that it is part of, or that are part of it. The parameter `partof` or
+ * `part-of` of the type says what is part of what.
+ *
+ * @see https://hl7.org/fhir/R4/search.html#recursive
+ */
+export async function parseHierarchy(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Promise<Condition> {
+  const { hierarchyOf: idsOf } = scope.options
+  const modifier = asks[0]?.modifier === 'above' ? 'above' : 'below'
+  if (idsOf === undefined) throw unsupportedName(scope, `has the modifier '${modifier}', which is not supported`)
+  const conditions: Condition[] = []
+  for (const ask of asks) {
+    const { type, id } = memberOf(scope, parameter, ask)
+    const ids = await idsOf({ type, id, modifier, param: partOf(scope, type) ?? '' })
+    conditions.push(refersToAny(parameter.code, type, ids))
+  }
+  return anyOf(conditions)
+}
+
+function refersToAny(param: string, type: string, ids: readonly string[]): Condition {
+  return {
+    kind: 'entry',
+    param,
+    all: [
+      { field: 'value', op: 'in', operands: ids },
+      { field: 'system', op: 'eq', operand: type },
+    ],
+  }
+}
+
+interface HierarchyMember {
+  readonly type: string
+  readonly id: string
+}
+
+/** The resource that a value names. A bare id is enough where only one type that the reference may lead to has a hierarchy. */
+function memberOf(scope: FilterScope, { targets }: SearchParameter, ask: Ask): HierarchyMember {
+  const text = unescaped(ask.value)
+  const types = targets.filter((type) => partOf(scope, type) !== undefined)
+  const [only] = types
+  const member =
+    localReference(text, ask.base) ??
+    (types.length === 1 && only !== undefined && isResourceId(text) ? { type: only, id: text } : undefined)
+  if (member === undefined || (targets.length > 0 && !targets.includes(member.type))) throw invalidValue(ask, 'a reference (Type/id)')
+  if (partOf(scope, member.type) === undefined) throw unsupportedName(scope, `asks for the hierarchy of ${member.type}, which has none`)
+  return member
+}
+
+/** The parameter by which resources of a type say what they are part of. */
+function partOf({ options: { parameters } }: FilterScope, type: string): string | undefined {
+  const found = ['partof', 'part-of'].map((code) => parameters.find(type, code)).find((parameter) => parameter?.targets.includes(type))
+  return found?.code
+}
+
+/** Most resources of a hierarchy that one search looks at. */
+const MAX_MEMBERS = 10_000
+const PAGE = 1_000
+
+/**
+ * The ids of a resource and of all that it is part of, or that are part of it, over any number of steps.
+ *
+ * @throws {OperationError} `too-costly` for more than 10,000.
+ */
+export async function hierarchyOf(storage: Pick<Storage, 'search'>, question: HierarchyQuestion): Promise<readonly string[]> {
+  const { type } = question
+  const known = new Set([question.id])
+  let edge: readonly string[] = [question.id]
+  while (edge.length > 0) {
+    const next: string[] = []
+    for await (const { id } of allMatches(storage, { type, where: neighbours(question, edge), limit: PAGE })) {
+      if (known.has(id)) continue
+      known.add(id)
+      next.push(id)
+      if (known.size > MAX_MEMBERS)
+        throw new OperationError('too-costly', `More than ${MAX_MEMBERS} ${type} resources are in the hierarchy.`)
+    }
+    edge = next
+  }
+  return [...known]
+}
+
+/** One step up or down from any of these. */
+function neighbours({ type, param, modifier }: HierarchyQuestion, ids: readonly string[]): Condition {
+  if (modifier === 'above') return { kind: 'referredBy', param, query: { type, where: { kind: 'id', ids } } }
+  return refersToAny(param, type, ids)
+}
