@@ -1,7 +1,10 @@
 import {
+  escaped,
   explainUnknownCode,
   membershipIn,
+  nameOf,
   preparedChoice,
+  withImports,
   type CodeSystemProvider,
   type LanguageList,
   type Membership,
@@ -11,9 +14,8 @@ import {
 } from '../terminology/index.js'
 import { paced } from '../work/index.js'
 import { conceptFindings, type ConceptFindings } from './check-concept.js'
-import { explainDisplay } from './explain-display.js'
-import { relativeSystem, unknownCode, unusableSystem } from './check-system.js'
-import { versionFindings, type VersionFindings } from './check-version.js'
+import { explainDisplay } from './check-display.js'
+import { relativeSystem, unknownCode, unusableSystem, versionFindings, type VersionFindings } from './check-system.js'
 import type { GivenCoding, GivenValue, LooseValueSetInput } from './input.js'
 import { issueOf, placeIn, type ValidationIssue } from './issue.js'
 
@@ -26,7 +28,7 @@ export interface CodingCheck {
   readonly languages: LanguageList | undefined
 }
 
-/** What was found out about one coding. */
+/** The findings about one coding. */
 export interface CodingResult {
   readonly coding: GivenCoding
   readonly state: Membership['state']
@@ -38,15 +40,41 @@ export interface CodingResult {
   readonly findings?: ConceptFindings | undefined
 }
 
-/** Checks one coding against a value set: membership, versions, code and display. */
-export async function checkCoding(check: CodingCheck, coding: GivenCoding): Promise<CodingResult> {
+/** Checks one coding against a value set: membership, versions, code and display. Its system is inferred first where the request asks for it. */
+export async function checkCoding(check: CodingCheck, given: GivenCoding): Promise<CodingResult> {
+  if (given.system !== undefined) return checkInSystem(check, { ...given, system: given.system })
+  if (check.input.inferSystem !== true) return withoutSystem(given)
+  const systems = await systemsWith(check, given)
+  const [system] = systems
+  if (system !== undefined && systems.length === 1) return checkInSystem(check, { ...given, system })
+  const values = { code: given.code, valueSet: nameOf(check.plan.valueSet), systems: systems.map(escaped).join(', ') }
+  const id = systems.length === 0 ? 'UNABLE_TO_INFER_CODESYSTEM' : 'Unable_to_resolve_system__value_set_has_multiple_matches'
+  return { coding: given, state: 'out', issues: [issueOf(id, values, { at: 'code' })], unknown: [] }
+}
+
+/** The code systems from which the value set has a code. */
+async function systemsWith({ scope, plan, input }: CodingCheck, coding: GivenCoding): Promise<readonly string[]> {
+  const parts = withImports(plan).flatMap(({ includes }) => includes)
+  const options = { activeOnly: input.activeOnly, abstract: input.abstract }
+  const systems: string[] = []
+  for (const system of new Set(parts.flatMap(({ family }) => family?.url ?? []))) {
+    if (scope.pace.due()) await scope.pace.pause()
+    const { state } = await paced(membershipIn({ scope, code: { ...coding, system }, options }, plan), scope.pace)
+    if (state === 'in') systems.push(system)
+  }
+  return systems
+}
+
+interface CodingOfSystem extends GivenCoding {
+  readonly system: string
+}
+
+async function checkInSystem(check: CodingCheck, coding: CodingOfSystem): Promise<CodingResult> {
   const { scope, plan, input } = check
-  const { system } = coding
-  if (system === undefined) return withoutSystem(coding)
-  const family = await scope.family(system)
+  const family = await scope.family(coding.system)
   await preparedChoice(family, { value: coding.version, rules: scope.rules })
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
-  const membership = await paced(membershipIn({ scope, code: { ...coding, system }, options }, plan), scope.pace)
+  const membership = await paced(membershipIn({ scope, code: coding, options }, plan), scope.pace)
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
   const about = codeFindings(check, coding, { provider, membership })
   if (input.membershipOnly === true) return { coding, ...membershipAlone(coding, membership), provider, findings: about.findings }
@@ -62,7 +90,7 @@ export async function checkCoding(check: CodingCheck, coding: GivenCoding): Prom
   }
 }
 
-/** A code of a version that the value set does not take is not in it. */
+/** A code of a version that the value set does not include is not in it. */
 function membershipAlone(coding: GivenCoding, { state, choices }: Membership): Pick<CodingResult, 'state' | 'issues' | 'unknown'> {
   return state === 'in' ? { state, ...versionFindings(coding, choices) } : { state: 'out', issues: [], unknown: [] }
 }
@@ -86,7 +114,7 @@ function codeFindings(
   return { issues: findings.issues, findings }
 }
 
-/** Writes down what decided about the code and its display, beside the membership. */
+/** Explains what decided about the code and its display, beside the membership. */
 async function explainCode({ scope, languages }: CodingCheck, coding: GivenCoding, { provider, membership }: Located): Promise<void> {
   const { ctx, pace } = scope
   if (provider === undefined) return
@@ -128,7 +156,7 @@ function barredIssues({ code, system = '', path }: GivenCoding, { barred }: Memb
   return [issueOf(id, { code, system }, { at: placeIn(path, 'code') })]
 }
 
-/** What there is to say about a coding that no system gives a meaning. */
+/** The result for a coding that no system gives a meaning. */
 export function withoutSystem(coding: GivenCoding): CodingResult {
   const issue = issueOf('Coding_has_no_system__cannot_validate', {}, coding.path === '' ? {} : { at: coding.path })
   return { coding, state: 'out', issues: [issue], unknown: [] }

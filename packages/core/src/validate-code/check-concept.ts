@@ -23,7 +23,7 @@ export interface FoundConcept {
   readonly listed?: ListedCode | undefined
   /** Name of the value set in which it is listed. */
   readonly valueSet?: string | undefined
-  /** True when the value set takes it knowing that it is inactive, which is not told again then. */
+  /** True when the value set includes it although it is inactive; then that is not reported. */
   readonly knowingly?: boolean | undefined
 }
 

@@ -1,9 +1,21 @@
-import { escaped, isWanted, shownText, type ConceptText, type LanguageList } from '../terminology/index.js'
-import { issueOf, placeIn, type ValidationIssue } from './issue.js'
+import { quoted } from '../errors/index.js'
+import type { Explain, ExplanationReason } from '../explain/index.js'
+import {
+  conceptTexts,
+  escaped,
+  isWanted,
+  shownText,
+  textOrigin,
+  type CodeSystemProvider,
+  type ConceptText,
+  type LanguageList,
+  type ListedCode,
+} from '../terminology/index.js'
 import type { GivenCoding } from './input.js'
+import { issueOf, placeIn, type ValidationIssue } from './issue.js'
 
 /** What a display is compared with. */
-export interface DisplayQuestion {
+interface DisplayQuestion {
   /** The code as the system writes it. */
   readonly code: string
   readonly texts: readonly ConceptText[]
@@ -13,7 +25,7 @@ export interface DisplayQuestion {
   readonly lenient: boolean
 }
 
-/** Says what is wrong about the display of a coding; nothing when it has none or a right one. */
+/** The issues about the display of a coding; none when it has no display or a right one. */
 export function displayIssues(coding: GivenCoding, question: DisplayQuestion): readonly ValidationIssue[] {
   const given = coding.display
   if (given === undefined || question.texts.length === 0) return []
@@ -26,7 +38,7 @@ export function displayIssues(coding: GivenCoding, question: DisplayQuestion): r
 }
 
 /** A text without language is right in every language. */
-export function isInLanguages(text: ConceptText, languages: LanguageList | undefined): boolean {
+function isInLanguages(text: ConceptText, languages: LanguageList | undefined): boolean {
   return languages === undefined || languages.tags.length === 0 || text.language === undefined || isWanted(languages, text.language)
 }
 
@@ -37,7 +49,7 @@ function wrongIssue(coding: GivenCoding, question: DisplayQuestion, allowed: rea
   return issueOf(id, { ...named(coding, question), choices: choices(allowed) }, displayAt(coding, question))
 }
 
-/** No text is known in the languages asked for: a text in the language of the code system will do. */
+/** No text is known in the languages asked for: a text in the language of the code system is accepted. */
 function otherLanguageIssue(coding: GivenCoding, question: DisplayQuestion): ValidationIssue {
   const { texts, language } = question
   const own = texts.filter((text) => text.outdated === undefined && (text.main || text.language === language))
@@ -77,11 +89,47 @@ function choices(allowed: readonly ConceptText[]): string {
   return list.length === 1 ? (list[0] ?? '') : `one of ${list.length} choices: ${list.join(' or ')}`
 }
 
-/** Displays are compared without regard to upper and lower case. */
+/** Displays are compared without regard to case. */
 export function sameText(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
 function withoutBlanks(text: string): string {
   return text.replace(/\s+/gu, '')
+}
+
+/** The concept of which a display is given. */
+interface ShownConcept {
+  readonly provider: CodeSystemProvider
+  readonly concept: number
+  readonly listed?: ListedCode | undefined
+  readonly languages: LanguageList | undefined
+}
+
+/** Writes down which text of the concept a given display is, if any. */
+export function explainDisplay(explain: Explain | undefined, { display, code, system }: GivenCoding, shown: ShownConcept): void {
+  if (explain === undefined || display === undefined) return
+  const texts = conceptTexts(shown.provider, shown.concept, shown.listed)
+  const alike = texts.filter(({ value }) => sameText(value, display))
+  const right = alike.find((text) => faultOf(text, shown.languages) === undefined)
+  const text = right ?? alike[0]
+  const fault = text === undefined ? undefined : faultOf(text, shown.languages)
+  const origin = text === undefined ? `none of the ${texts.length} texts` : textOrigin(text)
+  explain.step({
+    kind: 'text',
+    outcome: right === undefined ? 'fails' : 'holds',
+    ...(fault !== undefined && { reason: fault }),
+    coding: { ...(system !== undefined && { system }), code, display },
+    text: `${quoted(display)} is ${origin} of ${quoted(code)}${FAULTS.get(fault) ?? ''}.`,
+  })
+}
+
+const FAULTS: ReadonlyMap<ExplanationReason | undefined, string> = new Map([
+  ['outdated', ', and no longer in use'],
+  ['other-language', ', and not in a language that was asked for'],
+])
+
+function faultOf(text: ConceptText, languages: LanguageList | undefined): ExplanationReason | undefined {
+  if (text.outdated !== undefined) return 'outdated'
+  return isInLanguages(text, languages) ? undefined : 'other-language'
 }

@@ -1,10 +1,16 @@
 import type { OperationContext } from '../context/index.js'
-import { findValueSet, type CodeSystemProvider, type SystemFamily } from '../terminology/index.js'
-import { unknownVersion, type VersionFindings } from './check-version.js'
-import { issueOf, noteOf, placeIn, type ValidationIssue } from './issue.js'
+import {
+  findValueSet,
+  isOfVersion,
+  unknownSystemValues,
+  type CodeSystemProvider,
+  type SystemChoice,
+  type SystemFamily,
+} from '../terminology/index.js'
 import type { GivenCoding } from './input.js'
+import { issueOf, noteOf, placeIn, type ValidationIssue } from './issue.js'
 
-/** Says why a coding's system cannot be used: a value set, a supplement, or not known at all. */
+/** Why the system of a coding cannot be used: it is a value set, a supplement, or not known. */
 export async function unusableSystem(ctx: OperationContext, coding: GivenCoding, family: SystemFamily): Promise<VersionFindings> {
   const at = placeIn(coding.path, 'system')
   if (family.unknown && (await findValueSet(ctx, family.url)) !== undefined) {
@@ -16,13 +22,13 @@ export async function unusableSystem(ctx: OperationContext, coding: GivenCoding,
   return unknownVersion(coding, family, coding.version)
 }
 
-/** Complains about a system that is not an absolute URI. */
+/** The issue about a system that is not an absolute URI. */
 export function relativeSystem({ system = '', path }: GivenCoding): readonly ValidationIssue[] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(system)) return []
   return [issueOf('Terminology_TX_System_Relative', {}, { at: placeIn(path, 'system') })]
 }
 
-/** Complains about a code that the code system does not have; of a fragment it may be all the same. */
+/** The issue about a code that the code system does not define; a fragment may lack it. */
 export function unknownCode(coding: GivenCoding, { header, grammar }: CodeSystemProvider): readonly ValidationIssue[] {
   const values = { code: coding.code, system: header.url, version: header.version ?? '' }
   const at = placeIn(coding.path, 'code')
@@ -31,3 +37,63 @@ export function unknownCode(coding: GivenCoding, { header, grammar }: CodeSystem
   const reason = grammar?.whyNot(coding.code)
   return reason === undefined ? [issue] : [issue, noteOf(reason, at, { code: 'code-invalid', txIssue: 'invalid-code' })]
 }
+
+/** What is wrong about versions, and which systems or versions are not known. */
+export interface VersionFindings {
+  readonly issues: readonly ValidationIssue[]
+  /** `url|version` or url of what is not known. */
+  readonly unknown: readonly string[]
+}
+
+/** Compares the version of a coding with those that were chosen for the includes of its system. */
+export function versionFindings(coding: GivenCoding, choices: readonly SystemChoice[]): VersionFindings {
+  const found = choices.map((choice) => oneChoice(coding, choice))
+  return { issues: found.flatMap(({ issues }) => issues), unknown: [...new Set(found.flatMap(({ unknown }) => unknown))] }
+}
+
+function oneChoice(coding: GivenCoding, choice: SystemChoice): VersionFindings {
+  const mismatch = differs(coding, choice) ? [mismatchIssue(coding, choice)] : []
+  const unusable = unknownChoice(coding, choice)
+  const unknown = unusable.unknown.length > 0 || mismatch.length === 0 ? unusable : unknownValue(coding, choice)
+  return { issues: [...checkIssues(coding, choice), ...mismatch, ...unknown.issues], unknown: unknown.unknown }
+}
+
+function differs({ version }: GivenCoding, { provider, wished }: SystemChoice): boolean {
+  if (version === undefined) return false
+  return provider === undefined ? wished !== undefined && wished !== version : !isOfVersion(version, provider.header.version)
+}
+
+function checkIssues({ path }: GivenCoding, { provider, violates, family }: SystemChoice): readonly ValidationIssue[] {
+  if (provider === undefined || violates === undefined) return []
+  const values = { system: family.url, version: provider.header.version ?? '', required: violates }
+  return [issueOf('VALUESET_VERSION_CHECK', values, { at: placeIn(path, 'version') })]
+}
+
+function mismatchIssue({ path, version: given = '' }: GivenCoding, choice: SystemChoice): ValidationIssue {
+  const { family, provider, stated = '', wished, origin } = choice
+  const at = placeIn(path, 'version')
+  const version = wished ?? provider?.header.version ?? ''
+  const values = { system: family.url, given, include: stated, version }
+  if (origin === 'include') return issueOf('VALUESET_VALUE_MISMATCH', values, { at })
+  if (origin !== 'newest') return issueOf('VALUESET_VALUE_MISMATCH_CHANGED', values, { at })
+  const severity = provider?.header.versionNeeded === true ? 'error' : 'warning'
+  return issueOf('VALUESET_VALUE_MISMATCH_DEFAULT', values, { at, severity })
+}
+
+function unknownChoice(coding: GivenCoding, { family, provider, wished }: SystemChoice): VersionFindings {
+  return provider === undefined ? unknownVersion(coding, family, wished) : NOTHING
+}
+
+function unknownValue(coding: GivenCoding, { family }: SystemChoice): VersionFindings {
+  const known = coding.version !== undefined && family.has(coding.version)
+  return known ? NOTHING : unknownVersion(coding, family, coding.version)
+}
+
+/** The finding that a code system, or a version of it, is not known. */
+function unknownVersion({ path }: GivenCoding, family: SystemChoice['family'], version: string | undefined): VersionFindings {
+  const [id, values] = unknownSystemValues(family, version, 'validated')
+  const canonical = version === undefined || family.versions.length === 0 ? family.url : `${family.url}|${version}`
+  return { issues: [issueOf(id, values, { at: placeIn(path, 'system') })], unknown: [canonical] }
+}
+
+const NOTHING: VersionFindings = { issues: [], unknown: [] }

@@ -18,7 +18,7 @@ import {
 import { conceptFindings } from './check-concept.js'
 import { unknownCode, unusableSystem } from './check-system.js'
 import { withoutSystem, type CodingResult } from './check-coding.js'
-import { explainDisplay } from './explain-display.js'
+import { explainDisplay } from './check-display.js'
 import {
   CODE_SYSTEM_INPUT,
   givenValue,

@@ -1,9 +1,7 @@
 import { explained, type OperationContext } from '../context/index.js'
 import { checkInput } from '../input/index.js'
 import { escaped, escapedWhole, languagesFor, missingImports, nameOf, plannedValueSet, statusNotes } from '../terminology/index.js'
-import { paced } from '../work/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
-import { inferredSystem, isIssue } from './infer-system.js'
 import { quickValidation } from './quick-validation.js'
 import {
   givenValue,
@@ -52,15 +50,9 @@ async function validation(ctx: OperationContext, input: LooseValueSetInput): Pro
   const results: CodingResult[] = []
   for (const coding of value.codings) {
     if (scope.pace.due()) await scope.pace.pause()
-    results.push(await oneCoding(check, coding))
+    results.push(await checkCoding(check, coding))
   }
   return answer(check, results)
-}
-
-async function oneCoding(check: CodingCheck, coding: GivenCoding): Promise<CodingResult> {
-  if (coding.system !== undefined || check.input.inferSystem !== true) return checkCoding(check, coding)
-  const inferred = await paced(inferredSystem(check, coding), check.scope.pace)
-  return isIssue(inferred) ? { coding, state: 'out', issues: [inferred], unknown: [] } : checkCoding(check, inferred)
 }
 
 function answer(check: CodingCheck, results: readonly CodingResult[]): ValidateCodeResult {
