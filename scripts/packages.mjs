@@ -17,9 +17,18 @@ export function workspacePackages() {
   )
 }
 
-/** `[subpath, source file]` for each built entry of a manifest's exports map (`./dist/x.js` is built from `src/x.ts`). */
+/** `[subpath, source file]` for each built entry of a manifest's exports map (`./dist/x.js` is built from `src/x.ts`), patterns written out. */
 export function sourceEntries({ dir, manifest }) {
   return Object.entries(manifest.exports ?? {})
     .filter(([, target]) => typeof target === 'object' && target.default?.startsWith('./dist/'))
     .map(([subpath, target]) => [subpath, join(dir, target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))])
+    .flatMap(([subpath, file]) => (subpath.includes('*') ? matches(subpath, file) : [[subpath, file]]))
+}
+
+/** A star stands for one folder. */
+function matches(subpath, file) {
+  const [before, after] = file.split('*')
+  return readdirSync(before, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(before + entry.name + after))
+    .map(({ name }) => [subpath.replace('*', name), before + name + after])
 }

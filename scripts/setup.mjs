@@ -37,7 +37,7 @@ function isInstalled() {
 function isBuilt() {
   return packages.every(({ dir, manifest }) => {
     const built = [...Object.values(manifest.exports ?? {}).map((target) => target.default), ...Object.values(manifest.bin ?? {})]
-    return built.every((file) => file === undefined || existsSync(join(dir, file)))
+    return built.every((file) => file === undefined || file.includes('*') || existsSync(join(dir, file)))
   })
 }
 
