@@ -2,8 +2,9 @@ import { jsonItems, jsonMembers, objectsAt, stringAt, type JsonObject } from 'fh
 import { finished } from 'fhir-ops/work'
 import { jsonOf, type Answer } from './answer.js'
 import { unavailable } from './failure.js'
-import { isBelow } from './options.js'
+import { isBelow, type HttpSettings } from './options.js'
 import type { Pair } from './upstream.js'
+import { readCursor, writeCursor, type PagedQuery } from './cursor.js'
 
 /** A page of a searchset or history, its links checked. */
 export interface BundlePage {
@@ -45,15 +46,15 @@ export function memberText(text: string, name: string): string | undefined {
 /** Protocol parameters, which a server may leave out of its self link. */
 const UNCHECKED: ReadonlySet<string> = new Set(['_count', '_format', '_summary'])
 
-/** The self link tells which parameters the upstream understood (R4 3.1.1.1). */
+/** The self link says which parameters the upstream understood (R4 3.1.1.1). */
 function checkSelf(self: string | undefined, pairs: readonly Pair[]): void {
   const asked = pairs.filter(([name]) => !UNCHECKED.has(name))
   const link = URL.parse(self ?? '', 'http://relative.invalid/')
-  if (self === undefined || link === null) throw unavailable('does not tell what it searched for')
+  if (self === undefined || link === null) throw unavailable('does not say what it searched for')
   const understood = [...link.searchParams.keys()]
   for (const [name] of asked) {
     const at = understood.indexOf(name)
-    if (at < 0) throw unavailable('passed over a search parameter')
+    if (at < 0) throw unavailable('ignored a search parameter')
     understood.splice(at, 1)
   }
 }
@@ -71,4 +72,35 @@ function linkOf(bundle: JsonObject, relation: string): string | undefined {
     objectsAt(bundle, 'link').find((link) => stringAt(link, 'relation') === relation),
     'url',
   )
+}
+
+/** A page of the upstream. */
+export interface UpstreamPage<T> {
+  readonly items: readonly T[]
+  readonly next?: URL
+}
+
+/** How pages are got. */
+export interface Pages<T> {
+  readonly first: () => Promise<UpstreamPage<T>>
+  readonly at: (link: URL) => Promise<UpstreamPage<T>>
+}
+
+const BEGINNING = { pages: 0, from: '' }
+
+/** The page that a query asks for. The position of its cursor is how many pages came before, and the upstream's link to this one. */
+export async function linkedPage<T>(
+  { cursorSecret, maxPages }: HttpSettings,
+  query: PagedQuery,
+  { first, at }: Pages<T>,
+): Promise<{ readonly items: readonly T[]; readonly next?: string }> {
+  const { limit, after } = query
+  const position = after === undefined ? BEGINNING : readCursor(after, query, cursorSecret)
+  const { items, next } = after === undefined ? await first() : await at(new URL(position.from))
+  if (limit !== undefined && items.length > limit) throw unavailable('sent a longer page than it was asked for')
+  if (next === undefined) return { items }
+  if (next.href === position.from) throw unavailable('links from a page of results to itself')
+  const pages = position.pages + 1
+  if (pages >= maxPages) throw unavailable('has too many pages of results')
+  return { items, next: writeCursor({ pages, from: next.href }, query, cursorSecret) }
 }

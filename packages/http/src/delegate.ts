@@ -72,7 +72,7 @@ interface TwoWays {
 
 const NOT_HERE: ReadonlySet<string> = new Set(['not-found', 'definition-not-found', 'content-not-found'])
 
-/** What neither has is told as it is told here. */
+/** Where neither has it, the answer is the one from here. */
 async function hereFirst(ctx: OperationContext, request: OperationRequest, { run, ask }: TwoWays): Promise<OperationResponse> {
   try {
     return await run(ctx, request)

@@ -16,7 +16,7 @@ const FIRST_PAUSE_MS = 100
 const MAX_RETRY_AFTER_SECONDS = 120
 
 /**
- * Sends a request and reads the answer. A GET that is told to come back later is tried again at most twice, as long as the time lasts;
+ * Sends a request and reads the answer. A GET that the upstream asks to repeat later is tried again at most twice, as long as the time lasts;
  * other methods are never repeated, as nobody can know what they have done.
  *
  * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a connection that fails, a redirection, a server error, an answer

@@ -1,11 +1,11 @@
 import { isResourceId, isResourceType, type HistoryItem, type HistoryPage, type HistoryQuery, type ResourceVersion } from 'fhir-ops/storage'
-import { jsonOf } from './answer.js'
+import { jsonOf, type Answer } from './answer.js'
 import { unavailable, unsupported } from './failure.js'
-import { readHistoryPage } from './history-page.js'
-import { linkedPage, type UpstreamPage } from './linked-page.js'
+import { linkedPage, type UpstreamPage, memberText, readBundlePage, type ExpectedPage } from './bundle-page.js'
 import type { Reach } from './search.js'
-import { resourceFrom } from './stored-from.js'
+import { resourceFrom, instantOf, versionIn } from './stored-from.js'
 import type { Pair } from './upstream.js'
+import { isObject, objectAt, stringAt } from 'fhir-ops/json'
 
 /** A version of a resource. Of a deletion only the history of the resource tells the time. */
 export async function versionUpstream(
@@ -68,4 +68,42 @@ async function pageAt({ upstream, settings }: Reach, link: URL, limit: number | 
 function addressOf({ types: [type = '', ...others], id }: HistoryQuery): string {
   if (others.length > 0) return '_history'
   return id === undefined ? `${type}/_history` : `${type}/${id}/_history`
+}
+
+/**
+ * Reads a page of a history.
+ *
+ * @throws {OperationError} as `readBundlePage`; `storage-unavailable` for an entry that does not tell which version it is.
+ */
+export function readHistoryPage(answer: Answer, expected: Omit<ExpectedPage, 'kind'>): UpstreamPage<HistoryItem> {
+  const { entries, next } = readBundlePage(answer, { ...expected, kind: 'history' })
+  return { items: entries.map(itemOf), ...(next !== undefined && { next }) }
+}
+
+function itemOf(text: string): HistoryItem {
+  const entry: unknown = JSON.parse(text)
+  const [request, response] = isObject(entry) ? [objectAt(entry, 'request'), objectAt(entry, 'response')] : []
+  const { type, id, version } = addressIn(stringAt(request, 'url') ?? '')
+  const method = stringAt(request, 'method')
+  const created = method === 'POST' || stringAt(response, 'status')?.startsWith('201') === true
+  const named = versionIn(stringAt(response, 'etag')) ?? version
+  if (method !== 'DELETE') return { ...putOf(memberText(text, 'resource'), named), created }
+  if (!isResourceType(type) || !isResourceId(id) || named === undefined) throw unavailable('does not say what was deleted')
+  return { type, id, versionId: named, lastUpdated: instantOf(stringAt(response, 'lastModified')), created: false }
+}
+
+function putOf(text: string | undefined, named: string | undefined): Omit<HistoryItem, 'created'> {
+  const resource: unknown = JSON.parse(text ?? 'null')
+  const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
+  if (text === undefined || type === undefined || !isResourceType(type)) throw unavailable('sent a version without its resource')
+  const stored = resourceFrom(text, { type, versionId: named })
+  const { id, versionId, lastUpdated } = stored
+  return { type, id, versionId, lastUpdated, stored }
+}
+
+/** `Patient/a`, `Patient/a/_history/2`, or either behind a base. */
+function addressIn(url: string): { readonly type: string; readonly id: string; readonly version?: string } {
+  const parts = url.split('/')
+  const at = parts.at(-2) === '_history' ? -4 : -2
+  return { type: parts.at(at) ?? '', id: parts.at(at + 1) ?? '', ...(at === -4 && { version: parts.at(-1) ?? '' }) }
 }

@@ -38,7 +38,7 @@ const ENTRY_PROMISES: readonly string[] = [
   'sorting orders numbers by value',
   'of several entries the smallest counts when ascending and the largest when descending',
   'resources without an entry come last in both directions',
-  'several sort keys are looked at in turn',
+  'several sort keys are compared one after the other',
   'sorted pages join without gap or repetition',
   'what is within a resource is found for itself, with the version and time of its container',
   'conditions on what is within a resource hold for one and the same of them',

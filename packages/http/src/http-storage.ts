@@ -16,9 +16,8 @@ import { historyUpstream, versionUpstream } from './history.js'
 import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
 import { countUpstream, searchUpstream } from './search.js'
 import { resourceFrom } from './stored-from.js'
-import { writeTogether } from './transaction.js'
+import { writeTogether, writeUpstream } from './write.js'
 import { createUpstream, type Upstream } from './upstream.js'
-import { writeUpstream } from './write.js'
 
 const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions: true, sorts: true }
 
@@ -26,7 +25,7 @@ const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
 
 /**
  * Another FHIR R4 server as storage. Searches are sent as the FHIR search parameters that they were made from (`SearchQuery.parameters`);
- * the upstream is told to refuse what it does not understand, and an answer that passed over a parameter is an error. Several entries of
+ * the upstream is asked to refuse what it does not understand, and an answer that passed over a parameter is an error. Several entries of
  * a write are sent one after the other, so that when one is refused, those before it stay; with `transactions`, together.
  *
  * @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment;
@@ -64,7 +63,7 @@ async function readResource(upstream: Upstream, type: string, id: string): Promi
   if (!isResourceType(type) || !isResourceId(id)) return undefined
   const answer = await upstream.read(type, id)
   if (answer.status === 404 || answer.status === 410) return undefined
-  if (answer.status !== 200) throw unavailable('refused to give a resource')
+  if (answer.status !== 200) throw unavailable('refused a read')
   jsonOf(answer)
   return resourceFrom(answer.text, { type, id, headers: answer.headers })
 }

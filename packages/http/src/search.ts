@@ -1,11 +1,13 @@
 import type { SearchPage, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import { readCursor, writeCursor } from './cursor.js'
 import { unavailable } from './failure.js'
-import { linkedPage } from './linked-page.js'
+import { linkedPage, type UpstreamPage, memberText, readBundlePage, type ExpectedPage } from './bundle-page.js'
 import type { HttpSettings } from './options.js'
 import { searchRequests, sortPairs } from './search-requests.js'
-import { readSearchset, type Searchset } from './searchset.js'
 import type { Pair, Upstream } from './upstream.js'
+import { isObject, stringAt } from 'fhir-ops/json'
+import type { Answer } from './answer.js'
+import { resourceFrom } from './stored-from.js'
 
 /** An upstream and how it is spoken to. */
 export interface Reach {
@@ -77,4 +79,37 @@ async function pageAt({ upstream, settings }: Reach, { type, limit }: Pick<Searc
 
 function countPair(limit: number | undefined): readonly Pair[] {
   return limit === undefined ? [] : [['_count', String(limit)]]
+}
+
+/** A page of a search, read and checked. */
+export interface Searchset extends UpstreamPage<StoredResource> {
+  readonly total?: number
+}
+
+/** What an answer must fit to be believed. */
+export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
+  readonly type: string
+}
+
+/**
+ * Reads a page of a search. The matches come from the text of the bundle, so that numbers keep their digits; included resources and
+ * outcomes are passed over.
+ *
+ * @throws {OperationError} as `readBundlePage`; `storage-unavailable` when it holds another type, or a resource twice.
+ */
+export function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset): Searchset {
+  const { bundle, entries, next } = readBundlePage(answer, { ...expected, kind: 'searchset' })
+  const total = bundle['total']
+  const items = entries.filter(isMatch).map((entry) => resourceFrom(memberText(entry, 'resource') ?? 'null', { type }))
+  if (new Set(items.map(({ id }) => id)).size < items.length) throw unavailable('sent a resource twice')
+  return {
+    items,
+    ...(typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 && { total }),
+    ...(next !== undefined && { next }),
+  }
+}
+
+function isMatch(entry: string): boolean {
+  const search: unknown = JSON.parse(memberText(entry, 'search') ?? '{}')
+  return isObject(search) && (stringAt(search, 'mode') ?? 'match') === 'match'
 }

@@ -1,5 +1,5 @@
 import { OperationError, quoted } from 'fhir-ops/errors'
-import { objectAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { objectAt, stringAt, type JsonObject, objectsAt } from 'fhir-ops/json'
 import {
   checkAddress,
   checkLaidOut,
@@ -11,7 +11,7 @@ import {
 } from 'fhir-ops/storage'
 import { jsonOf, type Answer } from './answer.js'
 import { unavailable } from './failure.js'
-import { instantOf, versionOf } from './stored-from.js'
+import { instantOf, versionOf, versionIn } from './stored-from.js'
 import type { Upstream } from './upstream.js'
 
 /** Sends entries one after the other; the upstream makes its own index, so theirs is not needed. */
@@ -37,7 +37,7 @@ async function put(upstream: Upstream, entry: PutEntry): Promise<WriteResult> {
   if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, quoted(`${type}/${id}`))
   const meta = objectAt(writtenOf(entry, answer), 'meta')
   const versionId = versionOf(answer.headers) ?? stringAt(meta, 'versionId')
-  if (versionId === undefined) throw unavailable('does not tell the version that it wrote')
+  if (versionId === undefined) throw unavailable('does not report the version that it wrote')
   const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? answer.headers.get('last-modified') ?? undefined)
   return { type, id, versionId, lastUpdated, created: answer.status === 201 }
 }
@@ -64,10 +64,10 @@ function writtenOf({ type, id }: PutEntry, answer: Answer): JsonObject | undefin
 
 /** The error for what the upstream did not take, or left open. @param what In the words of a sentence. */
 export function refusal({ status }: Answer, what: string): OperationError {
-  if (status < 400) return unavailable('does not tell whether it did what it was asked')
+  if (status < 400) return unavailable('does not report whether the write was done')
   if (status === 412) return new OperationError('version-conflict', `The current version of ${what} is not the expected one.`)
   if (status === 409) return new OperationError('conflict', `The upstream FHIR server sees a conflict in ${what}.`)
-  if (status === 404 || status === 405) return new OperationError('not-supported', `The upstream FHIR server does not take ${what}.`)
+  if (status === 404 || status === 405) return new OperationError('not-supported', `The upstream FHIR server does not accept ${what}.`)
   return new OperationError('resource-invalid', `The upstream FHIR server refuses ${what}.`)
 }
 
@@ -78,4 +78,38 @@ function isGone({ status }: Answer): boolean {
 
 function conflict({ type, id }: WriteEntry): OperationError {
   return new OperationError('version-conflict', `The current version of ${quoted(`${type}/${id}`)} is not the expected one.`)
+}
+
+/** Sends the entries as one transaction, which the upstream does as a whole or not at all. */
+export async function writeTogether(upstream: Upstream, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
+  for (const entry of entries) checkEntry(entry)
+  const addresses = entries.map(({ type, id }) => `${type}/${id}`)
+  if (new Set(addresses).size < addresses.length) {
+    throw new OperationError('not-supported', 'A transaction of the upstream FHIR server may contain each resource once.')
+  }
+  if (entries.length === 0) return []
+  const answer = await upstream.transaction(`{"resourceType":"Bundle","type":"transaction","entry":[${entries.map(entryText).join(',')}]}`)
+  if (answer.status !== 200) throw refusal(answer, 'a resource of the transaction')
+  const parts = objectsAt(jsonOf(answer), 'entry')
+  if (parts.length !== entries.length) throw unavailable('sent another number of answers than it was asked for')
+  return entries.map((entry, at) => resultOf(entry, parts[at]))
+}
+
+/** The text of the resource is put in as it is, so that numbers keep their digits. */
+function entryText(entry: WriteEntry): string {
+  const { op, type, id, ifVersion } = entry
+  const condition = ifVersion === undefined ? {} : ifVersion === null ? { ifNoneMatch: '*' } : { ifMatch: `W/"${ifVersion}"` }
+  const request = JSON.stringify({ method: op === 'put' ? 'PUT' : 'DELETE', url: `${type}/${id}`, ...condition })
+  return op === 'put' ? `{"request":${request},"resource":${entry.text}}` : `{"request":${request}}`
+}
+
+function resultOf({ type, id, op }: WriteEntry, part: JsonObject | undefined): WriteResult {
+  const response = objectAt(part, 'response')
+  const status = (stringAt(response, 'status') ?? '').slice(0, 3)
+  if (!/^2\d\d$/.test(status)) throw unavailable('does not report the outcome of an entry')
+  const meta = objectAt(objectAt(part, 'resource'), 'meta')
+  const versionId = versionIn(stringAt(response, 'etag')) ?? stringAt(meta, 'versionId')
+  if (op === 'put' && versionId === undefined) throw unavailable('does not report the version that it wrote')
+  const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? stringAt(response, 'lastModified'))
+  return { type, id, lastUpdated, created: op === 'put' && status === '201', ...(versionId !== undefined && { versionId }) }
 }

@@ -6,10 +6,9 @@ import { databaseOver } from './database/database.js'
 import { migrate } from './database/migrations.js'
 import type { PostgresPool } from './database/pool.js'
 import { revisionOf } from './resources/revision.js'
-import { listeningNews, told } from './sessions/session-news.js'
-import { sessionsIn } from './sessions/sessions.js'
+import { listeningNews, notifying } from './sessions/session-news.js'
+import { sessionsIn, usersIn } from './sessions/sessions.js'
 import { storageIn, type StorageOptions } from './resources/storage.js'
-import { usersIn } from './sessions/users.js'
 
 /** How a database is used. */
 export interface OpenPostgresOptions {
@@ -22,7 +21,7 @@ export interface OpenPostgresOptions {
   /** Accept a server with `synchronous_commit` or `fsync` off, which may lose acknowledged writes. Default false. */
   readonly allowLossyCommits?: boolean
   /**
-   * Tell other processes of ended sessions by NOTIFY. Default true; false for engines without it, where a session cache
+   * Notify other processes of ended sessions (NOTIFY). Default true; false for engines without it, where a session cache
    * (`sessionCacheMs`) then stays off.
    */
   readonly notify?: boolean
@@ -70,10 +69,10 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
   }
   const { notify = true } = options
   const revision = revisionOf(db)
-  const asTold = notify ? told : (change: Parameters<typeof told>[0]) => change
+  const announced = notify ? notifying : (change: Parameters<typeof notifying>[0]) => change
   return {
     storage: { ...storageIn({ ...db, close }, storageOptionsOf(options)), revision },
-    sessions: { ...usersIn(db, asTold), ...sessionsIn(db, asTold), news: notify ? news : DEAF },
+    sessions: { ...usersIn(db, announced), ...sessionsIn(db, announced), news: notify ? news : DEAF },
     concepts: { ...conceptsIn(db), revision },
     close,
   }

@@ -5,7 +5,7 @@ import { joined, sqlTag, type Sql, type SqlTag } from './sql.js'
 /** A value that resources are ordered by. */
 export type KeyValue = string | number | null
 
-/** Where a resource stands in the order of a query: its id, and one value for each sort key, null where it has none. */
+/** Position of a resource in the order of a query: its id, and one value for each sort key, null where it has none. */
 export interface Position {
   readonly id: string
   readonly keys: readonly KeyValue[]
@@ -61,4 +61,15 @@ function laterThan(column: Sql<never>, key: KeyValue, operator: Sql<KeyValue>): 
 
 function isKey(value: unknown): value is KeyValue {
   return value === null || typeof value === 'string' || typeof value === 'number'
+}
+
+const LAST_CODE_POINT = 0x10ffff
+
+/** The least text that follows every text with this prefix in code point order; `undefined` when none does. */
+export function textAfter(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
+  while (points.at(-1) === LAST_CODE_POINT) points.pop()
+  const last = points.pop()
+  // Surrogates are not code points of a text.
+  return last === undefined ? undefined : String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

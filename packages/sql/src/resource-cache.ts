@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredResource } from 'fhir-ops/storage'
-import { resourceOf, type ResourceRow } from './resource-row.js'
+import { resourceOf, type ResourceRow } from './rows.js'
 
 /**
  * Resources that were read lately, so that a large one is read and parsed once. The database is asked for the current version every
@@ -12,9 +12,9 @@ export interface ResourceCache {
 
 /** The use of the cache for one call. */
 export interface LookUp {
-  /** The version that is at hand, to be compared in the database. */
+  /** The version that is cached, to be compared in the database. */
   readonly versionOf: (id: string) => number | undefined
-  /** The resource of a row: the one at hand when the row has no text. */
+  /** The resource of a row: the cached one when the row has no text. */
   readonly resource: (row: ResourceRow) => StoredResource
 }
 

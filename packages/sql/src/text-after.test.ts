@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textAfter } from './text-after.js'
+import { textAfter } from './keyset.js'
 
 test.each([
   ['', undefined],

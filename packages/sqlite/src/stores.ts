@@ -13,8 +13,18 @@ import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
 import { readResource } from './commands/resource-row.js'
 import { countMatches, lookUpPage, searchPage, type PageRows } from './search/search-page.js'
-import { addSession, changeSession, endOthers, purgeSessions, readSession, sessionsOf, useOnce } from './commands/session-commands.js'
-import { changeUser, putUser, readUser } from './commands/user-commands.js'
+import {
+  addSession,
+  changeSession,
+  endOthers,
+  purgeSessions,
+  readSession,
+  sessionsOf,
+  useOnce,
+  changeUser,
+  putUser,
+  readUser,
+} from './commands/session-commands.js'
 import { writeEntries } from './commands/write-entries.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }

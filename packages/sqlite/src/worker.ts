@@ -6,7 +6,7 @@ import type { ToWorker, WorkerTask } from './threads/worker-task.js'
 /** Writes that may share a transaction. */
 const MAX_GROUP = 256
 
-/** A thread behind `openSqlite`: runs the calls that it gets, several writes at a time, until it is told to close. */
+/** A thread behind `openSqlite`: runs the calls that it gets, several writes at a time, until it gets `close`. */
 function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
   checkInPlace(task)

@@ -18,7 +18,7 @@ export const pagingPromises: readonly StoragePromise[] = [
     },
   },
   {
-    promise: 'a resource that was written anew comes once, in its place',
+    promise: 'a resource that was written again comes once, in its place',
     check: async ({ storage }) => {
       await storage.write([patient('a'), patient('b'), patient('c')])
       await storage.write([patient('a'), patient('b')])

@@ -50,7 +50,7 @@ export const sortingPromises: readonly StoragePromise[] = [
     },
   },
   {
-    promise: 'several sort keys are looked at in turn',
+    promise: 'several sort keys are compared one after the other',
     check: async ({ storage }) => {
       for (const [id, text, low] of [
         ['a', 'x', 2],

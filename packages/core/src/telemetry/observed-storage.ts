@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import type { ResourceHistory, Storage } from '../storage/index.js'
+import { wrappedStorage, type ResourceHistory, type Storage } from '../storage/index.js'
 import { withinSpan, type Attributes, type Telemetry } from './telemetry.js'
 
 /** Observes one call of a storage. */
@@ -12,16 +12,16 @@ type Observe = <T>(call: string, about: Attributes, work: () => Promise<T>) => P
 export function observedStorage(storage: Storage, telemetry: Telemetry): Storage {
   const observe = observerOf(telemetry)
   const { history, revision } = storage
-  return {
+  return wrappedStorage({
     capabilities: storage.capabilities,
-    ...(revision !== undefined && { revision }),
-    ...(history !== undefined && { history: observedHistory(history, observe) }),
+    revision,
+    history: history && observedHistory(history, observe),
     read: (type, id) => observe('read', { 'fhir.type': type }, () => storage.read(type, id)),
     search: (query) => observe('search', { 'fhir.type': query.type }, () => storage.search(query)),
     count: (query) => observe('count', { 'fhir.type': query.type }, () => storage.count(query)),
     write: (entries) => observe('write', {}, () => storage.write(entries)),
     close: () => storage.close(),
-  }
+  })
 }
 
 function observedHistory(history: ResourceHistory, observe: Observe): ResourceHistory {

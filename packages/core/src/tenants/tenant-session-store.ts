@@ -1,5 +1,5 @@
 import type { KnownSession, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
-import { checkTenant } from './tenant-name.js'
+import { checkTenant } from './tenant-storage.js'
 
 /**
  * A tenant's part of a session store: its own users, sessions and tokens. A token or login id of another part is unknown here. `purge` is

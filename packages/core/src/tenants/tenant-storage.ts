@@ -4,6 +4,7 @@ import {
   isContainedType,
   isResourceType,
   storedResource,
+  wrappedStorage,
   type Condition,
   type EntryTest,
   type HistoryQuery,
@@ -18,7 +19,6 @@ import {
   type StoredResource,
   type WriteEntry,
 } from '../storage/index.js'
-import { checkTenant } from './tenant-name.js'
 
 /**
  * A tenant's part of a storage: a storage of its own, with ids, versions and histories of its own. It is kept under types that begin with the
@@ -30,10 +30,10 @@ import { checkTenant } from './tenant-name.js'
 export function tenantStorage(storage: Storage, tenant: string): Storage {
   const names = namesOf(checkTenant(tenant))
   const { history, revision } = storage
-  return {
+  return wrappedStorage({
     capabilities: storage.capabilities,
-    ...(revision !== undefined && { revision }),
-    ...(history !== undefined && { history: tenantHistory(history, names) }),
+    revision,
+    history: history && tenantHistory(history, names),
     async read(type, id): Promise<ReadResult> {
       const stored = await storage.read(names.inner(type), id)
       return stored && outerResource(stored, names)
@@ -53,7 +53,7 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
     },
     // The storage belongs to all tenants.
     close: () => Promise.resolve(),
-  }
+  })
 }
 
 /** How a tenant's types are called in the storage. */
@@ -162,4 +162,11 @@ function tenantHistory(history: ResourceHistory, names: Names): ResourceHistory 
       return { ...page, items: items.map(({ created, ...version }) => ({ ...outer(version), created })) }
     },
   }
+}
+
+/** @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens. */
+export function checkTenant(name: string): string {
+  // The texts of undefined and null would be names.
+  if (typeof name === 'string' && /^[a-z0-9-]{1,32}$/.test(name)) return name
+  throw new TypeError('The name of a tenant is 1 to 32 small letters, digits and hyphens.')
 }

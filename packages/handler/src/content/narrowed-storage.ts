@@ -4,6 +4,7 @@ import { meetsCondition } from 'fhir-ops/memory'
 import { searchTypesOf } from 'fhir-ops/search'
 import {
   isContainedType,
+  wrappedStorage,
   type Condition,
   type DeleteEntry,
   type Indexer,
@@ -30,9 +31,11 @@ export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: 
   const { storage, now } = ctx
   const view = { ctx, storage, caller, indexer }
   const history = storage.history && narrowedHistory(storage.history, view)
-  return {
+  return wrappedStorage({
     capabilities: storage.capabilities,
-    ...(history !== undefined && { history }),
+    history,
+    // What is kept while it stays would be kept for callers with other rights, too.
+    revision: undefined,
     read: (type, id) => visible(view, 'read', { type, id }),
     search: (query) => storage.search(narrowedQuery(caller, query)),
     count: (query) => storage.count(narrowedQuery(caller, query)),
@@ -46,7 +49,7 @@ export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: 
       })
     },
     close: () => storage.close(),
-  }
+  })
 }
 
 interface View {

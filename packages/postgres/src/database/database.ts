@@ -51,7 +51,7 @@ export function databaseOver(pool: PostgresPool, connections: Connections): Data
   }
 }
 
-/** Tries of one transaction before its caller is told that others are in its way. */
+/** Tries of one transaction before its caller gets `storage-locked`. */
 const MAX_TRIES = 6
 const FIRST_PAUSE_MS = 4
 

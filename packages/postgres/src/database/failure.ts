@@ -6,12 +6,12 @@ interface Failure {
   readonly message: string
 }
 
-const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database did not do what was asked of it.' }
+const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database reported an error that this adapter does not know.' }
 const UNREACHED: Failure = { code: 'storage-unavailable', message: 'The database cannot be reached.' }
 const NOT_ADMITTED: Failure = { code: 'storage-unavailable', message: 'The database does not admit this user, or does not exist.' }
 const TIMEOUT: Failure = { code: 'storage-timeout', message: 'The database took too long.' }
 const LOCKED: Failure = { code: 'storage-locked', message: 'The database is busy with other writers of the same resources.' }
-const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database is damaged or lacks what this adapter keeps in it.' }
+const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database is damaged or lacks tables of this adapter.' }
 const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
 
 /** SQLSTATE codes, and codes of the system, with a meaning of their own; https://www.postgresql.org/docs/current/errcodes-appendix.html */

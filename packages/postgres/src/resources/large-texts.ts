@@ -5,11 +5,11 @@ import { resourceRow } from './resource-row.js'
 import type { Row } from '../database/row.js'
 import { sql } from '../database/sql.js'
 
-/** Bytes of a text from which on it is worth a question whether it is at hand. */
+/** Bytes of a text from which on it is worth a question whether it is available here. */
 export const LARGE = 64 * 1024
 
 /**
- * The resources of rows that came without their large texts; those that are not at hand are read. `undefined` when one of them was
+ * The resources of rows that came without their large texts; the others are read. `undefined` when one of them was
  * changed meanwhile.
  */
 export async function withLargeTexts(db: Executor, rows: readonly Row[], { type, cache }: Wanted): Promise<StoredResource[] | undefined> {

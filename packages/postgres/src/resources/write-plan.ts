@@ -22,7 +22,7 @@ export interface Version extends Address {
   readonly updated: number
 }
 
-/** What an id is brought to, and from what. */
+/** The states of an id before and after the write. */
 export interface Change extends Version {
   readonly text: string | null
   readonly entries: readonly IndexEntry[]

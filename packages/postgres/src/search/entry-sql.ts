@@ -1,6 +1,6 @@
 import { joined, textAfter } from '@fhir-ops/sql'
 import type { Comparison, EntryTest } from 'fhir-ops/storage'
-import { beginning, isAnsweredByIndex } from '../resources/indexed-text.js'
+import { beginning, isAnsweredByIndex } from '../resources/entry-rows.js'
 import { sql, type Sql } from '../database/sql.js'
 
 /** Holds for an entry of `param` that satisfies every comparison of one of the alternatives. */

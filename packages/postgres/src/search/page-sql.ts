@@ -40,7 +40,7 @@ export function pageSql(query: SearchQuery, { after, limit, textBelow, found, fi
 /**
  * The rows `r` that match, with their sort columns.
  *
- * @param firstKey What the first sort key of all of them is, where it is at hand.
+ * @param firstKey What the first sort key of all of them is, where it is available.
  */
 export function matchesSql(query: SearchQuery, which: Sql, firstKey?: Sql): Sql {
   return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, firstKey)} FROM fhir_resource r WHERE ${which}`

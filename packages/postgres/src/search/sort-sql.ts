@@ -6,7 +6,7 @@ import { sql, type Sql } from '../database/sql.js'
 /**
  * The expressions that a query sorts by, for the resource `r`, named as sort columns.
  *
- * @param first What the first of them is where it is at hand.
+ * @param first What the first of them is where it is available.
  */
 export function sortColumns({ type, sort = [] }: SearchQuery, first?: Sql): Sql {
   return joined(

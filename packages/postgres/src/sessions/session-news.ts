@@ -10,7 +10,7 @@ export interface ListeningNews extends SessionNews {
 }
 
 /** The changing statement, which must return rows, made to notify every process with its commit. */
-export function told(change: Sql): Sql {
+export function notifying(change: Sql): Sql {
   return sql`WITH changed AS (${change}) SELECT changed.*, pg_notify('fhir_ops_sessions', '') FROM changed`
 }
 

@@ -1,18 +1,18 @@
 import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
-import type { SessionChange, SessionRecord, SessionStore } from 'fhir-ops/storage'
+import type { SessionChange, SessionRecord, SessionStore, UserRecord } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
 import { prepared, sql, type Sql } from '../database/sql.js'
-import { userOf } from './users.js'
+import { isObject } from 'fhir-ops/json'
 
 type SessionMethods = Omit<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch' | 'news'>
 
 /** The members of a session that have columns; the others never change and are kept together as JSON (`fixed`). */
 const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expires_at, fixed`
 
-/** The sessions in a database; `told` makes a changing statement tell the other processes. */
-export function sessionsIn(db: Database, told: (change: Sql) => Sql): SessionMethods {
+/** The sessions in a database; `notifying` makes a changing statement notify the other processes. */
+export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): SessionMethods {
   const first = async (name: string, statement: Sql): Promise<SessionRecord | undefined> => {
     const [row] = await db.rows(prepared(name, statement))
     return row && sessionIn(row)
@@ -36,12 +36,14 @@ export function sessionsIn(db: Database, told: (change: Sql) => Sql): SessionMet
     },
     async changeSession(loginId, from, change) {
       const update = sql`UPDATE fhir_session SET ${changed(change)} WHERE login_id = ${loginId} AND state = ANY (${from}) RETURNING ${COLUMNS}`
-      return change.state === undefined ? first('touch_session', update) : first('change_session', told(update))
+      return change.state === undefined ? first('touch_session', update) : first('change_session', notifying(update))
     },
     endOthers: async (sub, except) =>
       count(
         'end_others',
-        told(sql`UPDATE fhir_session SET state = 'revoked' WHERE sub = ${sub} AND login_id <> ${except} AND state = 'active' RETURNING 1`),
+        notifying(
+          sql`UPDATE fhir_session SET state = 'revoked' WHERE sub = ${sub} AND login_id <> ${except} AND state = 'active' RETURNING 1`,
+        ),
       ),
     async useOnce(key, { now, until }) {
       await db.rows(prepared('forget_used', sql`DELETE FROM fhir_used_key WHERE until <= ${now}`))
@@ -77,4 +79,54 @@ function sessionIn(row: Row): SessionRecord {
     createdAt: numberAt(row, 'created_at'),
     expiresAt: numberAt(row, 'expires_at'),
   })
+}
+
+const USER_COLUMNS = sql`sub, claims, state, epoch, epoch_raised_at`
+
+/** The users in a database; `notifying` makes a changing statement notify the other processes. */
+export function usersIn(
+  db: Database,
+  notifying: (change: Sql) => Sql,
+): Pick<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch'> {
+  const first = async (name: string, statement: Sql): Promise<UserRecord | undefined> => {
+    const [row] = await db.rows(prepared(name, statement))
+    return row && userOf(row)
+  }
+  return {
+    user: async (sub) => first('user', sql`SELECT ${USER_COLUMNS} FROM fhir_user WHERE sub = ${sub}`),
+    async putUser(sub, claims) {
+      const put = sql`INSERT INTO fhir_user (${USER_COLUMNS}) VALUES (${sub}, ${JSON.stringify(claims)}, 'active', 0, 0)
+        ON CONFLICT (sub) DO UPDATE SET claims = excluded.claims RETURNING ${USER_COLUMNS}`
+      const [row] = await db.rows(prepared('put_user', notifying(put)))
+      return userOf(row ?? {})
+    },
+    async setUserState(sub, state, at) {
+      if (state !== 'active')
+        return first(
+          'end_user',
+          notifying(sql`UPDATE fhir_user SET state = ${state}, ${raised(at)} WHERE sub = ${sub} RETURNING ${USER_COLUMNS}`),
+        )
+      return first('activate_user', notifying(sql`UPDATE fhir_user SET state = 'active' WHERE sub = ${sub} RETURNING ${USER_COLUMNS}`))
+    },
+    raiseEpoch: async (sub, at) =>
+      first('raise_epoch', notifying(sql`UPDATE fhir_user SET ${raised(at)} WHERE sub = ${sub} RETURNING ${USER_COLUMNS}`)),
+  }
+}
+
+function raised(at: number): Sql {
+  return sql`epoch = epoch + 1, epoch_raised_at = ${at}`
+}
+
+const STATES: ReadonlySet<string> = new Set(['active', 'disabled', 'deleted'])
+
+/** Reads the columns of a user. */
+export function userOf(row: Row): UserRecord {
+  const claims: unknown = JSON.parse(textAt(row, 'claims'))
+  const state = textAt(row, 'state')
+  if (!isObject(claims) || !isState(state)) throw new TypeError('A user row cannot be read.')
+  return { sub: textAt(row, 'sub'), claims, state, epoch: numberAt(row, 'epoch'), epochRaisedAt: numberAt(row, 'epoch_raised_at') }
+}
+
+function isState(text: string): text is UserRecord['state'] {
+  return STATES.has(text)
 }

@@ -89,7 +89,7 @@ function readPage(db: SqliteDriver, query: HistoryQuery): VersionRows {
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: historyCursor(last) }
 }
 
-/** Those of the asked types that there are, as each needs look-ups of its own. */
+/** Those of the asked types that there are, as each needs lookups of its own. */
 function typesIn(db: SqliteDriver, { types }: HistoryQuery): readonly string[] {
   const distinct = TABLES.map((table) => sql`SELECT DISTINCT type FROM ${table}`)
   const known = new Set(db.all(joined(distinct, ' UNION ')).map(([type]) => textOf(type)))

@@ -3,8 +3,7 @@ import { publishSystem, putSection, removeSystem, stageSystem } from './concept-
 import { readHistory } from './history.js'
 import { makeIndexesLeftOut } from '../database/index-making.js'
 import { countMatches, searchPage } from '../search/search-page.js'
-import { addSession, changeSession, endOthers, purgeSessions, useOnce } from './session-commands.js'
-import { changeUser, putUser } from './user-commands.js'
+import { addSession, changeSession, endOthers, purgeSessions, useOnce, changeUser, putUser } from './session-commands.js'
 import { writeEntries } from './write-entries.js'
 
 /** Those of the lane `point` are not among them. */

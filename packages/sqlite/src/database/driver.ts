@@ -18,7 +18,7 @@ export interface SqliteDriver {
   all(statement: Sql): readonly Row[]
   /** The first row. */
   get(statement: Sql): Row | undefined
-  /** The same for fixed SQL, without building it anew for every row that is written. */
+  /** The same for fixed SQL, without building it again for every row that is written. */
   fixed(sql: string): FixedStatement
   /**
    * Does reads that may take so many milliseconds: statements that look at much ask `in_time()` on the way.
@@ -29,7 +29,7 @@ export interface SqliteDriver {
   /** Ends a transaction after an error, unless SQLite has ended it already, as it does when the disk is full. */
   rollBack(): void
   /**
-   * Whether the connection is better opened anew: it has prepared so many statements that most are no longer kept, and the garbage
+   * Whether the connection is better opened again: it has prepared so many statements that most are no longer kept, and the garbage
    * collector, which does not know how large they are, lets them lie about for long. The end of the connection frees them.
    */
   isWorn(): boolean
@@ -43,7 +43,7 @@ export interface FixedStatement {
   get(...values: SqliteValue[]): Row | undefined
 }
 
-/** Statements kept prepared for one connection, and characters of their texts, each of which stands for about 20 bytes. */
+/** Statements kept prepared for one connection, and characters of their texts, each of which counts as about 20 bytes. */
 const MAX_STATEMENTS = 200
 const MAX_CHARACTERS = 400_000
 /** Characters of prepared statements after which a connection is worn. */

@@ -1,6 +1,6 @@
 import type { Comparison, Condition } from 'fhir-ops/storage'
 import { expect, test } from 'vitest'
-import { alternatives } from './alternatives.js'
+import { alternatives } from './condition-sql.js'
 
 function entry(param: string, ...all: readonly Comparison[]): Condition {
   return { kind: 'entry', param, all }

@@ -32,7 +32,7 @@ export function rowsInTurn(db: SqliteDriver, query: Matching, { after, limit }: 
   return [...found, ...last.map(([key = null, id = null, ...keys]) => [key, id, null, ...keys])]
 }
 
-/** Where a row stands. */
+/** Position of a row in the order. */
 export function positionOf([, id, ...keys]: Row): Position {
   return { id: textOf(id), keys: keys.map((key) => (typeof key === 'string' || typeof key === 'number' ? key : null)) }
 }

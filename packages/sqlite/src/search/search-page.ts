@@ -56,7 +56,7 @@ function keysOfMatches(db: SqliteDriver, query: SearchQuery, fewToAsk: number): 
   return narrow === undefined ? keysWhere(query.type, query.where) : keysAmong(query.type, narrow.keys, narrow.others)
 }
 
-/** A search that may turn out to be a look-up. */
+/** A search that may turn out to be a lookup. */
 export interface LookUpArgs {
   readonly query: SearchQuery
   /** The version of a resource that the reader has. */

@@ -13,7 +13,7 @@ export interface ReaderLimits {
 
 /**
  * The threads that search: one for what is quick, so that nobody waits long for it, and one for what is not. What does not end there in
- * its turn begins anew behind those that wait, with a turn that is ten times as long. Calls reject with `storage-timeout`, too.
+ * its turn starts over behind those that wait, with a turn that is ten times as long. Calls reject with `storage-timeout`, too.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })

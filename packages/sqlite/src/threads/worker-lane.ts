@@ -4,7 +4,7 @@ import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask } from './worker-task.js'
 import type { Answer, TimeLimit } from './write-group.js'
 
-/** A thread that commands are sent to. It is started by the first call, and anew by the first call after it died. */
+/** A thread that commands are sent to. It is started by the first call, and again by the first call after it ended. */
 export interface WorkerLane {
   /** @param limit Of a read. */
   call<Args, Result>(command: Command<Args, Result>, args: Args, limit?: TimeLimit): Promise<Result>

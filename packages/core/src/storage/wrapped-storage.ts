@@ -1,0 +1,14 @@
+import type { Storage } from './storage.js'
+
+/** Every member of `Storage`, also those that a storage may leave out: a storage over another one says of each what becomes of it. */
+export type StorageMembers = { readonly [Member in keyof Required<Storage>]: Storage[Member] }
+
+/**
+ * A storage over another one. A member that is added to `Storage` must be named wherever this is called, or the call does not compile: so no
+ * wrapper drops it silently.
+ *
+ * @param members `undefined` for an optional member that the storage does not have.
+ */
+export function wrappedStorage({ history, revision, ...members }: StorageMembers): Storage {
+  return { ...members, ...(history !== undefined && { history }), ...(revision !== undefined && { revision }) }
+}
