@@ -1,4 +1,5 @@
 import type { OperationContext } from 'fhir-ops/context'
+import type { Principal } from 'fhir-ops/sessions'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { remoteHostOf, type IsTrusted } from './auth/remote-host.js'
 import type { WritePlan } from './content/write-plan.js'
@@ -143,4 +144,10 @@ export function param({ params }: Pick<Exchange, 'params'>, name: 'type' | 'id' 
   const value = params.get(name)
   if (value === undefined) throw new TypeError(`The route has no :${name}.`)
   return value
+}
+
+/** The principal of a call that came with a token. */
+export function principalOf({ caller }: Pick<Exchange, 'caller'>): Principal {
+  if (caller.principal === undefined) throw new TypeError('The route needs a token.')
+  return caller.principal
 }

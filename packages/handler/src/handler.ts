@@ -1,11 +1,16 @@
+import { serviceRoutes } from './routes/service-routes.js'
+import { contentRoutes } from './routes/content-routes.js'
+import { botRoutes } from './routes/bot-routes.js'
+import { operationRoutes } from './routes/operation-routes.js'
+import { sessionRoutes } from './routes/session-routes.js'
+import type { PartRunner } from './content/bundle/bundle-entries.js'
+import type { Route } from './exchange.js'
 import { toWebResponse, type Answer } from './http/answer.js'
 import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
 import type { HandlerOptions } from './options.js'
-import type { Route } from './exchange.js'
 import { planEntry, respond, respondToEntry } from './pipeline.js'
 import { createRouter } from './routes/router.js'
-import { routeTable } from './routes/table.js'
-import { createService } from './service.js'
+import { createService, type Service } from './service.js'
 
 /** The service as one function from request to response. It never rejects. */
 export interface Handler {
@@ -33,4 +38,10 @@ export function createHandler(options: HandlerOptions): Handler {
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>
     toWebResponse(await answer(fromWebRequest(request), connection))
   return Object.assign(handle, { respond: answer, close: () => service.executor.close(), routes })
+}
+
+/** Every route of the service. The router, the CapabilityStatement and the documentation are made from it. */
+function routeTable(service: Service, parts: PartRunner): readonly Route[] {
+  const routes = [...sessionRoutes(service), ...operationRoutes(service), ...botRoutes(service), ...contentRoutes(service, parts)]
+  return [...routes, ...serviceRoutes(service, routes)]
 }

@@ -8,7 +8,26 @@ import { subsumesOperation } from 'fhir-ops/subsumes'
 import { translateOperation } from 'fhir-ops/translate'
 import { validateOperation } from 'fhir-ops/validate'
 import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/validate-code'
-import { versionsOperation } from './versions-operation.js'
+
+/** `$versions`: the FHIR releases that are spoken here. */
+const versionsOperation: Operation = {
+  name: '$versions',
+  types: [],
+  levels: ['system'],
+  methods: ['GET', 'POST'],
+  definition: 'http://hl7.org/fhir/OperationDefinition/CapabilityStatement-versions',
+  needs: { text: 'a token', anyOf: [] },
+  run: async () => ({
+    status: 200,
+    resource: {
+      resourceType: 'Parameters',
+      parameter: [
+        { name: 'version', valueCode: '4.0' },
+        { name: 'default', valueCode: '4.0' },
+      ],
+    },
+  }),
+}
 
 /** Every operation of the library that is mounted by its descriptor alone. */
 export const OPERATIONS: readonly Operation[] = [

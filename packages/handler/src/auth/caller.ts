@@ -1,8 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Principal } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
-import { rightOf, type Right, type ScopeReading } from './rights.js'
 import type { Action } from 'fhir-ops/operation'
+import { rightOf, type Right, type ScopeReading } from './rights.js'
 import { covers, isFhirScope, isNarrow } from './scopes.js'
 
 /** `hide` answers as if the resource did not exist. */

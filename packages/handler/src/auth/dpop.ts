@@ -1,7 +1,7 @@
 import { rejected, sha256 } from 'fhir-ops/sessions'
 import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify, type JWTPayload } from 'jose'
-import { checkHeader, jwtShape } from './jwt-shape.js'
-import type { Replays } from './replays.js'
+import { checkHeader, jwtShape } from './jwt-claims.js'
+import type { Replays } from './token-verifier.js'
 
 /** How proofs of possession are checked. */
 export interface DpopOptions {

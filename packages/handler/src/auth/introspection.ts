@@ -4,8 +4,7 @@ import type { JsonObject } from 'fhir-ops/json'
 import { rejected, sha256, TOKEN_PREFIX, type ForeignToken } from 'fhir-ops/sessions'
 import { LRUCache } from 'lru-cache'
 import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
-import { foreignTokenOf } from './jwt-claims.js'
-import { jwtShape } from './jwt-shape.js'
+import { foreignTokenOf, jwtShape } from './jwt-claims.js'
 import type { TokenVerifier } from './token-verifier.js'
 
 /** How opaque tokens of one issuer are checked. */

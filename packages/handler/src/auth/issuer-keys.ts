@@ -1,7 +1,7 @@
-import type { CryptoKey, JWK } from 'jose'
-import type { IssuerAddress } from './issuer-json.js'
-import { configuredKeys, type KeySource } from './key-source.js'
-import { remoteKeys } from './remote-keys.js'
+import { OperationError } from 'fhir-ops/errors'
+import { objectsAt, stringAt } from 'fhir-ops/json'
+import { createLocalJWKSet, errors, type CryptoKey, type JSONWebKeySet, type JWK, type JWSHeaderParameters } from 'jose'
+import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 
 /** Where the keys of an issuer come from: exactly one of these, and the algorithms that go with it. */
 export type JwtKeys = (
@@ -60,4 +60,127 @@ function secretKey(secret: Uint8Array): KeySource {
     keyFor: ({ alg = '' }): Promise<CryptoKey> =>
       crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: `SHA-${alg.slice(2)}` }, false, ['verify']),
   }
+}
+
+/** Finds the key that a token says it is signed with, by `kid` and `alg`, among known keys only. */
+export interface KeySource {
+  /** @throws jose's `JWKSNoMatchingKey` when no known key fits; `OperationError` `unavailable` when keys cannot be had. */
+  keyFor(header: JWSHeaderParameters): Promise<CryptoKey>
+}
+
+const MIN_RSA_BYTES = 256
+
+/** Keys from the configuration. @throws {TypeError} for an RSA key below 2048 bits and for a symmetric key. */
+export function configuredKeys(keys: readonly JWK[]): KeySource {
+  if (keys.some((key) => !isStrong(key))) throw new TypeError('A key is symmetric or an RSA key of less than 2048 bits.')
+  return keySet({ keys: [...keys] })
+}
+
+/** The keys of a published set that may be used; symmetric and short ones are passed over. */
+export function keySet({ keys }: JSONWebKeySet): KeySource {
+  const find = createLocalJWKSet({ keys: keys.filter(isStrong) })
+  return { keyFor: (header) => find(header) }
+}
+
+function isStrong({ kty, n }: JWK): boolean {
+  if (kty === 'RSA') return typeof n === 'string' && Math.floor((n.length * 3) / 4) >= MIN_RSA_BYTES
+  return kty === 'EC' || kty === 'OKP'
+}
+
+/** Where an issuer publishes its keys. */
+export interface RemoteKeysOptions {
+  readonly uri: IssuerAddress
+  /** Allows `http` on the loopback interface. */
+  readonly allowInsecureLoopback: boolean
+  readonly fetch: typeof fetch
+  /** Milliseconds of a clock that does not jump. */
+  readonly monotonic: () => number
+}
+
+const FRESH_MS = 10 * 60_000
+const STALE_MS = 24 * 3_600_000
+const COOLDOWN_MS = 30_000
+const RETRY_WITHOUT_KEYS_MS = 1_000
+const MAX_BYTES = 256 * 1024
+
+/**
+ * The keys of an issuer's JWKS address (TK-07): cached 10 minutes, fetched again at most every 30 seconds for an unknown `kid`, used up
+ * to 24 hours old while the issuer is down.
+ *
+ * @throws {TypeError} for an address that is not https.
+ */
+export function remoteKeys(options: RemoteKeysOptions): KeySource {
+  const cache = keyCache(options, issuerAddress('jwksUri', options))
+  return {
+    async keyFor(header) {
+      const keys = await cache.current()
+      try {
+        return await keys.keyFor(header)
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        const newer = await cache.newer()
+        return newer.keyFor(header)
+      }
+    },
+  }
+}
+
+interface KeyCache {
+  /** @throws {OperationError} `unavailable` when there are none. */
+  current(): Promise<KeySource>
+  /** Keys fetched again, unless that was tried a moment ago. @throws {OperationError} `unavailable` when the last try failed. */
+  newer(): Promise<KeySource>
+}
+
+function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promise<string>): KeyCache {
+  let kept: { readonly keys: KeySource; readonly at: number } | undefined
+  let tried: { readonly at: number; readonly failed: boolean } | undefined
+  let underWay: Promise<void> | undefined
+
+  const fetchKeys = async (): Promise<void> => {
+    try {
+      kept = { keys: keySet(await fetchSet(await address(), fetch)), at: monotonic() }
+      tried = { at: monotonic(), failed: false }
+    } catch {
+      // The issuer's failure shows as `unavailable` where its keys are needed; its text is nobody's business.
+      tried = { at: monotonic(), failed: true }
+    } finally {
+      underWay = undefined
+    }
+  }
+  const refresh = async (waitMs: number): Promise<void> => {
+    if (underWay === undefined && tried !== undefined && monotonic() - tried.at < waitMs) return
+    underWay ??= fetchKeys()
+    await underWay
+  }
+  const usable = (): KeySource => {
+    if (kept === undefined || monotonic() - kept.at > STALE_MS) throw unavailable()
+    return kept.keys
+  }
+  return {
+    async current() {
+      if (kept === undefined) await refresh(RETRY_WITHOUT_KEYS_MS)
+      else if (monotonic() - kept.at > FRESH_MS) await refresh(COOLDOWN_MS)
+      return usable()
+    },
+    async newer() {
+      await refresh(COOLDOWN_MS)
+      if (tried?.failed === true) throw unavailable()
+      return usable()
+    },
+  }
+}
+
+function unavailable(): OperationError {
+  return new OperationError('unavailable', "The token issuer's keys cannot be fetched at the moment.", { retryAfterSeconds: 5 })
+}
+
+async function fetchSet(uri: string, fetch: RemoteKeysOptions['fetch']): Promise<JSONWebKeySet> {
+  const headers = { accept: 'application/json, application/jwk-set+json' }
+  const body = await issuerJson({ uri, fetch, maxBytes: MAX_BYTES }, { headers })
+  const keys = objectsAt(body, 'keys').flatMap((key) => {
+    const kty = stringAt(key, 'kty')
+    return kty === undefined ? [] : [{ ...key, kty }]
+  })
+  return { keys }
 }

@@ -1,7 +1,49 @@
 import { isObject, stringAt, type JsonObject } from 'fhir-ops/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
-import { SCOPE_CLAIMS } from './scope-claims.js'
+import { base64url } from 'jose'
+
+/** The parts of a signed token, decoded and not yet trusted. */
+export interface JwtShape {
+  readonly header: JsonObject
+  readonly payload: JsonObject
+}
+
+const MAX_LENGTH = 8_192
+
+/** Members that change how a token is read; none of them is used here. */
+const REFUSED: readonly string[] = ['crit', 'b64', 'zip', 'enc']
+
+/**
+ * Takes a token apart before any cryptography (TK-03): three parts in the base64url alphabet, at most 8 KiB, two JSON objects.
+ *
+ * @returns `undefined` for what is not a signed token.
+ */
+export function jwtShape(token: string): JwtShape | undefined {
+  if (token.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
+  const [header, payload] = token.split('.').map(objectIn)
+  return header === undefined || payload === undefined ? undefined : { header, payload }
+}
+
+/** @throws {OperationError} `token-invalid` for a header that asks for more than a signature of one of these algorithms and types. */
+export function checkHeader(
+  header: JsonObject,
+  { algorithms, typ }: { readonly algorithms: readonly string[]; readonly typ: readonly string[] },
+): void {
+  const isRefused = REFUSED.some((name) => Object.hasOwn(header, name))
+  const isSigned = algorithms.includes(stringAt(header, 'alg') ?? '')
+  const isTyped = typ.includes((stringAt(header, 'typ') ?? '').toLowerCase().replace(/^application\//, ''))
+  if (isRefused || !isSigned || !isTyped) throw rejected('malformed')
+}
+
+function objectIn(part: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(base64url.decode(part)))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** How the claims of a verified token are read. */
 export interface ClaimRules {
@@ -25,6 +67,32 @@ export interface VerifiedClaims {
 
 /** Claims that only other kinds of token have: ID tokens, logout tokens and DPoP proofs. */
 const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events', 'htm', 'htu', 'ath']
+
+/** Which claims about the user each scope gives. @see https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims */
+export const SCOPE_CLAIMS: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'profile',
+    [
+      'name',
+      'given_name',
+      'family_name',
+      'preferred_username',
+      'middle_name',
+      'nickname',
+      'profile',
+      'picture',
+      'website',
+      'gender',
+      'birthdate',
+      'zoneinfo',
+      'locale',
+      'updated_at',
+    ],
+  ],
+  ['email', ['email', 'email_verified']],
+  ['phone', ['phone_number', 'phone_number_verified']],
+  ['address', ['address']],
+]
 
 /** Claims about the user that are kept at first sight. */
 const USER_CLAIMS: readonly string[] = SCOPE_CLAIMS.flatMap(([, names]) => names)

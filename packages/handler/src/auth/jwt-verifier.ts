@@ -3,10 +3,8 @@ import { stringAt } from 'fhir-ops/json'
 import { rejected, sha256, type ForeignToken } from 'fhir-ops/sessions'
 import { errors, jwtVerify, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { checkHeader, jwtShape } from './jwt-shape.js'
-import { foreignTokenOf } from './jwt-claims.js'
-import { algorithmsOf, checkParties, keysOf, type JwtKeys } from './issuer-keys.js'
-import type { KeySource } from './key-source.js'
+import { checkHeader, foreignTokenOf, jwtShape } from './jwt-claims.js'
+import { algorithmsOf, checkParties, keysOf, type JwtKeys, type KeySource } from './issuer-keys.js'
 import type { TokenVerifier } from './token-verifier.js'
 
 /** How tokens of one issuer are checked. */

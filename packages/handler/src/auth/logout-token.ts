@@ -3,8 +3,8 @@ import { stringAt } from 'fhir-ops/json'
 import type { EndedLogin } from 'fhir-ops/sessions'
 import { jwtVerify, type JWTPayload } from 'jose'
 import { algorithmsOf, checkParties, keysOf, type JwtKeys } from './issuer-keys.js'
-import { checkHeader, jwtShape } from './jwt-shape.js'
-import type { Replays } from './replays.js'
+import { checkHeader, jwtShape } from './jwt-claims.js'
+import type { Replays } from './token-verifier.js'
 
 /** Whose logout tokens are taken. */
 export type LogoutTokenOptions = JwtKeys & {

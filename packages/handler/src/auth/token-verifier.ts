@@ -11,3 +11,9 @@ export interface TokenVerifier {
    */
   verify(token: string, jkt?: string): Promise<ForeignToken>
 }
+
+/** Remembers what may be used once. */
+export interface Replays {
+  /** True the first time. */
+  isNew(key: string): boolean | Promise<boolean>
+}

@@ -2,8 +2,8 @@ import { checkpoint, createPace } from 'fhir-ops/context'
 import { outcomeOk } from 'fhir-ops/errors'
 import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import { paced } from 'fhir-ops/work'
-import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
 import type { Exchange } from '../exchange.js'
+import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { returnPreference } from './preference.js'
 import { versionHeaders } from './read.js'
@@ -18,7 +18,7 @@ export async function carryOut(service: Service, exchange: Exchange, plan: Write
 }
 
 /** A plan that was carried out. */
-export interface DoneWrite {
+interface DoneWrite {
   readonly plan: WritePlan
   readonly entries: readonly WriteEntry[]
   readonly results: readonly WriteResult[]

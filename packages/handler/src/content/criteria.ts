@@ -4,8 +4,8 @@ import { allMatches, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 import type { Service } from '../service.js'
-import { searchOptions } from './search/search-options.js'
-import { inReach, isShown } from './search/search-reach.js'
+import { inReach, isShown } from './reach.js'
+import { searchOptions } from './search/search-parts.js'
 
 /** The criteria that a conditional request names its resource by. */
 export interface Criteria {

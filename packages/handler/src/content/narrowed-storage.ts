@@ -1,7 +1,7 @@
+import { searchTypesOf } from 'fhir-ops/search'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { meetsCondition } from 'fhir-ops/memory'
-import { searchTypesOf } from 'fhir-ops/search'
 import {
   isContainedType,
   wrappedStorage,
@@ -9,18 +9,18 @@ import {
   type DeleteEntry,
   type Indexer,
   type PutEntry,
+  type ReadResult,
   type ResourceHistory,
   type ResourceVersion,
   type SearchQuery,
   type Storage,
-  type ReadResult,
   type StoredResource,
   type WriteEntry,
   type WriteResult,
 } from 'fhir-ops/storage'
-import { notFound, type Caller } from '../auth/caller.js'
 import type { Action } from 'fhir-ops/operation'
-import { narrowed } from './search/search-reach.js'
+import { notFound, type Caller } from '../auth/caller.js'
+import { narrowed } from './reach.js'
 import { shownPage } from './shown-page.js'
 
 /**

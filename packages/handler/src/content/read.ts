@@ -2,11 +2,10 @@ import { OperationError } from 'fhir-ops/errors'
 import { parseSearch } from 'fhir-ops/search'
 import type { ResourceVersion, StoredResource } from 'fhir-ops/storage'
 import { notFound } from '../auth/caller.js'
-import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { param, type Exchange } from '../exchange.js'
+import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { isReached, isVersionReached } from './reach.js'
-import { subsetFor } from './search/summary.js'
-import { namesVersion } from './version-tags.js'
+import { subsetFor } from './search/subset.js'
 
 /**
  * The current version of a resource, all of it unless `_summary` or `_elements` is given; 304 when the caller has it (`If-None-Match`,
@@ -87,4 +86,9 @@ function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResour
   if (tags !== undefined) return namesVersion(tags, versionId)
   const since = Date.parse(request.header('if-modified-since') ?? '')
   return Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= since
+}
+
+/** Whether `If-Match` or `If-None-Match` names this version, or any by `*`; weak and strong tags are alike. */
+export function namesVersion(tags: string, versionId: string): boolean {
+  return tags.split(',').some((tag) => ['*', `"${versionId}"`].includes(tag.trim().replace(/^W\//, '')))
 }

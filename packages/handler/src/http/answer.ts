@@ -1,5 +1,4 @@
 import { utf8Length } from './answer-size.js'
-import { byteStream, ndjsonChunks } from './ndjson.js'
 
 /** A response before it is written. */
 export interface Answer {
@@ -65,4 +64,49 @@ export function toWebResponse(answer: Answer): Response {
   for (const [name, value] of answer.headers) headers.append(name, value)
   const body = answer.stream === undefined ? (answer.body ?? null) : byteStream(answer.stream)
   return new Response(body, { status: answer.status, headers })
+}
+
+/** Lines are sent together up to about so many characters. */
+const CHUNK = 32 * 1024
+
+/**
+ * Writes objects as lines of NDJSON. Nothing is made before it is asked for.
+ *
+ * @yields several lines at a time
+ * @throws what the objects' source throws, after all lines before it.
+ */
+async function* ndjsonChunks(lines: AsyncIterable<object>): AsyncGenerator<string, void, undefined> {
+  let chunk = ''
+  try {
+    for await (const line of lines) {
+      chunk += `${JSON.stringify(line)}\n`
+      if (chunk.length < CHUNK) continue
+      const full = chunk
+      chunk = ''
+      yield full
+    }
+  } catch (error) {
+    if (chunk !== '') yield chunk
+    throw error
+  }
+  if (chunk !== '') yield chunk
+}
+
+/** A web-standard stream of a text in pieces, each asked for when the reader is ready. */
+function byteStream(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const iterator = chunks[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done === true) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -1,11 +1,11 @@
 import { BOT_CONTENT_TYPES } from 'fhir-ops/execute'
 import type { JsonObject } from 'fhir-ops/json'
 import type { Work } from 'fhir-ops/work'
+import type { HandlerLimits } from '../limits.js'
 import { checkDeclaredLength, decodeUtf8, readBytes } from './body-bytes.js'
 import type { HttpRequest } from './http-request.js'
 import { readingJsonBody } from './json-body.js'
 import { checkContentType, mediaTypeOf } from './media-types.js'
-import type { HandlerLimits } from '../limits.js'
 
 /** A request's body, read and decoded. */
 export interface Body {

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES, type Server } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { emptyAnswer, finished } from '../http/answer.js'
 

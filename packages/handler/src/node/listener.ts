@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
-import { type HttpRequest, bodyTaken, linesOf } from '../http/http-request.js'
+import { bodyTaken, linesOf, type HttpRequest } from '../http/http-request.js'
 import { awaitsContinue } from './configure-server.js'
 import { writeAnswer } from './write-answer.js'
 

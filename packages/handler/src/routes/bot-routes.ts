@@ -11,7 +11,7 @@ import {
   type Bots,
 } from 'fhir-ops/execute'
 import { authorize } from '../auth/caller.js'
-import { botStorage } from '../content/bot-storage.js'
+import { botStorage } from '../content/bots.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Method, Route } from '../exchange.js'

@@ -1,9 +1,14 @@
-import { backChannelLogout } from '../session-endpoints/back-channel-logout.js'
-import { logout, revoke } from '../session-endpoints/end-session.js'
-import { sessionList } from '../session-endpoints/session-list.js'
-import { userInfo } from '../session-endpoints/userinfo.js'
+import { OperationError, outcomeOk } from 'fhir-ops/errors'
+import type { JsonObject } from 'fhir-ops/json'
+import type { AuditOrigin, Sessions } from 'fhir-ops/sessions'
+import type { SessionRecord } from 'fhir-ops/storage'
+import { malformedCredentials } from '../auth/credentials.js'
+import { SCOPE_CLAIMS } from '../auth/jwt-claims.js'
+import { LOGOUT_TOKEN_MS, refused, type LogoutTokenVerifier } from '../auth/logout-token.js'
+import { principalOf, type Exchange, type Route } from '../exchange.js'
+import { emptyAnswer, jsonAnswer, type Answer } from '../http/answer.js'
+import { parseQuery } from '../http/target.js'
 import type { Service } from '../service.js'
-import type { Route } from '../exchange.js'
 
 /** User information and sessions (INTERFACE.md 4.1 to 4.4). */
 export function sessionRoutes(service: Service): readonly Route[] {
@@ -55,4 +60,121 @@ function backChannelRoute(service: Service): Route {
     summary: 'Ends the sessions that an issuer names, where it is configured',
     run: (exchange) => backChannelLogout(service.sessions, service.logoutTokens, exchange),
   }
+}
+
+/** Ends the session of the token (LO-01 to LO-06). */
+async function logout(sessions: Sessions, exchange: Exchange): Promise<Answer> {
+  await sessions.logout(principalOf(exchange), originOf(exchange))
+  return jsonAnswer(200, outcomeOk())
+}
+
+/**
+ * Ends another session of the user by its login id, or all others (RV-01 to RV-07).
+ *
+ * @throws {OperationError} `parameter-required`, `parameter-invalid`, `parameter-value`; `not-found` alike for unknown and foreign ids.
+ */
+async function revoke(sessions: Sessions, exchange: Exchange): Promise<Answer> {
+  const principal = principalOf(exchange)
+  const loginId = loginIdOf(exchange.body?.json ?? {})
+  if (loginId === undefined) await sessions.revokeOthers(principal, originOf(exchange))
+  else await sessions.revoke({ principal, loginId }, originOf(exchange))
+  return jsonAnswer(200, outcomeOk())
+}
+
+const MAX_LOGIN_ID = 128
+
+/** `undefined` for all others. */
+function loginIdOf(body: JsonObject): string | undefined {
+  const { loginId, others } = body
+  if (loginId === undefined && others === undefined) throw new OperationError('parameter-required', 'The member loginId is missing.')
+  if (loginId !== undefined && others !== undefined) {
+    throw new OperationError('parameter-invalid', 'Only one of the members loginId and others can be given.')
+  }
+  if (others === true) return undefined
+  if (typeof loginId === 'string' && loginId.length >= 1 && loginId.length <= MAX_LOGIN_ID) return loginId
+  throw new OperationError('parameter-value', `The member loginId must be a text of 1 to ${MAX_LOGIN_ID} characters, others must be true.`)
+}
+
+function originOf({ requestId, remoteHost }: Exchange): AuditOrigin {
+  return { requestId, remoteHost }
+}
+
+/** The caller's active sessions, newest first (SE-01 to SE-05). */
+async function sessionList(sessions: Sessions, exchange: Exchange): Promise<Answer> {
+  const { sub, claims, loginId } = principalOf(exchange)
+  const active = await sessions.list(sub)
+  return jsonAnswer(200, {
+    sub,
+    ...textClaim('name', claims),
+    ...textClaim('email', claims),
+    sessions: active.map((session) => sessionEntry(session, session.loginId === loginId)),
+  })
+}
+
+function textClaim(name: string, claims: Readonly<Record<string, unknown>>): Record<string, string> {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined
+  return typeof value === 'string' && value !== '' ? { [name]: value } : {}
+}
+
+function sessionEntry(session: SessionRecord, current: boolean): object {
+  const { loginId, userAgent, remoteHost, authMethod, createdAt, lastUsedAt, expiresAt } = session
+  return {
+    loginId,
+    userAgent,
+    remoteHost,
+    authMethod,
+    createdAt: new Date(createdAt).toISOString(),
+    lastUsedAt: new Date(lastUsedAt).toISOString(),
+    expiresAt: new Date(expiresAt).toISOString(),
+    current,
+  }
+}
+
+/**
+ * Ends what an issuer's logout token names (BC-01): the sessions of one login, or of the user.
+ *
+ * @throws {OperationError} `parameter-invalid` for every token that is not accepted, alike; `unavailable`.
+ */
+async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutTokenVerifier[], exchange: Exchange): Promise<Answer> {
+  const tokens = parseQuery(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'logout_token')
+  const [token = ''] = tokens.map(([, value]) => value)
+  const verifier = verifiers.find((one) => one.claims(token))
+  if (tokens.length !== 1 || verifier === undefined) throw refused()
+  const { requestId, remoteHost } = exchange
+  const ended = await verifier.verify(token, { isNew: (key) => sessions.useOnce(key, LOGOUT_TOKEN_MS) })
+  await sessions.endLogin(ended, { requestId, remoteHost })
+  return emptyAnswer(200)
+}
+
+/**
+ * The claims of the user that the token's scopes give (UI-01 to UI-08); a claim without a value is left out.
+ *
+ * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` when a form carries a token beside the header.
+ */
+async function userInfo(exchange: Exchange): Promise<Answer> {
+  refuseSecondToken(exchange)
+  const { sub, scopes, claims } = principalOf(exchange)
+  if (!scopes.includes('openid')) throw new OperationError('forbidden', 'The access token does not have the scope openid.')
+  const names = SCOPE_CLAIMS.filter(([scope]) => scopes.includes(scope)).flatMap(([, claimNames]) => claimNames)
+  const present = names.flatMap((name): [string, unknown][] => {
+    const value = Object.hasOwn(claims, name) ? claims[name] : undefined
+    return hasClaimType(name, value) ? [[name, value]] : []
+  })
+  return jsonAnswer(200, { sub, ...Object.fromEntries(present) })
+}
+
+/** AUTH-13 */
+function refuseSecondToken({ body }: Exchange): void {
+  if (body === undefined) return
+  const fields = parseQuery(body.text, { queryParameters: 1_000 })
+  if (fields.some(([name]) => name === 'access_token')) throw malformedCredentials()
+}
+
+const BOOLEANS: ReadonlySet<string> = new Set(['email_verified', 'phone_number_verified'])
+
+function hasClaimType(name: string, value: unknown): boolean {
+  if (BOOLEANS.has(name)) return typeof value === 'boolean'
+  if (name === 'updated_at') return typeof value === 'number'
+  if (name === 'address') return typeof value === 'object' && value !== null
+  return typeof value === 'string' && value !== ''
 }

@@ -1,11 +1,28 @@
-import { createPace } from 'fhir-ops/context'
-import { OperationError } from 'fhir-ops/errors'
-import { type BundleWriter, createBundleWriter } from '../bundle-text.js'
-import { type PartRunner, type ServePart, bundleParts, entryError, responseEntry } from './bundle-entries.js'
-import { runTransaction } from './transaction.js'
+import { checkpoint, createPace } from 'fhir-ops/context'
+import { OperationError, outcomeOf } from 'fhir-ops/errors'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
+import { mapped, paced, type Work } from 'fhir-ops/work'
+import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
+import { criteriaText } from '../criteria.js'
+import { returnPreference } from '../preference.js'
+import { planAnswer } from '../carry-out.js'
+import { entriesOf, type WritePlan } from '../write-plan.js'
 import type { Exchange } from '../../exchange.js'
-import { type Answer, fhirText } from '../../http/answer.js'
+import { createAnswerSize } from '../../http/answer-size.js'
+import { fhirAnswer, fhirText, type Answer } from '../../http/answer.js'
 import type { Service } from '../../service.js'
+import {
+  bundleParts,
+  entryError,
+  responseEntry,
+  type BundlePart,
+  type PartRunner,
+  type PlannedEntry,
+  type PlanPart,
+  type ServePart,
+} from './bundle-entries.js'
+import { textsWithLinks } from './transaction-links.js'
 
 /** Answers a Bundle by its type. @throws {OperationError} `body-structure` for any but a batch and a transaction. */
 export async function runBundle(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
@@ -41,4 +58,203 @@ function addEntry(response: BundleWriter, index: number, answer: Answer): void {
   } catch (error) {
     throw entryError(index, error)
   }
+}
+
+/**
+ * Carries all writes of a transaction out, or none: deletions, then creates, then updates; after them reads and searches, which see what
+ * was written, and each of which may fail by itself. References to other entries by their `fullUrl` become references to what was stored.
+ *
+ * @throws {OperationError} `not-supported` when the storage cannot write several resources at once; else that of the first entry that
+ *   cannot be done, with its place.
+ * @see https://hl7.org/fhir/R4/http.html#trules
+ */
+async function runTransaction(service: Service, exchange: Exchange, { serve, plan }: PartRunner): Promise<Answer> {
+  const { model } = checkCapable(exchange)
+  const parts = await bundleParts(service, exchange)
+  const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
+  checkCriteria(writes)
+  const answers = await service.writeLock(criteriaTypes(writes), async () =>
+    writeTogether(service, exchange, { planned: await planAll(exchange, writes, plan), model, reads: reads.length }),
+  )
+  const entries = await readAll(exchange, {
+    reads,
+    serve,
+    entries: new Map([...answers].map(([at, answer]) => [at, responseEntry(answer)])),
+  })
+  const response = createBundleWriter(exchange.ctx, { type: 'transaction-response' }, '')
+  for (const { index } of parts) response.add(entries.get(index) ?? '{}')
+  return fhirText(200, response.text())
+}
+
+interface Reading {
+  readonly reads: readonly BundlePart[]
+  readonly serve: ServePart
+  /** The entries of the writes, by their place. */
+  readonly entries: ReadonlyMap<number, string>
+}
+
+/** Adds the entries of the reads. What was written stays, so one that is too long for the rest of the answer says so in its place. */
+async function readAll(exchange: Exchange, { reads, serve, entries }: Reading): Promise<ReadonlyMap<number, string>> {
+  const all = new Map(entries)
+  const size = createAnswerSize({ maxBytes: exchange.ctx.limits.maxAnswerBytes, advice: '' })
+  for (const entry of all.values()) size.add(entry)
+  const refusal = responseEntry(refusalOf(exchange))
+  const pace = createPace(exchange.ctx)
+  for (const [place, { index, request }] of reads.entries()) {
+    if (pace.due()) await pace.pause()
+    const entry = responseEntry(await serve(request, exchange))
+    const rest = ENVELOPE_BYTES + (reads.length - place - 1) * ENTRY_BYTES
+    const isTaken = size.takes(entry, rest)
+    if (!isTaken) size.add(refusal)
+    all.set(index, isTaken ? entry : refusal)
+  }
+  return all
+}
+
+function refusalOf({ ctx }: Exchange): Answer {
+  const error = new OperationError('too-costly', 'The answer to the transaction has no room for this entry; read it by itself.')
+  return fhirAnswer(422, outcomeOf(error, ctx.newId()))
+}
+
+function checkCapable({ ctx }: Exchange): { readonly model: TypeModel } {
+  const { search, storage } = ctx
+  if (storage.capabilities.atomic && search !== undefined) return { model: search.parameters.model }
+  throw new OperationError('not-supported', 'Bundles of the type transaction are not supported here; send a batch.')
+}
+
+function isRead({ request }: BundlePart): boolean {
+  return request.method === 'GET' || request.method === 'HEAD'
+}
+
+/** Two entries with the same criteria could not see each other: both would create. */
+function checkCriteria(writes: readonly BundlePart[]): void {
+  const known = new Set<string>()
+  for (const part of writes) {
+    const key = criteriaKey(part)
+    if (key === undefined) continue
+    if (known.has(key)) throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
+    known.add(key)
+  }
+}
+
+/** `Type?criteria`; `undefined` for an entry without. */
+function criteriaKey({ request }: BundlePart): string | undefined {
+  if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
+  const criteria = request.header('if-none-exist')
+  return criteria === undefined ? undefined : `${request.target}?${criteriaText(request.target, criteria)}`
+}
+
+/** The types that entries have criteria for. */
+function criteriaTypes(writes: readonly BundlePart[]): readonly string[] {
+  const types = writes.map(criteriaKey).map((key) => key?.split(/[/?]/, 1)[0])
+  return [...new Set(types)].filter((type) => type !== undefined)
+}
+
+async function planAll(exchange: Exchange, writes: readonly BundlePart[], plan: PlanPart): Promise<readonly PlannedEntry[]> {
+  const planned: PlannedEntry[] = []
+  const taken = new Set<string>()
+  const pace = createPace(exchange.ctx)
+  for (const part of writes) {
+    pace.check()
+    if (pace.due()) await pace.pause()
+    try {
+      const made = await plan(part.request, exchange)
+      checkDistinct(taken, made.plan)
+      planned.push({ part, ...made })
+    } catch (error) {
+      throw entryError(part.index, error)
+    }
+  }
+  return planned
+}
+
+function checkDistinct(taken: Set<string>, plan: WritePlan): void {
+  for (const { type, id } of plan.kind === 'delete' ? plan.entries : [plan]) {
+    const address = `${type}/${id}`
+    if (taken.has(address)) throw new OperationError('body-structure', `Another entry is about ${address}, too.`)
+    taken.add(address)
+  }
+}
+
+interface Transaction {
+  readonly planned: readonly PlannedEntry[]
+  readonly model: TypeModel
+  /** How many reads follow, each of which is in the answer, too. */
+  readonly reads: number
+}
+
+interface Step extends PlannedEntry {
+  readonly entries: readonly WriteEntry[]
+}
+
+/** What an entry of the answer has beside its resource, at most. */
+const ENTRY_BYTES = 1_000
+/** What the answer has beside its entries, at most. */
+const ENVELOPE_BYTES = 1_000
+
+/** The order of R4, for storages that look at it. */
+const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT']
+
+/** Writes all planned entries in one go, their links resolved; the answers by the place of their entries. */
+async function writeTogether(service: Service, exchange: Exchange, { planned, model, reads }: Transaction): Promise<Map<number, Answer>> {
+  const pace = createPace(exchange.ctx)
+  const texts = await textsWithLinks({ service, model, pace }, planned)
+  const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
+  const steps = await paced(
+    mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))),
+    pace,
+  )
+  checkAnswerSize(exchange, steps, reads)
+  checkpoint(exchange.ctx)
+  const results = await writeSteps(exchange, steps)
+  return new Map(
+    steps.map(({ part, exchange: own, plan, entries }) => [
+      part.index,
+      planAnswer(service, own, { plan, entries, results: entries.flatMap((entry) => results.get(entry) ?? []) }),
+    ]),
+  )
+}
+
+/** Before anything is written: what could not be answered is not done. @throws {OperationError} `too-costly` */
+function checkAnswerSize({ ctx }: Exchange, steps: readonly Step[], reads: number): void {
+  const reserve = ENVELOPE_BYTES + (steps.length + reads) * ENTRY_BYTES
+  const advice = 'Send fewer entries, or ask for no content with Prefer: return=minimal.'
+  const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice })
+  for (const step of steps)
+    if (returnPreference(step.exchange.request) !== 'minimal') for (const text of textsOf(step)) size.add(text, reserve)
+}
+
+function textsOf({ plan, entries }: Step): readonly string[] {
+  if (plan.kind === 'found') return [plan.stored.text]
+  return entries.flatMap((entry) => (entry.op === 'put' ? [entry.text] : []))
+}
+
+function* stepOf(planned: PlannedEntry, text: string | undefined): Work<Step> {
+  try {
+    return { ...planned, entries: yield* entriesOf(planned.plan, text) }
+  } catch (error) {
+    throw entryError(planned.part.index, error)
+  }
+}
+
+async function writeSteps({ ctx }: Exchange, steps: readonly Step[]): Promise<ReadonlyMap<WriteEntry, WriteResult>> {
+  const entries = steps.flatMap((step) => step.entries)
+  if (entries.length === 0) return new Map()
+  try {
+    const results = await ctx.storage.write(entries)
+    return new Map(results.flatMap((result, index) => (entries[index] === undefined ? [] : [[entries[index], result] as const])))
+  } catch (error) {
+    if (error instanceof OperationError && error.code === 'version-conflict') throw await whoseVersion(ctx, steps, error)
+    throw error
+  }
+}
+
+/** The storage says that a version is not the expected one; a look at each tells whose. */
+async function whoseVersion({ storage }: Exchange['ctx'], steps: readonly Step[], error: OperationError): Promise<OperationError> {
+  for (const { part, entry } of steps.flatMap(({ entries, ...step }) => entries.map((one) => ({ ...step, entry: one })))) {
+    if (entry.ifVersion === undefined) continue
+    const current = await storage.read(entry.type, entry.id)
+    if ((current?.versionId ?? null) !== entry.ifVersion) return entryError(part.index, error)
+  }
+  return error
 }

@@ -3,12 +3,12 @@ import { OperationError, quoted } from 'fhir-ops/errors'
 import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
 import { jsonItems, jsonMembers } from 'fhir-ops/json'
 import { isResourceType } from 'fhir-ops/storage'
-import { type Work, paced } from 'fhir-ops/work'
-import { entryError, type PlannedEntry } from './bundle-entries.js'
+import { paced, type Work } from 'fhir-ops/work'
 import { onlyMatch } from '../criteria.js'
 import type { Exchange } from '../../exchange.js'
 import { parseQuery } from '../../http/target.js'
 import type { Service } from '../../service.js'
+import { entryError, type PlannedEntry } from './bundle-entries.js'
 
 /** What links are looked for and resolved with. */
 interface LinkScope {

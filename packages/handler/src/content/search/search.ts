@@ -1,44 +1,23 @@
-import { checkpoint, createPace } from 'fhir-ops/context'
-import {
-  includedResources,
-  isKnownParameter,
-  parseSearch,
-  searchTypesOf,
-  type Include,
-  type ParsedSearch,
-  type ParsedSeveral,
-  type SearchPair,
-} from 'fhir-ops/search'
-import { allMatches, type Condition, type SearchPage, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
-import { authorize } from '../../auth/caller.js'
-import type { Answer } from '../../http/answer.js'
-import { parseQuery } from '../../http/target.js'
+import { containedQueries, isKnownParameter, parseSearch, type ParsedSearch } from 'fhir-ops/search'
+import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
+import { authorizeAny } from '../../auth/caller.js'
+import { fhirTypes, inReach, narrowed, showsTo } from '../reach.js'
+import { shownPage, type Part } from '../shown-page.js'
 import { param, type Exchange } from '../../exchange.js'
+import type { Answer } from '../../http/answer.js'
 import { FHIR_PATH, type Service } from '../../service.js'
 import { compartmentCondition } from './compartment.js'
-import { prefersHandling } from '../preference.js'
-import { isReached } from '../reach.js'
-import { shownPage, type Part } from '../shown-page.js'
-import { searchOptions } from './search-options.js'
-import { inReach, isShown, narrowed, showsTo } from './search-reach.js'
-import { subsetFor } from './summary.js'
+import { authorizeSearch, countOf, DEFAULT_PAGE, includedIn, MAX_PAGE, searchOptions, searchPairs, takenPairs } from './search-parts.js'
+import { severalAnswer } from './search-several.js'
 import { searchsetAnswer, type Searchset } from './searchset.js'
-
-/** Matches of a page without `_count`. */
-export const DEFAULT_PAGE = 100
-/** Most matches of a page. */
-export const MAX_PAGE = 1_000
-const MAX_INCLUDED = 5_000
-
-/** Parameters of the protocol, which select nothing. */
-export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
+import { subsetFor } from './subset.js'
 
 /**
  * Finds resources of a type (GET, and POST with a form). What is not understood is refused by name.
  *
  * @throws {OperationError} as `parseSearch`; `forbidden` unless the caller may search every type that the query looks at.
  */
-export function searchResources(service: Service, exchange: Exchange): Promise<Answer> {
+function searchResources(service: Service, exchange: Exchange): Promise<Answer> {
   const type = param(exchange, 'type')
   return searchAt(service, exchange, { type, path: type })
 }
@@ -74,39 +53,6 @@ async function searchAt(service: Service, exchange: Exchange, { type, path, with
   return searchsetAnswer(exchange.ctx, searchset, { path, pairs, base })
 }
 
-/** @throws {OperationError} `forbidden` unless the caller may search every type that the search looks at. */
-export function authorizeSearch({ caller }: Pick<Exchange, 'caller'>, { queries, includes = [] }: ParsedSeveral): void {
-  const referring = includes.filter(({ direction }) => direction === 'revinclude').map(({ source }) => source)
-  for (const type of [...queries.flatMap((query) => [...searchTypesOf(query)]), ...referring]) authorize(caller, { action: 'search', type })
-}
-
-/**
- * The parameters that are looked at: all, unless the caller wants those that are not known to be passed over. The link `self` tells
- * which they were (R4 search 3.1.1.1.2).
- */
-export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], isKnown: (name: string) => boolean): readonly SearchPair[] {
-  return prefersHandling(request, 'lenient') ? pairs.filter(([name]) => isKnown(name)) : pairs
-}
-
-/** The parameters of URL and form, without those of the protocol. */
-export function searchPairs({ target, body }: Exchange, { limits }: Service): readonly SearchPair[] {
-  const form = body === undefined ? [] : parseQuery(body.text, limits)
-  return [...target.query, ...form].filter(([name]) => !PROTOCOL.has(name))
-}
-
-/** The number of matches. Where a rule of the host may hide some, each is looked at. */
-export async function countOf({ ctx, caller }: Exchange, query: SearchQuery): Promise<number> {
-  if (!caller.hides) return ctx.storage.count(query)
-  const pace = createPace(ctx)
-  let shown = 0
-  for await (const match of allMatches(ctx.storage, { ...query, limit: MAX_PAGE })) {
-    pace.check()
-    if (pace.due()) await pace.pause()
-    if (isShown(caller, match)) shown += 1
-  }
-  return shown
-}
-
 async function pageOf(
   service: Service,
   exchange: Exchange,
@@ -121,17 +67,29 @@ async function pageOf(
   return { items, included, total, next }
 }
 
-interface Including {
-  readonly items: readonly StoredResource[]
-  readonly includes: readonly Include[] | undefined
+/**
+ * Finds resources of a type, and with `_contained` those of that type within others.
+ *
+ * @throws {OperationError} as `searchResources`; `search-unsupported` for `_contained` over a storage that does not find what is contained.
+ * @see https://hl7.org/fhir/R4/search.html#contained
+ */
+export async function searchType(service: Service, exchange: Exchange): Promise<Answer> {
+  const sent = searchPairs(exchange, service)
+  if (!sent.some(([name]) => name === '_contained')) return searchResources(service, exchange)
+  const type = param(exchange, 'type')
+  const options = { ...searchOptions(service, exchange), includes: true, contained: exchange.ctx.storage.capabilities.contained }
+  const pairs = takenPairs(exchange, sent, (name) => isKnownParameter(type, name, options))
+  const { query, contained, ...parsed } = await parseSearch(type, pairs, options)
+  if (contained === undefined) return searchResources(service, exchange)
+  const queries = containedQueries(query, contained, contained.shown === 'container' ? searchableTypes(exchange) : [])
+  if (contained.shown === 'contained')
+    for (const container of fhirTypes()) authorizeAny(exchange.caller, [{ action: 'search', type: container, whole: true }])
+  authorizeSearch(exchange, { ...parsed, queries: [query, ...queries] })
+  const after = query.after === undefined ? {} : { after: query.after }
+  return severalAnswer(service, exchange, { parsed: { ...parsed, ...after, queries }, path: type, pairs })
 }
 
-/** What the caller may not read is left out, as if it did not exist. */
-export function includedIn(
-  { indexer }: Service,
-  { ctx, caller }: Exchange,
-  { items, includes = [] }: Including,
-): Promise<readonly StoredResource[]> {
-  const shows = (found: StoredResource): boolean => caller.decide('read', found.type, found.id) === 'allow' && isReached(caller, found)
-  return includedResources({ storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED, check: () => checkpoint(ctx) }, items, includes)
+/** Containers of other types are left out, as if they did not exist. */
+function searchableTypes({ caller }: Exchange): readonly string[] {
+  return fhirTypes().filter((type) => caller.decide('search', type) === 'allow')
 }

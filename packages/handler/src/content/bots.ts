@@ -1,19 +1,37 @@
 import { createPace } from 'fhir-ops/context'
 import { OperationError, quoted } from 'fhir-ops/errors'
-import type { BotStorage } from 'fhir-ops/execute'
+import { DEFAULT_BOT_LIMITS, readBot, type BotLimits, type BotStorage } from 'fhir-ops/execute'
 import { stringAt, type JsonObject } from 'fhir-ops/json'
 import { parseSearch, searchTypesOf } from 'fhir-ops/search'
 import { isResourceType, puttingResource, storedResource } from 'fhir-ops/storage'
 import { paced, type Work } from 'fhir-ops/work'
-import { authorize } from '../auth/caller.js'
+import { authorize, type Caller } from '../auth/caller.js'
+import type { Exchange } from '../exchange.js'
 import { checkLength } from '../http/body-bytes.js'
 import { readingJsonBody } from '../http/json-body.js'
 import { parseQuery } from '../http/target.js'
 import type { HandlerLimits } from '../limits.js'
-import type { Exchange } from '../exchange.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
-import { searchOptions } from './search/search-options.js'
+import { searchOptions } from './search/search-parts.js'
+
+/**
+ * Checks a Bot that is to be stored: it is well-formed, names no runtime of the host, its source is not too long, and it belongs to the
+ * caller's project when the token names one.
+ *
+ * @throws {OperationError} `resource-invalid`, `too-costly`, `forbidden`
+ */
+export function checkBot(resource: JsonObject, { principal }: Caller, limits: BotLimits = DEFAULT_BOT_LIMITS): void {
+  const bot = readBot(resource)
+  if (new TextEncoder().encode(bot.code).length > limits.sourceBytes) {
+    throw new OperationError('too-costly', `The source of a Bot must not be longer than ${limits.sourceBytes} bytes.`, {
+      expression: ['Bot.code'],
+    })
+  }
+  if (principal?.project !== undefined && bot.project !== principal.project) {
+    throw new OperationError('forbidden', 'The Bot must belong to the project of the access token.', { expression: ['Bot.project'] })
+  }
+}
 
 const MAX_FOUND = 1_000
 

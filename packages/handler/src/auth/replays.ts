@@ -1,5 +1,0 @@
-/** Remembers what may be used once. */
-export interface Replays {
-  /** True the first time. */
-  isNew(key: string): boolean | Promise<boolean>
-}
