@@ -1,4 +1,4 @@
-/** Operators that stand between two expressions, by their spelling. */
+/** Operators between two expressions, by their spelling. */
 export type BinaryOperator =
   | '*'
   | '/'

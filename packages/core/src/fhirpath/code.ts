@@ -4,7 +4,7 @@ import type { Scope } from './scope.js'
 
 /**
  * A compiled expression in the three forms in which its result is asked for. `truth` and `count` spare the collection
- * where an expression can tell them without making it.
+ * where an expression can give them without making it.
  */
 export interface Code {
   readonly items: (scope: Scope) => Items

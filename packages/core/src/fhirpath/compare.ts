@@ -25,7 +25,7 @@ export function compareValues(left: SystemValue, right: SystemValue, convert?: U
   return compareObjects(left, right, convert)
 }
 
-/** The number that an Integer or Decimal stands for. */
+/** The number that an Integer or Decimal has. */
 export function numberOf(value: SystemValue | undefined): number | undefined {
   if (typeof value === 'number') return value
   return isDecimal(value) ? value.value : undefined

@@ -7,7 +7,7 @@ import { spend, type Scope } from './scope.js'
 import { toSystem } from './to-system.js'
 
 /**
- * A step to the elements of a name. At the head of a path a type name stands for the focus itself when it is of that type.
+ * A step to the elements of a name. At the head of a path a type name means the focus itself when it is of that type.
  *
  * @see https://hl7.org/fhirpath/N1/#path-selection
  */

@@ -7,7 +7,7 @@ import { toSystem } from './to-system.js'
 /** A set of items by equality (`=`); items whose equality is open count as different. */
 export interface ItemSet {
   has(item: Item): boolean
-  /** Adds the item unless an equal one is in the set; tells whether it was added. */
+  /** Adds the item unless an equal one is in the set; returns whether it was added. */
   add(item: Item): boolean
 }
 

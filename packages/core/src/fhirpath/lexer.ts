@@ -145,7 +145,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['f', '\f'],
 ])
 
-/** An escape that the grammar does not know stands for its character, as HL7 published some constraints so. */
+/** An escape that the grammar does not know means its character, as HL7 published some constraints so. */
 function readEscape(source: string, at: number): { text: string; end: number } {
   const letter = source.charAt(at + 1)
   if (letter !== 'u') return { text: ESCAPES.get(letter) ?? letter, end: at + 2 }

@@ -84,7 +84,7 @@ function capitalised(type: string): string {
   return type.charAt(0).toUpperCase() + type.slice(1)
 }
 
-/** Ids and urls are typed as System.String in R4; an extension tells their FHIR type, but for Resource.id it tells a wrong one. */
+/** Ids and urls are typed as System.String in R4; an extension gives their FHIR type, but a wrong one for Resource.id. */
 function typeName(type: JsonObject, path: string, basePath: string | undefined): string {
   const code = stringAt(type, 'code') ?? ''
   if (basePath === 'Resource.id') return 'id'

@@ -119,7 +119,7 @@ function listOf(json: unknown): readonly unknown[] {
 
 const NO_LIST: readonly unknown[] = []
 
-/** A resource tells its own type; everything else has the type of its slot. */
+/** A resource states its own type; everything else has the type of its slot. */
 function concreteType(model: TypeModel, slot: ElementSlot, value: unknown): TypeDefinition {
   const type = model.type(slot.type)
   if (type === undefined) return ANY_TYPE

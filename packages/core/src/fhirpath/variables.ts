@@ -16,7 +16,7 @@ export function compileVariable(name: string): Code {
   return constant === undefined ? codeOfItems((scope) => valueOf(name, scope)) : codeOfConstant([constant])
 }
 
-/** `%vs-name` and `%ext-name` stand for canonicals of HL7. */
+/** `%vs-name` and `%ext-name` are canonicals of HL7. */
 function canonicalOf(name: string): string | undefined {
   if (name.startsWith('vs-')) return `http://hl7.org/fhir/ValueSet/${name.slice(3)}`
   return name.startsWith('ext-') ? `http://hl7.org/fhir/StructureDefinition/${name.slice(4)}` : undefined

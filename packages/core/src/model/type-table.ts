@@ -21,7 +21,7 @@ const SYSTEM_TYPES: ReadonlyMap<string, SystemType> = new Map([
  * The types of a FHIR release from a table, each read at its first use.
  *
  * @param table By type name or path of a nested element: `{kind, base?, elements}`. `elements` holds by name (`deceased[x]` for a choice)
- *   the types parted by bars, with `*` at the end for a list: `boolean|dateTime`, `Patient.contact*`. Inherited elements are not repeated.
+ *   the types separated by bars, with `*` at the end for a list: `boolean|dateTime`, `Patient.contact*`. Inherited elements are not repeated.
  */
 export function typeModelOf(table: JsonObject): TypeModel {
   const made = new Map<string, TypeDefinition>()

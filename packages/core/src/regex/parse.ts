@@ -74,7 +74,7 @@ function parseTimes(reader: PatternReader): { min: number; max: number } | undef
   return reader.peek() === '{' ? parseBraces(reader) : undefined
 }
 
-/** A brace that begins no quantifier stands for itself, as in PCRE. */
+/** A brace that begins no quantifier is plain text, as in PCRE. */
 function parseBraces(reader: PatternReader): { min: number; max: number } | undefined {
   const mark = reader.mark()
   reader.next()

@@ -1,7 +1,7 @@
 import type { Assertion } from './ast.js'
 import { isWordChar } from './char-class.js'
 
-/** What stands on one side of a position in the text. */
+/** What is on one side of a position in the text. */
 export type Side = typeof EDGE | typeof WORD | typeof OTHER
 
 /** Nothing: the beginning or the end of the text. */

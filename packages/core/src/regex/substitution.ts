@@ -6,8 +6,8 @@ export type Substitution = (text: string, captures: Captures) => string
 const REFERENCE = /\$(?:(\$)|(&)|(\d{1,2})|\{(\w{1,100})\})/g
 
 /**
- * Parses a replacement text: `$1` and `${name}` stand for groups, `$0` and `$&` for the whole match, `$$` for a dollar sign.
- * A group that took no part gives nothing; a reference to no group stands for itself.
+ * Parses a replacement text: `$1` and `${name}` mean groups, `$0` and `$&` for the whole match, `$$` for a dollar sign.
+ * A group that took no part gives nothing; a reference to no group is plain text.
  */
 export function parseSubstitution(replacement: string, groups: { names: ReadonlyMap<string, number>; slots: number }): Substitution {
   const parts: (string | number)[] = []

@@ -27,7 +27,7 @@ export type ValidateMode = (typeof MODES)[number]
 
 /**
  * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places`, `bestPractice`, `refuse` and `level`; all
- * but the first may also stand in the query.
+ * but the first may also be in the query.
  *
  * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource of another type than the path's.
  */

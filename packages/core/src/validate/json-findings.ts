@@ -78,17 +78,18 @@ const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
 const MAX_TOKEN = 100
 
 /** The finding about a text that cannot be read. */
-export function faultFinding(fault: JsonSlip, places: Positions | undefined): Finding {
-  return findingOf(JSON_FATAL, { text: textOf(fault), ...places?.ofOffset(fault.offset) })
+export function faultFinding({ text: source, start }: JsonSource, fault: JsonSlip, places: Positions | undefined): Finding {
+  const isMarkup = fault.offset === start && source.charAt(start) === '<'
+  const text = isMarkup ? 'The content is XML or HTML, not JSON.' : textOf(fault)
+  return findingOf(JSON_FATAL, { text, ...places?.ofOffset(fault.offset) })
 }
 
 /** The finding about JSON that is not a resource. */
-export function noResource({ text: source, start }: JsonSource, places: Positions | undefined): Finding {
-  const isMarkup = source.charAt(start) === '<'
-  const text = isMarkup
-    ? 'The content is XML or HTML, not JSON.'
-    : 'The content is not a resource: an object with a resourceType is required.'
-  return findingOf(JSON_FATAL, { text, ...places?.ofOffset(start) })
+export function noResource({ start }: JsonSource, places: Positions | undefined): Finding {
+  return findingOf(JSON_FATAL, {
+    text: 'The content is not a resource: an object with a resourceType is required.',
+    ...places?.ofOffset(start),
+  })
 }
 
 /** The finding about a resource of a type that FHIR does not have. */

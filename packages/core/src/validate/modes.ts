@@ -62,12 +62,12 @@ function idFinding(type: string, { own, id }: { own: string | undefined; id: str
   const text =
     id === undefined
       ? 'A resource for an update must have an id.'
-      : `The resource for the update of ${quoted(id)} must have that id; ${found}.`
+      : `The resource to update ${quoted(id)} with must have that id; ${found}.`
   return findingOf(UPDATE_ID, { text, expression: own === undefined ? type : `${type}.id` })
 }
 
 function versionFindings(version: string | undefined, stored: StoredResource | undefined): readonly Finding[] {
   if (version === undefined || stored === undefined || stored.versionId === version) return []
-  const text = `The resource is made from version ${quoted(version)}, but version ${quoted(stored.versionId)} is the current one.`
+  const text = `The resource is based on version ${quoted(version)}, but the current version is ${quoted(stored.versionId)}.`
   return [findingOf(UPDATE_VERSION, { text, expression: `${stored.type}.meta.versionId` })]
 }

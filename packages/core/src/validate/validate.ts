@@ -68,7 +68,7 @@ export async function validate(ctx: OperationContext, input: ValidateInput): Pro
   const source = await sourceOf(ctx, input)
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked
-  const reported = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source.fault, places)]
+  const reported = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source, source.fault, places)]
   const findings = [...reported, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),

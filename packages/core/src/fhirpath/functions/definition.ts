@@ -28,7 +28,7 @@ export interface FunctionDefinition {
 /** What a function of collections does. */
 type Apply<T> = (input: Items, args: readonly Items[], scope: Scope) => T
 
-/** Evaluates the input and then the arguments, where the call stands, and applies the function to them. */
+/** Evaluates the input and then the arguments, in the scope of the call, and applies the function to them. */
 function applying<T>(apply: Apply<T>, { input, args }: Call): (scope: Scope) => T {
   return (scope) => {
     const items = input.items(scope)

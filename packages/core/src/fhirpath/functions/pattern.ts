@@ -4,7 +4,7 @@ import type { Scope } from '../scope.js'
 import { textArgument } from './definition.js'
 
 /**
- * The regular expression that an argument gives, compiled anew only when its text changes; `undefined` when the argument is empty.
+ * The regular expression that an argument gives, compiled again only when its text changes; `undefined` when the argument is empty.
  * FHIRPath's dot matches line ends.
  */
 export function patternOf(argument: Code | undefined): (scope: Scope) => LinearRegex | undefined {

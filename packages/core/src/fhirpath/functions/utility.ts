@@ -6,7 +6,7 @@ import { HOUR, temporalOf, type Temporal } from '../temporal.js'
 import { itemsFunction, textArgument, valueFunction, type FunctionDefinition } from './definition.js'
 import { define } from '../variables.js'
 
-/** Functions that trace, name intermediate results, tell the time, and take dates apart. @see https://hl7.org/fhirpath/N1/#utility-functions */
+/** Functions that trace, name intermediate results, give the time, and take dates apart. @see https://hl7.org/fhirpath/N1/#utility-functions */
 export const UTILITY_FUNCTIONS: readonly FunctionDefinition[] = [
   {
     name: 'trace',
@@ -58,7 +58,7 @@ function eachProjected(inner: Scope, items: Items, projection: (scope: Scope) =>
   })
 }
 
-/** The clock is read once, so that all calls of an evaluation tell the same time. */
+/** The clock is read once, so that all calls of an evaluation give the same time. */
 function nowOf(scope: Scope): Temporal {
   const { run } = scope
   if (run.context.now === undefined) throw evaluationProblem('there is no clock')

@@ -13,7 +13,7 @@ export interface Questions {
 }
 
 /**
- * Most questions of one walk. What has no definitions for thousands of things has more errors than are told, and the next walk ends there,
+ * Most questions of one walk. What has no definitions for thousands of things has more errors than are reported, and the next walk ends there,
  * so that nobody can have everything looked up.
  */
 const MAX_OPEN = 5_000

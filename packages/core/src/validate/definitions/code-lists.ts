@@ -160,7 +160,7 @@ function verdictOf(scope: TerminologyScope, plan: ValueSetPlan, code: GivenCode 
   }
 }
 
-/** Where the code system has no content here, value sets that list their codes one by one still tell. */
+/** Where the code system has no content here, value sets that list their codes one by one still decide. */
 function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict {
   const parts = plan.includes.filter(({ family }) => family?.url === system)
   if (parts.length === 0 || plan.excludes.length > 0 || plan.includes.some(({ imports }) => imports.length > 0)) return 'unknown'

@@ -49,7 +49,7 @@ function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): Fetc
 
 export type { KeptAnswers }
 
-/** What is known of the content as it is now; new, and kept by nobody, where changes of content cannot be told. */
+/** What is known of the content as it is now; new, and kept by nobody, where changes of content cannot be detected. */
 export async function keptAnswers({ content }: OperationContext): Promise<KeptAnswers> {
   const place = await content.kept?.()
   const known = place?.get(NAME)

@@ -75,10 +75,12 @@ const STANDARDS_STATUS = `${TYPE_URL}structuredefinition-standards-status`
 
 /** `deprecated`, `withdrawn` or `retired`, and why. */
 function outdatedOf(definition: JsonObject): string | undefined {
-  const standing = extensionAt(definition, STANDARDS_STATUS)
-  const status = [stringAt(standing, 'valueCode'), stringAt(definition, 'status')].find((one) => one !== undefined && OUTDATED.has(one))
+  const standardsStatus = extensionAt(definition, STANDARDS_STATUS)
+  const status = [stringAt(standardsStatus, 'valueCode'), stringAt(definition, 'status')].find(
+    (one) => one !== undefined && OUTDATED.has(one),
+  )
   if (status === undefined) return undefined
-  const reason = extensionAt(objectAt(standing, '_valueCode'), `${STANDARDS_STATUS}-reason`)
+  const reason = extensionAt(objectAt(standardsStatus, '_valueCode'), `${STANDARDS_STATUS}-reason`)
   const text = stringAt(reason, 'valueMarkdown')
   return text === undefined ? status : `${status}: ${text}`
 }
@@ -126,7 +128,7 @@ function placeUnder(open: RuleDraft[], rule: RuleDraft, source: ProfileSource): 
   open.push(placeIn(open.at(-1), rule, source))
 }
 
-/** Gives the rule that stands in the tree: an earlier one for the same element stays. */
+/** Gives the rule that is in the tree: an earlier one for the same element stays. */
 function placeIn(parent: RuleDraft | undefined, rule: RuleDraft, source: ProfileSource): RuleDraft {
   if (parent === undefined) return rule
   const group = parent.children.get(rule.name)

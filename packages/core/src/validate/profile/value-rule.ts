@@ -1,7 +1,7 @@
 import { isObject, objectsAt, type JsonObject } from '../../json/index.js'
 import type { LimitRule, ValueRule } from '../run/element-rule.js'
 
-/** The extension that tells the units of a Quantity, by Codings or by a value set. */
+/** The extension that lists the units of a Quantity, by Codings or by a value set. */
 export const ALLOWED_UNITS = 'elementdefinition-allowedUnits'
 
 /** Compiles what an ElementDefinition demands of the value itself. */
@@ -42,7 +42,7 @@ function numberOf(element: JsonObject, name: 'minLength' | 'maxDecimalPlaces' | 
   return typeof value === 'number' ? { [name]: value } : {}
 }
 
-/** The extensions that can stand in the place of a value that must be there; `undefined` when it need not be. */
+/** The extensions that can replace a required value; `undefined` when the value is not required. */
 function valueAlternatives(element: JsonObject): readonly string[] | undefined {
   const named = extensionValues(element, `${R5_ELEMENT}valueAlternatives`).filter((value) => typeof value === 'string')
   const isNeeded = named.length > 0 || extensionValues(element, `${R5_ELEMENT}mustHaveValue`).includes(true)

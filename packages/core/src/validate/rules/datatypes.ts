@@ -39,10 +39,10 @@ function checkIdentifier(run: Run, node: FhirNode): void {
   const [system, value] = [textOf(node, 'system'), textOf(node, 'value')]
   if (system === undefined) return
   if (!isAbsoluteUri(system))
-    run.findings.report(IDENTIFIER, node, { text: `The system of an identifier must be an absolute URI, not ${quoted(system)}.` })
+    run.findings.report(IDENTIFIER, node, { text: `Identifier.system must be an absolute reference, not ${quoted(system)}.` })
   if (value === undefined) return
   if (system === URIS && !isAbsoluteUri(value))
-    run.findings.report(IDENTIFIER, node, { text: `By its system the value is a URI, but ${quoted(value)} is not an absolute one.` })
+    run.findings.report(IDENTIFIER, node, { text: `If the system is ${URIS}, the value must be an absolute URI, not ${quoted(value)}.` })
   if (system === UUIDS)
     run.findings.report(IDENTIFIER, node, {
       text: `A UUID is written as a URI: with the system ${URIS}, and urn:uuid: before ${quoted(value)}.`,
@@ -57,7 +57,7 @@ export const attachmentRule: NodeRule = {
   check: checkAttachment,
 }
 
-/** Checks that an attachment has content, or tells of some, and that the stated size is that of its data. */
+/** Checks that an attachment has content, or describes it, and that the stated size is that of its data. */
 function checkAttachment(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
   const { value } = node
@@ -65,12 +65,13 @@ function checkAttachment(run: Run, node: FhirNode): void {
   const data = stringAt(value, 'data')
   if (!CONTENT.some((name) => Object.hasOwn(value, name)))
     run.findings.report(ATTACHMENT, node, {
-      text: 'The attachment has neither data nor url, nor tells what they would be.',
+      text: 'An attachment should have data or a url, or at least a contentType or language.',
       severity: 'warning',
     })
   if (data === undefined || typeof size !== 'number' || base64Problem(data)?.severity !== undefined) return
   const length = base64Length(data)
-  if (length !== size) run.findings.report(ATTACHMENT, node, { text: `The size is stated as ${size}, but the data has ${length} bytes.` })
+  if (length !== size)
+    run.findings.report(ATTACHMENT, node, { text: `The stated size ${size} does not match the actual size of ${length} bytes.` })
 }
 
 const CONTENT = ['data', 'url', 'contentType', 'language']

@@ -30,7 +30,7 @@ export const resourceRule: NodeRule = {
 function checkResource(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
   if (Object.hasOwn(node.value, '_id'))
-    run.findings.report(ID_EXTENSION, node, { text: 'The id of a resource has no extensions.', at: 'id' })
+    run.findings.report(ID_EXTENSION, node, { text: 'The id of a resource must not have extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
   checkStatus(run, node)
   checkContained(run, node)
@@ -57,8 +57,8 @@ function checkContained(run: Run, node: FhirNode): void {
 }
 
 function problemOf(id: string | undefined, { seen, isMeant }: { seen: ReadonlySet<string>; isMeant: boolean }): string | undefined {
-  if (id === undefined) return 'A contained resource must have an id.'
-  if (seen.has(id)) return `There are several contained resources with the id ${quoted(id)}.`
+  if (id === undefined) return 'Contained resources must have an id.'
+  if (seen.has(id)) return `Duplicate id ${quoted(id)} among the contained resources.`
   return isMeant ? undefined : `The contained resource ${quoted(id)} is not referred to from the resource that contains it.`
 }
 
@@ -75,26 +75,26 @@ const STATUSES: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['external', ['draft', 'active', 'retired']],
 ])
 
-/** Checks that a definition's status goes with its standards status, and that its version can stand in a canonical. */
+/** Checks that a definition's status is consistent with its standards status, and that its version can be used in a canonical. */
 function checkStatus(run: Run, node: FhirNode): void {
   const { type, value } = node
   if (!isObject(value) || type.elements.get('url')?.[0]?.type !== 'uri' || !type.elements.has('status')) return
-  for (const text of [standingProblem(value), versionProblem(value)])
+  for (const text of [standardsStatusProblem(value), versionProblem(value)])
     if (text !== undefined) run.findings.report(DEFINITION_STATUS, node, { text })
 }
 
-function standingProblem(definition: JsonObject): string | undefined {
+function standardsStatusProblem(definition: JsonObject): string | undefined {
   const status = stringAt(definition, 'status')
-  const standing = extensionAt(definition, STANDARDS_STATUS)?.['valueCode']
-  const fitting = STATUSES.get(standing)
+  const standardsStatus = extensionAt(definition, STANDARDS_STATUS)?.['valueCode']
+  const fitting = STATUSES.get(standardsStatus)
   if (status === undefined || fitting === undefined || fitting.includes(status)) return undefined
-  return `The status ${quoted(status)} does not go with the standards status ${quoted(String(standing))}.`
+  return `The status ${quoted(status)} is not consistent with the standards status ${quoted(String(standardsStatus))}.`
 }
 
 function versionProblem(definition: JsonObject): string | undefined {
   const version = stringAt(definition, 'version')
   return version?.includes('#') === true
-    ? `The version ${quoted(version)} cannot stand in a canonical, where '#' begins a fragment.`
+    ? `The version ${quoted(version)} cannot be used in a canonical, where '#' starts a fragment.`
     : undefined
 }
 

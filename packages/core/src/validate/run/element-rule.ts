@@ -42,7 +42,7 @@ export interface ElementRule {
   readonly slices: readonly ElementRule[]
 }
 
-/** Begins the codes of FHIRPath's own types, which stand in definitions for primitive types of FHIR. */
+/** Begins the codes of FHIRPath's own types, which definitions use for primitive types of FHIR. */
 export const SYSTEM_TYPES = 'http://hl7.org/fhirpath/System.'
 
 /** One `type` of an ElementDefinition. */
@@ -68,7 +68,7 @@ export interface ValueRule {
   readonly regex?: string
   /** The units that a Quantity may have, as Codings. */
   readonly units?: readonly JsonObject[]
-  /** Canonicals of the extensions that can stand in the place of the value, which is otherwise needed. */
+  /** Canonicals of the extensions that can replace the value, which is otherwise required. */
   readonly alternatives?: readonly string[]
   /** What languages the sections of a narrative must be in: `_no`, `_yes`, `_resource` or codes of languages. */
   readonly sections?: readonly string[]
@@ -129,7 +129,7 @@ export interface Profile {
   readonly elements: ReadonlyMap<string, ElementRule>
   /** Canonical of the profile whose rules hold too; absent with a snapshot. */
   readonly base: string | undefined
-  /** Where an extension may stand; absent for all other profiles. */
+  /** Where an extension may be used; absent for all other profiles. */
   readonly extension: ExtensionRule | undefined
 }
 

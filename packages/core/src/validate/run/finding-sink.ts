@@ -155,7 +155,7 @@ function cut(all: readonly Finding[], limit: number): readonly Finding[] {
   if (all.length <= limit) return all
   const kept = new Set(all.filter(isError).slice(0, limit))
   for (const finding of all) if (kept.size < limit) kept.add(finding)
-  const text = `There are more than ${limit} findings; the rest is left out.`
+  const text = `There are more than ${limit} findings; the rest is omitted.`
   return [...all.filter((finding) => kept.has(finding)), findingOf(FINDINGS_CUT, { text })]
 }
 

@@ -16,7 +16,7 @@ export function pointerOf(node: FhirNode, ...steps: JsonPath): string {
   return `${pointerTo(node, 'jsonName')}${steps.map(token).join('')}`
 }
 
-/** What is inside a primitive stands in its sibling. */
+/** What is inside a primitive is in its sibling. */
 function pointerTo(node: FhirNode, name: 'jsonName' | 'siblingName'): string {
   const { parent, slot, index } = node
   if (parent === undefined || slot === undefined) return ''

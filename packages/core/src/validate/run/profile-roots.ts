@@ -13,7 +13,7 @@ export function profileRoots(run: Run, canonical: string): readonly ElementRule[
   return element === undefined ? [] : [element]
 }
 
-/** The same for a profile that is at hand. */
+/** The same for a compiled profile. */
 export function rootsOf(run: Run, profile: Profile): readonly ElementRule[] {
   const roots = [profile.root]
   const seen = new Set([profile.canonical])

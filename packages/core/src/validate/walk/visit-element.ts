@@ -29,7 +29,7 @@ export function visitElement(run: Run, element: ElementNodes, rules: readonly El
     run.scheduler.later(() => visitInPieces(run, element, fitting))
   else {
     const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
-    visitNodes(run, { element, rules: fitting, slices, told: 0 }, nodes)
+    visitNodes(run, { element, rules: fitting, slices, reportedNulls: 0 }, nodes)
   }
 }
 
@@ -50,14 +50,14 @@ interface Visit {
   readonly element: ElementNodes
   readonly rules: readonly ElementRule[]
   readonly slices: SliceRules | undefined
-  /** Of the nulls, how many were told so far. */
-  told: number
+  /** How many of the nulls were reported so far. */
+  reportedNulls: number
 }
 
 function* visitInPieces(run: Run, element: ElementNodes, rules: readonly ElementRule[]): Work<void> {
   const { nodes } = element
   const slices = isSliced(rules) ? yield* assignSlices(run, element, rules) : undefined
-  const visit: Visit = { element, rules, slices, told: 0 }
+  const visit: Visit = { element, rules, slices, reportedNulls: 0 }
   for (let start = 0; start < nodes.length; start += MAX_AT_ONCE) {
     visitNodes(run, visit, nodes.slice(start, start + MAX_AT_ONCE))
     yield
@@ -68,21 +68,21 @@ function visitNodes(run: Run, visit: Visit, nodes: readonly FhirNode[]): void {
   const { element, rules, slices } = visit
   for (const node of nodes) {
     const own = slices?.get(node)
-    tellNulls(run, visit, node.index)
+    reportNulls(run, visit, node.index)
     run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
   }
-  if (nodes.at(-1) === element.nodes.at(-1)) tellNulls(run, visit, Infinity)
+  if (nodes.at(-1) === element.nodes.at(-1)) reportNulls(run, visit, Infinity)
 }
 
-/** Tells of the nulls before a place, so that findings are in the order of the list: fixes are applied from the last to the first. */
-function tellNulls(run: Run, visit: Visit, before: number): void {
+/** Reports the nulls before an index, so that findings are in the order of the list: fixes are applied from the last to the first. */
+function reportNulls(run: Run, visit: Visit, before: number): void {
   const { parent, slot, nulls } = visit.element
-  for (let index = nulls[visit.told]; index !== undefined && index < before; index = nulls[++visit.told]) {
+  for (let index = nulls[visit.reportedNulls]; index !== undefined && index < before; index = nulls[++visit.reportedNulls]) {
     reportNullItem(run, parent, { slot, index })
   }
 }
 
-/** The rules for a node in slices: a slice of a snapshot stands in the place of the element that is sliced. */
+/** The rules for a node in slices: a slice of a snapshot replaces the element that is sliced. */
 function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[]): readonly ElementRule[] {
   return [...rules.filter((rule) => !rule.isComplete || !rule.slices.some((slice) => slices.includes(slice))), ...slices]
 }
@@ -91,7 +91,7 @@ function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[
 function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
   if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
   run.findings.report(TYPE_NOT_ALLOWED, placeOf(first), {
-    text: `The type ${slot.type} is not allowed here; allowed: ${rule.types.map(({ code }) => code).join(', ')}.`,
+    text: `The type ${slot.type} is not allowed here; allowed types: ${rule.types.map(({ code }) => code).join(', ')}.`,
     profile: rule.profile,
   })
   return false

@@ -96,9 +96,9 @@ function checkHeader({ run, bundle, type }: BundleCheck): void {
   const [entry] = childrenOf(run, bundle, 'entry')
   const [resource] = entry === undefined ? [] : childrenOf(run, entry, 'resource')
   if (resource?.type.name === header) return
-  const found = resource === undefined ? '' : `, not with ${quoted(resource.type.name)}`
+  const found = resource === undefined ? '' : `, not ${quoted(resource.type.name)}`
   run.findings.report(BUNDLE_HEADER, resource ?? entry ?? bundle, {
-    text: `A Bundle of type ${quoted(type)} must begin with a ${header}${found}.`,
+    text: `The first entry of a Bundle of type ${quoted(type)} must be a ${header}${found}.`,
   })
 }
 
@@ -109,7 +109,7 @@ function checkSigners({ run, bundle, index }: BundleCheck): void {
       const reference = referenceOf(signer)
       if (reference?.startsWith('urn:') !== true || index.byFullUrl.has(reference)) continue
       run.findings.report(BUNDLE_REFERENCE_OPEN, signer, {
-        text: `There is no entry for ${quoted(reference)}, and a URN cannot be found elsewhere.`,
+        text: `Can't find ${quoted(reference)} in the bundle, and URNs cannot be resolved elsewhere.`,
       })
     }
   }

@@ -5,7 +5,7 @@ import type { Run, BundleEntry, BundleIndex } from '../../run/run.js'
 /** Something in a resource that may lead to another entry. */
 export interface EntryLink {
   readonly target: string
-  /** Where it stands, from the resource on. */
+  /** Where it is, from the resource on. */
   readonly path: JsonPath
   /** False for URIs, and links in narratives, which may lead to an entry but need not. */
   readonly isReference: boolean
@@ -58,7 +58,7 @@ function withoutFragment(url: string): string {
   return end < 0 ? url : url.slice(0, end)
 }
 
-/** Empty when the fullUrl tells no base. */
+/** Empty when the fullUrl has no base. */
 function baseOf({ fullUrl, address, resource }: BundleEntry): string {
   if (fullUrl === undefined || (address !== undefined && !fullUrl.endsWith(`/${address}`)) || textOf(resource, 'id') === undefined)
     return ''

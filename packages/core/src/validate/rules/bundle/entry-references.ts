@@ -57,12 +57,12 @@ function checkAnchor({ run, index }: BundleCheck, entry: BundleEntry, { target, 
   const { node } = nodeAlong(run, entry.resource, path)
   if (places === 0) {
     run.findings.report(BUNDLE_REFERENCE_MISSING, node, {
-      text: `The entry that is meant has nothing with the id ${quoted(id)}.`,
+      text: `The referenced entry has no element with the id ${quoted(id)}.`,
       code: 'not-found',
     })
   } else {
     run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, {
-      text: `The entry that is meant has ${places} places with the id ${quoted(id)}.`,
+      text: `The referenced entry has ${places} elements with the id ${quoted(id)}.`,
       code: 'invalid',
     })
   }
@@ -93,12 +93,12 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   if (found.length > 1) {
     if (check.type !== 'searchset')
       run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, {
-        text: `There are ${found.length} entries that ${quoted(target)} can mean; name the version.`,
+        text: `Found ${found.length} matches for ${quoted(target)} in the bundle; give the version in the reference.`,
       })
     return
   }
   if (isNeeded)
-    run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: `There is no entry for ${quoted(target)}${hint(check, target)}.` })
+    run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: `Can't find ${quoted(target)} in the bundle${hint(check, target)}.` })
   const warning = entriesFor(run, node, target).length > 0 ? undefined : warningOn(check, target)
   if (warning !== undefined) run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text: warning })
 }
@@ -107,19 +107,19 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
 function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
   if (target.includes(':')) return undefined
   if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type))
-    return { text: `${quoted(target)} is relative, but its entry has no fullUrl from which it could be taken.`, code: 'required' }
+    return { text: `${quoted(target)} is a relative reference, but its entry has no fullUrl to resolve it against.`, code: 'required' }
   if (fullUrl === undefined || addressOf(target) !== undefined) return undefined
-  return { text: `${quoted(target)} must be a type and an id, as it is relative to the fullUrl of its entry.`, code: 'invalid' }
+  return { text: `${quoted(target)} must consist of a type and an id, as it is relative to the fullUrl of its entry.`, code: 'invalid' }
 }
 
 function warningOn({ index }: BundleCheck, target: string): string | undefined {
-  if (target.startsWith('urn:')) return `There is no entry for ${quoted(target)}, and a URN cannot be found elsewhere.`
+  if (target.startsWith('urn:')) return `Can't find ${quoted(target)} in the bundle, and URNs cannot be resolved elsewhere.`
   const address = addressOf(target)
   if (address === undefined || !index.byAddress.has(address)) return undefined
-  return `There is an entry with ${address}, but ${quoted(target)} does not lead to it: its fullUrl is another.`
+  return `There is an entry with ${address}, but ${quoted(target)} does not resolve to it, because its fullUrl is different.`
 }
 
 function hint({ index }: BundleCheck, target: string): string {
   const address = addressOf(target)
-  return address !== undefined && index.byAddress.has(address) ? `; one has this type and id, but another fullUrl` : ''
+  return address !== undefined && index.byAddress.has(address) ? `; an entry has this type and id, but another fullUrl` : ''
 }

@@ -28,7 +28,7 @@ export const BUNDLE_STYLE_SHEET: FindingDefinition = defineFinding(
 export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response', 'history'])
 
 /**
- * Checks that entries have a fullUrl, that it is absolute, and that one of a RESTful server tells the type and id of the resource.
+ * Checks that entries have a fullUrl, that it is absolute, and that one of a RESTful server has the type and id of the resource.
  *
  * @see https://hl7.org/fhir/R4/bundle.html#bundle-unique
  */
@@ -43,21 +43,21 @@ export function checkFullUrls({ run, type, index }: BundleCheck): void {
 const RESTFUL = /^https?:\/\/.+\/([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/
 
 function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry, bundleType: string): string | undefined {
-  if (fullUrl === undefined) return MAY_LACK_FULL_URL.has(bundleType) ? undefined : 'The entry needs a fullUrl.'
+  if (fullUrl === undefined) return MAY_LACK_FULL_URL.has(bundleType) ? undefined : 'The entry must have a fullUrl.'
   if (!isAbsoluteUri(fullUrl)) return `The fullUrl must be an absolute URL, not ${quoted(fullUrl)}.`
   const type = RESTFUL.exec(fullUrl)?.[1]
   if (type === undefined || model.type(type)?.kind !== 'resource') return undefined
   const id = textOf(resource, 'id')
-  if (id === undefined) return `The fullUrl ${quoted(fullUrl)} is that of a resource on a server, but the resource has no id.`
+  if (id === undefined) return `The fullUrl ${quoted(fullUrl)} looks like a RESTful server URL, but the resource has no id.`
   if (fullUrl.endsWith(`/${resource.type.name}/${id}`)) return undefined
-  return `The fullUrl ${quoted(fullUrl)} is that of a resource on a server, so it must end with /${resource.type.name}/${id}.`
+  return `The fullUrl ${quoted(fullUrl)} looks like a RESTful server URL, so it must end with /${resource.type.name}/${id}.`
 }
 
 /** Relations between the pages of an answer. */
 const PAGES: ReadonlySet<string> = new Set(['first', 'previous', 'prev', 'next', 'last'])
 const STYLE_SHEET_OF_FHIR = /^https?:\/\/hl7\.org\/fhir\/fhir\.css$/
 
-/** Checks that each relation stands once, that only answers have pages, and that style sheets of documents are at hand. */
+/** Checks that each relation occurs once, that only search results and histories have pages, and that style sheets of documents are included. */
 export function checkBundleLinks(check: BundleCheck): void {
   const seen = new Set<string>()
   for (const link of childrenOf(check.run, check.bundle, 'link')) {
@@ -80,7 +80,7 @@ function checkRelation(
     run.findings.report(BUNDLE_LINK, link, { text: `There is more than one link with the relation ${quoted(relation)}.`, ...place })
   if (isPage && !hasPages)
     run.findings.report(BUNDLE_LINK, link, {
-      text: `A Bundle of type ${quoted(type)} has no pages, so no link ${quoted(relation)}.`,
+      text: `A Bundle of type ${quoted(type)} must not have a link ${quoted(relation)}, as it has no pages.`,
       ...place,
     })
 }
@@ -89,11 +89,12 @@ function checkStyleSheet({ run, index }: BundleCheck, link: FhirNode): void {
   const url = textOf(link, 'url')
   if (url === undefined || index.byFullUrl.has(url) || index.byAddress.has(url)) return
   if (!isAbsoluteUri(url)) {
-    run.findings.report(BUNDLE_STYLE_SHEET, link, { text: `There is no style sheet ${quoted(url)} in the Bundle.`, at: 'url' })
+    run.findings.report(BUNDLE_STYLE_SHEET, link, { text: `The style sheet ${quoted(url)} could not be found in the Bundle.`, at: 'url' })
     return
   }
   const warn = (text: string): void =>
     run.findings.report(BUNDLE_STYLE_SHEET, link, { text, at: 'url', severity: 'warning', code: 'business-rule' })
-  if (!STYLE_SHEET_OF_FHIR.test(url)) warn('Style sheets should be in the Bundle; the only other one is https://hl7.org/fhir/fhir.css.')
-  if (!url.startsWith('https:')) warn(`The style sheet ${quoted(url)} can be changed on its way; use https.`)
+  if (!STYLE_SHEET_OF_FHIR.test(url))
+    warn('Style sheets should be in the Bundle; the only external one allowed is https://hl7.org/fhir/fhir.css.')
+  if (!url.startsWith('https:')) warn(`The style sheet ${quoted(url)} can be changed in transit; use https.`)
 }

@@ -12,7 +12,7 @@ export const BUNDLE_ENTRY_UNREACHABLE: FindingDefinition = defineFinding(
   'Refer to the entry from the Composition or MessageHeader, or remove it.',
 )
 
-/** How it is told that an entry has nothing to do with the header. */
+/** How an entry that is not linked with the header is reported. */
 interface Manner {
   readonly header: string
   readonly orphan: Finding['severity']
@@ -43,12 +43,12 @@ export function checkReachability(check: BundleCheck): void {
     const name = quoted(entry.fullUrl ?? entry.address ?? entry.resource.type.name)
     if (!both.has(entry)) {
       run.findings.report(BUNDLE_ENTRY_UNREACHABLE, entry.entry, {
-        text: `Nothing links ${name} with the ${manner.header}.`,
+        text: `The entry ${name} isn't reachable by traversing links (forward or backward) from the ${manner.header}.`,
         severity: manner.orphan,
       })
     } else if (!forward.has(entry) && entry.resource.type.name !== 'Provenance') {
       run.findings.report(BUNDLE_ENTRY_UNREACHABLE, entry.entry, {
-        text: `The ${manner.header} does not lead to ${name}; only this leads to others.`,
+        text: `The entry ${name} isn't reachable by traversing forwards from the ${manner.header}.`,
         ...manner.backward,
       })
     }

@@ -24,8 +24,8 @@ export function checkSearchSet(check: BundleCheck): void {
   const self = selfLink(check)
   const types = self === undefined ? [] : typesOf(self, (name) => run.model.type(name)?.kind === 'resource')
   const say = (severity: Finding['severity'], text: string): void => run.findings.report(BUNDLE_SEARCH, bundle, { text, severity })
-  if (self === undefined) say('warning', 'The answer to a search should have a self link, which says what was searched.')
-  else if (types.length === 0) say('information', `The self link ${quoted(self)} does not tell the types that were searched.`)
+  if (self === undefined) say('warning', 'A searchset should have a self link, which states the search.')
+  else if (types.length === 0) say('information', `The self link ${quoted(self)} does not identify the types that were searched.`)
   if (index.entries.some((entry) => modeOf(entry) !== undefined)) {
     for (const entry of index.entries) checkEntry(check, entry, types)
   } else checkWithoutModes(check, types)
@@ -36,7 +36,7 @@ function checkPresence({ run, bundle }: BundleCheck): number {
   const entries = childrenOf(run, bundle, 'entry')
   for (const entry of entries) {
     if (childrenOf(run, entry, 'resource').length === 0)
-      run.findings.report(BUNDLE_SEARCH, entry, { text: 'What a search finds must be a resource.' })
+      run.findings.report(BUNDLE_SEARCH, entry, { text: 'Every entry of a searchset must have a resource.' })
   }
   return entries.length
 }
@@ -65,7 +65,7 @@ function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly st
   const say = (text: string): void => run.findings.report(BUNDLE_SEARCH, entry.resource, { text })
   if (mode === undefined) {
     run.findings.report(BUNDLE_SEARCH, entry.entry, {
-      text: 'The entry should have a search mode, as others have one.',
+      text: 'The entry should have a search mode, because others have one.',
       severity: 'warning',
     })
     return
@@ -74,9 +74,9 @@ function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly st
     if (type !== 'OperationOutcome') say(`An entry with the mode outcome must be an OperationOutcome, not ${quoted(type)}.`)
     return
   }
-  if (textOf(entry.resource, 'id') === undefined) say('What a search finds must have an id.')
+  if (textOf(entry.resource, 'id') === undefined) say('A resource in a searchset must have an id.')
   if (mode === 'match' && types.length > 0 && !types.includes(type))
-    say(`A match must be of the type that was searched, ${types.join(' or ')}, not ${quoted(type)}.`)
+    say(`A match must be of a searched type, ${types.join(' or ')}, not ${quoted(type)}.`)
 }
 
 /** Without modes, entries of the one type that was searched need none. */
@@ -85,10 +85,11 @@ function checkWithoutModes({ run, bundle, index }: BundleCheck, types: readonly 
   for (const { entry, resource } of index.entries) {
     const type = resource.type.name
     if (types.length > 0 && !types.includes(type))
-      warn(entry, `The entry should have a search mode, as ${quoted(type)} is none of the types that were searched.`)
-    else if (type !== 'OperationOutcome' && textOf(resource, 'id') === undefined) warn(resource, 'What a search finds should have an id.')
+      warn(entry, `The entry should have a search mode, because ${quoted(type)} is none of the searched types.`)
+    else if (type !== 'OperationOutcome' && textOf(resource, 'id') === undefined)
+      warn(resource, 'A resource in a searchset should have an id.')
   }
   const found = new Set(index.entries.map(({ resource }) => resource.type.name))
   const isPlain = found.size <= 1 && [...found].every((type) => types.includes(type))
-  if (!isPlain) warn(bundle, 'The entries of an answer to a search should have search modes.')
+  if (!isPlain) warn(bundle, 'The entries of a searchset should have search modes.')
 }

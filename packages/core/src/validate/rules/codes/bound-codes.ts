@@ -32,7 +32,7 @@ export function codesOf({ value, type }: FhirNode): readonly GivenCode[] {
   return codeIn(value)
 }
 
-/** A Coding or Quantity without system has no known code: nothing tells where the code comes from. */
+/** A Coding or Quantity without system has no known code: the origin of the code is unknown. */
 function codeIn(coding: JsonObject): readonly GivenCode[] {
   const code = stringAt(coding, 'code')
   const system = stringAt(coding, 'system')

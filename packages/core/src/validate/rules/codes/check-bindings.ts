@@ -90,14 +90,14 @@ function reportOut(
   { binding, rule, list, codes }: BoundRule & { list: CodeList; codes: readonly GivenCode[] },
 ): void {
   run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
-    text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), from which a code ${demand(binding)}.`,
+    text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), and a code from this value set ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),
     help: () => suggestion(node, codes, list),
   })
   if (typeof node.value === 'string' && binding.strength === 'required') {
     run.findings.report(CODE_SYSTEM_NOT_INFERRED, node, {
-      text: `The code system of ${quoted(node.value)} cannot be told from ${list.canonical}.`,
+      text: `The code system of ${quoted(node.value)} cannot be inferred from ${list.canonical}.`,
       ...from(rule),
     })
   }
@@ -124,7 +124,10 @@ function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList)
 }
 
 function reportUnknown(run: Run, node: FhirNode, { binding, rule }: BoundRule): void {
-  run.findings.report(VALUE_SET_UNKNOWN, node, { text: `The value set ${binding.valueSet} is not known here.`, ...from(rule) })
+  run.findings.report(VALUE_SET_UNKNOWN, node, {
+    text: `The value set ${binding.valueSet} could not be found, so the code is not checked.`,
+    ...from(rule),
+  })
 }
 
 /** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */
@@ -133,7 +136,7 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
     node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
   if (!isMissing || binding.strength === 'preferred' || binding.takesText === true) return
   run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
-    text: `There is no code, but one from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
+    text: `No code is provided, and a code from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),
   })
@@ -141,7 +144,7 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
 
 function demand({ strength }: BindingRule): string {
   if (strength === 'required') return 'is required'
-  return strength === 'extensible' ? 'should come unless none fits' : 'is preferred'
+  return strength === 'extensible' ? 'is required unless no code of it is suitable' : 'is recommended'
 }
 
 function shown({ system, code }: GivenCode): string {

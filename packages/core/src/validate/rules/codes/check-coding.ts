@@ -79,12 +79,15 @@ function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   const system = stringAt(value, 'system')
   if (system === undefined) {
     if (code === undefined) return
-    const text = 'A code without system has no defined meaning and cannot be checked.'
+    const text = 'A code with no system has no defined meaning and cannot be validated. A system should be provided.'
     run.findings.report(CODING_SYSTEM_MISSING, node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
     return
   }
   if (!isAbsoluteUri(system)) {
-    run.findings.report(CODING_SYSTEM_FORM, node, { text: `The system ${quoted(system)} must be an absolute URI.`, at: 'system' })
+    run.findings.report(CODING_SYSTEM_FORM, node, {
+      text: `The system must be an absolute reference, not ${quoted(system)}.`,
+      at: 'system',
+    })
   }
   const family = run.definitions.codeSystem(formatCanonical(system, stringAt(value, 'version')))
   if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family, rules })
@@ -109,7 +112,7 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }
   const provider = family.provider(version)
   if (provider === undefined) {
     run.findings.report(CODE_SYSTEM_VERSION, node, {
-      text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} is not known here; known: ${family.versions.join(', ')}.`,
+      text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} could not be found; known versions: ${family.versions.join(', ')}.`,
       at: 'system',
     })
     return
@@ -125,18 +128,21 @@ function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: st
   const definition = run.definitions.definition('CodeSystem', url)
   if (valueSet === PENDING || definition === PENDING) return
   if (definition?.['content'] === 'supplement') {
-    const text = `${quoted(url)} only supplements a code system, so it has no codes of its own.`
+    const text = `${quoted(url)} is a code system supplement, so it cannot be used as a system.`
     run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', severity: 'error' })
     return
   }
   if (valueSet === undefined) return reportUnknownUrl(run, node, { url, rules })
-  run.findings.report(CODING_SYSTEM_FORM, node, { text: `${quoted(url)} is a value set, not a code system.`, at: 'system' })
+  run.findings.report(CODING_SYSTEM_FORM, node, {
+    text: `The system ${quoted(url)} references a value set, not a code system.`,
+    at: 'system',
+  })
 }
 
 function reportUnknownUrl(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
   const isUnbound = isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
   if (isUnbound && isExampleUrl(url)) return
-  const text = `The code system ${quoted(url)} is not known here.`
+  const text = `The code system ${quoted(url)} could not be found, so the code is not checked.`
   run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
 }
 
@@ -149,7 +155,7 @@ export function isExampleUrl(url: string): boolean {
 function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
   const { url, complete } = provider.header
   run.findings.report(CODE_UNKNOWN, node, {
-    text: `The code system ${quoted(url)} has no code ${quoted(code)}.`,
+    text: `Unknown code ${quoted(code)} in the code system ${quoted(url)}.`,
     severity: complete ? 'error' : 'warning',
     at: 'code',
     help: () => nearestCode(node, code, provider),
@@ -177,7 +183,7 @@ function checkConcept(
 ): void {
   if (provider.status(concept).inactive) {
     run.findings.report(CONCEPT_INACTIVE, node, {
-      text: `${quoted(provider.code(concept))} is not in use any more; choose another code.`,
+      text: `${quoted(provider.code(concept))} is inactive and should not be used.`,
     })
   }
   const display = stringAt(coding, 'display')
@@ -185,7 +191,7 @@ function checkConcept(
   if (display === undefined || texts.length === 0 || texts.some((text) => folded(text) === folded(display))) return
   if (displaysInLists(run, node, rules).some((text) => folded(text) === folded(display))) return
   run.findings.report(DISPLAY_WRONG, node, {
-    text: `The display of ${quoted(provider.code(concept))} is not ${quoted(display)}; it is one of ${texts.slice(0, 5).map(quoted).join(', ')}.`,
+    text: `Wrong display name ${quoted(display)} for ${quoted(provider.code(concept))}; valid displays: ${texts.slice(0, 5).map(quoted).join(', ')}.`,
     at: 'display',
   })
 }
@@ -240,7 +246,7 @@ function checkUnit(run: Run, node: FhirNode): void {
   if (provider === undefined) return
   if (provider.find(code) === undefined) reportUnknownCode(run, node, { code, provider })
   else if (ANNOTATED_UNIT.test(code)) {
-    const text = `The unit ${quoted(code)} has an annotation, which means nothing to whoever compares units; put it into the text of the unit.`
+    const text = `The unit ${quoted(code)} has an annotation, which is ignored when units are compared; put it into the text of the unit.`
     run.findings.report(UNIT_ANNOTATION, node, { text })
   }
 }

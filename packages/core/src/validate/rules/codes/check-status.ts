@@ -31,7 +31,7 @@ function checkStatus(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
 
 const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
   draft: 'a draft',
-  experimental: 'an experiment',
+  experimental: 'experimental',
   deprecated: 'deprecated',
   withdrawn: 'withdrawn',
   retired: 'retired',

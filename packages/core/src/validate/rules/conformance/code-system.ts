@@ -80,13 +80,13 @@ function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
   const [concept] = content === 'not-present' ? childrenOf(run, node, 'concept') : []
   if (concept !== undefined)
     run.findings.report(CODE_SYSTEM_CONTENT, concept, {
-      text: 'The concepts are said not to be present, but here is one.',
+      text: 'The content is not-present, but there are concepts.',
       code: 'invalid',
     })
   if (content === undefined || isSupplement === (content === 'supplement')) return
   const text = isSupplement
     ? `A CodeSystem that supplements another must have the content 'supplement', not ${quoted(content)}.`
-    : 'A supplement must say what it supplements.'
+    : 'A CodeSystem with the content supplement must state what it supplements.'
   run.findings.report(CODE_SYSTEM_CONTENT, node, { text, at: 'content' })
 }
 
@@ -110,7 +110,7 @@ function checkCount(run: Run, node: FhirNode, { system, found }: { system: JsonO
   const stated = system['count']
   const content = stringAt(system, 'content')
   if (content === 'complete' && found === 0) {
-    run.findings.report(CODE_SYSTEM_EMPTY, node, { text: 'The code system is said to be complete, but has no concepts.' })
+    run.findings.report(CODE_SYSTEM_EMPTY, node, { text: 'The content is complete, but there are no concepts.' })
     return
   }
   if (typeof stated !== 'number') return
@@ -122,7 +122,7 @@ function checkCount(run: Run, node: FhirNode, { system, found }: { system: JsonO
   }
   if ((content === 'fragment' || content === 'example') && found >= stated) {
     run.findings.report(CODE_SYSTEM_COUNT, node, {
-      text: `The count is ${stated}, but there are ${found} concepts, though not all are here.`,
+      text: `The count is ${stated}, but there are ${found} concepts, although the content is not complete.`,
       at: 'count',
       severity: 'warning',
     })
@@ -133,26 +133,26 @@ function checkCount(run: Run, node: FhirNode, { system, found }: { system: JsonO
 function checkMeaning(run: Run, node: FhirNode, system: JsonObject): void {
   const say = (name: string, why: string): void =>
     run.findings.report(CODE_SYSTEM_INCOMPLETE, node, {
-      text: `The code system should say in ${name} ${why}.`,
+      text: `The code system should have ${name}, which states ${why}.`,
       severity: isOfHl7(system) ? 'warning' : 'information',
     })
-  if (system['caseSensitive'] === undefined) say('caseSensitive', 'whether upper and lower case differ')
+  if (system['caseSensitive'] === undefined) say('caseSensitive', 'whether codes are case-sensitive')
   const isNested = objectsAt(system, 'concept').some((concept) => objectsAt(concept, 'concept').length > 0)
-  if (isNested && system['hierarchyMeaning'] === undefined) say('hierarchyMeaning', 'what it means that concepts are in others')
+  if (isNested && system['hierarchyMeaning'] === undefined) say('hierarchyMeaning', 'what the hierarchy of concepts means')
 }
 
-/** These are told by the code system that is supplemented. */
+/** These come from the code system that is supplemented. */
 function checkSupplement(run: Run, node: FhirNode, system: JsonObject): void {
   for (const name of ['caseSensitive', 'hierarchyMeaning']) {
     if (system[name] !== undefined)
-      run.findings.report(CODE_SYSTEM_CONTENT, node, { text: `A supplement has no ${name} of its own.`, at: name })
+      run.findings.report(CODE_SYSTEM_CONTENT, node, { text: `A supplement must not have ${name}.`, at: name })
   }
 }
 
 function checkDefinitions(run: Run, node: FhirNode): void {
   const bare = childrenOf(run, node, 'concept').find(({ value }) => isObject(value) && value['definition'] === undefined)
   if (bare !== undefined)
-    run.findings.report(CODE_SYSTEM_INCOMPLETE, bare, { text: 'Every concept of a code system of HL7 should have a definition.' })
+    run.findings.report(CODE_SYSTEM_INCOMPLETE, bare, { text: 'Every concept of an HL7 code system should have a definition.' })
 }
 
 /** Checks the concepts of a CodeSystem: that their properties are declared and of the declared type, and that those of a supplement are known. */
@@ -181,7 +181,7 @@ function* checkLevel(run: Run, holder: FhirNode, known: Known): Work<void> {
     const code = textOf(concept, 'code')
     if (code !== undefined && known.supplemented !== undefined && known.supplemented.find(code) === undefined) {
       run.findings.report(CODE_SYSTEM_SUPPLEMENT, concept, {
-        text: `The code system ${quoted(known.supplemented.header.url)}, which is supplemented, has no code ${quoted(code)}.`,
+        text: `The code system ${quoted(known.supplemented.header.url)}, which is supplemented, does not define the code ${quoted(code)}.`,
       })
     }
     for (const property of childrenOf(run, concept, 'property')) checkProperty(run, property, known)
@@ -197,7 +197,7 @@ function checkProperty(run: Run, property: FhirNode, { types }: Known): void {
   if (!types.has(code)) run.findings.report(CODE_SYSTEM_PROPERTY, property, { text: `The property ${quoted(code)} is not declared.` })
   else if (type !== undefined && value !== undefined && value.type.name !== type)
     run.findings.report(CODE_SYSTEM_PROPERTY, property, {
-      text: `The property ${quoted(code)} is declared with the type ${type}, but has a ${value.type.name} here.`,
+      text: `The property ${quoted(code)} has the type ${type}, but its value here is a ${value.type.name}.`,
     })
 }
 
@@ -245,7 +245,7 @@ function checkPropertyMeaning(run: Run, property: FhirNode, { code, uri }: Prope
     if (text !== undefined) run.findings.report(CODE_SYSTEM_PROPERTY, property, { text })
   } else if (code !== undefined && !STANDARD.has(code)) {
     run.findings.report(CODE_SYSTEM_PROPERTY, property, {
-      text: `The property ${quoted(code)} has no uri, so nothing tells what it means.`,
+      text: `The property ${quoted(code)} has no uri, so its meaning is unknown.`,
       severity: 'information',
     })
   }
@@ -256,7 +256,7 @@ const HL7 = `${CONCEPT_PROPERTIES}#`
 function standardProblem(run: Run, uri: string, stated: string | undefined): string | undefined {
   const name = uri.slice(HL7.length)
   const type = STANDARD.get(name)
-  if (!isDefined(run, name)) return `FHIR defines no property ${quoted(uri)}; give your own properties a uri of your own.`
+  if (!isDefined(run, name)) return `FHIR defines no property ${quoted(uri)}; use another uri for your own properties.`
   if (type === undefined || stated === undefined || stated === type) return undefined
   return `The property ${quoted(uri)} has the type ${type}, not ${quoted(stated)}.`
 }

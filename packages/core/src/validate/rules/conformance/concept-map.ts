@@ -53,7 +53,8 @@ function scopeOf(run: Run, map: FhirNode, name: 'source' | 'target'): CodeList |
 function systemOf(run: Run, group: FhirNode, name: 'source' | 'target'): CodeSystemProvider | undefined {
   const url = textOf(group, name)
   const version = textOf(group, `${name}Version`)
-  if (url === undefined) run.findings.report(CONCEPT_MAP_CODE, group, { text: `The group does not tell the code system of its ${name}s.` })
+  if (url === undefined)
+    run.findings.report(CONCEPT_MAP_CODE, group, { text: `The group has no ${name}, so its ${name} codes cannot be checked.` })
   const family = url === undefined ? PENDING : run.definitions.codeSystem(version === undefined ? url : `${url}|${version}`)
   const provider = family === PENDING ? undefined : family.provider(version)
   return provider?.header.complete === true ? provider : undefined
@@ -66,11 +67,13 @@ function checkCode(run: Run, holder: FhirNode, { provider, scope }: Side): void 
   const { url } = provider.header
   const concept = provider.find(code.value)
   const say = (text: string): void => run.findings.report(CONCEPT_MAP_CODE, code, { text })
-  if (concept === undefined) return say(`The code system ${quoted(url)} has no code ${quoted(code.value)}.`)
+  if (concept === undefined) return say(`Unknown code ${quoted(code.value)} in the code system ${quoted(url)}.`)
   if (scope?.has({ system: url, code: code.value }) === 'out')
     say(`The code ${quoted(code.value)} is not in the value set ${scope.canonical}.`)
   const display = textOf(holder, 'display')
   const texts = conceptTexts(provider, concept).map(({ value }) => value)
   if (display === undefined || texts.length === 0 || texts.some((text) => foldTerm(text) === foldTerm(display))) return
-  say(`${quoted(display)} is not a display of the code ${quoted(code.value)}; it has ${texts.slice(0, 5).map(quoted).join(', ')}.`)
+  say(
+    `Wrong display name ${quoted(display)} for the code ${quoted(code.value)}; valid displays: ${texts.slice(0, 5).map(quoted).join(', ')}.`,
+  )
 }

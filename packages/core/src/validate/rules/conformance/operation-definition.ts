@@ -36,7 +36,7 @@ function checkUse(run: Run, node: FhirNode, { use, name }: { use: string; name: 
   const parameters = childrenOf(run, node, 'parameter').filter((parameter) => textOf(parameter, 'use') === use)
   const names = new Set(parameters.map((parameter) => textOf(parameter, 'name')))
   for (const missing of [...slices.keys()].filter((slice) => !names.has(slice))) {
-    const text = `The profile ${quoted(profile.canonical)} has a parameter ${quoted(missing)}, which the operation does not have.`
+    const text = `The profile ${quoted(profile.canonical)} has a parameter ${quoted(missing)}, which the operation does not define.`
     run.findings.report(OPERATION_PARAMETER, node, { text, at: name, severity: 'warning', code: 'unknown' })
   }
   for (const parameter of parameters) checkParameter(run, parameter, { profile, slice: slices.get(textOf(parameter, 'name') ?? '') })
@@ -62,7 +62,7 @@ function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile:
     return
   }
   for (const difference of differences(run, node, slice)) {
-    const text = `The profile ${quoted(profile.canonical)} says otherwise of ${name}: ${difference}.`
+    const text = `The profile ${quoted(profile.canonical)} defines ${name} differently: ${difference}.`
     run.findings.report(OPERATION_PARAMETER, node, { text })
   }
 }
@@ -90,7 +90,7 @@ function typesOf({ children }: ElementRule): readonly TypeRule[] {
   })
 }
 
-/** Types that stand for many. */
+/** Types that include many others. */
 const ANY: ReadonlySet<string> = new Set(['Any', 'Element', 'Resource', 'DomainResource'])
 
 function typeDifferences(node: FhirNode, types: readonly TypeRule[]): readonly string[] {

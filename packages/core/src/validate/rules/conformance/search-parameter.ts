@@ -43,7 +43,7 @@ function checkSearchParameter(run: Run, node: FhirNode): void {
   const origin = derivedFrom === undefined ? undefined : run.definitions.definition('SearchParameter', derivedFrom)
   if (derivedFrom !== undefined && origin === undefined)
     run.findings.report(SEARCH_PARAMETER, node, {
-      text: `The parameter ${quoted(derivedFrom)}, from which this derives, is not known here.`,
+      text: `The parameter ${quoted(derivedFrom)}, which this one is derived from, could not be found.`,
       severity: 'warning',
     })
   if (origin !== undefined && origin !== PENDING) checkOrigin(run, node, { origin, bases })
@@ -53,14 +53,14 @@ function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: Json
   const type = textOf(node, 'type')
   if (type !== undefined && origin['type'] !== type) {
     run.findings.report(SEARCH_PARAMETER, node, {
-      text: `The type is ${quoted(type)}, but that of the parameter it derives from is ${quoted(String(origin['type']))}.`,
+      text: `The type is ${quoted(type)}, but the type of the parameter it is derived from is ${quoted(String(origin['type']))}.`,
     })
   }
   const allowed: unknown = origin['base']
   if (!Array.isArray(allowed)) return
   for (const base of bases) {
     if (!allowed.includes(base))
-      run.findings.report(SEARCH_PARAMETER, node, { text: `${quoted(base)} is not a base of the parameter that this derives from.` })
+      run.findings.report(SEARCH_PARAMETER, node, { text: `${quoted(base)} is not a base of the parameter that this one is derived from.` })
   }
 }
 
@@ -80,7 +80,7 @@ function expressionProblem(run: Run, expression: string, bases: readonly string[
     const unknown = pathsIn(ast).find(
       (path) => run.model.type(path.split('.', 1)[0] ?? '') !== undefined && placeOf(run.model, path) === undefined,
     )
-    return unknown === undefined ? undefined : `There is no element ${quoted(unknown)}.`
+    return unknown === undefined ? undefined : `Unknown element ${quoted(unknown)}.`
   } catch (error) {
     if (error instanceof OperationError && error.code !== 'too-costly') return `The expression cannot be read: ${error.message}`
     throw error
@@ -156,6 +156,6 @@ function checkCapability(run: Run, parameter: FhirNode): void {
   const definition = canonical === undefined ? undefined : run.definitions.definition('SearchParameter', canonical)
   if (!isObject(definition) || type === undefined || definition['type'] === type) return
   run.findings.report(CAPABILITY_SEARCH, parameter, {
-    text: `The type is ${quoted(type)}, but the parameter is defined with ${quoted(String(definition['type']))}.`,
+    text: `The type is ${quoted(type)}, but the definition of the search parameter has the type ${quoted(String(definition['type']))}.`,
   })
 }

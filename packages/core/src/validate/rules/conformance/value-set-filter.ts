@@ -43,7 +43,7 @@ export function checkFilter(run: Run, filter: FhirNode, canonical: string): void
   const type = typeOf(system, property)
   if (type === undefined) {
     run.findings.report(VALUE_SET_FILTER, filter, {
-      text: `The code system ${quoted(canonical)} has no property ${quoted(property)}, so the filter may not be understood.`,
+      text: `The code system ${quoted(canonical)} has no property ${quoted(property)}, so the filter may not work.`,
       severity: 'warning',
     })
     return
@@ -62,7 +62,7 @@ function operatorProblem(operator: string, type: string, value: string | undefin
   if (BY_CONCEPT.has(operator) && !MAY_BE_CONCEPT.has(type))
     return `A property of the type ${type} has no hierarchy for the operator ${quoted(operator)}.`
   if (operator !== 'exists' || value === 'true' || value === 'false') return undefined
-  return 'Something exists or not: the value must be true or false.'
+  return 'The value of the operator exists must be true or false.'
 }
 
 function hasProperties({ content }: JsonObject): boolean {

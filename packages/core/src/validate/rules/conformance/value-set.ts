@@ -56,7 +56,7 @@ function* checkPart(run: Run, part: FhirNode): Work<void> {
   if (system === undefined) return
   if (!isAbsoluteUri(system) || system.includes('|')) {
     run.findings.report(VALUE_SET_SYSTEM, part, {
-      text: `The system must be an absolute URI without version, not ${quoted(system)}; a contained CodeSystem too is named by its url.`,
+      text: `The system must be an absolute URI without version, not ${quoted(system)}; also for a contained CodeSystem.`,
     })
     return
   }
@@ -71,9 +71,9 @@ function checkImports(run: Run, part: FhirNode): void {
     run.findings.report(VALUE_SET_IMPORT, node, { text, ...(code !== undefined && { code }) })
   for (const one of imports) {
     if (typeof one.value === 'string' && !one.value.startsWith('#') && run.definitions.valueSet(one.value) === undefined)
-      warn(one, `The value set ${quoted(one.value)} is not known here.`)
+      warn(one, `The value set ${quoted(one.value)} could not be found.`)
   }
-  if (imports.length > 1) warn(part, 'Only codes that are in all of the value sets are meant.', 'informational')
+  if (imports.length > 1) warn(part, 'Only codes that are in all of these value sets are included.', 'informational')
 }
 
 /** What is said of the content of a code system that cannot give all codes. */
@@ -89,7 +89,7 @@ function checkSystem(run: Run, part: FhirNode, system: string): void {
   if (definition === undefined) return checkUnknown(run, part, system)
   const content = CONTENT.get(definition['content'])
   if (content === undefined) return
-  const text = `Of the code system ${quoted(system)} there is only a part here: ${quoted(String(definition['content']))}.`
+  const text = `The content of the code system ${quoted(system)} is ${quoted(String(definition['content']))}, so it is not complete.`
   run.findings.report(VALUE_SET_SYSTEM, part, { text, ...content })
 }
 
@@ -97,10 +97,10 @@ function checkUnknown(run: Run, part: FhirNode, system: string): void {
   const valueSet = run.definitions.valueSet(system)
   if (valueSet === PENDING) return
   if (valueSet !== undefined)
-    run.findings.report(VALUE_SET_SYSTEM, part, { text: `${quoted(system)} is a value set, not a code system; include it as such.` })
+    run.findings.report(VALUE_SET_SYSTEM, part, { text: `${quoted(system)} is a value set, not a code system; include it with valueSet.` })
   else if (childrenOf(run, part, 'concept').length > 0 && resourceOf(part).slot?.name !== 'contained')
     run.findings.report(VALUE_SET_SYSTEM, part, {
-      text: `The code system ${quoted(system)} is not known here, so its codes are not checked.`,
+      text: `The code system ${quoted(system)} could not be found, so its codes are not checked.`,
       severity: isExampleUrl(system) ? 'information' : 'warning',
       code: 'business-rule',
     })
@@ -116,14 +116,14 @@ function* checkConcepts(run: Run, part: FhirNode, system: string): Work<void> {
     yield
     const code = textOf(concept, 'code')
     if (code === undefined || provider.find(code) !== undefined) continue
-    run.findings.report(VALUE_SET_CODE, concept, { text: `The code system ${quoted(system)} has no code ${quoted(code)}.` })
+    run.findings.report(VALUE_SET_CODE, concept, { text: `Unknown code ${quoted(code)} in the code system ${quoted(system)}.` })
   }
 }
 
 const PARAMETER = 'http://hl7.org/fhir/tools/StructureDefinition/valueset-parameter'
 const EXPRESSION = 'http://hl7.org/fhir/StructureDefinition/cqf-expression'
 
-/** Checks that the expressions that stand for values of filters can be read, and that they use the parameters that the ValueSet declares. */
+/** Checks that the expressions in place of values of filters can be read, and that they use the parameters that the ValueSet declares. */
 function checkParameters(run: Run, node: FhirNode): void {
   const declared = extensionsOf(run, node, PARAMETER).map((extension) => ({ extension, name: nameOf(run, extension) }))
   const names = new Set(declared.map(({ name }) => name))

@@ -79,7 +79,7 @@ function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invaria
   })
 }
 
-/** What to add to the constraint's own words; `undefined` when it holds, or cannot be told yet. An expression that cannot be evaluated does not hold. */
+/** What to add to the constraint's own words; `undefined` when it is met, or cannot be decided yet. An expression that cannot be evaluated is not met. */
 function problemOf(run: Run, node: FhirNode, { constraint: { expression }, rule }: Invariant): string | undefined {
   const native = NATIVE_CONSTRAINTS.get(expression)?.(run, node)
   if (native !== undefined) return native ? undefined : ''

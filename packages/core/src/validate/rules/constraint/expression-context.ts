@@ -39,7 +39,7 @@ function conformsTo(run: Run, node: FhirNode, canonical: string): boolean | unde
   return profile.type === node.type.name && conforms(run, node, { rules: profileRoots(run, canonical), key: canonical })
 }
 
-/** For good pending when the value set is not known, or needs content that is not here: what depends on that cannot be told to fail. */
+/** Always pending when the value set is not known, or needs content that is not available: what depends on that cannot be said to fail. */
 function memberOf(run: Run, coded: Item, canonical: string): boolean | Pending {
   const list = run.definitions.valueSet(canonical)
   if (list === undefined || list === PENDING) return PENDING

@@ -28,7 +28,7 @@ export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map
   [SDF_8A, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first.startsWith(type))],
 ])
 
-/** For what the checks of a type tell; elsewhere it is for the expression to say. */
+/** For constraints that the checks of a type report; on other types the expression decides. */
 function isCheckedOn(checked: string): NativeConstraint {
   return (_run, { type }) => (type.name === checked ? true : undefined)
 }

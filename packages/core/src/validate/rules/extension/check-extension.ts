@@ -54,9 +54,9 @@ function checkPart(run: Run, node: FhirNode, url: string): void {
   if (isInner && outer === undefined) return
   const parts = outer === undefined ? [] : partsOf(run, outer)
   if (outer === undefined || parts.length === 0) {
-    run.findings.report(EXTENSION_URL, node, { text: `The url of an extension must be absolute, not ${quoted(url)}.` })
+    run.findings.report(EXTENSION_URL, node, { text: `The extension url must be absolute, not ${quoted(url)}.` })
   } else if (!parts.includes(url)) {
-    const text = `The extension ${quoted(outer.url)} has no part ${quoted(url)}; its parts are ${parts.map(quoted).join(', ')}.`
+    const text = `The extension ${quoted(outer.url)} does not define a sub-extension ${quoted(url)}; it defines ${parts.map(quoted).join(', ')}.`
     run.findings.report(EXTENSION_URL, node, { text, code: 'invalid' })
   }
 }

@@ -31,7 +31,7 @@ export const extensionContextRule: NodeRule = {
   check: checkExtensionContext,
 }
 
-/** Checks that an extension stands where its definition allows, and is a modifier only where it may be one. */
+/** Checks that an extension is used where its definition allows, and is a modifier only where it may be one. */
 function checkExtensionContext(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   const profile = url?.includes(':') === true ? run.definitions.profile(url) : undefined
@@ -47,18 +47,20 @@ interface Definition {
   readonly rule: ExtensionRule
 }
 
-/** Once for each extension: it may stand in hundreds of places. */
+/** Once for each extension: it may occur in hundreds of places. */
 function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }: Definition): void {
   if (outdated === undefined || run.indexes.noted.has(profile.canonical)) return
   run.indexes.noted.add(profile.canonical)
-  const text = `The extension ${profile.canonical} should not be used any more: ${quoted(outdated)}.`
+  const text = `The extension ${profile.canonical} should not be used: ${quoted(outdated)}.`
   run.findings.report(EXTENSION_OUTDATED, node, { text, profile: profile.canonical })
 }
 
 function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition): void {
   const isModifier = node.slot?.name === 'modifierExtension'
   if (rule.isModifier === isModifier) return
-  const text = isModifier ? `${quoted(profile.url)} is not a modifier extension.` : `${quoted(profile.url)} must be a modifierExtension.`
+  const text = isModifier
+    ? `${quoted(profile.url)} is not a modifier extension, so it must not be used as one.`
+    : `${quoted(profile.url)} is a modifier extension, so it must be used in modifierExtension.`
   run.findings.report(EXTENSION_MODIFIER, node, { text, profile: profile.canonical })
 }
 
@@ -66,7 +68,7 @@ function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { context
   if (parent === undefined || contexts.length === 0 || contexts.some((context) => isIn(run, parent, context))) return
   if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
   run.findings.report(EXTENSION_CONTEXT, parent, {
-    text: `The extension ${quoted(profile.url)} is not for this element, but for ${contexts.map(({ expression }) => expression).join(', ')}.`,
+    text: `The extension ${quoted(profile.url)} is not allowed at this point; allowed contexts: ${contexts.map(({ expression }) => expression).join(', ')}.`,
     profile: profile.canonical,
   })
 }
@@ -77,7 +79,7 @@ function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { inva
     const holds = run.definitions.expression(expression).test(expressionContext(run, parent), parent)
     if (holds === true || holds === PENDING) continue
     run.findings.report(EXTENSION_CONTEXT, parent, {
-      text: `The extension ${quoted(profile.url)} is not for this element, because of: ${expression}`,
+      text: `The extension ${quoted(profile.url)} is not allowed at this point: the context invariant ${quoted(expression)} is not met.`,
       profile: profile.canonical,
     })
   }
@@ -102,7 +104,7 @@ function isIn(run: Run, parent: FhirNode, { type, expression }: ExtensionContext
   return found === PENDING || found.some((item) => isNode(item) && pathOf(item) === pathOf(parent))
 }
 
-/** An extension on an extension may also stand on its value. */
+/** An extension on an extension may also be on its value. */
 function isWithin({ type, value }: FhirNode, url: string): boolean {
   return type.name === 'Extension' && isObject(value) && value['url'] === url
 }

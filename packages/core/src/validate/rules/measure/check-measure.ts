@@ -30,7 +30,7 @@ function checkMeasure(run: Run, node: FhirNode): void {
     const library = run.definitions.definition('Library', canonical)
     if (library === undefined) {
       run.findings.report(MEASURE_LIBRARY_UNKNOWN, node, {
-        text: `The library ${quoted(canonical)} is not known here, so criteria are not checked against it.`,
+        text: `The library ${quoted(canonical)} could not be found, so criteria are not checked against it.`,
       })
     } else if (library !== PENDING) libraries.push(library)
   }
@@ -44,7 +44,7 @@ function checkCriteria(run: Run, node: FhirNode, libraries: readonly JsonObject[
     const name = QUALIFIED.exec(textOf(criteria, 'expression') ?? '')?.[1]
     if (name === undefined || names.has(name)) continue
     run.findings.report(MEASURE_CRITERIA, criteria, {
-      text: `The criteria refer to the library ${quoted(name)}, which is none of the measure's libraries.`,
+      text: `The criteria refer to the library ${quoted(name)}, which is not a library of the measure.`,
     })
   }
 }

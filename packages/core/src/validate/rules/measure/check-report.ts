@@ -62,14 +62,14 @@ function* checkReport(run: Run, node: FhirNode): Work<void> {
   if (measure === PENDING) return
   if (measure === undefined) {
     run.findings.report(MEASURE_UNKNOWN, node, {
-      text: `The measure ${quoted(canonical)} is not known here, so the report is not checked against it.`,
+      text: `The measure ${quoted(canonical)} could not be found, so the report is not checked against it.`,
     })
     return
   }
   const check = { run, type: textOf(node, 'type'), measure, scoring: scoringOf(measure) }
   if (check.scoring === undefined)
     run.findings.report(MEASURE_SCORING_UNKNOWN, node, {
-      text: 'The measure does not tell its scoring, so scores are not checked.',
+      text: 'The measure has no scoring, so scores are not checked.',
       at: 'measure',
     })
   yield* checkGroups(check, node)
@@ -113,11 +113,11 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   if (type === 'subject-list') {
     const listed = subjects.reduce((sum, result) => sum + (listLength(run, result) ?? 1), 0)
     if (typeof count === 'number' && count !== listed)
-      run.findings.report(MEASURE_COUNT, population, { text: `The count is ${count}, but the subjectResults are ${listed}.` })
+      run.findings.report(MEASURE_COUNT, population, { text: `The count is ${count}, but there are ${listed} subjectResults.` })
     return
   }
   if (subjects.length > 0)
-    run.findings.report(MEASURE_COUNT, population, { text: 'Only reports of the type subject-list have subjectResults.' })
+    run.findings.report(MEASURE_COUNT, population, { text: 'Only reports of the type subject-list can have subjectResults.' })
   if (count === undefined) {
     run.findings.report(MEASURE_COUNT, population, {
       text: 'A report that is not a subject-list should have a count.',
@@ -139,11 +139,11 @@ function checkScore(check: ReportCheck, group: FhirNode): void {
   const [score] = childrenOf(run, group, 'measureScore')
   const reason = whyNone(check)
   if (reason !== undefined) {
-    if (score !== undefined) run.findings.report(MEASURE_SCORE, score, { text: `${reason} has no scores.` })
+    if (score !== undefined) run.findings.report(MEASURE_SCORE, score, { text: `${reason} must not have scores.` })
   } else if (score === undefined) {
     if (scoring !== undefined)
       run.findings.report(MEASURE_SCORE, group, {
-        text: `A group of a measure with the scoring ${scoring} needs a measureScore.`,
+        text: `A group of a measure with the scoring ${scoring} must have a measureScore.`,
         code: 'required',
       })
   } else if (scoring !== undefined) checkValue(check, score, scoring)
@@ -159,7 +159,7 @@ function checkValue({ run }: ReportCheck, score: FhirNode, scoring: string): voi
   const [value] = childrenOf(run, score, 'value')
   const units = ['unit', 'system', 'code'].flatMap((name) => childrenOf(run, score, name))
   const demand = (node: FhirNode, text: string): void => run.findings.report(MEASURE_SCORE, node, { text, code: 'required' })
-  if (value === undefined) demand(score, 'A score needs a value.')
+  if (value === undefined) demand(score, 'A score must have a value.')
   if (scoring === 'ratio' && units.length === 0)
     run.findings.report(MEASURE_SCORE, score, {
       text: 'The score of a ratio should have a unit.',
@@ -169,5 +169,5 @@ function checkValue({ run }: ReportCheck, score: FhirNode, scoring: string): voi
   if (scoring !== 'proportion') return
   if (typeof value?.value === 'number' && (value.value < 0 || value.value > 1))
     demand(value, 'The score of a proportion must be between 0 and 1.')
-  for (const unit of units) run.findings.report(MEASURE_SCORE, unit, { text: 'The score of a proportion has no unit.' })
+  for (const unit of units) run.findings.report(MEASURE_SCORE, unit, { text: 'The score of a proportion must not have a unit.' })
 }

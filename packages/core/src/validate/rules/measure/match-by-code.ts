@@ -44,7 +44,7 @@ export function* matchByCode(run: Run, parent: FhirNode, { nodes, definitions, w
   }
   for (const missing of definitions)
     if (!matches.has(missing) && !isObservation(missing))
-      say(parent, `The report has no ${what} for the one ${quoted(nameOf(missing))} of the measure.`)
+      say(parent, `The report has no ${what} for the ${what} ${quoted(nameOf(missing))} of the measure.`)
   return [...matches.values()]
 }
 
@@ -54,7 +54,7 @@ function onlyPair([node, ...others]: readonly FhirNode[], [definition, ...more]:
   return areCoded(node, definition) ? undefined : { node, definition }
 }
 
-/** Where the first definition with one of the part's codes stands; nowhere is -1. */
+/** Index of the first definition with one of the part's codes; -1 when there is none. */
 function placeOf(part: FhirNode, places: ReadonlyMap<string, number>): number {
   const found = codesOf(part).flatMap((code) => [...codingKeys(code), ...textKeys(code)].flatMap((key) => places.get(key) ?? []))
   return found.length === 0 ? -1 : Math.min(...found)
@@ -67,7 +67,7 @@ interface Found {
 }
 
 function matchProblem(part: FhirNode, what: string, { match, isTaken }: Found): string | undefined {
-  if (codesOf(part).length === 0) return `The ${what} needs the code of a ${what} in the measure.`
+  if (codesOf(part).length === 0) return `The ${what} must have the code of a ${what} in the measure.`
   if (match === undefined) return `The measure has no ${what} with this code.`
   return isTaken ? `There is already a ${what} with this code.` : undefined
 }

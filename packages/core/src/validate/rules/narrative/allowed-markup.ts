@@ -59,7 +59,7 @@ export function unescaped(text: string): string {
   return text.replace(REFERENCE, (whole) => resolved(whole) ?? whole)
 }
 
-/** What one reference, `&` to `;`, stands for. */
+/** What one reference, `&` to `;`, means. */
 function resolved(reference: string): string | undefined {
   const name = reference.slice(1, -1)
   if (!name.startsWith('#')) return PREDEFINED.get(name)

@@ -53,9 +53,9 @@ function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
   if (narrative.hasForeignMarkup) run.findings.report(INVARIANT, node, { text: TXT_1 })
   for (const text of narrative.problems) run.findings.report(NARRATIVE, node, { text })
   if (narrative.hasSpaceAttribute)
-    run.findings.report(NARRATIVE, node, { text: "The attribute 'xml:space' has no effect.", severity: 'information' })
+    run.findings.report(NARRATIVE, node, { text: "The attribute 'xml:space' has no effect in a narrative.", severity: 'information' })
   if (!narrative.hasContent)
-    run.findings.report(NARRATIVE, node, { text: 'A narrative should have some text or an image.', severity: 'warning' })
+    run.findings.report(NARRATIVE, node, { text: 'The narrative should have some content: text or an image.', severity: 'warning' })
   const outer = narrative.fragments.filter((fragment) => !narrative.ids.has(fragment))
   if (outer.length > 0) run.scheduler.later(() => checkFragments(run, node, outer))
   if (narrative.sources.length > 0) run.scheduler.later(() => checkImages(run, node, narrative.sources))
@@ -68,7 +68,7 @@ function* checkFragments(run: Run, node: FhirNode, fragments: readonly string[])
   for (const fragment of fragments) {
     yield
     if (fragment !== '' && !ids.has(fragment))
-      run.findings.report(NARRATIVE, node, { text: `The narrative links to ${quoted(`#${fragment}`)}, which is not there.` })
+      run.findings.report(NARRATIVE, node, { text: `The hyperlink ${quoted(`#${fragment}`)} does not resolve.` })
   }
 }
 
@@ -79,7 +79,7 @@ function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Wor
     yield
     if (ids.has(source)) continue
     run.findings.report(NARRATIVE, node, {
-      text: `The narrative has an image ${quoted(`#${source}`)}, which is not there.`,
+      text: `The narrative has an image ${quoted(`#${source}`)}, which does not resolve.`,
       severity: 'warning',
     })
   }
@@ -89,7 +89,7 @@ function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Wor
 function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
   const { sections, hasUnsectioned } = narrative
   if (sections.length > 0 && hasUnsectioned)
-    run.findings.report(NARRATIVE_LANGUAGE, node, { text: 'The narrative has content outside of its sections by language.' })
+    run.findings.report(NARRATIVE_LANGUAGE, node, { text: 'The narrative has content outside its language sections.' })
   const resource = resourceOf(node)
   const own = isObject(resource.value) ? stringAt(resource.value, 'language') : undefined
   const { lang, xmlLang } = languageOf(narrative)
@@ -135,11 +135,13 @@ function checkLanguageSections(run: Run, node: FhirNode, { value: { sections = [
 function problemOf(languages: readonly string[], demand: string, own: string | undefined): string | undefined {
   if (demand === '_no')
     return languages.length > 0
-      ? `The narrative has sections in ${quoted(languages.join(', '))}, but may have none in languages.`
+      ? `The narrative has sections in ${quoted(languages.join(', '))}, but language sections are not allowed.`
       : undefined
-  if (demand === '_yes') return languages.length === 0 ? 'The narrative needs sections in languages.' : undefined
+  if (demand === '_yes') return languages.length === 0 ? 'The narrative must have language sections.' : undefined
   const needed = demand === '_resource' ? own : demand
-  return needed === undefined || languages.includes(needed) ? undefined : `The narrative needs a section in the language ${quoted(needed)}.`
+  return needed === undefined || languages.includes(needed)
+    ? undefined
+    : `The narrative must have a section in the language ${quoted(needed)}.`
 }
 
 /** Every id in a resource that a link can mean, with the number of places that have it, gathered once. */

@@ -129,7 +129,7 @@ function read(reading: Reading, token: XhtmlToken): void {
       return readOpening(reading, token)
     case 'close':
       if (token.name === 'p') reading.paragraphs--
-      if (reading.open.pop() !== token.name) reading.problems.add(`The element '${quotedName(token.name)}' is closed where it is not open.`)
+      if (reading.open.pop() !== token.name) reading.problems.add(`The element '${quotedName(token.name)}' is closed, but is not open.`)
   }
 }
 
@@ -156,7 +156,7 @@ function checkPlace(reading: Reading, token: OpenTag): void {
     reading.root ??= token
   }
   if (!isAllowedElement(token.name)) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
-  if (BLOCKS.has(token.name) && reading.paragraphs > 0) reading.problems.add(`A paragraph cannot have a '${token.name}' in it.`)
+  if (BLOCKS.has(token.name) && reading.paragraphs > 0) reading.problems.add(`A paragraph must not contain a '${token.name}'.`)
 }
 
 function readSection(reading: Reading, { name, attributes }: { name: string; attributes: readonly XhtmlAttribute[] }): void {
@@ -177,7 +177,7 @@ function readAttribute(reading: Reading, element: string, { name, value }: Xhtml
   checkEntities(reading, value)
   if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
   if (name === 'xml:space') reading.hasSpaceAttribute = true
-  if (name === 'style' && isLoadingStyle(unescaped(value))) problems.add('A style in the narrative loads something from elsewhere.')
+  if (name === 'style' && isLoadingStyle(unescaped(value))) problems.add('A style in the narrative loads external content.')
   if (LINKS.has(name)) readLink(reading, { name, link: unescaped(value) })
 }
 
@@ -188,7 +188,7 @@ function refuse(reading: Reading, problem: string): void {
 
 function checkEntities({ problems }: Reading, text: string): void {
   const entity = unknownEntity(text)
-  if (entity !== undefined) problems.add(`The narrative has an unknown entity ${quoted(entity)}.`)
+  if (entity !== undefined) problems.add(`The narrative contains an unknown entity ${quoted(entity)}.`)
 }
 
 /** Browsers ignore control characters and blanks in a scheme, so the check does too. */
@@ -197,7 +197,7 @@ function readLink(reading: Reading, { name, link }: { name: string; link: string
   if (plain.startsWith('#')) (name === 'href' ? reading.fragments : reading.sources).push(plain.slice(1))
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(plain)?.[1]?.toLowerCase()
   if (scheme !== undefined && !SAFE_SCHEMES.has(scheme)) {
-    reading.problems.add(`The narrative links to ${quoted(link)}, whose scheme is not one to follow.`)
+    reading.problems.add(`The hyperlink ${quoted(link)} has a scheme that is not allowed.`)
   }
 }
 

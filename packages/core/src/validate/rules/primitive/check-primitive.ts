@@ -110,7 +110,7 @@ function lowerUrn(text: string): string {
 }
 
 /**
- * Values of the same meaning that may have the form of the type where the value has not; the type's check tells which does.
+ * Values of the same meaning that may have the form of the type where the value has not; the check of the type decides which does.
  *
  * @param source The value as it was written, when it is a number.
  */
@@ -122,7 +122,7 @@ function repairsOf(type: string, value: unknown, source: string): readonly unkno
   return [...texts, ...typed(text)]
 }
 
-/** What the text stands for in JSON, when no digit is lost by that. */
+/** The JSON value that the text may mean, when no digit is lost by that. */
 function typed(text: string): readonly unknown[] {
   if (text === 'true' || text === 'false') return [text === 'true']
   return String(Number(text)) === text ? [Number(text)] : []

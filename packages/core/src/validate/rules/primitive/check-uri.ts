@@ -31,7 +31,7 @@ function checkFragment(run: Run, node: FhirNode): void {
   if (typeof value !== 'string' || !value.startsWith('#') || value === '#') return
   if (anchorsOf(run, containerOf(node)).has(value.slice(1))) return
   run.findings.report(URI_FRAGMENT, node, {
-    text: `${quoted(value)} seems to mean something in the resource, but nothing there has that id.`,
+    text: `The fragment ${quoted(value)} does not resolve: nothing in the resource has this id.`,
   })
 }
 
@@ -49,5 +49,5 @@ export const exampleUrlRule: NodeRule = {
 function checkExampleUrl(run: Run, node: FhirNode): void {
   const { value } = node
   if (!run.policy.refuses.has('examples') || typeof value !== 'string' || !EXAMPLE.test(value)) return
-  run.findings.report(URI_EXAMPLE, node, { text: `${quoted(value)} is a URL for examples, which are refused here.` })
+  run.findings.report(URI_EXAMPLE, node, { text: `Example URLs are not allowed here (${quoted(value)}).` })
 }

@@ -81,7 +81,11 @@ function isTime(text: string): boolean {
 function yearProblem(text: string, now: Date): PrimitiveProblem | undefined {
   const year = numberAt(text, 0, 4)
   if (year >= OLDEST_YEAR && year <= now.getUTCFullYear() + YEARS_AHEAD) return undefined
-  return { finding: PRIMITIVE_RANGE, text: `${quoted(text)} is outside the range of years that is to be expected.`, severity: 'warning' }
+  return {
+    finding: PRIMITIVE_RANGE,
+    text: `${quoted(text)} is outside the range of reasonable years; check for a data entry error.`,
+    severity: 'warning',
+  }
 }
 
 function wrong(text: string, type: string): PrimitiveProblem {

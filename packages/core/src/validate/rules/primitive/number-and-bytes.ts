@@ -61,7 +61,7 @@ function problemByCharacter(text: string): PrimitiveProblem | undefined {
 
 const invalid: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64.' }
 
-/** Number of octets that a valid base64 text stands for. */
+/** Number of octets that a valid base64 text encodes. */
 export function base64Length(text: string): number {
   let digits = 0
   for (let i = 0; i < text.length; i++) if (isDigit(text.charCodeAt(i))) digits++

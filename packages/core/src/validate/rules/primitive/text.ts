@@ -59,12 +59,20 @@ export function stringProblem(text: string): PrimitiveProblem | undefined {
 }
 
 const BLANK: PrimitiveProblem = { finding: PRIMITIVE_EMPTY, text: 'A value must not be blank.' }
-const AROUND: PrimitiveProblem = { finding: PRIMITIVE_SPACE, text: 'The text begins or ends with white space.', severity: 'warning' }
+const AROUND: PrimitiveProblem = {
+  finding: PRIMITIVE_SPACE,
+  text: 'The text should not start or finish with white space.',
+  severity: 'warning',
+}
 
 function markupProblem(text: string): PrimitiveProblem | undefined {
   const tag = WHOLE_TAG.exec(text)?.[0]
   if (tag === undefined) return undefined
-  return { finding: STRING_MARKUP, text: `The text has what looks like a tag of HTML: ${quoted(tag)}.`, severity: 'information' }
+  return {
+    finding: STRING_MARKUP,
+    text: `The text contains what looks like an embedded HTML tag: ${quoted(tag)}.`,
+    severity: 'information',
+  }
 }
 
 /** markdown: as string, white space around it is fine; a tag of HTML is a warning. */
@@ -74,13 +82,14 @@ export function markdownProblem(text: string): PrimitiveProblem | undefined {
   if (tag === undefined) return problem
   return {
     finding: MARKDOWN_HTML,
-    text: `The markdown seems to have a tag of HTML in it: ${quoted(tag)}. It is shown as text, not as markup.`,
+    text: `The markdown contains what looks like an embedded HTML tag: ${quoted(tag)}. It is displayed as text, not as markup.`,
     severity: 'warning',
   }
 }
 
 function textProblem(text: string): PrimitiveProblem | undefined {
-  if (text.length > MAX_STRING) return { finding: PRIMITIVE_TOO_LONG, text: `The text has more than ${MAX_STRING} characters.` }
+  if (text.length > MAX_STRING)
+    return { finding: PRIMITIVE_TOO_LONG, text: `The text is longer than the maximum of ${MAX_STRING} characters.` }
   if (isVisible(text.charCodeAt(0)) && isPlainText(text)) return undefined
   return text.trim() === '' ? BLANK : (encodingProblem(text) ?? controlProblem(text))
 }
@@ -89,7 +98,10 @@ function textProblem(text: string): PrimitiveProblem | undefined {
 export function codeProblem(text: string): PrimitiveProblem | undefined {
   if (isVisibleText(text)) return undefined
   if (text === text.trim() && !CODE_SPACE.test(text)) return encodingProblem(text)
-  return { finding: PRIMITIVE_FORM, text: `${quoted(text)} is not a valid code: it has white space where none is allowed.` }
+  return {
+    finding: PRIMITIVE_FORM,
+    text: `${quoted(text)} is not a valid code: leading, trailing and repeated white space is not allowed.`,
+  }
 }
 
 /** id: 1 to 64 letters, digits, hyphens and dots. */

@@ -24,7 +24,7 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
   }
   if (!MAY_BE_URN.test(text)) return undefined
   if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)
-  if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'it is not an OID')
+  if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'not a valid OID')
   return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined
 }
 
@@ -32,23 +32,23 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
 function uuidWarning(text: string): PrimitiveProblem | undefined {
   const [urn = ''] = text.split('#', 1)
   if (UUID.test(urn)) return undefined
-  if (!UUID.test(urn.toLowerCase())) return wrong(text, 'it is not a UUID')
-  return { finding: URI_FORM, text: `${quoted(text)} must be in lower case.`, severity: 'warning' }
+  if (!UUID.test(urn.toLowerCase())) return wrong(text, 'not a valid UUID')
+  return { finding: URI_FORM, text: `UUIDs must be in lower case: ${quoted(text)}.`, severity: 'warning' }
 }
 
 /** canonical: an absolute uri with an optional version, or a fragment for what is contained. */
 export function canonicalProblem(text: string): PrimitiveProblem | undefined {
-  return uriProblem(text) ?? (text.startsWith('#') || isAbsoluteUri(text) ? undefined : wrong(text, 'a canonical must be absolute'))
+  return uriProblem(text) ?? (text.startsWith('#') || isAbsoluteUri(text) ? undefined : wrong(text, 'canonical URLs must be absolute'))
 }
 
 /** oid: `urn:oid:` with digits and dots. */
 export function oidProblem(text: string): PrimitiveProblem | undefined {
-  return OID.test(text) ? undefined : wrong(text, 'it is not a urn:oid:')
+  return OID.test(text) ? undefined : wrong(text, 'an OID starts with urn:oid:')
 }
 
 /** uuid: `urn:uuid:` with a lower-case UUID. */
 export function uuidProblem(text: string): PrimitiveProblem | undefined {
-  return UUID.test(text) ? undefined : wrong(text, 'it is not a urn:uuid: in lower case')
+  return UUID.test(text) ? undefined : wrong(text, 'a UUID starts with urn:uuid: and is in lower case')
 }
 
 /** True for a uri with a scheme. */
@@ -57,5 +57,5 @@ export function isAbsoluteUri(text: string): boolean {
 }
 
 function wrong(text: string, why: string): PrimitiveProblem {
-  return { finding: URI_FORM, text: `${quoted(text)} is not a valid URI here: ${why}.` }
+  return { finding: URI_FORM, text: `${quoted(text)} is not a valid URI: ${why}.` }
 }

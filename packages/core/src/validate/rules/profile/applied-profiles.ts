@@ -50,14 +50,14 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
   const release = OTHER_RELEASE.exec(claim)?.[1]
   if (profile === undefined && release !== undefined) {
     run.findings.report(PROFILE_OTHER_VERSION, node, {
-      text: `The profile ${quoted(claim)} is for FHIR ${release}, so nothing of it is checked.`,
+      text: `The profile ${quoted(claim)} is for FHIR ${release} and has not been checked.`,
       at: `meta.profile[${index}]`,
     })
     return []
   }
   if (profile === undefined) {
     run.findings.report(PROFILE_UNKNOWN, node, {
-      text: `The profile ${quoted(claim)} is not known here, so nothing of it is checked.`,
+      text: `The profile ${quoted(claim)} could not be found and has not been checked.`,
       at: `meta.profile[${index}]`,
     })
     return []
@@ -76,7 +76,7 @@ function globalProfile(run: Run, node: FhirNode, canonical: string): readonly Pr
   if (profile === PENDING) return []
   if (profile !== undefined) return fittingProfile(run, node, profile)
   run.findings.report(PROFILE_UNKNOWN, node, {
-    text: `The profile ${canonical}, which an ImplementationGuide sets for every ${node.type.name}, is not known here.`,
+    text: `The profile ${canonical}, which an ImplementationGuide requires for every ${node.type.name}, could not be found.`,
   })
   return []
 }
@@ -104,7 +104,7 @@ export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
 function requested(run: Run, canonicals: readonly string[]): readonly Profile[] {
   return canonicals.flatMap((canonical) => {
     const profile = run.definitions.profile(canonical)
-    if (profile === undefined) throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} is not known.`)
+    if (profile === undefined) throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} could not be found.`)
     return profile === PENDING ? [] : [profile]
   })
 }
@@ -118,14 +118,14 @@ function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Pr
   const missing = missingBase(run, profile)
   if (missing !== undefined) {
     run.findings.report(DEFINITION_SNAPSHOT, node, {
-      text: `The profile ${quoted(profile.url)} cannot be used: it builds on ${quoted(missing)}, which is not known here or builds on it in turn.`,
+      text: `The profile ${quoted(profile.url)} cannot be used: it is derived from ${quoted(missing)}, which is unknown or part of a derivation cycle.`,
       profile: profile.canonical,
     })
     return []
   }
   if (isSubtype(run.model, node.type, profile.type)) return [profile]
   run.findings.report(PROFILE_TYPE, node, {
-    text: `The profile ${quoted(profile.url)} is for ${profile.type}, not for ${node.type.name}.`,
+    text: `The profile ${quoted(profile.url)} is a profile on ${profile.type}, not on ${node.type.name}.`,
     profile: profile.canonical,
   })
   return []

@@ -26,11 +26,11 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
   const list = canonicals.join(', ')
   if (fitting.length === 0 && !profiles.includes(undefined)) {
-    run.findings.report(PROFILE_CHOICE, node, { text: `This fits none of the profiles ${list}.` })
+    run.findings.report(PROFILE_CHOICE, node, { text: `Unable to find a match among the profiles ${list}.` })
     return choices.flatMap(({ rules }) => rules)
   }
   if (fitting.length > 1) {
-    run.findings.report(PROFILE_CHOICE, node, { text: `This fits several of the profiles ${list}.`, severity: 'warning' })
+    run.findings.report(PROFILE_CHOICE, node, { text: `Found several matching profiles among ${list}.`, severity: 'warning' })
   }
   return fitting[0]?.rules ?? []
 }
@@ -43,7 +43,7 @@ function onlyRoots(
   if (profile === undefined) {
     if (node.type.name === 'Extension') return []
     run.findings.report(PROFILE_UNKNOWN, node, {
-      text: `The profile ${canonical}, to which this must conform, is not known here.`,
+      text: `The profile ${canonical}, which this element must conform to, could not be found.`,
       severity: 'error',
     })
     return []
@@ -52,7 +52,7 @@ function onlyRoots(
   const isOfType = profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
   if (!isOfType) {
     run.findings.report(PROFILE_TYPE, node, {
-      text: `What stands here must conform to ${quoted(profile.url)}, which is for ${profile.type}, not for ${node.type.name}.`,
+      text: `This element must conform to ${quoted(profile.url)}, which is a profile on ${profile.type}, not on ${node.type.name}.`,
       profile: profile.canonical,
       ...(node.slot?.name === 'resource' && { code: 'informational' }),
     })

@@ -47,7 +47,7 @@ export function vitalSignsProfile(run: Run, node: FhirNode): readonly Profile[] 
   const profile = run.definitions.profile(`http://hl7.org/fhir/StructureDefinition/${PROFILES.get(key)}`)
   if (profile === undefined || profile === PENDING) return []
   run.findings.report(PROFILE_APPLIED, node, {
-    text: `This is checked against ${profile.url}, which FHIR requires because of the code ${key}.`,
+    text: `Validated against ${profile.url}, which FHIR requires because of the code ${key}.`,
     profile: profile.canonical,
   })
   return [profile]

@@ -40,25 +40,25 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
   if (options.length > 0) checkOption(check, valued, options)
   else if (valueSet !== undefined && !isFreeText(valued)) checkInValueSet(check, valued, valueSet)
   else if (CHOICES.has(item.type)) {
-    say(check, valued, { finding: ANSWER_OPTIONS_UNKNOWN, text: 'The item gives no options, so the answer cannot be checked.' })
+    say(check, valued, { finding: ANSWER_OPTIONS_UNKNOWN, text: 'The item has no options, so the answer cannot be checked.' })
   }
 }
 
 const CHOICES: ReadonlySet<string> = new Set(['choice', 'open-choice'])
 
-/** What a value set cannot tell of an answer that should be a code. */
+/** An answer that should be a code, but is text, which a value set cannot decide. */
 function isFreeText({ item, value }: ValuedAnswer): boolean {
   return CHOICES.has(item.type) && typeof value.value === 'string'
 }
 
-/** Checks that an option that excludes all others stands alone. */
+/** Checks that an option that excludes all others is the only answer. */
 export function checkExclusiveOptions({ run, form }: ResponseCheck, { node, answers }: ResponseItem, item: FormItem): void {
   if (answers.length < 2) return
   const exclusive = objectsAt(item.json, 'answerOption').filter((option) => extensionValues(option, EXCLUSIVE)[0] === true)
   const hit = exclusive.find((option) => answers.some(({ value }) => value !== undefined && isOption(value, option)))
   if (hit === undefined) return
   run.findings.report(ANSWER_OPTION, node, {
-    text: `An answer to ${quoted(item.linkId)} excludes all others, but there are ${answers.length}.`,
+    text: `An exclusive option of ${quoted(item.linkId)} was selected, but there are ${answers.length} answers.`,
     profile: form.canonical,
   })
 }
@@ -94,7 +94,7 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
   const { value } = valued.value
   if (list === PENDING) return
   if (list === undefined)
-    say(check, valued, { finding: VALUE_SET_UNKNOWN, text: `The value set ${quoted(canonical)} of the item is not known here.` })
+    say(check, valued, { finding: VALUE_SET_UNKNOWN, text: `The value set ${quoted(canonical)} of the item could not be found.` })
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
   else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
     check.run.findings.report(ANSWER_OPTION, valued.value, {
@@ -118,7 +118,7 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
     say(check, valued, {
       finding: ANSWER_CODE,
       severity: 'warning',
-      text: `The code ${quoted(code)} needs a system to be looked up in the item's value set.`,
+      text: `The code ${quoted(code)} must have a system to be checked against the value set of the item.`,
     })
     return
   }

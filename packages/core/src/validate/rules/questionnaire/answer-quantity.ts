@@ -83,10 +83,10 @@ function shown(quantity: JsonObject): string {
 
 const UCUM = 'http://unitsofmeasure.org'
 
-/** How a Quantity stands to another: `no-units` when one has a unit without code, `other-kind` when the units measure different things. */
+/** How a Quantity compares to another: `no-units` when one has a unit without code, `other-kind` when the units measure different things. */
 type QuantityOrder = number | 'no-units' | 'other-kind'
 
-/** Compares two Quantities: negative, zero or positive where they compare; `undefined` when it cannot be derived. */
+/** Compares two Quantities: negative, zero or positive where they compare; `undefined` when they cannot be compared. */
 function compareQuantity(a: JsonObject, b: JsonObject): QuantityOrder | undefined {
   const [left, right] = [a['value'], b['value']]
   if (typeof left !== 'number' || typeof right !== 'number') return undefined

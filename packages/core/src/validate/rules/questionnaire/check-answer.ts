@@ -122,8 +122,8 @@ interface Range {
 }
 
 function lengthProblem(text: string, { min, max }: Range): string | undefined {
-  if (typeof max === 'number' && text.length > max) return `The answer has ${text.length} characters, but at most ${max} are allowed.`
-  if (typeof min === 'number' && text.length < min) return `The answer has ${text.length} characters, but at least ${min} are needed.`
+  if (typeof max === 'number' && text.length > max) return `The answer has ${text.length} characters, but the maximum length is ${max}.`
+  if (typeof min === 'number' && text.length < min) return `The answer has ${text.length} characters, but the minimum length is ${min}.`
   return undefined
 }
 
@@ -142,10 +142,8 @@ function placesProblem({ run }: ResponseCheck, value: ValuedAnswer['value'], max
 }
 
 function rangeProblem(value: unknown, { min, max }: Range): string | undefined {
-  if (isScalar(min) && (compareValues(value, min) ?? 0) < 0)
-    return `The answer ${String(value)} is less than ${min}, the least that is allowed.`
-  if (isScalar(max) && (compareValues(value, max) ?? 0) > 0)
-    return `The answer ${String(value)} is more than ${max}, the most that is allowed.`
+  if (isScalar(min) && (compareValues(value, min) ?? 0) < 0) return `The answer ${String(value)} is less than the minimum ${min}.`
+  if (isScalar(max) && (compareValues(value, max) ?? 0) > 0) return `The answer ${String(value)} is more than the maximum ${max}.`
   return undefined
 }
 
@@ -168,7 +166,7 @@ function contentTypeProblem(attachment: JsonObject, item: JsonObject): string | 
   const allowed = extensionValues(item, MIME_TYPE).filter(isString)
   const contentType = stringAt(attachment, 'contentType')
   if (allowed.length === 0 || allowed.some((type) => contentType?.startsWith(type) === true)) return undefined
-  const fault = contentType === undefined ? 'The attachment needs a content type' : `The content type ${quoted(contentType)} is not allowed`
+  const fault = contentType === undefined ? 'The attachment has no content type' : `The content type ${quoted(contentType)} is not allowed`
   return `${fault}; allowed: ${allowed.join(', ')}.`
 }
 
@@ -177,13 +175,13 @@ function sizeProblem(attachment: JsonObject, item: JsonObject): string | undefin
   const data = stringAt(attachment, 'data')
   const size = data === undefined ? attachment['size'] : base64Length(data)
   if (typeof max !== 'number' || typeof size !== 'number' || size <= max) return undefined
-  return `The attachment has ${size} bytes, but at most ${max} are allowed.`
+  return `The attachment has ${size} bytes, but the maximum size is ${max}.`
 }
 
 const RESOURCE_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-referenceResource'
 const TYPED = /(?:^|\/)([A-Z][A-Za-z]{1,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 
-/** Checks that a reference leads to a type of resource, and to one that the item allows, where its form tells the type. */
+/** Checks that a reference leads to a type of resource, and to one that the item allows, where its form contains the type. */
 function checkTarget({ run, form }: ResponseCheck, { value, item }: ValuedAnswer): void {
   if (value.type.name !== 'Reference') return
   const allowed = extensionValues(item.json, RESOURCE_TYPE)

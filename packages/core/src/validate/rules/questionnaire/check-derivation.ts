@@ -30,7 +30,7 @@ export function checkDerivedFrom(run: Run, node: FhirNode): void {
     const found = run.definitions.definition('Questionnaire', base.value)
     if (found === PENDING) continue
     const mode = modeOf(base)
-    const fault = found === undefined ? 'is not known here' : FAULTS.get(mode)
+    const fault = found === undefined ? 'could not be found' : FAULTS.get(mode)
     if (fault !== undefined) report(run, base, { fault, isFine: found !== undefined && mode === 'inspiredBy' })
     else if (found !== undefined) checkDerivedItems(run, node, { form: readForm(base.value, found), isExtended: mode === 'extends' })
   }
@@ -38,9 +38,9 @@ export function checkDerivedFrom(run: Run, node: FhirNode): void {
 
 /** Why what derives from a known questionnaire is not checked. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
-  ['', 'is given without the type of the derivation'],
-  ['unknown', 'is given with a type of derivation that is not known'],
-  ['inspiredBy', 'is only an inspiration'],
+  ['', 'has no derivation type'],
+  ['unknown', 'has an unknown derivation type'],
+  ['inspiredBy', 'is only an inspiration (inspiredBy)'],
 ])
 
 function modeOf({ extra }: FhirNode): string {
@@ -55,7 +55,7 @@ function knownMode(coding: JsonObject): string {
 
 function report(run: Run, base: FhirNode, { fault, isFine }: { fault: string; isFine: boolean }): void {
   run.findings.report(QUESTIONNAIRE_DERIVED_FROM, base, {
-    text: `The questionnaire ${quoted(String(base.value))} ${fault}, so what derives from it is not checked.`,
+    text: `The questionnaire ${quoted(String(base.value))} ${fault}, so the derivation is not checked.`,
     ...(isFine && { severity: 'information' }),
   })
 }
@@ -76,7 +76,7 @@ function checkDerivedItems(run: Run, parent: FhirNode, origin: Origin): void {
     if (original !== undefined) checkItem(run, item, original)
     else if (!origin.isExtended)
       run.findings.report(QUESTIONNAIRE_DERIVED_ITEM, item, {
-        text: `The questionnaire that this derives from has no item ${quoted(linkId)}.`,
+        text: `The base questionnaire has no item ${quoted(linkId)}.`,
         code: 'not-found',
       })
     checkDerivedItems(run, item, origin)
@@ -85,18 +85,18 @@ function checkDerivedItems(run: Run, parent: FhirNode, origin: Origin): void {
 
 function checkItem(run: Run, item: FhirNode, original: FormItem): void {
   const say = (node: FhirNode, what: string): void =>
-    run.findings.report(QUESTIONNAIRE_DERIVED_ITEM, node, { text: `${what} in the questionnaire that this derives from.` })
+    run.findings.report(QUESTIONNAIRE_DERIVED_ITEM, node, { text: `${what} in the base questionnaire.` })
   for (const { name, isBroken, what } of KEPT) {
     for (const member of childrenOf(run, item, name)) if (isBroken(member.value, original)) say(member, what)
   }
   const { maxLength } = original.json
-  if (maxLength !== undefined && childrenOf(run, item, 'maxLength').length === 0) say(item, 'The answer has a greatest length')
+  if (maxLength !== undefined && childrenOf(run, item, 'maxLength').length === 0) say(item, 'The answer has a maximum length')
   checkAnswers(run, item, { original: original.json, say })
 }
 
 /** What cannot be otherwise than in the origin. */
 const KEPT: readonly { name: string; isBroken: (value: unknown, original: FormItem) => boolean; what: string }[] = [
-  { name: 'type', isBroken: (type, original) => type !== original.type, what: 'The type is another' },
+  { name: 'type', isBroken: (type, original) => type !== original.type, what: 'The type is different' },
   { name: 'repeats', isBroken: (repeats, original) => repeats === true && !original.repeats, what: 'The item does not repeat' },
   { name: 'required', isBroken: (required, original) => required === false && original.required, what: 'The item is required' },
   { name: 'maxLength', isBroken: (length, { json: { maxLength } }) => Number(length) > Number(maxLength), what: 'The answer is shorter' },
@@ -110,7 +110,7 @@ interface OriginalAnswers {
 function checkAnswers(run: Run, item: FhirNode, { original, say }: OriginalAnswers): void {
   const own = childrenOf(run, item, 'answerOption')
   const options = objectsAt(original, 'answerOption')
-  if (stringAt(original, 'answerValueSet') !== undefined && own.length > 0) say(item, 'The answers come from a value set')
+  if (stringAt(original, 'answerValueSet') !== undefined && own.length > 0) say(item, 'The answers are from a value set')
   if (options.length === 0) return
   if (textOf(item, 'answerValueSet') !== undefined) say(item, 'The answers are options')
   else if (own.length === 0) say(item, 'There are options')

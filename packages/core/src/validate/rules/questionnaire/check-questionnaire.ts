@@ -111,7 +111,7 @@ function conditionProblem(item: FormItem, linkId: string | undefined, byLinkId: 
   if (question === undefined) return `The condition refers to the question ${quoted(linkId)}, which the questionnaire does not have.`
   if (question === item) return `The condition refers to the item ${quoted(linkId)} itself.`
   if (isWithin(question, item))
-    return `The condition refers to the question ${quoted(linkId)}, which is in the item and so can only be answered when it holds.`
+    return `The condition refers to the question ${quoted(linkId)}, which is inside the item and so can only be answered when the condition is met.`
   return undefined
 }
 
@@ -141,9 +141,10 @@ function checkBindingParameters(run: Run, item: FhirNode): void {
   if (declared.length === 0) return
   const given = namesOn(valueSet?.extra, 'binding-parameter')
   const say = (text: string, severity: 'error' | 'warning'): void => run.findings.report(QUESTIONNAIRE_PARAMETER, item, { text, severity })
-  for (const name of declared.filter((one) => !given.includes(one))) say(`The value set needs the parameter ${quoted(name)}.`, 'error')
+  for (const name of declared.filter((one) => !given.includes(one)))
+    say(`The parameter ${quoted(name)} of the value set is missing.`, 'error')
   for (const name of given.filter((one) => !declared.includes(one) && !STANDARD.has(one)))
-    say(`${quoted(name)} is neither a parameter of the value set nor one that all have.`, 'warning')
+    say(`${quoted(name)} is not a parameter of the value set.`, 'warning')
 }
 
 function namesOn(holder: JsonObject | undefined, name: string): readonly string[] {

@@ -102,13 +102,13 @@ function checkPeriod(run: Run, node: FhirNode, { resource }: Form): void {
   const [start, end] = [stringAt(period, 'start'), stringAt(period, 'end')]
   if (start !== undefined && (compareValues(authored, start) ?? 0) < 0) {
     run.findings.report(QUESTIONNAIRE_PERIOD, node, {
-      text: `The response is of ${quoted(authored)}, but the questionnaire is in use only from ${start}.`,
+      text: `The response was authored on ${quoted(authored)}, but the questionnaire is effective only from ${start}.`,
       at: 'authored',
     })
   }
   if (end !== undefined && (compareValues(authored, end) ?? 0) > 0) {
     run.findings.report(QUESTIONNAIRE_PERIOD, node, {
-      text: `The response is of ${quoted(authored)}, but the questionnaire was in use only until ${end}.`,
+      text: `The response was authored on ${quoted(authored)}, but the questionnaire was effective only until ${end}.`,
       at: 'authored',
     })
   }
@@ -117,13 +117,13 @@ function checkPeriod(run: Run, node: FhirNode, { resource }: Form): void {
 const MIN_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-minOccurs'
 const MAX_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-maxOccurs'
 
-/** Checks the items that stand together in a response against the items that the questionnaire has there. */
+/** Checks the items at one level of a response against the items that the questionnaire has there. */
 function* checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<void> {
   const found = yield* inPlace(check, holder, items)
   for (const item of items) yield* checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
 }
 
-/** The response's items by the item that they answer; reports those that belong elsewhere, or nowhere, or stand in another order. */
+/** The response's items by the item that they answer; reports those that belong elsewhere, or nowhere, or are in another order. */
 function* inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<ReadonlyMap<FormItem, readonly ResponseItem[]>> {
   const positions = new Map(items.map((item, position) => [item.linkId, { item, position }]))
   const found = new Map<FormItem, ResponseItem[]>()
@@ -151,14 +151,14 @@ function* checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): W
     return
   }
   const place = item.parent === undefined ? 'the questionnaire itself' : `the item ${quoted(item.parent.linkId)}`
-  report(check, LINK_ID_PLACE, { at: holder, text: `The item ${quoted(one.linkId)} does not belong here, but in ${place}.` })
+  report(check, LINK_ID_PLACE, { at: holder, text: `The item ${quoted(one.linkId)} is in the wrong place; it belongs in ${place}.` })
   yield* checkItem(check, one, item)
 }
 
 function reportOrder(check: ResponseCheck, holder: Holder, { linkId }: ResponseItem): void {
   report(check, LINK_ID_PLACE, {
     at: holder,
-    text: `The item ${quoted(linkId)} comes too late; items must be in the order of the questionnaire.`,
+    text: `The item ${quoted(linkId)} is out of order; items must be in the order of the questionnaire.`,
   })
 }
 
@@ -177,7 +177,7 @@ function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }
   }
   if (found.length === 0 && item.required) reportMissing(check, holder, item)
   if (found.length > 1 && !item.repeats) {
-    report(check, ITEM_REPEATED, { at: holder, text: `The item ${quoted(item.linkId)} may occur only once.` })
+    report(check, ITEM_REPEATED, { at: holder, text: `The item ${quoted(item.linkId)} must not occur more than once.` })
   }
   if (item.type === 'group' && found.length > 0) checkCount(check, holder, { item, count: found.length })
   for (const one of found) yield* checkItem(check, one, item)
@@ -185,7 +185,7 @@ function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }
 
 function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): void {
   for (const one of found) {
-    report(check, ITEM_DISABLED, { at: one, text: `The item ${quoted(one.linkId)} has answers, but its conditions are not met.` })
+    report(check, ITEM_DISABLED, { at: one, text: `The item ${quoted(one.linkId)} has answers although it is not enabled.` })
   }
 }
 
@@ -209,10 +209,10 @@ function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: Fo
 function* checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
   const { type, linkId } = item
   if (one.answers.length > 0)
-    report(check, ITEM_STRUCTURE, { at: one, text: `The item ${quoted(linkId)} is a ${type}, which has no answers.` })
+    report(check, ITEM_STRUCTURE, { at: one, text: `The item ${quoted(linkId)} is a ${type}, which cannot have answers.` })
   if (type === 'display') {
     if (one.items.length > 0)
-      report(check, ITEM_STRUCTURE, { at: one, text: `The item ${quoted(linkId)} is a display, which has no items.` })
+      report(check, ITEM_STRUCTURE, { at: one, text: `The item ${quoted(linkId)} is a display, which cannot have items.` })
     return
   }
   if (item.required && one.items.length === 0)
@@ -224,7 +224,7 @@ function* checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem)
   if (one.items.length > 0) {
     report(check, ITEM_STRUCTURE, {
       at: one,
-      text: `The item ${quoted(item.linkId)} is a question; the items in it belong into its answer.`,
+      text: `The item ${quoted(item.linkId)} is a question; its nested items belong in its answer.`,
     })
   }
   yield* checkAnswers(check, one, item)
@@ -234,7 +234,7 @@ function* checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem):
   const count = one.answers.length
   if (count === 0 && item.required) reportMissing(check, one, item)
   else if (count > 1 && !item.repeats)
-    report(check, ANSWER_COUNT, { at: one, text: `The item ${quoted(item.linkId)} may have only one answer.` })
+    report(check, ANSWER_COUNT, { at: one, text: `The item ${quoted(item.linkId)} can have only one answer.` })
   else if (count > 0) checkCount(check, one, { item, count })
   checkExclusiveOptions(check, one, item)
   for (const answer of one.answers) {
@@ -250,12 +250,12 @@ function checkCount(check: ResponseCheck, at: Holder, { item, count }: { item: F
   if (typeof min === 'number' && count < min) {
     report(check, ANSWER_COUNT, {
       at,
-      text: `The item ${quoted(item.linkId)} needs ${min} answers, but has ${count}.`,
+      text: `The item ${quoted(item.linkId)} must have at least ${min} answers, but has ${count}.`,
       ...softened(check),
     })
   }
   if (typeof max === 'number' && count > max) {
-    report(check, ANSWER_COUNT, { at, text: `The item ${quoted(item.linkId)} may have ${max} answers, but has ${count}.` })
+    report(check, ANSWER_COUNT, { at, text: `The item ${quoted(item.linkId)} can have at most ${max} answers, but has ${count}.` })
   }
 }
 

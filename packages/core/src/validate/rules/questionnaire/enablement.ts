@@ -5,7 +5,7 @@ import { compareValues } from '../value/check-limits.js'
 import type { Answer, Form, FormItem, Holder, ResponseItem } from './form.js'
 
 /**
- * Whether the conditions of an item hold where it stands or would stand. Conditions refer to the nearest occurrence of their question.
+ * Whether the conditions of an item are met where it is or would be. Conditions refer to the nearest occurrence of their question.
  *
  * @see https://hl7.org/fhir/R4/questionnaire-definitions.html#Questionnaire.item.enableWhen
  */

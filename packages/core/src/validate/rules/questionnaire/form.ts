@@ -41,7 +41,7 @@ const EXAMPLE = /^https?:\/\/example\.org(?:\/|$)/
 export function formOf(run: Run, response: FhirNode): Form | undefined {
   const canonical = textOf(response, 'questionnaire')
   if (canonical === undefined) {
-    const text = 'The response names no questionnaire, so the answers are not checked.'
+    const text = 'The response has no questionnaire, so the answers are not checked.'
     run.findings.report(QUESTIONNAIRE_UNKNOWN, response, { text, severity: 'information' })
     return undefined
   }
@@ -51,7 +51,7 @@ export function formOf(run: Run, response: FhirNode): Form | undefined {
   if (resource === PENDING) return undefined
   if (resource !== undefined) return readForm(canonical, resource, containerValue(response))
   run.findings.report(QUESTIONNAIRE_UNKNOWN, response, {
-    text: `The questionnaire ${quoted(canonical)} is not known here, so the answers are not checked against it.`,
+    text: `The questionnaire ${quoted(canonical)} could not be found, so the answers are not checked against it.`,
     ...(EXAMPLE.test(canonical) && { severity: 'information' }),
   })
   return undefined
@@ -91,7 +91,7 @@ function readItems(holder: JsonObject, parent: FormItem | undefined, byLinkId: M
   })
 }
 
-/** What items of a response stand in: the response itself, an item, or an answer. */
+/** What contains items of a response: the response itself, an item, or an answer. */
 export interface Holder {
   readonly node: FhirNode
   /** Of the item, or of the item whose answer it is; absent on the response. */

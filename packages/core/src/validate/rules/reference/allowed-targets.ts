@@ -31,7 +31,7 @@ export function namesOf(canonicals: readonly string[]): string {
   return canonicals.map((canonical) => canonical.replace(TYPE_URL, '')).join(', ')
 }
 
-/** The type of FHIR's own that a canonical means. It tells by itself, and each definition that is asked for would take another walk. */
+/** The type of FHIR's own that a canonical means. The canonical alone decides; each definition that is asked for would take another walk. */
 function ownType({ model }: Run, canonical: string): string | undefined {
   const { url } = canonicalOf(canonical)
   const name = url.startsWith(TYPE_URL) ? url.slice(TYPE_URL.length) : ''

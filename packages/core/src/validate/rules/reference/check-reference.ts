@@ -70,9 +70,10 @@ function checkStatedType(run: Run, node: FhirNode, { reference, rules }: { refer
   const say = (text: string): void => run.findings.report(REFERENCE, node, { text })
   const type = resolveLocally(run, node, reference)?.type.name ?? typeIn(run, reference)
   if (type !== undefined && stated !== type)
-    say(`The reference leads to a resource of the type ${type}, but its type is stated as ${quoted(stated)}.`)
+    say(`The type ${quoted(stated)} of the reference does not match the type ${type} of the target.`)
   const forbidding = rules.map(targetProfilesOf).find((canonicals) => canonicals.length > 0 && !allows(run, canonicals, stated))
-  if (forbidding !== undefined) say(`The type is stated as ${quoted(stated)}, but must be one of ${namesOf(forbidding)}.`)
+  if (forbidding !== undefined)
+    say(`The type ${quoted(stated)} of the reference is not a valid target; valid targets: ${namesOf(forbidding)}.`)
 }
 
 function allows(run: Run, canonicals: readonly string[], stated: string): boolean {

@@ -38,7 +38,7 @@ function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
     const canonicals = targetProfilesOf(rule)
     if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
     run.findings.report(REFERENCE, node, {
-      text: `The reference ${quoted(reference)} leads to a resource of the type ${target.type.name} that is none of ${namesOf(canonicals)}.`,
+      text: `The target of the reference ${quoted(reference)} is of type ${target.type.name}, which is not a valid target; valid targets: ${namesOf(canonicals)}.`,
       ...(!rule.isBase && { profile: rule.profile }),
     })
     return
@@ -54,7 +54,7 @@ function noteFaults(run: Run, node: FhirNode, resource: FhirNode): void {
   run.scheduler.atEnd(() => {
     if (!run.findings.hasErrorIn(resource)) return
     run.findings.report(REFERENCE_TARGET, node, {
-      text: `The ${resource.type.name} at ${pathOf(resource)}, which is referenced here, has errors.`,
+      text: `The referenced ${resource.type.name} at ${pathOf(resource)} has errors.`,
     })
   })
 }
@@ -82,12 +82,12 @@ function checkAggregation(run: Run, node: FhirNode, { rules, reference, resource
     const aggregation = aggregationOf(rule)
     if (aggregation.length === 0 || aggregation.includes(mode) || aggregation.includes(other)) continue
     const wanted = aggregation.map((one) => PLACES.get(one) ?? one).join(' or ')
-    const text = `What ${quoted(reference)} leads to is ${PLACES.get(mode)}, but it must be ${wanted}.`
+    const text = `The target of ${quoted(reference)} is ${PLACES.get(mode)}, but must be ${wanted}.`
     run.findings.report(REFERENCE, node, { text, code, profile: rule.profile })
   }
 }
 
-/** A Reference with the resource that it leads to, if that is at hand. */
+/** A Reference with the resource that it leads to, if that is available. */
 interface Referred {
   readonly rules: readonly ElementRule[]
   readonly reference: string

@@ -1,11 +1,11 @@
 const CHUNK = 8_192
 
-/** The text that base64 or base64url stands for, one character for each octet. */
+/** The text that base64 or base64url encodes, one character for each octet. */
 export function fromBase64(text: string): string {
   return atob(text.replaceAll('-', '+').replaceAll('_', '/'))
 }
 
-/** The octets that base64 or base64url stands for. */
+/** The octets that base64 or base64url encodes. */
 export function octetsOf(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(fromBase64(text), (character) => character.charCodeAt(0))
 }

@@ -8,7 +8,7 @@ export interface Certificate {
   readonly subject: string
 }
 
-/** A value in DER: its tag, and where its content stands. */
+/** A value in DER: its tag, and where its content is. */
 interface Der {
   readonly tag: number
   readonly start: number
@@ -50,7 +50,7 @@ function octetsIn(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** The values that stand one after the other; empty when they are not well-formed. */
+/** The values that follow each other; empty when they are not well-formed. */
 function valuesIn(octets: Uint8Array, { content, end }: Pick<Der, 'content' | 'end'>): readonly Der[] {
   const values: Der[] = []
   for (let at = content; at < end;) {

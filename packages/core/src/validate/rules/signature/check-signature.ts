@@ -44,7 +44,7 @@ function checkElement(run: Run, bundle: FhirNode, element: JsonObject): void {
   const isEncoded = base64Problem(data) === undefined
   const jws = readJws(isEncoded ? fromBase64(data) : data)
   if (jws === undefined) return noteFormat({ run, bundle, element })
-  if (!isEncoded) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be in base64; here it stands as it is.' })
+  if (!isEncoded) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be base64-encoded; it is not.' })
   const header = readHeader(jws.header)
   const certificate = header.certificate === undefined ? undefined : readCertificate(header.certificate)
   checkForm({ run, bundle, element }, { jws, header, certificate })
@@ -63,12 +63,14 @@ function noteFormat({ run, bundle, element }: SignedBundle): void {
 function checkForm({ run: { findings: sink }, bundle }: SignedBundle, { jws, header, certificate }: Signature): void {
   const { time, timeProblem, notUnderstood } = header
   if (timeProblem !== undefined) sink.report(SIGNATURE_HEADER, bundle, { text: timeProblem, code: 'invalid' })
-  else if (time === undefined) sink.report(SIGNATURE_HEADER, bundle, { text: 'The JWS does not say when it was signed (sigT).' })
+  else if (time === undefined) sink.report(SIGNATURE_HEADER, bundle, { text: 'The JWS header does not contain the signing time (sigT).' })
   if (certificate === undefined)
-    sink.report(SIGNATURE_HEADER, bundle, { text: 'No certificate comes with the JWS (x5c), so the signature cannot be verified.' })
-  if (jws.payload !== '') sink.report(SIGNATURE_PAYLOAD, bundle, { text: 'The JWS has its payload in it; it should be detached.' })
+    sink.report(SIGNATURE_HEADER, bundle, {
+      text: 'The JWS header does not contain a certificate (x5c), so the signature cannot be verified.',
+    })
+  if (jws.payload !== '') sink.report(SIGNATURE_PAYLOAD, bundle, { text: 'The JWS includes its payload; it should be detached.' })
   if (notUnderstood.length > 0) {
-    const text = `The JWS must not be accepted without understanding what is not supported here: ${notUnderstood.map(quoted).join(', ')}.`
+    const text = `The JWS header has critical parameters that are not supported: ${notUnderstood.map(quoted).join(', ')}.`
     sink.report(SIGNATURE_WRONG, bundle, { text })
   }
 }

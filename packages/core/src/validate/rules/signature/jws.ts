@@ -25,7 +25,7 @@ export function readJws(text: string): Jws | undefined {
   return header && { header, protectedText, payload, signature }
 }
 
-/** Of base64, one character alone stands for nothing. */
+/** Of base64, one character alone means nothing. */
 function isCutOff(text: string): boolean {
   return text.length % 4 === 1
 }
@@ -39,7 +39,7 @@ function headerIn(protectedText: string): JsonObject | undefined {
   }
 }
 
-/** What the signature of a JWS is over, where `content` stands for a payload that is detached. */
+/** What the signature of a JWS is over, where `content` replaces a detached payload. */
 export function signedBytes({ header, protectedText, payload }: Jws, content: string): Uint8Array<ArrayBuffer> {
   const encoded = header['b64'] === false ? content : toBase64(bytesOf(content))
   return bytesOf(`${protectedText}.${payload === '' ? encoded : payload}`)

@@ -42,7 +42,7 @@ export const SIGNATURE_WRONG: FindingDefinition = defineFinding(
   'Sign the Bundle again, or revert the changes made after signing.',
 )
 
-/** Where a Signature stands. */
+/** A signed Bundle with one of its signatures. */
 export interface SignedBundle {
   readonly run: Run
   readonly bundle: FhirNode
@@ -61,12 +61,12 @@ export function verifySignature(place: SignedBundle, { jws, header, certificate 
   const { run, bundle } = place
   const method = methodOf(place, header)
   const time = header.time ?? 'unknown'
-  const text = `The signature says of itself: algorithm ${quoted(header.algorithm)}, canonical form ${quoted(method)}, time ${quoted(time)}.`
+  const text = `The signature states: algorithm ${quoted(header.algorithm)}, canonicalization ${quoted(method)}, time ${quoted(time)}.`
   run.findings.report(SIGNATURE, bundle, { text })
   const algorithm = algorithmOf(header.algorithm)
   if (algorithm === undefined) return reportUnsupported(place, `algorithm ${quoted(header.algorithm)}`)
   const content = isObject(bundle.value) ? canonicalJson(run, bundle.value, method) : undefined
-  if (content === undefined) return reportUnsupported(place, `canonical form ${quoted(method)}`)
+  if (content === undefined) return reportUnsupported(place, `canonicalization ${quoted(method)}`)
   if (certificate !== undefined) checkKey(place, jws, { algorithm, content, certificate })
 }
 
@@ -89,13 +89,15 @@ function checkKey({ run, bundle, element }: SignedBundle, jws: Jws, { algorithm,
   const isSigned = run.definitions.verifies(element, claim)
   if (isSigned === PENDING) return
   if (isSigned) {
-    const text = `The key of ${quoted(subject)} has made the signature; whether to trust its certificate is not checked.`
+    const text = `The key of ${quoted(subject)} verifies the signature; whether its certificate can be trusted is not checked.`
     run.findings.report(SIGNATURE, bundle, { text })
   } else {
-    run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The key of the certificate has not made this signature of this content.' })
+    run.findings.report(SIGNATURE_WRONG, bundle, {
+      text: 'The signature does not verify: the key of the certificate did not sign this content.',
+    })
   }
   if (jws.payload !== '' && jws.payload !== toBase64(bytesOf(content))) {
-    run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not this Bundle in canonical form.' })
+    run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not the canonical form of this Bundle.' })
   }
 }
 

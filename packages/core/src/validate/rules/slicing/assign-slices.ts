@@ -159,7 +159,7 @@ function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly Sl
     if (family.some(({ places }) => places[index]?.length !== 0)) continue
     const slices = new Set(family.flatMap(({ group }) => group.slices.map(({ sliceName }) => `'${sliceName}'`)))
     run.findings.report(closed === undefined ? SLICE_UNMATCHED : SLICE_CLOSED, node, {
-      text: `This is in none of the slices ${[...slices].join(', ')} of '${name}'.`,
+      text: `This element does not match any known slice: none of ${[...slices].join(', ')} of '${name}'.`,
       profile,
     })
   }
@@ -175,12 +175,12 @@ function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
 function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[]): void {
   if (slices.length < 2) return
   run.findings.report(SLICE_SEVERAL, node, {
-    text: `This is in several slices: ${slices.map(({ sliceName }) => `'${sliceName}'`).join(', ')}.`,
+    text: `This element matches several slices: ${slices.map(({ sliceName }) => `'${sliceName}'`).join(', ')}.`,
     profile: slices[0]?.profile ?? '',
   })
 }
 
-/** Reports nodes that stand where an ordered slicing, or one that is open at the end, does not have them. */
+/** Reports nodes that are out of order in an ordered slicing, or in one that is open at the end. */
 function checkOrder(run: Run, nodes: readonly FhirNode[], { group, slicing, places }: SliceAssignment): void {
   const end = group.slices.length
   const positions = places.map(([slice]) => (slice === undefined ? end : group.slices.indexOf(slice)))

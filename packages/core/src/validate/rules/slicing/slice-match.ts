@@ -20,7 +20,7 @@ interface DiscriminatorTarget {
 /** A slice, and what else is known of it. */
 interface SliceQuestion {
   readonly slice: ElementRule
-  /** The same slice in other profiles; asked when its own rules do not tell. */
+  /** The same slice in other profiles; asked when its own rules do not decide. */
   readonly same: readonly ElementRule[]
   readonly discriminators: readonly Discriminator[]
 }
@@ -156,11 +156,11 @@ function fitsProfile(run: Run, node: FhirNode, canonical: string): boolean {
   return root.isBase || conforms(run, node, { rules, key: canonical })
 }
 
-/** Each rule that tells a value must find it in some node; one for another type of a choice tells nothing. */
+/** Each rule that states a value must find it in some node; one for another type of a choice decides nothing. */
 function byValue(run: Run, nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {
-  const telling = rules.filter(tellsValue)
-  if (telling.length === 0) return undefined
-  const own = telling.filter((rule) => nodes.some((node) => isForType(node, rule)))
+  const deciding = rules.filter(statesValue)
+  if (deciding.length === 0) return undefined
+  const own = deciding.filter((rule) => nodes.some((node) => isForType(node, rule)))
   return own.length > 0 && own.every((rule) => nodes.some((node) => hasValue(run, node, rule)))
 }
 
@@ -168,7 +168,7 @@ function isForType({ slot, type }: FhirNode, { types }: ElementRule): boolean {
   return slot?.isChoice !== true || types.length === 0 || types.some(({ code }) => code === type.name)
 }
 
-function tellsValue(rule: ElementRule): boolean {
+function statesValue(rule: ElementRule): boolean {
   return rulesWithin(rule).some(
     ({ value, bindings }) =>
       value.fixed !== undefined || value.pattern !== undefined || bindings.some(({ strength }) => strength === 'required'),
@@ -183,7 +183,7 @@ function hasValue(run: Run, node: FhirNode, rule: ElementRule): boolean {
 }
 
 function hasChild(run: Run, node: FhirNode, child: ElementRule): boolean {
-  if (child.min === 0 || !tellsValue(child)) return true
+  if (child.min === 0 || !statesValue(child)) return true
   return childrenOf(run, [node], child.name).some((inner) => hasValue(run, inner, child))
 }
 

@@ -80,7 +80,7 @@ function checkRoot({ run, definition }: DifferentialCheck, elements: readonly El
   const root = elements.find(({ node, path }) => !path.includes('.') && childrenOf(run, node, 'slicing').length > 0)
   if (root === undefined) return
   run.findings.report(DEFINITION_SLICING, root.node, { text: 'The root of a profile cannot be sliced.' })
-  run.findings.report(DEFINITION_SNAPSHOT, definition, { text: 'The differential cannot be applied, because it slices the root.' })
+  run.findings.report(DEFINITION_SNAPSHOT, definition, { text: 'The differential cannot be applied because it slices the root.' })
 }
 
 function reportMisplaced({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
@@ -88,11 +88,11 @@ function reportMisplaced({ run, definition }: DifferentialCheck, elements: reado
   if (misplaced.length === 0) return
   for (const { node, path } of misplaced) {
     run.findings.report(DEFINITION_PATH, node, {
-      text: `There is no element ${quoted(path)} at this place of the base: check the path and the order.`,
+      text: `There is no element ${quoted(path)} at this position in the base; check the path and the order.`,
     })
   }
   run.findings.report(DEFINITION_PATH, definition, {
-    text: `Of the differential, ${misplaced.length} elements do not fit the base: ${misplaced
+    text: `${misplaced.length} elements of the differential do not match the base: ${misplaced
       .slice(0, 5)
       .map(({ path }) => path)
       .join(', ')}.`,
@@ -106,9 +106,10 @@ function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node
   if (type !== '' && path !== type && !path.startsWith(`${type}.`))
     say(node, `The path ${quoted(path)} does not start with the type ${quoted(type)}.`)
   if (isSingle(place, path))
-    for (const slicing of childrenOf(run, node, 'slicing')) say(slicing, `${quoted(path)} comes only once, so there is nothing to slice.`)
+    for (const slicing of childrenOf(run, node, 'slicing'))
+      say(slicing, `${quoted(path)} does not repeat and has one type, so it cannot be sliced.`)
   if (isConstraint && !/(?:^E|\.e)xtension$/.test(path) && childrenOf(run, node, 'meaningWhenMissing').length > 0)
-    say(node, `Only the definition of the type says what it means when ${quoted(path)} is missing.`)
+    say(node, `Only the definition of the type can define meaningWhenMissing for ${quoted(path)}.`)
 }
 
 function isSingle(place: ElementCheck['place'], path: string): boolean {
@@ -123,7 +124,7 @@ function checkBinding({ run, node }: ElementCheck): void {
     if (canonical === undefined || canonical.startsWith('#') || textOf(binding, 'strength') === 'example') continue
     const found = run.definitions.definition('ValueSet', canonical)
     if (found === PENDING || !isExperiment(found)) continue
-    const text = `The value set ${quoted(canonical)} is an experiment, but the profile is none.`
+    const text = `The value set ${quoted(canonical)} is experimental, but the profile is not.`
     run.findings.report(DEFINITION_BINDING, binding, { text, severity: 'warning' })
   }
 }
@@ -139,7 +140,7 @@ function checkExpressions({ run, node }: ElementCheck): void {
     const problem = expression === undefined ? undefined : problemOf(run, expression)
     if (problem === undefined) continue
     run.findings.report(DEFINITION_EXPRESSION, constraint, {
-      text: `The constraint ${quoted(textOf(constraint, 'key') ?? '')} cannot be read. ${problem}`,
+      text: `The expression of the constraint ${quoted(textOf(constraint, 'key') ?? '')} is not a valid FHIRPath expression: ${problem}`,
     })
   }
 }
@@ -163,7 +164,7 @@ function checkSliceSupport({ run, differential }: DifferentialCheck, elements: r
     const slice = textOf(element.node, 'sliceName')
     if (slice === undefined || !supported.has(element.path) || isSupported(element)) continue
     run.findings.report(DEFINITION_MUST_SUPPORT, differential, {
-      text: `The slice ${quoted(slice)} of ${quoted(element.path)} need not be supported, but the element that it slices must.`,
+      text: `The slice ${quoted(slice)} of ${quoted(element.path)} is not mustSupport, but the element that it slices is.`,
     })
   }
 }

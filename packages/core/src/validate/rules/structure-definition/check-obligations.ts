@@ -47,7 +47,7 @@ function membersOf(run: Run, node: FhirNode): readonly (readonly [name: string, 
 
 function checkMember(run: Run, name: string, member: FhirNode): void {
   const isFine = name === 'extension' ? OBLIGATIONS.has(textOf(member, 'url')) : ALLOWED.has(name)
-  if (!isFine) refuse(run, member, `A profile of obligations cannot change ${quoted(name)}.`)
+  if (!isFine) refuse(run, member, `An obligation profile must not change ${quoted(name)}.`)
 }
 
 interface InBinding {
@@ -59,9 +59,9 @@ interface InBinding {
 function checkInBinding(run: Run, member: FhirNode, { name, base }: InBinding): void {
   if (name === 'strength') {
     if (base !== undefined && member.value !== base)
-      refuse(run, member, `The strength of the binding is ${quoted(base)} in the base, and must stay so.`)
+      refuse(run, member, `The strength of the binding is ${quoted(base)} in the base and must not change.`)
   } else if (name !== 'extension' || !ADDITIONAL.has(textOf(member, 'url')))
-    refuse(run, member, `A profile of obligations cannot change ${quoted(name)} of a binding.`)
+    refuse(run, member, `An obligation profile must not change ${quoted(name)} of a binding.`)
 }
 
 function refuse(run: Run, node: FhirNode, text: string): void {

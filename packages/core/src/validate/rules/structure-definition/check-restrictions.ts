@@ -54,15 +54,15 @@ function ruleIn(run: Run, canonical: string, path: string): ElementRule | undefi
 function cardinalityProblem({ node, path }: ElementCheck, base: ElementRule): string | undefined {
   const [least, most] = isObject(node.value) ? [node.value['min'], node.value['max']] : []
   if (typeof least === 'number' && least < base.min && textOf(node, 'sliceName') === undefined)
-    return `${quoted(path)} is needed ${base.min} times in the base, so ${least} is too little.`
+    return `${quoted(path)} has min = ${base.min} in the base, so min = ${least} is not allowed.`
   const max = most === '*' ? Number.POSITIVE_INFINITY : Number(most)
-  return max > base.max ? `${quoted(path)} is allowed ${base.max} times in the base, so ${String(most)} is too much.` : undefined
+  return max > base.max ? `${quoted(path)} has max = ${base.max} in the base, so max = ${String(most)} is not allowed.` : undefined
 }
 
 function typeProblem({ run, node, path }: ElementCheck, base: ElementRule): string | undefined {
   if (base.types.length === 0) return undefined
   const stray = childrenOf(run, node, 'type').find((type) => !isAllowed(run, textOf(type, 'code') ?? '', base))
-  return stray && `${quoted(path)} cannot be of type ${quoted(textOf(stray, 'code') ?? '')}: the base does not allow that.`
+  return stray && `${quoted(path)} cannot be of type ${quoted(textOf(stray, 'code') ?? '')}: the base does not allow this type.`
 }
 
 /** Later releases call what has one of FHIRPath's own types by its primitive type. */
@@ -82,13 +82,13 @@ function slicingProblem({ run, node, path }: ElementCheck, { slicing }: ElementR
   return isKept ? undefined : `${quoted(path)} is sliced by other discriminators than in the base.`
 }
 
-/** A pattern is told by its value too. */
+/** A pattern is decided by its value too. */
 function isSame(node: FhirNode | undefined, { type, path }: { readonly type: string; readonly path: string }): boolean {
   const kind = (text: string | undefined): string | undefined => (text === 'pattern' ? 'value' : text)
   return node !== undefined && textOf(node, 'path') === path && kind(textOf(node, 'type')) === kind(type)
 }
 
-/** Checks that a differential gives constraints of its own, and that a key always stands for the same one. */
+/** Checks that a differential gives constraints of its own, and that a key always identifies the same one. */
 export function checkConstraintKeys({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const url = textOf(definition, 'url') ?? ''
   const own = new Set<string | undefined>([undefined, url, formatCanonical(url, textOf(definition, 'version'))])
@@ -96,10 +96,10 @@ export function checkConstraintKeys({ run, definition }: DifferentialCheck, elem
   for (const constraint of elements.flatMap(({ node }) => childrenOf(run, node, 'constraint'))) {
     const [key, expression, source] = ['key', 'expression', 'source'].map((name) => textOf(constraint, name))
     const say = (text: string): void => run.findings.report(DEFINITION_EXPRESSION, constraint, { text })
-    if (!own.has(source)) say(`The constraint is said to be from ${quoted(source ?? '')}, so it does not belong into this differential.`)
+    if (!own.has(source)) say(`The source of the constraint is ${quoted(source ?? '')}, so it does not belong in this differential.`)
     if (key === undefined || expression === undefined) continue
     if ((known.get(key) ?? expression) !== expression && known.get(key) !== corrected(expression))
-      say(`The key ${quoted(key)} stands for another constraint already.`)
+      say(`The key ${quoted(key)} is already used for another constraint.`)
     else known.set(key, expression)
   }
 }

@@ -67,7 +67,7 @@ function checkBase(run: Run, node: FhirNode): void {
   const found = base === undefined ? PENDING : run.definitions.definition('StructureDefinition', base)
   if (found === undefined) {
     run.findings.report(DEFINITION_BASE, node, {
-      text: `The base ${quoted(base ?? '')} is not known here, so the differential is not checked against it.`,
+      text: `The base ${quoted(base ?? '')} could not be found, so the differential is not checked against it.`,
     })
   } else if (found !== PENDING) checkDerivation(run, node, found)
 }
@@ -76,10 +76,10 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
   const isSameType = base['type'] === textOf(node, 'type')
   const say = (text: string): void => run.findings.report(DEFINITION_BASE, node, { text, severity: 'error' })
   if (textOf(node, 'derivation') !== 'constraint') {
-    if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} needs a name of its own.`)
+    if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} must have another name.`)
     return
   }
-  if (base['kind'] !== textOf(node, 'kind')) say(`The base is a ${quoted(String(base['kind']))}, so the profile cannot be of another kind.`)
+  if (base['kind'] !== textOf(node, 'kind')) say(`The base is a ${quoted(String(base['kind']))}, so the profile must be of the same kind.`)
   if (!isSameType) {
     run.findings.report(DEFINITION_SNAPSHOT, node, {
       text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,
@@ -103,7 +103,7 @@ function checkExtensionUrl(run: Run, node: FhirNode): void {
 /** Names for resources with a url and a status, which R5 has and definitions for R4 use. */
 const LATER: ReadonlySet<string> = new Set(['CanonicalResource', 'MetadataResource'])
 
-/** Checks where an extension may stand: at elements that there are, not everywhere; nothing but an extension says so. */
+/** Checks the contexts of an extension: existing elements, and not every element; only extensions have contexts. */
 function checkContexts(run: Run, node: FhirNode): void {
   const contexts = childrenOf(run, node, 'context')
   if (textOf(node, 'type') === 'Extension') {
@@ -123,7 +123,7 @@ function checkContext(run: Run, context: FhirNode): void {
   if (expression === 'Element') warn('The context Element allows the extension everywhere; name the elements that it is for.')
   // An extension on the context may say that it is one of another release.
   else if (!isKnown && childrenOf(run, context, 'extension').length === 0)
-    reportWrong(run, context, `There is no element ${quoted(expression)}.`)
+    reportWrong(run, context, `Unknown element ${quoted(expression)}.`)
 }
 
 function reportWrong(run: Run, context: FhirNode, text: string): void {

@@ -56,11 +56,11 @@ const SIZED = ['base64Binary', 'Attachment']
 /** What only elements of some types can have: the members that say it, its name, and whether a type can have it. */
 const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string) => boolean])[] = [
   [/^binding$/, 'a binding', (type) => !UNBOUND.has(type)],
-  [/^(?:min|max)Value[A-Z]/, 'a least or greatest value', (type) => ORDERED.includes(type)],
-  [/^(?:maxLength|extension:minLength)$/, 'a least or greatest length', (type) => WRITTEN.includes(type)],
-  [/^extension:maxDecimalPlaces$/, 'a number of decimal places', (type) => CONTINUOUS.includes(type)],
+  [/^(?:min|max)Value[A-Z]/, 'a minimum or maximum value', (type) => ORDERED.includes(type)],
+  [/^(?:maxLength|extension:minLength)$/, 'a minimum or maximum length', (type) => WRITTEN.includes(type)],
+  [/^extension:maxDecimalPlaces$/, 'a maximum of decimal places', (type) => CONTINUOUS.includes(type)],
   [/^extension:maxSize$/, 'a size', (type) => SIZED.includes(type)],
-  [/^targetProfile$/, 'targets', (type) => type === 'Reference' || type === 'canonical' || type === 'CodeableReference'],
+  [/^targetProfile$/, 'target profiles', (type) => type === 'Reference' || type === 'canonical' || type === 'CodeableReference'],
 ]
 const VALUE = /^(?:fixed|pattern)([A-Z]\w*)$/
 
@@ -110,16 +110,16 @@ function checkProfile(run: Run, profile: FhirNode, code?: string): void {
   if (typeof profile.value !== 'string' || profile.value.startsWith('#')) return
   const found = run.definitions.definition('StructureDefinition', profile.value)
   if (found === undefined) {
-    run.findings.report(DEFINITION_TYPE_PROFILE, profile, { text: `The profile ${quoted(profile.value)} is not known here.` })
+    run.findings.report(DEFINITION_TYPE_PROFILE, profile, { text: `The profile ${quoted(profile.value)} could not be found.` })
   } else if (found !== PENDING && !isFor(run, found['type'], code)) {
     run.findings.report(DEFINITION_TYPE_PROFILE, profile, {
-      text: `The profile ${quoted(profile.value)} is not for the type ${quoted(code ?? '')}, but for ${quoted(String(found['type']))}.`,
+      text: `The profile ${quoted(profile.value)} is not a profile on ${quoted(code ?? '')}, but on ${quoted(String(found['type']))}.`,
       severity: 'error',
     })
   }
 }
 
-/** What modifies stands in `modifierExtension`, and nothing else does. */
+/** Modifier extensions are in `modifierExtension`, and no others are. */
 function checkModifier(run: Run, profile: FhirNode, path: string): void {
   const found = typeof profile.value === 'string' ? run.definitions.profile(profile.value) : undefined
   if (found === undefined || found === PENDING || found.extension === undefined) return

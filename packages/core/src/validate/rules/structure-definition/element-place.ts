@@ -49,7 +49,7 @@ function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
 }
 
 /**
- * The elements of a profile's differential that the base does not have where they stand: unknown paths, and elements before others that
+ * The elements of a profile's differential that the base does not have at their position: unknown paths, and elements before others that
  * come earlier in the base. What the types of the release do not know at all, such as a logical model, is not judged.
  */
 export function misplacedElements(run: Run, elements: readonly ElementCheck[]): readonly ElementCheck[] {
@@ -86,12 +86,12 @@ export function checkDiscriminators({ run, node, path, place }: ElementCheck): v
     const steps = textOf(discriminator, 'path')
     if (place !== undefined && steps !== undefined && !leadsSomewhere(run.model, place.types, steps)) {
       run.findings.report(DEFINITION_SLICING, discriminator, {
-        text: `The discriminator ${quoted(steps)} leads to nothing that ${quoted(path)} has.`,
+        text: `The discriminator ${quoted(steps)} does not lead to an element of ${quoted(path)}.`,
       })
     }
     if (textOf(discriminator, 'type') === 'pattern') {
       run.findings.report(DEFINITION_SLICING, discriminator, {
-        text: 'From R5 on the discriminator type pattern is written as value.',
+        text: 'The discriminator type pattern is deprecated; use value.',
         severity: 'information',
         code: 'business-rule',
       })

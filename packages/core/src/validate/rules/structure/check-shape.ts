@@ -130,7 +130,7 @@ const NONE: readonly never[] = []
 /** Reports an item that is null. */
 export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot: ElementSlot; index: number }): void {
   run.findings.report(NULL_NOT_ALLOWED, node, {
-    text: `Item ${index} of '${slot.jsonName}' has neither a value nor extensions.`,
+    text: `Item ${index} of '${slot.jsonName}' is null and has no extensions.`,
     at: `${slot.jsonName}[${index}]`,
     fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index),
   })

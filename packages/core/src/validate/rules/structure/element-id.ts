@@ -24,9 +24,10 @@ function checkElementId(run: Run, node: FhirNode): void {
   const members = node.extra ?? node.value
   const id = isObject(members) && node.type.kind !== 'resource' ? stringAt(members, 'id') : undefined
   if (id === undefined || id === '') return
-  if (/\s/.test(id)) run.findings.report(ID_FORM, node, { text: `The id of an element has no white space: ${quoted(id)}.`, at: 'id' })
+  if (/\s/.test(id))
+    run.findings.report(ID_FORM, node, { text: `The id of an element must not contain white space: ${quoted(id)}.`, at: 'id' })
   const ids = idsAround(run, node)
-  if (ids.has(id)) run.findings.report(ELEMENT_ID, node, { text: `There is already an element with the id ${quoted(id)}.` })
+  if (ids.has(id)) run.findings.report(ELEMENT_ID, node, { text: `Duplicate id value ${quoted(id)}.` })
   ids.add(id)
 }
 

@@ -30,11 +30,11 @@ export function isConcrete(model: TypeModel, type: string): boolean {
 /** What to say about a resource whose type is not to be found. */
 export function unknownType(model: TypeModel, node: FhirNode): Report {
   const name = isObject(node.value) ? stringAt(node.value, 'resourceType') : undefined
-  if (name === undefined) return { text: 'A resource must have a resourceType.' }
+  if (name === undefined) return { text: 'Unable to find a resourceType property.' }
   const near = nearest(name, model.names()).filter((type) => isConcrete(model, type))
   const right = otherCase(name, near)
   return {
-    text: `There is no resource type ${quoted(name)}.`,
+    text: `Unknown resource type ${quoted(name)}.`,
     hint: didYouMean(near),
     fix: right === undefined ? undefined : [{ op: 'replace', path: pointerOf(node, 'resourceType'), value: right }],
   }
@@ -60,7 +60,7 @@ function checkAllowedType(run: Run, node: FhirNode, rules: readonly ElementRule[
   for (const { isBase, types, profile } of rules) {
     if (isBase || types.length === 0 || types.some(({ code }) => isSubtype(run.model, node.type, code))) continue
     run.findings.report(TYPE_NOT_ALLOWED, node, {
-      text: `A ${node.type.name} is not allowed here; allowed: ${types.map(({ code }) => code).join(', ')}.`,
+      text: `The type ${node.type.name} is not allowed here; allowed types: ${types.map(({ code }) => code).join(', ')}.`,
       code: 'informational',
       profile,
     })

@@ -49,7 +49,7 @@ function boundProblem(run: Run, node: FhirNode, { limit, direction }: LimitBound
     return quantityProblem({ quantity: node.value, limit: limit.value, direction }, run.convertUnit)
   const bound = limitFor(node, limit, { run, direction })
   if (bound === undefined || (compareValues(node.value, bound) ?? 0) * direction <= 0) return undefined
-  return { text: `The value must be at ${direction < 0 ? 'least' : 'most'} ${bound}.` }
+  return { text: `The value is ${direction < 0 ? 'less than the specified minimum' : 'more than the specified maximum'} value (${bound}).` }
 }
 
 /** What to compare a value with; `undefined` when the limit is of a type that says nothing about it. */
@@ -70,9 +70,9 @@ function isScalar(value: unknown): value is string | number {
 function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): LimitProblem | undefined {
   if (typeof value !== 'string') return undefined
   if (maxLength !== undefined && value.length > maxLength)
-    return { text: `The text has ${value.length} characters, but at most ${maxLength} are allowed.` }
+    return { text: `The text has ${value.length} characters, but the maximum length is ${maxLength}.` }
   if (minLength !== undefined && value.length < minLength)
-    return { text: `The text has ${value.length} characters, but at least ${minLength} are needed.` }
+    return { text: `The text has ${value.length} characters, but the minimum length is ${minLength}.` }
   return undefined
 }
 
@@ -84,7 +84,7 @@ function formProblem(run: Run, { value }: FhirNode, { value: { regex } }: Elemen
 function sizeProblem({ value, type }: FhirNode, { value: { maxSize } }: ElementRule): LimitProblem | undefined {
   const size = type.name === 'base64Binary' && typeof value === 'string' ? base64Length(value) : isObject(value) ? sizeOf(value) : undefined
   if (maxSize === undefined || size === undefined || size <= maxSize) return undefined
-  return { text: `There are ${size} bytes, but at most ${maxSize} are allowed.`, code: 'structure' }
+  return { text: `The content has ${size} bytes, but the maximum size is ${maxSize}.`, code: 'structure' }
 }
 
 /** Of an Attachment, when it is known here. */
@@ -100,14 +100,14 @@ function placesProblem(run: Run, node: FhirNode, { value: { maxDecimalPlaces } }
   if (maxDecimalPlaces === undefined || number === undefined || typeof number.value !== 'number') return undefined
   const places = decimalPlaces(numberTextOf(run, number, number.value))
   if (places <= maxDecimalPlaces) return undefined
-  return { text: `The number has ${places} decimal places, but at most ${maxDecimalPlaces} are allowed.`, code: 'structure' }
+  return { text: `The number has ${places} decimal places, but the maximum is ${maxDecimalPlaces}.`, code: 'structure' }
 }
 
 function unitProblem({ value }: FhirNode, { value: { units } }: ElementRule): LimitProblem | undefined {
   if (units === undefined || !isObject(value) || units.some((unit) => unit['code'] === value['code'] && unit['system'] === value['system']))
     return undefined
   const names = units.map((unit) => quoted(stringAt(unit, 'display') ?? stringAt(unit, 'code') ?? ''))
-  return { text: `The unit is not allowed here; allowed: ${names.join(', ')}.` }
+  return { text: `The unit is not allowed here; allowed units: ${names.join(', ')}.` }
 }
 
 /** Decimal places of a number as it was written. */

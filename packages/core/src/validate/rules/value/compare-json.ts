@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../../json/index.js'
 /** Where two values differ: steps below the node, and what is wrong there. */
 export interface Difference {
   readonly at: string
-  /** Put together when it is told: most comparisons only ask whether there is a difference. */
+  /** Composed when it is reported: most comparisons only ask whether there is a difference. */
   readonly text: () => string
 }
 
@@ -31,13 +31,13 @@ export function differencesOf(actual: unknown, expected: unknown, comparison: Co
   return [
     {
       at: comparison.at,
-      text: () => `The value must be ${JSON.stringify(expected)}, not ${JSON.stringify(actual)?.slice(0, 100).toWellFormed()}.`,
+      text: () => `The value must be ${JSON.stringify(expected)}, but is ${JSON.stringify(actual)?.slice(0, 100).toWellFormed()}.`,
     },
   ]
 }
 
 function missing(at: string): Difference {
-  return { at: parentOf(at), text: () => `'${at}' is required by a fixed value or pattern.` }
+  return { at: parentOf(at), text: () => `'${at}' is missing; a fixed value or pattern requires it.` }
 }
 
 function parentOf(at: string): string {
@@ -55,7 +55,10 @@ function memberDifferences(actual: JsonObject, expected: JsonObject, { at, isPat
   const extra = Object.keys(actual).filter((name) => !Object.hasOwn(expected, name))
   return [
     ...found,
-    ...extra.map((name) => ({ at: at === '' ? name : `${at}.${name}`, text: () => `${quoted(name)} is not in the fixed value.` })),
+    ...extra.map((name) => ({
+      at: at === '' ? name : `${at}.${name}`,
+      text: () => `${quoted(name)} is present, but is not in the fixed value.`,
+    })),
   ]
 }
 
@@ -64,7 +67,7 @@ function listDifferences(actual: readonly unknown[], expected: readonly unknown[
     const absent = expected.filter((item) => !actual.some((candidate) => contains(candidate, item)))
     return absent.map((item) => ({
       at: parentOf(at),
-      text: () => `'${at}' has no item with ${JSON.stringify(item).slice(0, 200).toWellFormed()}.`,
+      text: () => `'${at}' must contain an item with ${JSON.stringify(item).slice(0, 200).toWellFormed()}.`,
     }))
   }
   if (actual.length !== expected.length) return [{ at: parentOf(at), text: () => `'${at}' must have ${expected.length} items.` }]

@@ -10,7 +10,7 @@ export interface LimitedQuantity {
   readonly direction: 1 | -1
 }
 
-/** What is wrong with a value; below an error when it only cannot be told. */
+/** What is wrong with a value; below an error when it only cannot be decided. */
 export interface LimitProblem {
   readonly text: string
   readonly severity?: 'warning'
@@ -21,7 +21,7 @@ export interface LimitProblem {
 export function quantityProblem({ quantity, limit, direction }: LimitedQuantity, convert: UnitConversion): LimitProblem | undefined {
   const [value, bound] = [quantity['value'], limit['value']]
   const name = direction < 0 ? 'minimum' : 'maximum'
-  if (typeof value !== 'number') return { text: `There is no value to compare with the ${name}.`, severity: 'warning' }
+  if (typeof value !== 'number') return { text: `The quantity has no value, so the ${name} cannot be checked.`, severity: 'warning' }
   const obstacle = obstacleTo(quantity, limit)
   if (obstacle !== undefined) return { text: `The value cannot be compared with the ${name}: ${obstacle}.`, severity: 'warning' }
   if (typeof bound !== 'number') return { text: `The ${name} of the profile has no value.` }
@@ -29,7 +29,9 @@ export function quantityProblem({ quantity, limit, direction }: LimitedQuantity,
   if (factor === undefined)
     return { text: `The value cannot be compared with the ${name}: its unit cannot be converted into ${shown(limit)}.` }
   if ((value * factor - bound) * direction <= 0) return undefined
-  return { text: `The value must be at ${direction < 0 ? 'least' : 'most'} ${shown(limit)}.` }
+  return {
+    text: `The value is ${direction < 0 ? 'less than the specified minimum' : 'more than the specified maximum'} value (${shown(limit)}).`,
+  }
 }
 
 function obstacleTo(quantity: JsonObject, limit: JsonObject): string | undefined {
