@@ -12,7 +12,7 @@ import {
   type InputShape,
   type LooseCodeInput,
 } from '../input/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { isObject, isString, objectsAt } from '../json/index.js'
 import { OperationError } from '../errors/index.js'
 import type { AskedLanguages, LooseValueSetName, ValueSetName, VersionRules } from '../terminology/index.js'
 
@@ -109,7 +109,7 @@ export interface GivenValue {
   readonly kind: CodeSource
   readonly codings: readonly GivenCoding[]
   /** The CodeableConcept as it was given. */
-  readonly concept?: object
+  readonly concept: object | undefined
 }
 
 /** The codings of an input. @throws {OperationError} as `codeSource`; `parameter-required` when none has a code. */
@@ -118,7 +118,7 @@ export function givenValue(input: LooseCodeInput): GivenValue {
   if (kind === undefined) throw nothingToValidate()
   const codings = codingsOf(kind, input)
   if (codings.length === 0) throw nothingToValidate()
-  return { kind, codings, ...(input.codeableConcept !== undefined && { concept: input.codeableConcept }) }
+  return { kind, codings, concept: input.codeableConcept }
 }
 
 /** The error for a call without a code that could be validated. */
@@ -127,17 +127,19 @@ export function nothingToValidate(): OperationError {
   return new OperationError('parameter-required', message, { issue: 'invalid' })
 }
 
-function codingsOf(kind: CodeSource, { coding, codeableConcept, ...own }: LooseCodeInput): readonly GivenCoding[] {
-  const { code, system, version, display } = own
-  if (kind === 'coding') return givenCoding(coding, 'Coding')
-  if (kind === 'code') return code === undefined ? [] : [{ code, system, version, display, path: '' }]
-  const codings = isObject(codeableConcept) ? objectsAt(codeableConcept, 'coding') : []
+function codingsOf(kind: CodeSource, input: LooseCodeInput): readonly GivenCoding[] {
+  if (kind === 'coding') return givenCoding(input.coding, 'Coding')
+  if (kind === 'code') return givenCoding(input, '')
+  const codings = isObject(input.codeableConcept) ? objectsAt(input.codeableConcept, 'coding') : []
   return codings.flatMap((one, i) => givenCoding(one, `CodeableConcept.coding[${i}]`))
 }
 
 function givenCoding(given: object | undefined, path: string): readonly GivenCoding[] {
-  const coding: JsonObject | undefined = isObject(given) ? given : undefined
-  const code = stringAt(coding, 'code')
-  if (code === undefined) return []
-  return [{ code, system: stringAt(coding, 'system'), version: stringAt(coding, 'version'), display: stringAt(coding, 'display'), path }]
+  if (!isObject(given)) return []
+  const { code, system, version, display } = given
+  return isString(code) ? [{ code, system: textOf(system), version: textOf(version), display: textOf(display), path }] : []
+}
+
+function textOf(value: unknown): string | undefined {
+  return isString(value) ? value : undefined
 }
