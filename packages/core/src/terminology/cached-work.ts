@@ -2,33 +2,42 @@ import type { Definition } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { paced, type Work } from '../work/index.js'
+import { createMarks, type Marks } from './memo.js'
 
-/** A kind of thing that takes long to make from a definition, with the guard that recognises it in the cache. */
+/** A kind of thing that takes long to make from a definition. */
 export interface LongKind<T extends object> {
+  /** Distinguishes its entries in the cache. */
   readonly name: string
-  readonly is: (value: object) => value is Pending<T>
   readonly bytes: (made: T) => number
   readonly make: (resource: JsonObject) => Work<T>
 }
 
+/** A kind with what recognises its entries in the cache. */
+export interface CachedKind<T extends object> extends LongKind<T> {
+  readonly pending: Marks<Pending<T>>
+}
+
 /** Something that is made, or being made. */
 export interface Pending<T extends object> {
-  /** `name` of its kind. */
-  readonly kind: string
   readonly made: Promise<T>
+}
+
+/** Makes a kind, once for all its entries. */
+export function longKind<T extends object>(kind: LongKind<T>): CachedKind<T> {
+  return { ...kind, pending: createMarks() }
 }
 
 /**
  * What `kind.make` gives for the definition, made once per content, while other work runs in between. Requests that ask for it at the same
  * time wait for the same one. Of a definition without key it is made for every call, and never shared.
  */
-export function cachedWork<T extends object>(ctx: OperationContext, kind: LongKind<T>, definition: Definition): Promise<T> {
+export function cachedWork<T extends object>(ctx: OperationContext, kind: CachedKind<T>, definition: Definition): Promise<T> {
   if (definition.key === undefined) return paced(makeOf(kind, definition), createPace(ctx))
   const key = `${kind.name} ${definition.key}`
   const found = ctx.cache.get(key)
-  if (found !== undefined && kind.is(found)) return found.made
+  if (found !== undefined && kind.pending.has(found)) return found.made
   // It is made for everybody, so it ends neither with this request nor with its time.
-  const pending = { kind: kind.name, made: paced(makeOf(kind, definition), createPace({ scheduler: ctx.scheduler })) }
+  const pending = kind.pending.mark({ made: paced(makeOf(kind, definition), createPace({ scheduler: ctx.scheduler })) })
   ctx.cache.set(key, pending, 1)
   return pending.made.then((made) => {
     ctx.cache.set(key, pending, kind.bytes(made))

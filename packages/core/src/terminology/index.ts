@@ -1,7 +1,7 @@
 export { bindingChecker, type BindingChecker, type BoundValue, type MemberTest } from './binding.js'
 export { and, andNot, bitmapFrom, bitmapOf, fleetingAnd, members, or, type Bitmap } from '../bits/index.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
-export { cachedWork, type LongKind, type Pending } from './cached-work.js'
+export { cachedWork, longKind, type CachedKind, type LongKind, type Pending } from './cached-work.js'
 export { CONCEPT_PROPERTIES, propertyText, propertyValue } from './code-system/concept-properties.js'
 export type {
   ConceptStatus,

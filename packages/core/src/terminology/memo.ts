@@ -24,3 +24,23 @@ export function keptLately<K extends number | string, T extends object | string>
     return made
   }
 }
+
+/** Recognises values of one kind among the objects of a cache, which has objects of every kind. */
+export interface Marks<T extends object> {
+  /** Marks a value, and returns it. */
+  mark(value: T): T
+  /** True for a value that was marked. */
+  has(value: object): value is T
+}
+
+/** Makes marks of one kind. */
+export function createMarks<T extends object>(): Marks<T> {
+  const marked = new WeakSet()
+  return {
+    mark(value) {
+      marked.add(value)
+      return value
+    },
+    has: (value): value is T => marked.has(value),
+  }
+}

@@ -3,6 +3,7 @@ import { createPace, type OperationContext, type Pace } from '../context/index.j
 import { quoted } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
+import { createMarks, type Marks } from './memo.js'
 import { refusal } from './messages.js'
 import { NO_RULES, type VersionRules } from './versions.js'
 
@@ -56,18 +57,17 @@ export function scopeOver(ctx: OperationContext, { rules = NO_RULES, supplements
 async function keptFamily(ctx: OperationContext, url: string, kept: Kept): Promise<SystemFamily> {
   const name = `family ${url}`
   const known = kept.get(name)
-  if (known !== undefined && isFamily(known) && known.lasts()) return known
+  if (known !== undefined && FAMILIES.has(known) && known.lasts()) return known
   // It outlives the request.
   const made = await systemFamily({ ...ctx, signal: undefined, deadline: undefined, authorize: undefined, explain: undefined }, url, {
     supplements: [],
   })
-  if (!made.unknown) kept.set(name, made)
+  if (!made.unknown) kept.set(name, FAMILIES.mark(made))
   return made
 }
 
-function isFamily(value: object): value is SystemFamily {
-  return 'prepare' in value
-}
+/** Those that are kept. */
+const FAMILIES: Marks<SystemFamily> = createMarks()
 
 function supplementStep(canonical: string): ExplanationStep {
   return {

@@ -4,6 +4,7 @@ import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { stringAt } from '../../json/index.js'
 import type { ConceptStore, StoredSystem } from '../../storage/index.js'
+import { createMarks, type Marks } from '../memo.js'
 import { paced } from '../../work/index.js'
 
 /** The imported versions of one code system. */
@@ -132,14 +133,7 @@ function cannotOpen({ url, format }: StoredSystem, system?: ImportedSystem): Ope
   return new OperationError('not-supported', `The code system ${url} is imported, but the context cannot open it: ${advice}.`)
 }
 
-/** A release in the cache of the context, which has objects of every kind. */
-class CachedRelease {
-  readonly open: OpenRelease
-
-  constructor(open: OpenRelease) {
-    this.open = open
-  }
-}
+const RELEASES: Marks<OpenRelease> = createMarks()
 
 async function openRelease(
   ctx: OperationContext,
@@ -149,8 +143,8 @@ async function openRelease(
 ): Promise<OpenRelease> {
   const key = `stored-system ${stored.key}`
   const known = ctx.cache.get(key)
-  if (known instanceof CachedRelease) return known.open
+  if (known !== undefined && RELEASES.has(known)) return known
   const open = system.open(await concepts.open(stored.key), stored.header)
-  ctx.cache.set(key, new CachedRelease(open), stored.concepts * system.bytesPerConcept)
+  ctx.cache.set(key, RELEASES.mark(open), stored.concepts * system.bytesPerConcept)
   return open
 }

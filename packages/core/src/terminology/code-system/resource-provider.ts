@@ -1,7 +1,7 @@
 import type { OperationContext } from '../../context/index.js'
 import type { Definition } from '../../content/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { cachedWork, type LongKind, type Pending } from '../cached-work.js'
+import { cachedWork, longKind, type CachedKind } from '../cached-work.js'
 import type { Work } from '../../work/index.js'
 import { conceptIndex } from './concept-index.js'
 import { depthFirst } from './hierarchy.js'
@@ -13,12 +13,11 @@ const STEPS = 256
 /** Measured over 350,000 concepts (bench `terminology`): codes, hierarchy and text index; what was parsed stays with the storage. */
 const BYTES_PER_CONCEPT = 1_000
 
-const KIND: LongKind<CodeSystemProvider> = {
+const KIND: CachedKind<CodeSystemProvider> = longKind({
   name: 'code-system',
-  is: (value): value is Pending<CodeSystemProvider> => 'kind' in value && value.kind === 'code-system',
   bytes: ({ index }) => 1_000 + (index?.size ?? 0) * BYTES_PER_CONCEPT,
   make: makeProvider,
-}
+})
 
 /** The provider over a CodeSystem resource, made once for each stored version. */
 export function resourceProvider(ctx: OperationContext, definition: Definition): Promise<CodeSystemProvider> {

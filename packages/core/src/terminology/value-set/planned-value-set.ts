@@ -1,3 +1,4 @@
+import { createMarks, type Marks } from '../memo.js'
 import { type Kept, canonicalOf } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { demandedSupplements } from '../request-input.js'
@@ -47,7 +48,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
   const made = keptPlan(scope, withoutSystems(scope, await makePlan(scope, valueSet), question.excludeSystems ?? []))
-  if (supplements.length === 0) kept?.set(name, made)
+  if (supplements.length === 0) kept?.set(name, PLANS.mark(made))
   return planned(scope, made)
 }
 
@@ -61,7 +62,6 @@ function hasOwnRules({ valueSet, rules, useSupplement = [], excludeSystems = [] 
 }
 
 interface KeptPlan {
-  readonly kind: 'plan'
   readonly plan: ValueSetPlan
   readonly members: () => Work<Members>
   readonly used: (members: Members) => UsedDefinitions
@@ -73,12 +73,10 @@ interface KeptPlan {
 }
 
 function usable(kept: object | undefined): KeptPlan | undefined {
-  return kept !== undefined && isKeptPlan(kept) && kept.lasts() ? kept : undefined
+  return kept !== undefined && PLANS.has(kept) && kept.lasts() ? kept : undefined
 }
 
-function isKeptPlan(value: object): value is KeptPlan {
-  return 'kind' in value && value.kind === 'plan'
-}
+const PLANS: Marks<KeptPlan> = createMarks()
 
 function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const parts = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])
@@ -88,7 +86,6 @@ function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   let used: UsedDefinitions | undefined
   const deciding = new Map<string, DecidingInclude | undefined>()
   return {
-    kind: 'plan',
     plan,
     members: () => members(),
     used: (found) => (used ??= usedDefinitions(plan, found)),
