@@ -1,6 +1,7 @@
 // How large each entry of each package is for those who bundle it: minified and compressed, with third-party dependencies, without other packages
 // of this project. Fails when an entry is more than 5 % above its budget; `--update` writes the present sizes into the budget.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -46,7 +47,7 @@ async function sizeOf(own, name, entry) {
     loader: { '.wasm': 'empty' },
     outdir: root,
     logLevel: 'error',
-    external: ['node:*', ...externals(own)],
+    external: ['node:*', ...builtinModules, ...externals(own)],
   })
   const [output] = Object.values(metafile.outputs)
   const reached = Object.entries(output.inputs).flatMap(([file, { bytesInOutput }]) =>

@@ -1,5 +1,4 @@
 export { listedSystem, type ListedSystem } from './listed-system.js'
-export { loinc } from './loinc.js'
-export { LOINC } from './loinc-filter.js'
+export { loinc, LOINC } from './loinc.js'
 export { rxnorm, RXNORM } from './rxnorm.js'
 export { storeConcepts, type ConceptSequence } from './store-concepts.js'

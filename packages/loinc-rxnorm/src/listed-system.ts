@@ -4,8 +4,9 @@ import { OperationError } from 'fhir-ops/errors'
 import { isObject, objectAt, type JsonObject } from 'fhir-ops/json'
 import type { SystemSections } from 'fhir-ops/storage'
 import { finished, sharedWork, type Work } from 'fhir-ops/work'
-import { makeProvider, versionFits } from 'fhir-ops/terminology'
+import { makeProvider, versionFits, listable } from 'fhir-ops/terminology'
 import { LISTED_FORMAT } from './store-concepts.js'
+import { bitmapFrom } from 'fhir-ops/bits'
 
 /** What a code system that is stored as a list of concepts has of its own. */
 export interface ListedSystem {
@@ -77,4 +78,15 @@ function readSection(bytes: Uint8Array): readonly unknown[] {
   const concepts: unknown = JSON.parse(new TextDecoder().decode(bytes))
   if (Array.isArray(concepts)) return concepts
   throw new OperationError('storage-damaged', 'A section of a stored code system cannot be read.')
+}
+
+/** The concepts that have a value of a property. */
+export function withValue(provider: CodeSystemProvider, property: string, value: string): ConceptSet {
+  const all = listable(provider).values(property).get(value) ?? bitmapFrom([], listable(provider).size)
+  return {
+    has: (concept) => all.has(concept),
+    *all() {
+      return all
+    },
+  }
 }

@@ -1,8 +1,78 @@
+import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { compileRegex } from 'fhir-ops/regex'
+import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/code-system'
+import { testedSet } from 'fhir-ops/terminology'
+import { withValue, listedSystem } from './listed-system.js'
 import { canonicalOf } from 'fhir-ops/content'
-import type { CodeSystemProvider, ImportedSystem } from 'fhir-ops/code-system'
-import type { JsonObject } from 'fhir-ops/json'
-import { listedSystem } from './listed-system.js'
-import { LOINC, loincFilter } from './loinc-filter.js'
+
+/** Url of LOINC. */
+export const LOINC = 'http://loinc.org'
+
+/** Properties that the value sets of LOINC know by another name. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['LIST', 'AnswerList'],
+  ['answers-for', 'answers-for'],
+])
+
+/** Properties that name a part, those of documents and of radiology too. */
+const PARTS = /^(?:COMPONENT|PROPERTY|TIME_ASPCT|SYSTEM|SCALE_TYP|METHOD_TYP|CLASS|document-[a-z-]+|rad-[a-z-]+)$/
+
+/**
+ * The concepts for which one of LOINC's own filters holds: `LIST` and `answers-for` give answers, `ancestor` what is below a code however
+ * deep, `copyright` is `LOINC` or `3rdParty`, and
+ * a part is named by its code or its name (`COMPONENT = Glucose`), whatever their case: value sets of R4 say `SCALE_TYP = DOC` of `Doc`.
+ *
+ * @returns `undefined` for a filter that every code system has.
+ * @see https://hl7.org/fhir/R4/loinc.html
+ */
+export function loincFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
+  const alias = ALIASES.get(property)
+  if (alias !== undefined) return op === '=' ? withValue(provider, alias, value) : undefined
+  if (property === 'copyright') return op === '=' ? byCopyright(provider, value) : undefined
+  if (property === 'ancestor') return belowAny(provider, op, value)
+  const accepts = partTest(op, value)
+  if (accepts === undefined || !PARTS.test(property)) return undefined
+  return testedSet(provider, (concept) => partTexts(provider, concept, property).some(accepts))
+}
+
+function belowAny(provider: CodeSystemProvider, op: string, value: string): ConceptSet | undefined {
+  if (op !== '=' && op !== 'in') return undefined
+  const tops = valuesOf(op, value).flatMap((code) => provider.find(code) ?? [])
+  return testedSet(provider, (concept) => tops.some((top) => concept !== top && provider.hierarchy.isWithin(concept, top)))
+}
+
+function valuesOf(op: string, value: string): readonly string[] {
+  return (op === 'in' ? value.split(',') : [value]).map((one) => one.trim())
+}
+
+function byCopyright(provider: CodeSystemProvider, value: string): ConceptSet | undefined {
+  if (value !== 'LOINC' && value !== '3rdParty') return undefined
+  const wanted = value === '3rdParty'
+  return testedSet(provider, (concept) => partTexts(provider, concept, 'EXTERNAL_COPYRIGHT_NOTICE').length > 0 === wanted)
+}
+
+function partTest(op: string, value: string): ((text: string) => boolean) | undefined {
+  if (op === '=' || op === 'in') {
+    const wanted = new Set(valuesOf(op, value).map((one) => one.toLowerCase()))
+    return (text) => wanted.has(text.toLowerCase())
+  }
+  if (op !== 'regex') return undefined
+  const regex = compileRegex(value)
+  return (text) => regex.matchesWhole(text)
+}
+
+/** The codes and names of the parts that a property names; its text where no part is linked. */
+function partTexts(provider: CodeSystemProvider, concept: number, property: string): readonly string[] {
+  return provider
+    .sources(concept)
+    .flatMap((source) => objectsAt(source.concept, 'property'))
+    .filter((item) => item['code'] === property)
+    .flatMap(({ valueCoding, valueCode, valueString }) =>
+      isObject(valueCoding)
+        ? [stringAt(valueCoding, 'code') ?? '', stringAt(valueCoding, 'display') ?? '']
+        : [valueCode, valueString].filter((text) => typeof text === 'string'),
+    )
+}
 
 /**
  * LOINC, for `codeSystems` of a context: versions that were imported to its `concepts`, with the filters of LOINC and the value sets that it

@@ -1,7 +1,6 @@
 import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/code-system'
 import { testedSet } from 'fhir-ops/terminology'
-import { listedSystem } from './listed-system.js'
-import { withValue } from './with-value.js'
+import { listedSystem, withValue } from './listed-system.js'
 
 /** Url of RxNorm. */
 export const RXNORM = 'http://www.nlm.nih.gov/research/umls/rxnorm'

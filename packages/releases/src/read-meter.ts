@@ -1,4 +1,3 @@
-import { counted } from './counted.js'
 import type { ReleaseFile } from './release-file.js'
 
 /** Measures how much of the files has been read. */
@@ -32,4 +31,9 @@ export function readMeter(files: readonly ReleaseFile[], now: () => number = () 
       return `${Math.floor((read / total) * 100)} %, about ${counted(Math.ceil(seconds), 'second')} left`
     },
   }
+}
+
+/** A number with what it counts: `1 concept`, `2 concepts`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }

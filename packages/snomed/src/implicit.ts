@@ -1,9 +1,8 @@
 import type { ImplicitType } from 'fhir-ops/code-system'
 import type { JsonObject } from 'fhir-ops/json'
-import { snomedVersion } from './edition.js'
+import { snomedVersion, SNOMED } from './sctid.js'
 import type { SnomedIndex } from './release/snomed-index.js'
 import { displayDialect, displayTerm } from './provider/texts.js'
-import { SNOMED } from './sctid.js'
 
 /** The canonical of something that SNOMED CT defines without a resource. */
 interface ImplicitCanonical {

@@ -1,5 +1,7 @@
-export { snomedBuilder, type BuiltSnomed, type SnomedBuilder } from './build/snomed-builder.js'
 export {
+  snomedBuilder,
+  type BuiltSnomed,
+  type SnomedBuilder,
   builtConcepts,
   CONCEPT_PART,
   OTHER_PARTS,
@@ -12,8 +14,7 @@ export {
   type SnomedPart,
   type TakeRow,
 } from './build/snomed-parts.js'
-export type { Section } from './build/section.js'
-export { snomedVersion, type SnomedVersion } from './edition.js'
+export type { Section } from './build/column.js'
+export { snomedVersion, type SnomedVersion, isSctid, SNOMED, withCheckDigit } from './sctid.js'
 export type { SnomedHeader } from './release/header.js'
-export { isSctid, SNOMED, withCheckDigit } from './sctid.js'
 export { snomed } from './snomed.js'

@@ -1,10 +1,9 @@
 import type { ImportedSystem } from 'fhir-ops/code-system'
-import { pickSnomedVersion } from './edition.js'
+import { pickSnomedVersion, SNOMED } from './sctid.js'
 import { implicitCanonical, implicitResource } from './implicit.js'
 import { SNOMED_FORMAT } from './release/header.js'
 import { openSnomed } from './open-snomed.js'
 import { snomedProvider } from './provider/snomed-provider.js'
-import { SNOMED } from './sctid.js'
 
 /**
  * SNOMED CT, for `codeSystems` of a context: editions and versions that were imported to its `concepts`, with the Expression Constraint Language,

@@ -1,7 +1,6 @@
 import { memoryConceptStore } from 'fhir-ops/memory'
 import type { ConceptStore } from 'fhir-ops/storage'
-import { snomedBuilder } from './build/snomed-builder.js'
-import type { Rf2Kind } from './build/snomed-parts.js'
+import { snomedBuilder, type Rf2Kind } from './build/snomed-parts.js'
 import { SCT, withCheckDigit } from './sctid.js'
 
 const DATE = '20240101'

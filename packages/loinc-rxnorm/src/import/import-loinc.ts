@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { storeConcepts } from '../index.js'
-import { counted } from '@fhir-ops/releases'
+import { counted, releaseFiles, type ReleaseFile, untakenRows, inWork, type WorkOptions } from '@fhir-ops/releases'
 import {
   answerConcept,
   branchConcept,
@@ -15,10 +15,17 @@ import {
   PART_PROPERTIES,
   TEXT_PROPERTIES,
 } from './loinc-concepts.js'
-import { loincFile, loincRows, loincTablesIn, readGroup, readLoincTables, type ListedAnswer, type LoincTables } from './loinc-tables.js'
-import { readVariants } from './loinc-variants.js'
+import {
+  loincFile,
+  loincRows,
+  loincTablesIn,
+  readGroup,
+  readLoincTables,
+  type ListedAnswer,
+  type LoincTables,
+  readVariants,
+} from './loinc-tables.js'
 import { madeConcepts } from './made-concepts.js'
-import { releaseFiles, type ReleaseFile, untakenRows, inWork, type WorkOptions } from '@fhir-ops/releases'
 
 /** Which version is made of a release. */
 export interface LoincImportOptions extends WorkOptions {

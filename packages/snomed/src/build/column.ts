@@ -1,3 +1,5 @@
+import { bytesOf, type Lists } from '../release/section-reader.js'
+
 /** A column of 32-bit numbers that grows. */
 export interface Column {
   readonly length: number
@@ -81,4 +83,15 @@ export function numbering(known: readonly string[] = []): Numbering {
       return texts.push(text) - 1
     },
   }
+}
+
+/** A section with its name. */
+export type Section = readonly [name: string, bytes: Uint8Array]
+
+/** Lists as two sections. */
+export function listSections(name: string, lists: Lists): readonly Section[] {
+  return [
+    [`${name}.start`, bytesOf(lists.start)],
+    [name, bytesOf(lists.items)],
+  ]
 }

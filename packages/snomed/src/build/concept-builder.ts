@@ -2,9 +2,8 @@ import { bytesOf } from '../release/section-reader.js'
 import type { IdTable } from '../release/id-table.js'
 import { CONCEPT_ACTIVE, CONCEPT_DEFINED } from '../release/snomed-index.js'
 import { SCT } from '../sctid.js'
-import { column, type Numbering } from './column.js'
+import { column, type Numbering, type Section, textColumn, type TextColumn } from './column.js'
 import { componentRows } from './component-rows.js'
-import type { Section } from './section.js'
 
 /** Gathers the rows of concept files. */
 export interface ConceptBuilder {
@@ -36,6 +35,37 @@ export function conceptBuilder(modules: Numbering): ConceptBuilder {
       yield ['concept.flags', bytesOf(Uint8Array.from(taken(flags.values())))]
       yield ['concept.module', bytesOf(Uint16Array.from(taken(moduleNumbers.values())))]
       yield ['concept.time', bytesOf(taken(components.times))]
+    },
+  }
+}
+
+/** Gathers the rows of identifier files: codes of other schemes that identify concepts. */
+export interface IdentifierBuilder {
+  /** A row; releases differ in the order of its columns. */
+  add(row: readonly string[], columns: readonly string[]): void
+  /** Ids of the schemes. */
+  readonly schemes: readonly string[]
+  sections(): Iterable<Section>
+}
+
+/** Makes an empty builder over the concepts. */
+export function identifierBuilder(concepts: IdTable): IdentifierBuilder {
+  const schemes = new Map<string, TextColumn>()
+  return {
+    get schemes() {
+      return [...schemes.keys()]
+    },
+    add(row, columns) {
+      const value = (name: string): string => row[columns.indexOf(name)] ?? ''
+      const concept = value('referencedComponentId')
+      if (value('active') !== '1' || concepts.find(concept) === undefined) return
+      const scheme = value('identifierSchemeId')
+      const rows = schemes.get(scheme) ?? textColumn()
+      schemes.set(scheme, rows)
+      rows.push(`${value('alternateIdentifier')}\t${concept}\n`)
+    },
+    *sections() {
+      for (const [scheme, rows] of schemes) yield [`identifiers.${scheme}`, rows.all()]
     },
   }
 }

@@ -1,8 +1,7 @@
 import type { RefsetHeader } from '../release/header.js'
 import type { IdTable } from '../release/id-table.js'
 import { bytesOf } from '../release/section-reader.js'
-import { column, textColumn, type Column, type TextColumn } from './column.js'
-import type { Section } from './section.js'
+import { column, textColumn, type Column, type TextColumn, type Section } from './column.js'
 
 /** Gathers the rows of reference sets of which members are concepts. */
 export interface RefsetBuilder {

@@ -5,13 +5,11 @@ import { SNOMED_FORMAT, type SnomedHeader } from '../release/header.js'
 import { idTable, type IdTable } from '../release/id-table.js'
 import { sectionReader } from '../release/section-reader.js'
 import { SNOMED } from '../sctid.js'
-import { numbering } from './column.js'
-import { conceptBuilder } from './concept-builder.js'
+import { numbering, type Section } from './column.js'
+import { conceptBuilder, identifierBuilder } from './concept-builder.js'
 import { descriptionBuilder } from './description-builder.js'
-import { identifierBuilder } from './identifier-builder.js'
 import { refsetBuilder } from './refset-builder.js'
 import { relationshipBuilder } from './relationship-builder.js'
-import type { Section } from './section.js'
 
 /** Kinds of RF2 files. */
 export type Rf2Kind = 'concept' | 'description' | 'language' | 'relationship' | 'refset' | 'identifier'
@@ -128,4 +126,56 @@ function beginIdentifiers({ ids }: BuiltConcepts): PartBuilder {
     add: (_, row, columns) => builder.add(row, columns),
     finish: () => ({ header: { schemes: builder.schemes }, sections: builder.sections(), dangling: 0 }),
   }
+}
+
+/** A version that is ready to be stored. Its sections are made while they are read. */
+export interface BuiltSnomed {
+  readonly system: SystemToStore
+  readonly sections: Iterable<Section>
+  /** Relationships that were left out, as they name a concept which is not there. */
+  readonly dangling: number
+}
+
+/** Makes one version of SNOMED CT from the rows of an RF2 snapshot, in one go. */
+export interface SnomedBuilder {
+  /** Takes a row: first all concepts, and of descriptions all before the first of a language reference set. */
+  readonly add: TakeRow
+  /** Ends the building. @throws {OperationError} `definition-invalid` for a hierarchy with a cycle, when the sections are read. */
+  finish(): BuiltSnomed
+}
+
+/**
+ * Begins a version.
+ *
+ * @param version Version URI.
+ */
+export function snomedBuilder(version: string): SnomedBuilder {
+  const concepts = CONCEPT_PART.begin()
+  let rest: readonly PartBuilder[] | undefined
+  const others = (): readonly PartBuilder[] => (rest ??= OTHER_PARTS.map((part) => part.begin(concepts.built())))
+  return {
+    add(kind, row, columns) {
+      if (kind === 'concept') concepts.add(kind, row, columns)
+      else others()[partOf(kind)]?.add(kind, row, columns)
+    },
+    finish() {
+      const built = [concepts, ...others()].map((part) => part.finish())
+      rest = undefined
+      const header = Object.assign({}, ...built.map((part): Partial<SnomedHeader> => part.header))
+      return {
+        system: systemOf(version, header, concepts.built().ids.size),
+        dangling: built.reduce((sum, part) => sum + part.dangling, 0),
+        sections: chained(built),
+      }
+    },
+  }
+}
+
+function partOf(kind: Rf2Kind): number {
+  return OTHER_PARTS.findIndex(({ kinds }) => kinds.includes(kind))
+}
+
+/** Lets go of each part when its sections are made: the largest takes as much memory as all others. */
+function* chained(parts: BuiltPart[]): Iterable<Section> {
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) yield* part.sections
 }

@@ -1,5 +1,4 @@
-import { EclError } from './ecl-error.js'
-import type { EclReader } from './reader.js'
+import { EclError, type EclReader } from './reader.js'
 
 /** Brackets in brackets beyond this are refused. */
 const MAX_DEPTH = 100

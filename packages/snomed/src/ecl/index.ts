@@ -23,7 +23,6 @@ export type {
   SearchTerm,
   SubConstraint,
 } from './ast.js'
-export { EclError } from './ecl-error.js'
+export { EclError, eclReader, type EclReader } from './reader.js'
 export { parseEcl } from './parse.js'
 export { parseConcept } from './parse-concept.js'
-export { eclReader, type EclReader } from './reader.js'

@@ -1,6 +1,5 @@
-import type { ConceptReference } from './ast.js'
-import { EclError } from './ecl-error.js'
-import { isDigit, type EclReader } from './reader.js'
+import type { ConceptReference, AlternateIdentifier } from './ast.js'
+import { EclError, isDigit, type EclReader, isLetter } from './reader.js'
 
 /** Reads `id`, perhaps with a term between bars; the term is for people and is not compared. */
 export function parseConcept(reader: EclReader): ConceptReference {
@@ -44,4 +43,29 @@ export function passTerm(reader: EclReader): void {
   const term = reader.run((character) => character !== '|')
   if (term.trim() === '') reader.fail('A term')
   reader.demand('|')
+}
+
+/** Reads `scheme#code`, `"scheme#code"` or `scheme#"code"`, perhaps with a term between bars; `undefined` when none comes next. */
+export function parseIdentifier(reader: EclReader): AlternateIdentifier | undefined {
+  const { at } = reader
+  const isQuoted = reader.take('"')
+  const scheme = reader.run((character) => character === '-' || isLetter(character) || isDigit(character))
+  if (!/^[a-zA-Z]/.test(scheme) || !reader.take('#')) {
+    reader.back(at)
+    return undefined
+  }
+  const code = isQuoted || reader.take('"') ? quotedCode(reader) : reader.run(isCodeCharacter)
+  if (code === '') reader.fail('A code')
+  passTerm(reader)
+  return { scheme, code, at }
+}
+
+function quotedCode(reader: EclReader): string {
+  const code = reader.run((character) => character !== '"' && character !== '\\')
+  reader.demand('"')
+  return code
+}
+
+function isCodeCharacter(character: string): boolean {
+  return isLetter(character) || isDigit(character) || ['-', '.', '_'].includes(character)
 }

@@ -1,8 +1,7 @@
 import type { Attribute, AttributeValue, Cardinality, Constraint, Refinement } from './ast.js'
 import { bracketsHoldName } from './brackets.js'
-import { EclError } from './ecl-error.js'
+import { EclError, isDigit, type EclReader } from './reader.js'
 import { parseBoolean, parseComparison, parseNumber, parseSearchTerms } from './parse-value.js'
-import { isDigit, type EclReader } from './reader.js'
 
 /** Reads a sub-expression constraint; comes as an argument, as constraints and refinements hold each other. */
 export type SubParser = (reader: EclReader) => Constraint

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Constraint } from './ast.js'
-import { EclError } from './ecl-error.js'
+import { EclError } from './reader.js'
 import { parseEcl } from './parse.js'
 
 /** Writes a constraint in a short form that shows how it was understood. */
@@ -189,7 +189,7 @@ describe('what is not ECL is refused with its place', () => {
     [`${A} | |`, 12, /term/],
     ['12345', 0, /identifier/],
     ['* {{ color = 1 }}', 5, /filter/],
-    ['* {{ M active = 1 }}', 2, /behind '\^'/],
+    ['* {{ M active = 1 }}', 2, /follow '\^'/],
     ['LOINC#', 6, /code/],
     ['"LOINC#54486-6', 14, /'"'/],
     ['"LOINC"', 0, /concept/],

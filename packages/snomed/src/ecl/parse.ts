@@ -1,12 +1,10 @@
 import type { Constraint, Focus, HierarchyOperator, History, MemberOf, SubConstraint } from './ast.js'
 import { refuseDeepBrackets } from './brackets.js'
-import { EclError } from './ecl-error.js'
-import { parseConcept } from './parse-concept.js'
-import { parseIdentifier } from './parse-identifier.js'
+import { EclError, eclReader, isLetter, type EclReader } from './reader.js'
+import { parseConcept, parseIdentifier } from './parse-concept.js'
 import { parseConceptFilter, parseDescriptionFilter, parseMemberFilter } from './parse-filter.js'
 import { parseRefinement, takeJunction } from './parse-refinement.js'
 import { takeAny } from './parse-value.js'
-import { eclReader, isLetter, type EclReader } from './reader.js'
 
 /**
  * Reads an expression constraint, version 2.2 of the language. The words of the long syntax are accepted beside the symbols of the brief one.

@@ -1,5 +1,3 @@
-import { EclError } from './ecl-error.js'
-
 /** Reads an expression from left to right. */
 export interface EclReader {
   /** Where the next character is, from 0. */
@@ -83,5 +81,17 @@ function afterBlanks(text: string, start: number): number {
     const end = text.indexOf('*/', at + 2)
     if (end < 0) throw new EclError('The comment does not end', at)
     at = end + 2
+  }
+}
+
+/** What is wrong with an expression, and where. It never leaves the engine that reads the expression. */
+export class EclError extends Error {
+  override readonly name: string = 'EclError'
+  /** Where, in characters from 0. */
+  readonly at: number
+
+  constructor(message: string, at: number) {
+    super(message)
+    this.at = at
   }
 }

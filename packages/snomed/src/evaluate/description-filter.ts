@@ -1,13 +1,13 @@
-import { EclError, type DescriptionFilter, type Dialect } from '../ecl/index.js'
+import { EclError, type DescriptionFilter, type Dialect, type ComponentFilter } from '../ecl/index.js'
 import { and, emptyBitmap, or, type Bitmap } from 'fhir-ops/bits'
 import { mapped, type Work } from 'fhir-ops/work'
 import { filterWords } from 'fhir-ops/terminology'
 import { DIALECTS } from '../dialects.js'
 import { ACCEPTABILITY } from '../release/descriptions.js'
 import { SCT } from '../sctid.js'
-import { componentTest } from './component-filter.js'
 import { conceptsIn, tested, type EclScope } from './ecl-scope.js'
 import { termTest, wordsOfTerm } from './text-match.js'
+import { compares } from './refinement-test.js'
 
 type RowTest = (row: number) => boolean
 
@@ -113,4 +113,29 @@ function* refsetTest({ index, evaluate }: EclScope, { refset }: Dialect): Work<(
 function acceptedOf({ acceptability }: Dialect): ReadonlySet<number> {
   if (acceptability.length === 0) return new Set([ACCEPTABILITY.acceptable, ACCEPTABILITY.preferred])
   return new Set(acceptability.map((word) => ACCEPTABILITY[word]))
+}
+
+/** What every component says about itself. */
+export interface Component {
+  readonly active: boolean
+  readonly module: string
+  /** `YYYYMMDD` as a number. */
+  readonly effectiveTime: number
+}
+
+/** A test for a filter that components of every kind can have. */
+export function* componentTest(scope: EclScope, filter: ComponentFilter): Work<(component: Component) => boolean> {
+  if (filter.kind === 'active') return ({ active }) => filter.active === 'any' || active === filter.active
+  if (filter.kind === 'effectiveTime') return ({ effectiveTime }) => compareTimes(filter, effectiveTime)
+  const modules = yield* conceptsIn(scope, filter.modules)
+  return ({ module }) => modules.has(scope.index.ids.find(module) ?? scope.index.size) === (filter.comparison === '=')
+}
+
+/** Any of several times is enough, except that `!=` excludes them all. */
+export function compareTimes(
+  { comparison, times }: Pick<Extract<ComponentFilter, { kind: 'effectiveTime' }>, 'comparison' | 'times'>,
+  found: number,
+): boolean {
+  const test = (time: string): boolean => compares(comparison, found, Number(time))
+  return comparison === '!=' ? times.every(test) : times.some(test)
 }

@@ -1,7 +1,9 @@
-import { EclError, type ConceptList, type ConceptReference, type Constraint } from '../ecl/index.js'
+import { EclError, type ConceptList, type ConceptReference, type Constraint, type AlternateIdentifier } from '../ecl/index.js'
 import { addBit, emptyBits, bitmapFrom, bitmapOf, members, type Bitmap } from 'fhir-ops/bits'
 import type { Work } from 'fhir-ops/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
+import { foldTerm } from 'fhir-ops/terminology'
+import type { AttributeRows } from '../release/section-reader.js'
 
 /** What the parts of an evaluation work with. */
 export interface EclScope {
@@ -45,4 +47,43 @@ export function* eachMember(concepts: Bitmap, visit: (concept: number) => void):
     if (steps++ % STEPS === 0) yield
     visit(concept)
   }
+}
+
+/** Identifier schemes by their alias. @see https://docs.snomed.org/implementation-guides/loinc-implementation-guide */
+const SCHEMES: ReadonlyMap<string, string> = new Map([
+  ['loinc', '30051010000102'],
+  ['npu', '21003000106'],
+])
+
+/** The ordinal of the concept that a code of another scheme identifies. @throws {EclError} when the scheme or the code is not known. */
+export function identifiedConcept(index: SnomedIndex, { scheme, code, at }: AlternateIdentifier): number {
+  const meant = index.identifiers.schemes.filter((id) => isNamed(index, id, foldTerm(scheme)))
+  if (meant.length === 0) throw new EclError(`The identifier scheme ${scheme} is not known`, at)
+  const concept = meant.map((id) => index.ids.find(index.identifiers.find(id, code) ?? '')).find((found) => found !== undefined)
+  if (concept === undefined) throw new EclError(`No concept has the identifier ${scheme}#${code}`, at)
+  return concept
+}
+
+/** A scheme goes by its alias or by one of its names. */
+function isNamed({ ids, descriptions }: SnomedIndex, scheme: string, alias: string): boolean {
+  if (SCHEMES.get(alias) === scheme) return true
+  const concept = ids.find(scheme)
+  const [from, to] = concept === undefined ? [0, 0] : descriptions.rowsOf(concept)
+  for (let row = from; row < to; row++) if (descriptions.isActive(row) && foldTerm(descriptions.term(row)) === alias) return true
+  return false
+}
+
+/** The attribute relationships of one concept or expression: some rows of a table. */
+export interface RowRange {
+  readonly rows: AttributeRows
+  readonly from: number
+  readonly to: number
+  /** The concept itself; absent for an expression. */
+  readonly concept?: number
+}
+
+/** The rows of a concept. */
+export function rowsOf(index: SnomedIndex, concept: number): RowRange {
+  const attributes = index.attributes()
+  return { rows: attributes, from: attributes.start[concept] ?? 0, to: attributes.start[concept + 1] ?? 0, concept }
 }

@@ -1,18 +1,15 @@
-import { EclError, type ConceptFilter, type Constraint, type SubConstraint } from '../ecl/index.js'
-import { addBit, emptyBits, and, andNot, ascendingBitmap, bitmapOf, emptyBitmap, or, type Bitmap } from 'fhir-ops/bits'
+import { EclError, type ConceptFilter, type Constraint, type SubConstraint, type History } from '../ecl/index.js'
+import { addBit, emptyBits, and, andNot, ascendingBitmap, bitmapOf, emptyBitmap, or, type Bitmap, members } from 'fhir-ops/bits'
 import { mapped, type Work } from 'fhir-ops/work'
-import { isConcrete } from '../release/attributes.js'
+import { isConcrete } from '../release/section-reader.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { SCT } from '../sctid.js'
-import { componentTest } from './component-filter.js'
-import { withDescription } from './description-filter.js'
-import { conceptOf, conceptsIn, eachMember, tested, type EclScope } from './ecl-scope.js'
-import { identifiedConcept } from './identified-concept.js'
-import { withHistory } from './history.js'
-import { membersOfRefsets } from './member-of.js'
+import { componentTest, withDescription } from './description-filter.js'
+import { conceptOf, conceptsIn, eachMember, tested, type EclScope, identifiedConcept, rowsOf } from './ecl-scope.js'
+import { membersOfRefsets, eachRow } from './member-of.js'
 import { refinementTest } from './refinement-test.js'
 import { RELATIVES } from './relatives.js'
-import { rowsOf } from './row-range.js'
+import { isBelowConcept, type NormalForm } from '../expression/expression.js'
 
 /** Each part that is worked out takes memory for a set of concepts, and may take as long as a look at every concept. */
 const MAX_PARTS = 1_000
@@ -125,4 +122,73 @@ function* definitionTest(
   const has = (id: string): boolean => listed?.has(id) ?? selected?.has(index.ids.find(id) ?? index.size) ?? false
   const [defined, primitive] = [has(SCT.defined), has(SCT.primitive)]
   return (concept) => (index.isDefined(concept) ? defined : primitive) === (comparison === '=')
+}
+
+/** Historical association reference sets by profile. @see https://confluence.ihtsdotools.org/display/DOCECL/6.11+History+Supplements */
+const PROFILES = {
+  min: ['900000000000527005'],
+  mod: ['900000000000527005', '900000000000526001', '900000000000528000', '1186924009'],
+} as const
+
+/** The concepts together with the inactive ones that historical associations lead from to them. */
+export function* withHistory(scope: EclScope, history: History, concepts: Bitmap): Work<Bitmap> {
+  let found = concepts
+  for (const refset of yield* refsetsOf(scope, history)) found = or(found, yield* associated(scope, refset, concepts))
+  return found
+}
+
+function* refsetsOf({ index, evaluate }: EclScope, history: History): Work<readonly string[]> {
+  if ('refsets' in history) return Array.from(members(yield* evaluate(history.refsets)), (concept) => index.id(concept))
+  if (history.profile !== 'max') return PROFILES[history.profile]
+  const top = index.ids.find(SCT.historicalAssociation)
+  return top === undefined ? [] : Array.from(members(index.within(top)), (concept) => index.id(concept))
+}
+
+function* associated({ index }: EclScope, refset: string, concepts: Bitmap): Work<Bitmap> {
+  yield
+  const place = index.refsets.find(refset)?.fields.indexOf('targetComponentId') ?? -1
+  if (place < 0) return emptyBitmap(index.size)
+  const words = emptyBits(index.size)
+  yield* eachRow(index.refsets.rows(refset), (row) => {
+    const concept = index.ids.find(row.referencedComponentId)
+    if (concept === undefined || !row.active) return
+    if (concepts.has(index.ids.find(row.fields[place] ?? '') ?? index.size)) addBit(words, concept)
+  })
+  return bitmapOf(words, index.size)
+}
+
+/**
+ * True when a constraint selects an expression: one of its foci is below what is named, and its relationships hold. What only a
+ * classifier could decide (children, parents), members of reference sets and texts select no expression.
+ */
+export function* admits(scope: EclScope, constraint: Constraint, form: NormalForm): Work<boolean> {
+  switch (constraint.kind) {
+    case 'and':
+      return (yield* mapped(constraint.operands, (operand) => admits(scope, operand, form))).every(Boolean)
+    case 'or':
+      return (yield* mapped(constraint.operands, (operand) => admits(scope, operand, form))).some(Boolean)
+    case 'minus':
+      return (yield* admits(scope, constraint.left, form)) && !(yield* admits(scope, constraint.right, form))
+    case 'refined':
+      return (yield* admits(scope, constraint.focus, form)) && (yield* refinementTest(scope, constraint.refinement)).holds(form.range)
+    case 'dotted':
+      return false
+    default:
+      return yield* subAdmits(scope, constraint, form)
+  }
+}
+
+function* subAdmits(scope: EclScope, sub: SubConstraint, form: NormalForm): Work<boolean> {
+  if (sub.memberOf !== undefined || sub.filters.length > 0) return false
+  if (sub.operator === undefined) return yield* plainAdmits(scope, sub, form)
+  if (sub.operator !== '<' && sub.operator !== '<<') return false
+  if (sub.focus.kind === 'any') return true
+  const above = yield* scope.evaluate({ kind: 'sub', focus: sub.focus, filters: [], memberFilters: [] })
+  const reached = yield* tested(above, (concept) => isBelowConcept(scope.index, form, concept))
+  return reached.count() > 0
+}
+
+function* plainAdmits(scope: EclScope, { focus }: SubConstraint, form: NormalForm): Work<boolean> {
+  if (focus.kind === 'nested') return yield* admits(scope, focus.constraint, form)
+  return focus.kind === 'any'
 }

@@ -1,3 +1,7 @@
+import { CONCRETE } from '../release/section-reader.js'
+import type { SnomedIndex } from '../release/snomed-index.js'
+import { type RowRange, rowsOf } from '../evaluate/ecl-scope.js'
+
 /** One attribute of an expression. */
 export interface ExpressionAttribute {
   /** Ordinal of the attribute. */
@@ -12,4 +16,113 @@ export interface Expression {
   readonly foci: readonly number[]
   readonly ungrouped: readonly ExpressionAttribute[]
   readonly groups: readonly (readonly ExpressionAttribute[])[]
+}
+
+/** An expression, or a concept seen as one, with everything that is known to be true of it. */
+export interface NormalForm {
+  readonly foci: readonly number[]
+  /** Its own relationships together with those that define its foci. */
+  readonly range: RowRange
+}
+
+interface Row {
+  readonly type: number
+  readonly group: number
+  readonly value: number
+}
+
+/** The normal form of an expression: relationships of the foci are added, each role group stays a group of its own. */
+export function normalForm(index: SnomedIndex, { foci, ungrouped, groups }: Expression): NormalForm {
+  const rows: Row[] = ungrouped.map((attribute) => rowOf(index, attribute, 0))
+  let last = 0
+  for (const group of groups) {
+    last++
+    for (const attribute of group) rows.push(rowOf(index, attribute, last))
+  }
+  for (const focus of foci) {
+    const inherited = rowsIn(rowsOf(index, focus))
+    rows.push(...inherited.map((row) => ({ ...row, group: row.group === 0 ? 0 : row.group + last })))
+    last += Math.max(0, ...inherited.map(({ group }) => group))
+  }
+  const sorted = rows.toSorted((a, b) => a.group - b.group)
+  const column = (read: (row: Row) => number): Uint32Array => Uint32Array.from(sorted, read)
+  const columns = { types: column(({ type }) => type), groups: column(({ group }) => group), values: column(({ value }) => value) }
+  return { foci, range: { rows: columns, from: 0, to: sorted.length } }
+}
+
+/** The normal form of a concept. */
+export function normalFormOf(index: SnomedIndex, concept: number): NormalForm {
+  return { foci: [concept], range: rowsOf(index, concept) }
+}
+
+/** The relationships of a range. */
+export function rowsIn({ rows, from, to }: RowRange): readonly Row[] {
+  return Array.from({ length: to - from }, (_, i) => ({
+    type: rows.types[from + i] ?? 0,
+    group: rows.groups[from + i] ?? 0,
+    value: rows.values[from + i] ?? 0,
+  }))
+}
+
+/** A concrete value that no concept of the version has gets a number that none has either. */
+function rowOf({ header }: SnomedIndex, { type, value }: ExpressionAttribute, group: number): Row {
+  if (typeof value === 'number') return { type, group, value }
+  const known = header.values.indexOf(value.replace(/^#/, ''))
+  return { type, group, value: CONCRETE + (known < 0 ? header.values.length : known) }
+}
+
+type Rows = ReturnType<typeof rowsIn>
+
+/**
+ * True when everything that a concept means holds: a focus is the concept or below it, or the concept is fully defined and its
+ * primitive ancestors and all relationships that define it hold.
+ */
+export function isBelowConcept(index: SnomedIndex, form: NormalForm, concept: number): boolean {
+  if (form.foci.some((focus) => index.isWithin(focus, concept))) return true
+  if (!index.isDefined(concept)) return false
+  const primitives = index.ancestors(concept).filter((ancestor) => !index.isDefined(ancestor))
+  if (!primitives.every((ancestor) => form.foci.some((focus) => index.isWithin(focus, ancestor)))) return false
+  const definition = rowsIn(rowsOf(index, concept))
+  return definition.length > 0 && satisfies(index, form, definition)
+}
+
+/** True when everything that an expression says holds. */
+export function isBelowExpression(index: SnomedIndex, form: NormalForm, above: Expression): boolean {
+  if (!above.foci.every((focus) => isBelowConcept(index, form, focus))) return false
+  return satisfies(index, form, rowsIn(normalForm(index, { ...above, foci: [] }).range))
+}
+
+/** True when each role group that is demanded is found in a group with relationships that are the same or below. */
+function satisfies(index: SnomedIndex, form: NormalForm, demanded: Rows): boolean {
+  const offered = groupsOf(rowsIn(form.range))
+  return groupsOf(demanded).every((wanted) =>
+    offered.some((found) => wanted.every((row) => found.some((other) => isRowWithin(index, other, row)))),
+  )
+}
+
+function isRowWithin(index: SnomedIndex, row: Rows[number], above: Rows[number]): boolean {
+  if (!index.isWithin(row.type, above.type)) return false
+  return row.value === above.value || (row.value < index.size && above.value < index.size && index.isWithin(row.value, above.value))
+}
+
+/** A relationship outside of groups is a group of its own. */
+function groupsOf(rows: Rows): readonly Rows[] {
+  const [alone, grouped] = [rows.filter(({ group }) => group === 0), rows.filter(({ group }) => group !== 0)]
+  return [...alone.map((row) => [row]), ...Map.groupBy(grouped, ({ group }) => group).values()]
+}
+
+/** How a concept is named in an expression. */
+export type ConceptNames = (concept: number) => { readonly id: string; readonly term: string }
+
+/** Writes an expression with terms and without blanks, in the grouping in which it was given. */
+export function renderExpression({ foci, ungrouped, groups }: Expression, nameOf: ConceptNames): string {
+  const concept = (ordinal: number): string => {
+    const { id, term } = nameOf(ordinal)
+    return `${id}|${term}|`
+  }
+  const attribute = ({ type, value }: ExpressionAttribute): string =>
+    `${concept(type)}=${typeof value === 'number' ? concept(value) : value}`
+  const parts = [...ungrouped.map(attribute), ...groups.map((group) => `{${group.map(attribute).join(',')}}`)]
+  const focus = foci.map(concept).join('+')
+  return parts.length === 0 ? focus : `${focus}:${parts.join(',')}`
 }

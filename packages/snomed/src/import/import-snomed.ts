@@ -1,11 +1,10 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
+import type { ConceptStore, StoredSystem, SystemSections } from 'fhir-ops/storage'
 import { builtConcepts, CONCEPT_PART, OTHER_PARTS, systemOf, type BuiltPart } from '../build/snomed-parts.js'
 import { isSctid } from '../sctid.js'
 import { readMeter, releaseFiles, inWork, type ImportWork, type WorkOptions } from '@fhir-ops/releases'
-import { readRf2, rf2Files, type Rf2File } from './rf2.js'
-import { releaseEdition } from './release-edition.js'
-import { sectionsIn, type WorkSections } from './work-sections.js'
+import { readRf2, rf2Files, type Rf2File, releaseEdition } from './rf2.js'
+import type { Section } from '../index.js'
 
 /** Which version is made of a release. */
 export interface SnomedImportOptions extends WorkOptions {
@@ -122,4 +121,29 @@ function dateOf(files: readonly Rf2File[]): string | undefined {
 
 function missing(option: string, what: string): OperationError {
   return new OperationError('parameter-required', `Cannot derive --${option} from the release: give ${what}.`)
+}
+
+/** Sections of a version that is not stored yet. */
+export interface WorkSections extends SystemSections {
+  put(name: string, bytes: Uint8Array): void
+  all(): Iterable<Section>
+}
+
+/** Opens the sections in the work of an import, with what is there already. */
+export function sectionsIn({ db }: ImportWork): WorkSections {
+  db.exec('CREATE TABLE IF NOT EXISTS section (name TEXT PRIMARY KEY, bytes BLOB NOT NULL)')
+  const insert = db.prepare('INSERT INTO section VALUES (?, ?)')
+  const select = db.prepare('SELECT name, bytes FROM section WHERE name = ?')
+  const names = db.prepare('SELECT name FROM section ORDER BY rowid')
+  const section = (name: string): Uint8Array => {
+    const bytes = select.get(name)?.['bytes']
+    return bytes instanceof Uint8Array ? bytes : new Uint8Array()
+  }
+  return {
+    put: (name, bytes) => void insert.run(name, bytes),
+    section,
+    *all() {
+      for (const { name } of names.all()) yield [String(name), section(String(name))]
+    },
+  }
 }

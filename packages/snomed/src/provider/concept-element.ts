@@ -1,9 +1,10 @@
 import type { JsonObject } from 'fhir-ops/json'
 import { once } from 'fhir-ops/terminology'
-import { rowsOf } from '../evaluate/row-range.js'
+import { rowsOf, type RowRange } from '../evaluate/ecl-scope.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
-import { propertiesOf } from './properties.js'
 import { definitionOf, displayTerm, type DisplayDialect } from './texts.js'
+import { CONCRETE, isConcrete } from '../release/section-reader.js'
+import { rowsIn } from '../expression/expression.js'
 
 /** A concept in the form of `CodeSystem.concept`. What is not asked for is not read; the display is read once. */
 export function conceptElement(index: SnomedIndex, concept: number, dialect: DisplayDialect): JsonObject {
@@ -23,4 +24,32 @@ export function conceptElement(index: SnomedIndex, concept: number, dialect: Dis
       return [...propertiesOf(index, concept, rowsOf(index, concept)), isDefined]
     },
   }
+}
+
+/** The properties of a concept, or of an expression on it, in the form of `CodeSystem.concept.property`. */
+export function propertiesOf(index: SnomedIndex, concept: number, range: RowRange): readonly JsonObject[] {
+  return [
+    { code: 'inactive', valueBoolean: !index.isActive(concept) },
+    { code: 'effectiveTime', valueDateTime: dateOf(index.effectiveTime(concept)) },
+    { code: 'module', valueCode: index.module(concept) },
+    { code: 'moduleId', valueCode: index.module(concept) },
+    ...distinct(rowsIn(range).map(({ type, value }) => attributeProperty(index, type, value))),
+  ]
+}
+
+function attributeProperty(index: SnomedIndex, type: number, value: number): JsonObject {
+  const code = index.id(type)
+  if (!isConcrete(value)) return { code, valueCode: index.id(value) }
+  const text = index.header.values[value - CONCRETE] ?? ''
+  if (text.startsWith('"')) return { code, valueString: text.slice(1, -1) }
+  return /^[-+]?[0-9]+$/.test(text) ? { code, valueInteger: Number(text) } : { code, valueDecimal: Number(text) }
+}
+
+function distinct(properties: readonly JsonObject[]): readonly JsonObject[] {
+  return [...new Map(properties.map((property) => [JSON.stringify(property), property])).values()]
+}
+
+function dateOf(time: number): string {
+  const digits = String(time)
+  return `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6, 8)}`
 }

@@ -1,8 +1,8 @@
 import { bitmapFrom, testedBitmap, type Bitmap } from 'fhir-ops/bits'
 import type { ConceptSet, Filter } from 'fhir-ops/code-system'
 import { finished, type Work } from 'fhir-ops/work'
-import { rowsOf } from '../evaluate/row-range.js'
-import { isConcrete, CONCRETE } from '../release/attributes.js'
+import { rowsOf } from '../evaluate/ecl-scope.js'
+import { isConcrete, CONCRETE } from '../release/section-reader.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import type { ExpressionTable } from './expression-table.js'
 

@@ -1,15 +1,26 @@
 import type { JsonObject } from 'fhir-ops/json'
-import { CONCEPT_PROPERTIES } from 'fhir-ops/terminology'
-import type { CodeGrammar, CodeSystemProvider, ConceptText, Filter, SystemHeader } from 'fhir-ops/code-system'
-import { renderExpression } from '../expression/render-expression.js'
+import { CONCEPT_PROPERTIES, foldTerm, placeOfWord } from 'fhir-ops/terminology'
+import type {
+  CodeGrammar,
+  CodeSystemProvider,
+  ConceptText,
+  Filter,
+  SystemHeader,
+  Hierarchy,
+  ConceptIndex,
+  FilterWord,
+} from 'fhir-ops/code-system'
+import { renderExpression, normalFormOf, type NormalForm, isBelowConcept, isBelowExpression } from '../expression/expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import { SNOMED } from '../sctid.js'
-import { snomedConceptIndex } from './concept-index.js'
 import { expressionTable, type ExpressionTable, type KnownExpression } from './expression-table.js'
 import { snomedFilter, takesInactive } from './filter.js'
-import { snomedHierarchy } from './hierarchy.js'
-import { propertiesOf } from './properties.js'
+import { propertiesOf } from './concept-element.js'
 import { designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
+import { and, bitmapFrom, or, type Bitmap, rangeBitmap } from 'fhir-ops/bits'
+import { finished } from 'fhir-ops/work'
+import { tested } from '../evaluate/ecl-scope.js'
+import type { SnomedIndex } from '../release/snomed-index.js'
 
 /** The provider over an opened version, for one request: it keeps the expressions that the request uses. */
 export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
@@ -103,4 +114,85 @@ function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
       return reason === undefined ? undefined : `Not a valid expression: ${reason}`
     },
   }
+}
+
+/**
+ * The hierarchy of concepts and expressions. It is not a tree, so expansions of it are not nested. The parents and children of an expression
+ * are those of its foci, as no classifier places it.
+ */
+export function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable): Hierarchy {
+  const fociOf = (concept: number): readonly number[] => expressions.get(concept)?.expression.foci ?? [concept]
+  const formOf = (concept: number): NormalForm => expressions.get(concept)?.form ?? normalFormOf(index, concept)
+  const isWithin = (concept: number, ancestor: number): boolean => {
+    const above = expressions.get(ancestor)
+    if (concept === ancestor) return true
+    if (above !== undefined) return isBelowExpression(index, formOf(concept), above.expression)
+    return expressions.get(concept) === undefined ? index.isWithin(concept, ancestor) : isBelowConcept(index, formOf(concept), ancestor)
+  }
+  const above = (concept: number): Bitmap =>
+    fociOf(concept)
+      .map((focus) => bitmapFrom([focus, ...index.ancestors(focus)], index.size))
+      .reduce(or)
+  return {
+    nested: false,
+    parents: (concept) => fociOf(concept).flatMap((focus) => [...index.parents(focus)]),
+    children: (concept) => fociOf(concept).flatMap((focus) => [...index.children(focus)]),
+    isWithin,
+    within(ancestor) {
+      if (expressions.get(ancestor) === undefined) return index.within(ancestor)
+      const candidates = fociOf(ancestor)
+        .map((focus) => index.within(focus))
+        .reduce(and)
+      return finished(tested(candidates, (concept) => isWithin(concept, ancestor)))
+    },
+    above,
+  }
+}
+
+/** Sets over all concepts of a version. Expressions that a request has met count in its size, so that lists can hold them. */
+export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTable): ConceptIndex {
+  const dialect = displayDialect(index)
+  return {
+    get size() {
+      return index.size + expressions.count
+    },
+    all: () => index.all(),
+    inactive: () => index.inactive(),
+    values: (property) => column(index, property),
+    *buildTexts() {},
+    withWord: (word) => withCode(index, word, withTerm(index, word)),
+    words: (start) => index.words.beginningWith(start),
+    displayOrder: () => index.displayOrder((concept) => foldTerm(displayTerm(index, concept, dialect))),
+  }
+}
+
+function withTerm(index: SnomedIndex, word: FilterWord): Bitmap {
+  const found = index.words.startingWith(word.start)
+  if (!word.verbatim) return found
+  const hasWord = (concept: number): boolean =>
+    designationsOf(index, concept).some(({ value, outdated }) => outdated === undefined && placeOfWord(foldTerm(value), word.text) >= 0)
+  return finished(tested(found, hasWord))
+}
+
+/** The concepts with a code that starts so, and those that have it in a term. */
+function withCode(index: SnomedIndex, { text }: FilterWord, found: Bitmap): Bitmap {
+  const ranges = index.ids.startingWith(text)
+  return ranges.map(([start, end]) => rangeBitmap(start, end, index.size)).reduce(or, found)
+}
+
+const COLUMNS: ReadonlyMap<string, (index: SnomedIndex, concept: number) => string> = new Map([
+  ['inactive', (index, concept) => String(!index.isActive(concept))],
+  ['module', (index, concept) => index.module(concept)],
+  ['moduleId', (index, concept) => index.module(concept)],
+  ['sufficientlyDefined', (index, concept) => String(index.isDefined(concept))],
+])
+
+function column(index: SnomedIndex, property: string): ReadonlyMap<string, Bitmap> {
+  const read = COLUMNS.get(property)
+  if (read === undefined) return new Map()
+  const places = Map.groupBy(
+    Array.from({ length: index.size }, (_, concept) => concept),
+    (concept) => read(index, concept),
+  )
+  return new Map(Array.from(places, ([value, concepts]) => [value, bitmapFrom(concepts, index.size)]))
 }
