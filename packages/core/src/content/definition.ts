@@ -1,5 +1,7 @@
-import { stringAt, type JsonObject } from '../json/index.js'
+import { stringAt, isObject, objectsAt, type JsonObject } from '../json/index.js'
 import type { Definition } from './layer.js'
+import { DEFINITION_PARAM, type IndexEntry } from '../storage/index.js'
+import { canonicalOf } from './canonical.js'
 
 /** The definition that a resource is; `undefined` when it has no url. */
 export function definitionOf(resource: JsonObject, key?: string): Definition | undefined {
@@ -15,4 +17,62 @@ export function definitionOf(resource: JsonObject, key?: string): Definition | u
     ...(version !== undefined && { version }),
     ...(key !== undefined && { key }),
   }
+}
+
+/** What definitions are looked up by: their own url, a canonical that they refer to, or the type of resource that a guide has a profile for. */
+export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type' | 'global'
+
+/** Members whose value, without version, is a key of the definition. Every type with a url has `url`. */
+const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]> = new Map([
+  [
+    'ConceptMap',
+    [
+      ['source', 'sourceUri'],
+      ['source', 'sourceCanonical'],
+      ['target', 'targetUri'],
+      ['target', 'targetCanonical'],
+    ],
+  ],
+  [
+    'CodeSystem',
+    [
+      ['supplements', 'supplements'],
+      ['value-set', 'valueSet'],
+    ],
+  ],
+  [
+    'StructureDefinition',
+    [
+      ['base', 'baseDefinition'],
+      ['type', 'type'],
+    ],
+  ],
+])
+
+/** The keys of a resource, each with its value. */
+export function definitionKeys(resource: JsonObject): readonly (readonly [DefinitionKey, string])[] {
+  const type = stringAt(resource, 'resourceType') ?? ''
+  const url = stringAt(resource, 'url')
+  if (url === undefined) return []
+  const others = (MEMBERS.get(type) ?? []).flatMap(([key, member]): [DefinitionKey, string][] => {
+    const value = stringAt(resource, member)
+    return value === undefined ? [] : [[key, canonicalOf(value).url]]
+  })
+  return [['url', url], ...others, ...(type === 'ImplementationGuide' ? globalTypes(resource) : [])]
+}
+
+function globalTypes(guide: JsonObject): readonly (readonly [DefinitionKey, string])[] {
+  const types = new Set(objectsAt(guide, 'global').map((global) => stringAt(global, 'type')))
+  return [...types].flatMap((type) => (type === undefined ? [] : [['global', type] as const]))
+}
+
+/** Index entries under which storage finds a definition; the indexer adds them to those of the search parameters. */
+export function definitionEntries(resource: unknown): readonly IndexEntry[] {
+  if (!isObject(resource)) return []
+  return definitionKeys(resource).map(([key, value]) => ({ param: definitionParam(key), value }))
+}
+
+/** Name of the index entries that hold a key. */
+export function definitionParam(key: DefinitionKey): string {
+  return DEFINITION_PARAM + key
 }

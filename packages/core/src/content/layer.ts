@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
-import type { DefinitionKey } from './definition-keys.js'
+import type { DefinitionKey } from './definition.js'
 import type { Revised } from './kept.js'
 
 /** A conformance or terminology resource that engines look up by canonical. */

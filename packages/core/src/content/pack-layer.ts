@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import { definitionKeys } from './definition-keys.js'
+import { definitionKeys } from './definition.js'
 import { definitionOf } from './definition.js'
 import type { ContentLayer, Definition } from './layer.js'
 
@@ -113,4 +113,30 @@ function objectIn(json: string): JsonObject {
   const value: unknown = JSON.parse(json)
   if (!isObject(value)) throw new TypeError('A record of the pack is not a JSON object.')
   return value
+}
+
+/** Texts by which definitions are found without parsing them; so are guides by what they say of all resources of a type (`global`). */
+const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
+
+/** The bytes of a pack, as `packLayer` reads it, that holds definitions, given as JSON texts, in their order. */
+export function packOf(definitions: readonly string[]): Uint8Array {
+  const encoder = new TextEncoder()
+  const records = definitions.map((text) => encoder.encode(text))
+  const heads = definitions.map((text, position) => ({ ...headOf(JSON.parse(text)), bytes: records[position]?.length }))
+  const index = encoder.encode(JSON.stringify(heads))
+  const parts = [encoder.encode(`fhir-ops-pack 1 ${index.length}\n`), index, ...records]
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function headOf(resource: unknown): JsonObject {
+  if (!isObject(resource)) return {}
+  const texts = Object.fromEntries(HEAD.flatMap((name) => (stringAt(resource, name) === undefined ? [] : [[name, resource[name]]])))
+  const { global } = resource
+  return global === undefined ? texts : { ...texts, global }
 }

@@ -1,5 +1,5 @@
 import { formatCanonical } from './canonical.js'
-import type { DefinitionKey } from './definition-keys.js'
+import type { DefinitionKey } from './definition.js'
 import { keptWhile, type Kept, type Revised } from './kept.js'
 import type { Brought, ContentLayer, Definition } from './layer.js'
 

@@ -1,3 +1,9 @@
 export { openDependencies, type OpenDependency } from './open-dependencies.js'
-export { packageLayer } from './package-layer.js'
-export { readPackage, type FhirPackage, type PackageFile, type PackageManifest, type ReadPackageOptions } from './read-package.js'
+export {
+  packageLayer,
+  readPackage,
+  type FhirPackage,
+  type PackageFile,
+  type PackageManifest,
+  type ReadPackageOptions,
+} from './read-package.js'

@@ -1,6 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
 import { tarFiles } from './tar-files.js'
+import { packLayer, packOf, type ContentLayer } from '../content/index.js'
 
 /** What the manifest of a FHIR package says. */
 export interface PackageManifest {
@@ -108,4 +109,12 @@ function refuseOtherRelease(manifest: JsonObject, name: string): void {
   const releases = Array.isArray(stated) ? stated.map(String) : []
   if (releases.length === 0 || releases.some((release) => /^4\.0(\.\d+)?$/.test(release))) return
   throw new OperationError('body-structure', `The package ${quoted(name)} is for FHIR ${releases.join(', ')}, not for R4.`)
+}
+
+/**
+ * The definitions of a package as a layer of content, found by url and version. Several versions of a package may be layers side by side.
+ * The package's name and version stand for its content in cache keys.
+ */
+export function packageLayer({ name, version, definitions }: FhirPackage): ContentLayer {
+  return packLayer(packOf(definitions.map(({ text }) => text)), `${name}#${version}`)
 }

@@ -1,4 +1,2 @@
-export { parametersOf, type Parameter } from './parameter.js'
-export { parametersFromQuery } from './query.js'
+export { parameterOf, parametersFromQuery, parametersOf, type Parameter } from './parameter.js'
 export { parameterReader, type ParameterReader } from './reader.js'
-export { parameterOf } from './write.js'

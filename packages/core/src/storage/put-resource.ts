@@ -1,9 +1,10 @@
-import { checkGiven } from '../errors/index.js'
-import type { JsonObject } from '../json/index.js'
+import { checkGiven, OperationError, quoted } from '../errors/index.js'
+import { isObject, jsonMembers, parseInPieces, type JsonObject } from '../json/index.js'
 import { finished, type Work } from '../work/index.js'
 import type { IndexEntry } from './query.js'
 import type { ContainedEntry, PutEntry } from './storage.js'
-import { writableResource } from './writable-text.js'
+import { isResourceId, isResourceType } from './resource-types.js'
+import { metaPrefix } from './stored-resource.js'
 
 /** What searches find a resource by. `createIndexer` of `fhir-ops/search` makes one from search parameters. */
 export interface Indexer {
@@ -40,4 +41,91 @@ export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut,
   const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
   const contained = indexer.contained === undefined ? [] : yield* indexer.contained(resource)
   return { op: 'put', type, id, text, entries, ...(contained.length > 0 && { contained }), ...(ifVersion !== undefined && { ifVersion }) }
+}
+
+/**
+ * Lays a resource out as storage keeps it: `{"resourceType":"T","id":"x","meta":{...},...}`, without `meta.versionId` and
+ * `meta.lastUpdated`, the other members in their order, no blanks between tokens. This is where writes are checked: shape, type and id.
+ *
+ * @param id Replaces the id of the source, which may lack one.
+ * @param source The resource, or its JSON text; numbers of a text keep their digits.
+ * @throws {OperationError} `resource-invalid` when the source is not a resource of the type, or when type or id cannot be stored;
+ *   `parameter-required` without type or id; `body-invalid` when a text is not JSON.
+ */
+export function writableText(type: string, id: string, source: string | object): string {
+  return finished(writableResource(type, id, source)).text
+}
+
+/** A resource as it is stored. */
+export interface WritableResource {
+  readonly text: string
+  readonly resource: JsonObject
+}
+
+/** Members that are laid out in one go. */
+const STEPS = 1_000
+
+/** `writableText` with what it says, so that nobody parses it again; a long one while other work runs in between. Throws as that does. */
+export function* writableResource(type: string, id: string, source: string | object): Work<WritableResource> {
+  checkAddress(type, id)
+  const json = typeof source === 'string' ? source : JSON.stringify(source)
+  const resource = yield* parsed(json)
+  const members = yield* distinct(json)
+  if (resource['resourceType'] !== type) throw new OperationError('resource-invalid', `The resource's resourceType is not ${quoted(type)}.`)
+  const meta = yield* metaMembers(members.get('meta'))
+  let text = `${metaPrefix(type, id)}${meta}}`
+  let steps = 0
+  for (const [name, value] of members) {
+    if (!LAID_OUT.has(name)) text += `,${JSON.stringify(name)}:${value}`
+    if (++steps % STEPS === 0) yield
+  }
+  return { text: `${text}}`, resource: Object.assign(resource, { id, meta: yield* parsed(`{${meta}}`) }) }
+}
+
+const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
+const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
+
+/** @throws {OperationError} `parameter-required` without type or id, `resource-invalid` when no resource can be stored under them. */
+export function checkAddress(type: string, id: string): void {
+  checkGiven('type', type)
+  checkGiven('id', id)
+  if (!isResourceType(type)) throw new OperationError('resource-invalid', `${quoted(type)} is not a resource type.`)
+  if (!isResourceId(id)) {
+    throw new OperationError('resource-invalid', `${quoted(id)} is not an id: 1 to 64 letters, digits, hyphens and dots are allowed.`)
+  }
+}
+
+function* metaMembers(meta: string | undefined): Work<string> {
+  if (meta === undefined) return ''
+  if (!meta.startsWith('{')) throw new OperationError('resource-invalid', 'The member meta must be an object.')
+  return [...(yield* distinct(meta))]
+    .filter(([name]) => !STAMPED.has(name))
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+    .join(',')
+}
+
+function* parsed(text: string): Work<JsonObject> {
+  const value = yield* jsonIn(text)
+  if (!isObject(value)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
+  return value
+}
+
+function* jsonIn(text: string): Work<unknown> {
+  try {
+    return yield* parseInPieces(text)
+  } catch (cause) {
+    throw cause instanceof SyntaxError ? new OperationError('body-invalid', 'The resource is not JSON.', { cause }) : cause
+  }
+}
+
+/** The members of an object that is well-formed JSON, by name. */
+function* distinct(json: string): Work<ReadonlyMap<string, string>> {
+  const members = yield* jsonMembers(json)
+  const found = new Map<string, string>()
+  for (const { name, value } of members) {
+    found.set(name, value)
+    if (found.size % STEPS === 0) yield
+  }
+  if (found.size < members.length) throw new OperationError('resource-invalid', 'The resource has a member twice.')
+  return found
 }

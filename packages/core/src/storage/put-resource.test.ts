@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isObject } from '../json/index.js'
 import { putResource, storedResource, writableText } from './index.js'
-import { writableResource } from './writable-text.js'
+import { writableResource } from './put-resource.js'
 
 const LAID_OUT: readonly (readonly [title: string, source: string | { [name: string]: unknown }, text: string])[] = [
   ['an object', { resourceType: 'Patient', active: true }, '{"resourceType":"Patient","id":"a","meta":{},"active":true}'],

@@ -1,5 +1,4 @@
 import { OperationError } from '../errors/index.js'
-import { cursorParts } from './cursor-parts.js'
 
 /** Where a version stands in a history. */
 export interface HistoryPosition {
@@ -47,4 +46,14 @@ function isVersion(version: unknown): version is number {
 
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
+}
+
+/** What is in a cursor that is a JSON list: nothing where it is none, as a caller may send anything. */
+export function cursorParts(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(cursor)
+    return Array.isArray(parts) ? parts : []
+  } catch {
+    return []
+  }
 }
