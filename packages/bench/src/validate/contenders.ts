@@ -17,7 +17,7 @@ export function ownChecks(ctx: OperationContext, name: string, input: Omit<Valid
   return { name, check: async (resource) => (await validate(ctx, { ...input, resource })).valid }
 }
 
-/** This library on texts, which it reads itself, with the form of numbers, repeated names and slips. */
+/** This library on texts, which it reads itself, with the form of numbers, repeated names and repaired problems. */
 export function ownChecksOfText(ctx: OperationContext, name: string): Contender {
   return { name, check: async (_, text) => (await validate(ctx, { resource: text })).valid }
 }

@@ -118,7 +118,7 @@ describe('$validate', () => {
     expect(await call(body, { query })).toMatchObject({ resource: { issue: [{ code: 'structure', expression: ['Patient'] }] } })
   })
 
-  test('finds slips and places inside a Parameters resource', async () => {
+  test('finds problems and positions inside a Parameters resource', async () => {
     const text =
       '{"resourceType":"Parameters","parameter":[{"name":"resource","resource":{"resourceType":"Patient","active":true,"active":true}}]}'
     expect(await call(text)).toMatchObject({ resource: { issue: [{ code: 'invalid', expression: ['Patient.active'] }] } })

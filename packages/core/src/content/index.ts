@@ -1,7 +1,7 @@
 export { canonicalOf, formatCanonical, withoutVersion, type Canonical } from './canonical.js'
 export { definitionEntries, definitionKeys, definitionOf, definitionParam, type DefinitionKey } from './definition.js'
 export type { Kept, Revised } from './kept.js'
-export type { Brought, ContentLayer, Definition } from './layer.js'
+export type { RequestDefinitions, ContentLayer, Definition } from './layer.js'
 export { packLayer, packOf, type PackReader } from './pack-layer.js'
 export { requestLayer, storageLayer } from './layers.js'
 export { compareVersions, contentView, newestOf, type ContentView } from './view.js'

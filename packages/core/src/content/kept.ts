@@ -27,9 +27,9 @@ const MOST = 1_000
  *   it. `undefined` when one of the watched has no `revision`.
  */
 export function keptWhile(watched: readonly Revised[]): () => Kept | undefined | Promise<Kept> {
-  // Things of one database tell the same.
+  // Parts of one database have the same revision.
   const revisions = [...new Set(watched.map(({ revision }) => revision))]
-  const telling = revisions.filter((revision) => revision !== undefined)
+  const known = revisions.filter((revision) => revision !== undefined)
   let kept: Kept | undefined
   let seen: readonly number[] = []
   const keptAt = (numbers: readonly number[]): Kept => {
@@ -38,8 +38,8 @@ export function keptWhile(watched: readonly Revised[]): () => Kept | undefined |
     return kept
   }
   return () => {
-    if (telling.length < revisions.length) return undefined
-    const told = telling.map((revision) => revision())
-    return told.every((one) => typeof one === 'number') ? keptAt(told) : Promise.all(told.map(async (one) => one)).then(keptAt)
+    if (known.length < revisions.length) return undefined
+    const numbers = known.map((revision) => revision())
+    return numbers.every((one) => typeof one === 'number') ? keptAt(numbers) : Promise.all(numbers.map(async (one) => one)).then(keptAt)
   }
 }

@@ -22,9 +22,9 @@ export interface Definition {
 export interface ContentLayer extends Revised {
   /** Every definition of the type that carries `value` under `by`, in a stable order; versions are not compared here. */
   find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
-  /** What a layer has that came with a request, so that engines can tell what it does not change. */
-  readonly brought?: Brought | undefined
+  /** What came with a request, so that engines know what it does not change. */
+  readonly fromRequest?: RequestDefinitions | undefined
 }
 
 /** The urls under which something is found, by type. */
-export type Brought = ReadonlyMap<string, ReadonlySet<string>>
+export type RequestDefinitions = ReadonlyMap<string, ReadonlySet<string>>

@@ -6,8 +6,8 @@ import { allMatches, type Storage, type StoredResource } from '../storage/index.
 /** Definitions that came with one request (`tx-resource`, inline resources). They have no key, so nothing of them is cached beyond it. */
 export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
   const found = new Map<string, Definition[]>()
-  const brought = new Map<string, Set<string>>()
-  const bring = (type: string, url: string): void => void brought.set(type, (brought.get(type) ?? new Set()).add(url))
+  const fromRequest = new Map<string, Set<string>>()
+  const add = (type: string, url: string): void => void fromRequest.set(type, (fromRequest.get(type) ?? new Set()).add(url))
   for (const resource of resources) {
     const definition = definitionOf(resource)
     if (definition === undefined) continue
@@ -15,11 +15,11 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
       const place = `${definition.type} ${key} ${value}`
       found.set(place, [...(found.get(place) ?? []), definition])
       // A code system can be found as the value set of all its codes.
-      if (key === 'value-set') bring('ValueSet', value)
+      if (key === 'value-set') add('ValueSet', value)
     }
-    bring(definition.type, definition.url)
+    add(definition.type, definition.url)
   }
-  return { find: (type, by, value) => Promise.resolve(found.get(`${type} ${by} ${value}`) ?? []), brought }
+  return { find: (type, by, value) => Promise.resolve(found.get(`${type} ${by} ${value}`) ?? []), fromRequest }
 }
 
 /**

@@ -118,7 +118,7 @@ function objectIn(json: string): JsonObject {
 /** Texts by which definitions are found without parsing them; so are guides by what they say of all resources of a type (`global`). */
 const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
 
-/** The bytes of a pack, as `packLayer` reads it, that holds definitions, given as JSON texts, in their order. */
+/** The bytes of a pack, as `packLayer` reads it, of definitions, given as JSON texts, in their order. */
 export function packOf(definitions: readonly string[]): Uint8Array {
   const encoder = new TextEncoder()
   const records = definitions.map((text) => encoder.encode(text))

@@ -1,7 +1,7 @@
 import { formatCanonical } from './canonical.js'
 import type { DefinitionKey } from './definition.js'
 import { keptWhile, type Kept, type Revised } from './kept.js'
-import type { Brought, ContentLayer, Definition } from './layer.js'
+import type { RequestDefinitions, ContentLayer, Definition } from './layer.js'
 
 /** All definitions that one request sees. An upper layer's definition hides a lower one's of the same url and version. */
 export interface ContentView {
@@ -11,10 +11,10 @@ export interface ContentView {
   resolve(type: string, url: string, version?: string): Promise<Definition | undefined>
   /** The same view with further definitions on top. */
   with(layer: ContentLayer): ContentView
-  /** What was made of the definitions as they are now; `undefined` where changes of them cannot be told. */
+  /** What was made of the definitions as they are now; `undefined` where changes of them cannot be detected. */
   readonly kept?: () => Kept | undefined | Promise<Kept>
   /** The view without what came with the request, and what that is; absent when nothing did. */
-  readonly below?: { readonly view: ContentView; readonly brought: Brought }
+  readonly below?: { readonly view: ContentView; readonly fromRequest: RequestDefinitions }
 }
 
 /**
@@ -35,7 +35,7 @@ export function contentView(layers: readonly ContentLayer[], others: readonly Re
     },
     with: (layer) => {
       const above = contentView([layer, ...layers], others)
-      return layer.brought === undefined ? above : { ...above, below: { view, brought: layer.brought } }
+      return layer.fromRequest === undefined ? above : { ...above, below: { view, fromRequest: layer.fromRequest } }
     },
     kept: keptWhile([...layers, ...others]),
   }

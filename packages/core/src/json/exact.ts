@@ -3,7 +3,7 @@ import { parseInPieces } from './parse.js'
 import { isObject } from './narrow.js'
 import { measureJson, type JsonMeasure } from './scan.js'
 
-/** A text as `JSON.parse` reads it, with the numbers that JavaScript would write otherwise, by object or array and name or index. */
+/** A text as `JSON.parse` reads it, with the numbers that JavaScript writes differently, by object or array and name or index. */
 export interface ExactJson {
   readonly value: unknown
   readonly numbers: ReadonlyMap<object, ReadonlyMap<string | number, string>>
@@ -16,8 +16,8 @@ export interface ExactLimits {
 }
 
 /**
- * Reads a text that is right JSON within the limits and has no name twice in an object, in a third of the time of a reader that can go on after
- * slips (bench `validate`). `undefined` for any other text.
+ * Reads a text that is well-formed JSON within the limits and has no name twice in an object, in a third of the time of a reader that repairs
+ * problems (bench `validate`). `undefined` for any other text.
  */
 export function* exactJson(text: string, { maxDepth, maxMembers }: ExactLimits): Work<ExactJson | undefined> {
   const seen = yield* measureJson(text, { numbers: true })
@@ -55,7 +55,7 @@ interface Counting {
 }
 
 /** A list or object, some of whose members are counted. */
-interface Open {
+interface OpenValue {
   readonly holder: object
   /** Absent for a list. */
   readonly names: readonly string[] | undefined
@@ -64,9 +64,9 @@ interface Open {
   next: number
 }
 
-/** Counts the members of a value, and finds the numbers that are written otherwise. */
+/** Counts the members of a value, and finds the numbers that are written differently. */
 function* count(counting: Counting, whole: unknown): Work<void> {
-  const open: Open[] = []
+  const open: OpenValue[] = []
   enter(open, whole)
   let counted = 0
   for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
@@ -79,7 +79,7 @@ function* count(counting: Counting, whole: unknown): Work<void> {
   }
 }
 
-function enter(open: Open[], value: unknown): void {
+function enter(open: OpenValue[], value: unknown): void {
   if (Array.isArray(value)) open.push({ holder: value, names: undefined, size: value.length, valueAt: (index) => value[index], next: 0 })
   else if (isObject(value)) {
     const names = Object.keys(value)
@@ -87,7 +87,7 @@ function enter(open: Open[], value: unknown): void {
   }
 }
 
-function countNext(counting: Counting, open: Open[], { holder, names, valueAt, next }: Open): void {
+function countNext(counting: Counting, open: OpenValue[], { holder, names, valueAt, next }: OpenValue): void {
   const name = names?.[next]
   if (name !== undefined) {
     counting.members++

@@ -23,7 +23,7 @@ export function objectAt(object: JsonObject | undefined, name: string): JsonObje
   return isObject(value) ? value : undefined
 }
 
-/** The objects of an array member; other items and other shapes are passed over. */
+/** The objects of an array member; other items and other shapes are ignored. */
 export function objectsAt(object: JsonObject | undefined, name: string): readonly JsonObject[] {
   const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
   return Array.isArray(value) ? value.filter(isObject) : []

@@ -29,7 +29,7 @@ interface Reading {
 
 interface Found {
   readonly value: unknown
-  /** Behind the value. */
+  /** Index after the value. */
   readonly end: number
 }
 
@@ -53,7 +53,7 @@ function* container(reading: Reading, start: number): Work<Found> {
   return { value: made.value, end: at + 1 }
 }
 
-interface Container {
+interface GrowingContainer {
   readonly value: unknown
   readonly closing: string
   /** @param members Text of members with commas between them. */
@@ -62,7 +62,7 @@ interface Container {
   addLong(reading: Reading, at: number): Work<number>
 }
 
-function newList(): Container {
+function newList(): GrowingContainer {
   const value: unknown[] = []
   return {
     value,
@@ -80,7 +80,7 @@ function newList(): Container {
   }
 }
 
-function newObject(): Container {
+function newObject(): GrowingContainer {
   const value = {}
   const add = (name: string, member: unknown): void => {
     Object.defineProperty(value, name, { value: member, configurable: true, enumerable: true, writable: true })
@@ -119,7 +119,7 @@ function endOfRun(text: string, start: number, limit: number): number | undefine
   return end
 }
 
-/** The comma or closing bracket behind a member; `undefined` when there is none before the limit. */
+/** The comma or closing bracket after a member; `undefined` when there is none before the limit. */
 function memberEnd(text: string, start: number, limit: number): number | undefined {
   const scan = { at: start, depth: 0 }
   return findValueEnd(scan, text, limit) ? scan.at : undefined

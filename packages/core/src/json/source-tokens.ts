@@ -1,7 +1,7 @@
 import { isSpace, stringEnd } from './scan.js'
 
 /** What is wrong at one place of a JSON text, by a name that does not change. */
-export type SlipKind =
+export type JsonProblemKind =
   | 'comment'
   | 'comma-missing'
   | 'comma-extra'
@@ -18,11 +18,11 @@ export type SlipKind =
   | 'too-many'
 
 /** A departure from the JSON grammar. */
-export interface JsonSlip {
-  readonly kind: SlipKind
+export interface JsonProblem {
+  readonly kind: JsonProblemKind
   /** Where it is, in UTF-16 code units from the start. */
   readonly offset: number
-  /** Names and indexes down to the value concerned, or to the object or array in which the slip is. */
+  /** Names and indexes down to the value concerned, or to the object or array that has the problem. */
   readonly path: readonly (string | number)[]
   /** The name, value or character that it is about; empty at the end of the text. */
   readonly token: string
@@ -32,16 +32,16 @@ export interface JsonSlip {
 export interface SourceReader {
   readonly text: string
   at: number
-  /** Reports a slip at an offset; reading goes on. */
-  readonly slip: (kind: SlipKind, offset: number, token: string) => void
+  /** Reports a problem that was repaired; reading continues. */
+  readonly repair: (kind: JsonProblemKind, offset: number, token: string) => void
 }
 
 /** Ends the reading of a text that cannot be repaired. Never leaves this folder. */
 export class JsonFault extends Error {
-  readonly kind: SlipKind
+  readonly kind: JsonProblemKind
   readonly offset: number
 
-  constructor(kind: SlipKind, offset: number) {
+  constructor(kind: JsonProblemKind, offset: number) {
     super(kind)
     this.kind = kind
     this.offset = offset
@@ -64,7 +64,7 @@ function skipComment(reader: SourceReader): void {
   const { text, at } = reader
   const opening = text.slice(at, at + 2)
   if (opening !== '//' && opening !== '/*') throw new JsonFault('unexpected', at)
-  reader.slip('comment', at, opening)
+  reader.repair('comment', at, opening)
   const [closing, after] = opening === '//' ? ['\n', text.length] : ['*/', -1]
   const end = text.indexOf(closing, at + 2)
   if (end < 0 && after < 0) throw new JsonFault('unterminated', at)
@@ -96,7 +96,7 @@ export function isQuote(code: number): boolean {
 export function readString(reader: SourceReader): string {
   const { text, at } = reader
   const quote = text.charCodeAt(at)
-  if (quote === APOSTROPHE) reader.slip('quote-single', at, "'")
+  if (quote === APOSTROPHE) reader.repair('quote-single', at, "'")
   const end = quote === QUOTE ? stringEnd(text, at) : text.indexOf("'", at + 1)
   if (end < 0 || end === text.length) return readEscaped(reader, quote)
   const whole = text.slice(at + 1, end)
@@ -121,7 +121,7 @@ function readEscaped(reader: SourceReader, quote: number): string {
       reader.at = i + 1
       return parts.join('')
     }
-    if (code < SPACE) reader.slip('control-character', i, text.charAt(i))
+    if (code < SPACE) reader.repair('control-character', i, text.charAt(i))
     if (code !== BACKSLASH) continue
     parts.push(text.slice(start, i), unescaped(reader, i))
     i += text.charAt(i + 1) === 'u' && isHex4(text, i + 2) ? 5 : 1
@@ -134,7 +134,7 @@ function unescaped(reader: SourceReader, at: number): string {
   const next = reader.text.charAt(at + 1)
   if (next === 'u' && isHex4(reader.text, at + 2)) return String.fromCharCode(Number.parseInt(reader.text.slice(at + 2, at + 6), 16))
   const known = ESCAPES.get(next)
-  if (known === undefined) reader.slip('escape-invalid', at, `\\${next}`)
+  if (known === undefined) reader.repair('escape-invalid', at, `\\${next}`)
   return known ?? next
 }
 
@@ -157,16 +157,16 @@ export function readWord(reader: SourceReader): string {
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const ALMOST_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** What an unquoted value means: a literal, a number, or, as a slip, its own text. */
+/** What an unquoted value means: a literal, a number, or, as a repair, its own text. */
 export function valueOfWord(reader: SourceReader, word: string, offset: number): string | number | boolean | null {
   if (word === 'true') return true
   if (word === 'false') return false
   if (word === 'null') return null
   if (NUMBER.test(word)) return Number(word)
   if (ALMOST_NUMBER.test(word) && Number.isFinite(Number(word))) {
-    reader.slip('number-form', offset, word)
+    reader.repair('number-form', offset, word)
     return Number(word)
   }
-  reader.slip('value-unquoted', offset, word)
+  reader.repair('value-unquoted', offset, word)
   return word
 }

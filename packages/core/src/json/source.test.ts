@@ -5,7 +5,8 @@ import { placeIn, readJsonSource, type JsonSource, type JsonSourceOptions } from
 
 const read = (text: string, options?: JsonSourceOptions): JsonSource => finished(readJsonSource(text, options))
 
-const slipsOf = (text: string): readonly string[] => read(text).slips.map(({ kind, path, token }) => `${kind} ${path.join('.')} ${token}`)
+const repairsOf = (text: string): readonly string[] =>
+  read(text).repairs.map(({ kind, path, token }) => `${kind} ${path.join('.')} ${token}`)
 
 /** Every number with its text, in the order of `Object.entries`. */
 function withNumbers({ value, numberText }: JsonSource): readonly unknown[] {
@@ -26,7 +27,7 @@ describe('readJsonSource', () => {
       fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(0, 2), (json, indent) => {
         const text = JSON.stringify(JSON.parse(json), undefined, indent)
         const source = read(text)
-        expect(source).toMatchObject({ slips: [] })
+        expect(source).toMatchObject({ repairs: [] })
         expect(source.fault).toBeUndefined()
         expect(JSON.stringify(source.value)).toBe(JSON.stringify(JSON.parse(text)))
       }),
@@ -101,9 +102,9 @@ describe('readJsonSource', () => {
     ['{"a":"x\ny"}', { a: 'x\ny' }, ['control-character a \n']],
     ['{"a":"\\x"}', { a: 'x' }, ['escape-invalid a \\x']],
     ['\uFEFF{"a":"\\u00e9\\n"}\r\n', { a: 'é\n' }, []],
-  ])('goes on after the slips of %j', (text, value, slips) => {
+  ])('goes on after the repairs of %j', (text, value, repairs) => {
     expect(read(text).value).toEqual(value)
-    expect(slipsOf(text)).toEqual(slips)
+    expect(repairsOf(text)).toEqual(repairs)
   })
 
   test.each([
@@ -137,9 +138,9 @@ describe('readJsonSource', () => {
     expect(read('[1,2,3]', { maxMembers: 3 }).fault).toMatchObject({ kind: 'too-many' })
   })
 
-  test('gives up on a text that is all slips', () => {
+  test('gives up on a text that is all repairs', () => {
     const source = read(`[${'/**/'.repeat(100_000)}]`)
-    expect([source.fault?.kind, source.slips.length]).toEqual(['too-many', 1000])
+    expect([source.fault?.kind, source.repairs.length]).toEqual(['too-many', 1000])
   })
 
   test('tells on request where each value stands', () => {

@@ -1,7 +1,7 @@
 import type { Work } from '../work/index.js'
 import { exactJson, type ExactJson } from './exact.js'
 import { afterSpace } from './scan.js'
-import { isQuote, JsonFault, readString, readWord, skipSpace, valueOfWord, type JsonSlip, type SourceReader } from './source-tokens.js'
+import { isQuote, JsonFault, readString, readWord, skipSpace, valueOfWord, type JsonProblem, type SourceReader } from './source-tokens.js'
 
 /** A JSON text taken apart without losing what `JSON.parse` loses. */
 export interface JsonSource {
@@ -10,10 +10,10 @@ export interface JsonSource {
   readonly start: number
   /** As `JSON.parse` gives it; of equal names the last counts. `undefined` after a fault. */
   readonly value: unknown
-  /** Slips that were repaired, in the order of the text. */
-  readonly slips: readonly JsonSlip[]
+  /** Problems that were repaired, in the order of the text. */
+  readonly repairs: readonly JsonProblem[]
   /** What could not be repaired, if anything. */
-  readonly fault?: JsonSlip
+  readonly fault?: JsonProblem
   /** A number as it was written (`1.50`, `1e3`), `undefined` when that is how JavaScript writes it. */
   readonly numberText: (parent: object, key: string | number) => string | undefined
   /** Offset of each member's value by its object or array and name or index; only with `positions`. */
@@ -32,12 +32,12 @@ export interface JsonSourceOptions {
   readonly positions?: boolean
 }
 
-type Container = { [name: string]: unknown } | unknown[]
+type JsonContainer = { [name: string]: unknown } | unknown[]
 
 /** An object or array that is open. */
 interface Frame {
-  readonly container: Container
-  /** The name or index under which it stands in the frame below. */
+  readonly container: JsonContainer
+  /** Its name or index in the frame below. */
   readonly key: string | number
   readonly outer: Frame | undefined
   readonly depth: number
@@ -57,7 +57,7 @@ interface Building extends SourceReader {
   readonly offsets: Map<object, Map<string | number, number>>
 }
 
-const MAX_SLIPS = 1000
+const MAX_REPAIRS = 1000
 /** Members that are read in one go. */
 const STEPS = 1000
 const BYTE_ORDER_MARK = 0xfeff
@@ -68,7 +68,7 @@ const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Reads a JSON text, continuing after slips wherever the meaning is clear. Never throws, whatever the text. */
+/** Reads a JSON text, repairing problems wherever the meaning is clear. Never throws, whatever the text. */
 export function* readJsonSource(text: string, options: JsonSourceOptions = {}): Work<JsonSource> {
   const limits = { maxDepth: 128, maxMembers: 1_000_000, positions: false, byteOrderMark: true, ...options }
   const exact = limits.positions ? undefined : yield* exactJson(text, limits)
@@ -80,20 +80,20 @@ function sourceOf(text: string, { value, numbers }: ExactJson): JsonSource {
     text,
     start: afterSpace(text, 0),
     value,
-    slips: [],
+    repairs: [],
     numberText: (parent, key) => numbers.get(parent)?.get(key),
     positions: new Map(),
   }
 }
 
-/** Reads a text in one pass of its own, which knows where everything stands. */
+/** Reads a text in one pass of its own, which knows the position of everything. */
 function* repairedSource(text: string, limits: Required<JsonSourceOptions>): Work<JsonSource> {
-  const slips: JsonSlip[] = []
+  const repairs: JsonProblem[] = []
   const building: Building = {
     text,
     at: limits.byteOrderMark && text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0,
-    slip: (kind, offset, token) => {
-      if (slips.push({ kind, offset, token, path: pathOf(building) }) >= MAX_SLIPS) throw new JsonFault('too-many', offset)
+    repair: (kind, offset, token) => {
+      if (repairs.push({ kind, offset, token, path: pathOf(building) }) >= MAX_REPAIRS) throw new JsonFault('too-many', offset)
     },
     frame: undefined,
     key: undefined,
@@ -109,14 +109,14 @@ function* repairedSource(text: string, limits: Required<JsonSourceOptions>): Wor
     text,
     start: building.start,
     value: fault === undefined ? building.root : undefined,
-    slips,
+    repairs,
     ...(fault !== undefined && { fault }),
     numberText: (parent, key) => building.numbers.get(parent)?.get(key),
     positions: building.offsets,
   }
 }
 
-function* build(building: Building): Work<JsonSlip | undefined> {
+function* build(building: Building): Work<JsonProblem | undefined> {
   try {
     const first = skipSpace(building)
     building.start = building.at
@@ -139,20 +139,20 @@ function readNext(building: Building, frame: Frame): void {
   const code = skipSpace(building)
   if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) return close(building, frame, code)
   if (code === COMMA) return passComma(building, frame)
-  if (frame.expects === 'comma') building.slip('comma-missing', building.at, building.text.charAt(building.at))
+  if (frame.expects === 'comma') building.repair('comma-missing', building.at, building.text.charAt(building.at))
   frame.expects = 'comma'
   return Array.isArray(frame.container) ? readValue(building, frame.container.length) : readMember(building, frame.container)
 }
 
 function close(building: Building, frame: Frame, code: number): void {
   if (Array.isArray(frame.container) !== (code === CLOSE_ARRAY)) throw new JsonFault('unexpected', building.at)
-  if (frame.expects === 'member') building.slip('comma-extra', building.at, building.text.charAt(building.at))
+  if (frame.expects === 'member') building.repair('comma-extra', building.at, building.text.charAt(building.at))
   building.at++
   building.frame = frame.outer
 }
 
 function passComma(building: Building, frame: Frame): void {
-  if (frame.expects !== 'comma') building.slip('comma-extra', building.at, ',')
+  if (frame.expects !== 'comma') building.repair('comma-extra', building.at, ',')
   frame.expects = 'member'
   building.at++
 }
@@ -161,10 +161,10 @@ function readMember(building: Building, object: object): void {
   const start = building.at
   const quoted = isQuote(building.text.charCodeAt(start))
   const name = quoted ? readString(building) : readWord(building)
-  if (!quoted) building.slip('name-unquoted', start, name)
+  if (!quoted) building.repair('name-unquoted', start, name)
   if (skipSpace(building) !== COLON) throw new JsonFault('unexpected', building.at)
   building.at++
-  if (Object.hasOwn(object, name)) building.slip('duplicate-name', start, name)
+  if (Object.hasOwn(object, name)) building.repair('duplicate-name', start, name)
   readValue(building, name)
 }
 
@@ -189,7 +189,7 @@ function readBare(building: Building, key: string | number): unknown {
   return value
 }
 
-function open(building: Building, key: string | number, container: Container): void {
+function open(building: Building, key: string | number, container: JsonContainer): void {
   const depth = (building.frame?.depth ?? 0) + 1
   if (depth > building.limits.maxDepth) throw new JsonFault('too-deep', building.at)
   attach(building, key, container)

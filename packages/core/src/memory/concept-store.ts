@@ -37,7 +37,7 @@ function staged(kept: Kept, system: SystemToStore): StagedSystem {
   kept.staged.set(name, sections)
   const checkUnderWay = (): void => {
     if (kept.staged.get(name) === sections) return
-    throw new OperationError('conflict', 'The import is over, or another one of the same version has begun.')
+    throw new OperationError('conflict', 'The import has ended, or another import of the same version has started.')
   }
   return {
     async put(section, bytes) {

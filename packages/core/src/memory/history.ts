@@ -29,7 +29,7 @@ export interface VersionLog {
   ordered(): readonly MemoryVersion[]
 }
 
-/** Versions come nearly in order: sorting them anew looks at each about once. */
+/** Versions come nearly in order: sorting them again looks at each about once. */
 export function createVersionLog(): VersionLog {
   const versions: MemoryVersion[] = []
   const replaced = new Map<MemoryVersion, number>()

@@ -41,7 +41,7 @@ const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: 
  * A storage that lives and ends with the process: for tests, and for content that is loaded at start. Nothing in it waits, so every
  * call sees all earlier ones done.
  *
- * @param resources What it holds at first; each needs a `resourceType` and an `id`.
+ * @param resources Its first content; each needs a `resourceType` and an `id`.
  * @throws {TypeError} when the resources are no list, and for an option that is unknown or of another type.
  * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored.
  */

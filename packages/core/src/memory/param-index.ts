@@ -6,7 +6,7 @@ import { createPostings, type Postings } from './postings.js'
 
 /**
  * The entries of one search parameter over all resources of a type. Entries are only added, each at the next position; those of
- * replaced resources stay until the table is built anew.
+ * replaced resources stay until the table is built again.
  */
 export interface ParamIndex {
   /** @param row Number of the resource in its table. */

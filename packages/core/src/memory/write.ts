@@ -13,7 +13,7 @@ import {
 import type { MemoryVersion, VersionLog } from './history.js'
 import { createResourceTable, type ResourceTable } from './resource-table.js'
 
-/** What a memory storage holds. */
+/** The content of a memory storage. */
 export interface MemoryState {
   readonly tables: Map<string, ResourceTable>
   /** The last version of every `Type/id` that was ever written, deleted ones too. */

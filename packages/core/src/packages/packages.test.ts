@@ -61,7 +61,7 @@ describe('the archive of a FHIR package', () => {
 
   test.each<readonly [title: string, archive: ReadableStream<Uint8Array<ArrayBuffer>>, code: string, message: string]>([
     ['no gzip', new Blob(['no gzip']).stream(), 'body-invalid', 'gzip'],
-    ['cut off', gzipped([tarEntry('package/package.json', manifest())]), 'body-invalid', 'ends in the middle'],
+    ['cut off', gzipped([tarEntry('package/package.json', manifest())]), 'body-invalid', 'truncated'],
     ['damaged', gzipped([tarEntry('package/package.json', manifest()), new Uint8Array(1_024).fill(65)]), 'body-invalid', 'damaged'],
     ['no package', archiveOf({ 'readme.txt': 'x' }), 'body-invalid', 'not a FHIR package'],
     [

@@ -75,7 +75,7 @@ function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
   let rest: Uint8Array = new Uint8Array()
   const next = async (): Promise<Uint8Array> => {
     const { value, done } = await reader.read()
-    if (done) throw new OperationError('body-invalid', 'The archive ends in the middle.')
+    if (done) throw new OperationError('body-invalid', 'The archive is truncated.')
     return value
   }
   return {

@@ -96,7 +96,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
 
 /**
  * Refuses a value of another JSON type than `type`, the `x` of `value[x]`, has, also inside codings, so that no version or display is
- * passed over.
+ * ignored.
  *
  * @throws {OperationError} `body-structure`
  */

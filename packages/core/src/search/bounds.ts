@@ -26,7 +26,7 @@ export const SEARCH_BOUNDS = {
   systems: 256,
   /** Characters of one value. */
   valueLength: 4_096,
-  /** Characters of all texts that are looked for, those that a value stands for included. */
+  /** Characters of all texts that are looked for, including those derived from a value. */
   characters: 16_777_216,
   /** Value sets of `:in` and `:not-in`, and codes and resources of `:above` and `:below`. */
   questions: 64,
@@ -90,8 +90,7 @@ export function checkCost(where: Condition): void {
   if (systemsOf(exact).size > SEARCH_BOUNDS.systems)
     throw overBound(SEARCH_BOUNDS.systems, 'different code systems and types of identifiers, all parameters together')
   if (steps > SEARCH_BOUNDS.steps) throw overBound(SEARCH_BOUNDS.steps, 'steps over references, all parameters and ways together')
-  if (charactersOf(tests) > SEARCH_BOUNDS.characters)
-    throw overBound(SEARCH_BOUNDS.characters, 'characters in the texts that its values stand for')
+  if (charactersOf(tests) > SEARCH_BOUNDS.characters) throw overBound(SEARCH_BOUNDS.characters, 'characters in the texts that it looks for')
 }
 
 interface Cost {

@@ -46,7 +46,9 @@ export function readControls(types: readonly string[], all: readonly SearchPair[
   const refused = pairs.find(([name]) => !SUPPORTED.has(name)) ?? (options.includes === true ? undefined : asked[0])
   if (refused !== undefined) throw unsupported(refused[0], 'is not supported')
   const values = new Map(pairs)
-  if (values.size < pairs.length) throw new OperationError('search-invalid', 'A search parameter that shapes the result is given twice.')
+  const repeated = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) < index)?.[0]
+  if (repeated !== undefined)
+    throw new OperationError('search-invalid', `Search parameter ${quoted(repeated)} may come only once.`, { expression: [repeated] })
   const includes = readIncludes(types, asked, parameters)
   const count = readCount(values.get('_count'))
   const after = values.get('_cursor')

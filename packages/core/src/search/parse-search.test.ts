@@ -206,7 +206,7 @@ const INVALID: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_has:Nothing:subject:code=1', '_has'],
   ['Patient?_has:Observation:encounter:code=1', 'encounter'],
   ['Patient?_count=-1', '_count'],
-  ['Patient?_count=1&_count=2', ''],
+  ['Patient?_count=1&_count=2', '_count'],
   ['Patient?_sort=nothing', 'nothing'],
   ['Patient?_sort=', '_sort'],
   ['Patient?_summary=some', '_summary'],

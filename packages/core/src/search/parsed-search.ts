@@ -3,7 +3,7 @@ import type { Include } from './results/includes.js'
 
 /** A search for contained resources. */
 export interface ContainedSearch {
-  /** `true`: for these only; `both`: beside those that stand by themselves. */
+  /** `true`: for these only; `both`: beside independent resources. */
   readonly among: 'true' | 'both'
   /** What is given of a match. */
   readonly shown: 'container' | 'contained'
@@ -21,7 +21,7 @@ export interface ParsedSearch {
   readonly summary?: 'true' | 'text' | 'data'
   /** Top-level elements of `_elements`; absent when all are wanted. */
   readonly elements?: readonly string[]
-  /** `_contained` and `_containedType`; absent when only resources that stand by themselves are searched, which is all that `query` does. */
+  /** `_contained` and `_containedType`; absent when only independent resources are searched, which is all that `query` does. */
   readonly contained?: ContainedSearch
   /** `_include` and `_revinclude`; absent when there are none. */
   readonly includes?: readonly Include[]

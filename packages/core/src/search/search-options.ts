@@ -16,7 +16,7 @@ export type CodeQuestion =
 /**
  * Answers `:in`, `:not-in`, `:above` and `:below` of token parameters.
  *
- * @throws {OperationError} when the codes cannot be told; nothing is searched then.
+ * @throws {OperationError} when the codes cannot be determined; nothing is searched then.
  */
 export type CodeExpander = (question: CodeQuestion) => Promise<readonly CodeGroup[]>
 
@@ -25,7 +25,7 @@ export interface HierarchyQuestion {
   readonly type: string
   readonly id: string
   readonly modifier: 'above' | 'below'
-  /** The reference parameter by which a resource of the type tells what it is part of. */
+  /** The reference parameter by which a resource of the type states what it is part of. */
   readonly param: string
 }
 

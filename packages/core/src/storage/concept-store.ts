@@ -6,7 +6,7 @@ export interface SystemToStore {
   readonly format: string
   /** Number of concepts, for people; below 2 ** 31. */
   readonly concepts: number
-  /** JSON text; what it holds is up to the format. */
+  /** JSON text; its content is up to the format. */
   readonly header: string
 }
 

@@ -4,7 +4,7 @@ import type { PutEntry } from './storage.js'
 /** The parameter by which a resource refers to those within it; no code of a search parameter is like it. */
 export const CONTAINED_PARAM = '#'
 
-/** What resources of a type are called in a storage where they stand within another: no type of FHIR, so that no other search finds them. */
+/** What resources of a type are called in a storage where they are contained in another: no type of FHIR, so that no other search finds them. */
 export function containedType(type: string): string {
   return `#${type}`
 }
@@ -19,7 +19,7 @@ export function isContainedType(type: string): boolean {
   return type.startsWith('#')
 }
 
-/** Type and id of the container of a contained resource with this id in storage; `undefined` for ids of resources that stand by themselves. */
+/** Type and id of the container of a contained resource with this id in storage; `undefined` for ids of independent resources. */
 export function containerOfPlace(id: string): { readonly type: string; readonly id: string } | undefined {
   const [, type, container] = /^([A-Za-z]+)\/([^#]+)#/.exec(id) ?? []
   return type === undefined || container === undefined ? undefined : { type, id: container }

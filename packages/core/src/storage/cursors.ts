@@ -1,6 +1,6 @@
 import { OperationError } from '../errors/index.js'
 
-/** Where a version stands in a history. */
+/** The position of a version in a history. */
 export interface HistoryPosition {
   /** Milliseconds since 1970. */
   readonly updated: number
@@ -34,7 +34,7 @@ export function readHistoryCursor(cursor: string): HistoryPosition {
   throw new OperationError('search-invalid', 'The cursor of the history is not valid.')
 }
 
-/** The number of a version as adapters keep it: from 1, 32 bits. `undefined` for a text that is none. */
+/** The number of a version as adapters keep it: from 1, 32 bits. `undefined` for any other text. */
 export function versionNumber(versionId: string): number | undefined {
   const number = Number(versionId)
   return isVersion(number) && String(number) === versionId ? number : undefined
@@ -48,7 +48,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** What is in a cursor that is a JSON list: nothing where it is none, as a caller may send anything. */
+/** What is in a cursor that is a JSON list: nothing for any other text, as a caller may send anything. */
 export function cursorParts(cursor: string): readonly unknown[] {
   try {
     const parts: unknown = JSON.parse(cursor)

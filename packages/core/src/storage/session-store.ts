@@ -63,7 +63,7 @@ export interface SessionNews {
  * the next call of every process on the same storage. Errors as in `Storage`.
  */
 export interface SessionStore {
-  /** Absent where nothing tells of changes by other processes. */
+  /** Absent where nothing reports changes by other processes. */
   readonly news?: SessionNews
   user(sub: string): Promise<UserRecord | undefined>
   /** Creates the user or replaces claims; state and epoch of an existing user stay. */

@@ -13,7 +13,7 @@ export interface IndexedResource {
   readonly entries: readonly IndexEntry[]
 }
 
-/** Where a resource stands in an order. */
+/** The position of a resource in an order. */
 export function positionOf(indexed: IndexedResource, sort: readonly SortKey[]): SortPosition {
   return { keys: sort.map((key) => keyOf(indexed, key)), id: indexed.stored.id }
 }

@@ -26,7 +26,7 @@ export interface StoredResource<R extends JsonObject = JsonObject> {
 export type ResourceOf<T extends string> = JsonObject &
   (T extends FhirResource['resourceType'] ? Extract<FhirResource, { resourceType: T }> : unknown)
 
-/** What `read` of an adapter gives: a resource that is parsed and not looked at, of whatever type the caller names; `undefined` when there is none. */
+/** What `read` of an adapter gives: a resource that is parsed and not checked, of whatever type the caller names; `undefined` when there is none. */
 export type ReadResult = StoredResource<ReturnType<typeof JSON.parse>> | undefined
 
 /** A resource within the one that is put, to be found for itself. */

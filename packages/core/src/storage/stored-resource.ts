@@ -3,7 +3,7 @@ import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
 import { sharedWork, type Work } from '../work/index.js'
 import type { StoredResource, WriteEntry } from './storage.js'
 
-/** What an adapter has at hand for one stored version. */
+/** What an adapter knows of one stored version. */
 export interface StoredRow {
   readonly type: string
   readonly id: string
@@ -65,7 +65,7 @@ export function metaPrefix(type: string, id: string): string {
 export function checkLaidOut(entry: WriteEntry): void {
   if (entry.op === 'delete') return
   if (entry.op !== 'put')
-    throw new OperationError('parameter-value', "What is written are entries: of putResource, or { op: 'delete', type, id }.")
+    throw new OperationError('parameter-value', "A write takes entries: those of putResource, or { op: 'delete', type, id }.")
   const { type, id, text } = entry
   if (text.startsWith(metaPrefix(type, id))) return
   throw new OperationError('resource-invalid', `The text of ${type}/${id} is not laid out for storage.`)

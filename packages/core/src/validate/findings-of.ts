@@ -6,7 +6,7 @@ import { convertUnit } from '../ucum/index.js'
 import { paced } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
 import { baseTypesOf } from './definitions/kept-answers.js'
-import { noResource, noSuchType, reportSlips } from './json-findings.js'
+import { noResource, noSuchType, reportRepairs } from './json-findings.js'
 import { requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
 import { createRuleBook } from './rules/rule-book.js'
 import { isConcrete } from './rules/structure/resource-type.js'
@@ -51,7 +51,7 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
     numberText: source.numberText,
     now: ctx.now(),
   })
-  if (asked.policy.checks === 'structure' && source.slips.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
+  if (asked.policy.checks === 'structure' && source.repairs.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
   const definitions = await createDefinitions(ctx, model)
   return walks(ctx, source, { asked, model, rules, definitions, flawless })
 }
@@ -107,7 +107,7 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
     flawless,
     visit: visitNode,
   }
-  reportSlips(run, source.slips)
+  reportRepairs(run, source.repairs)
   visitNode(run, run.root, requestedRules(run, asked.profiles))
   visitFirstEntry(run, asked.profiles)
   await finish()

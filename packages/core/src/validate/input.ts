@@ -1,6 +1,6 @@
 import type { BestPractice, FindingLevel, Refusal } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { isObject, readJsonSource, stringAt, type JsonSlip, type JsonSource } from '../json/index.js'
+import { isObject, readJsonSource, stringAt, type JsonProblem, type JsonSource } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, parametersOf, type Parameter } from '../parameters/index.js'
 import type { Work } from '../work/index.js'
@@ -86,15 +86,15 @@ function sourceIn(body: JsonSource, list: unknown): JsonSource | undefined {
   for (const [index, item] of items.entries()) {
     if (!isObject(item) || item['name'] !== 'resource' || !isObject(item['resource'])) continue
     const start = body.positions.get(item)?.get('resource') ?? 0
-    return { ...body, value: item['resource'], start, slips: slipsWithin(body.slips, index) }
+    return { ...body, value: item['resource'], start, repairs: repairsWithin(body.repairs, index) }
   }
   return undefined
 }
 
-function slipsWithin(slips: readonly JsonSlip[], index: number): readonly JsonSlip[] {
-  return slips
+function repairsWithin(repairs: readonly JsonProblem[], index: number): readonly JsonProblem[] {
+  return repairs
     .filter(({ path }) => path[0] === 'parameter' && path[1] === index && path[2] === 'resource')
-    .map((slip) => ({ ...slip, path: slip.path.slice(3) }))
+    .map((problem) => ({ ...problem, path: problem.path.slice(3) }))
 }
 
 function refuseOtherType({ value }: JsonSource, type: string): void {

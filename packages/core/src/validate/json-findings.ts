@@ -1,5 +1,5 @@
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
-import { isObject, type JsonSlip, type JsonSource, type SlipKind } from '../json/index.js'
+import { isObject, type JsonProblem, type JsonSource, type JsonProblemKind } from '../json/index.js'
 import { UNKNOWN_RESOURCE_TYPE, unknownType } from './rules/structure/resource-type.js'
 import type { Positions } from './run/finding-sink.js'
 import { defineFinding, findingOf, type Finding, type FindingDefinition } from './run/finding.js'
@@ -45,7 +45,7 @@ export const JSON_FINDINGS: readonly FindingDefinition[] = [
   JSON_STRING,
 ]
 
-interface SlipRow {
+interface ProblemRow {
   readonly finding: FindingDefinition
   readonly text: (token: string) => string
 }
@@ -55,7 +55,7 @@ const ENDS_EARLY = 'The text is not valid JSON: unexpected end of the text.'
 /** Characters that cannot be seen. */
 const CHARACTERS: ReadonlyMap<string, string> = new Map([['\uFEFF', 'byte order mark']])
 
-const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
+const PROBLEMS: Readonly<Record<JsonProblemKind, ProblemRow>> = {
   comment: { finding: JSON_COMMENT, text: () => 'JSON does not allow comments.' },
   'comma-missing': { finding: JSON_COMMA, text: () => 'A comma is missing.' },
   'comma-extra': { finding: JSON_COMMA, text: () => 'There is a superfluous comma.' },
@@ -78,7 +78,7 @@ const SLIPS: Readonly<Record<SlipKind, SlipRow>> = {
 const MAX_TOKEN = 100
 
 /** The finding about a text that cannot be read. */
-export function faultFinding({ text: source, start }: JsonSource, fault: JsonSlip, places: Positions | undefined): Finding {
+export function faultFinding({ text: source, start }: JsonSource, fault: JsonProblem, places: Positions | undefined): Finding {
   const isMarkup = fault.offset === start && source.charAt(start) === '<'
   const text = isMarkup ? 'The content is XML or HTML, not JSON.' : textOf(fault)
   return findingOf(JSON_FATAL, { text, ...places?.ofOffset(fault.offset) })
@@ -109,23 +109,23 @@ export function noSuchType(
 }
 
 /** Reports the syntax errors of a text that was read in spite of them. */
-export function reportSlips(run: Run, slips: readonly JsonSlip[]): void {
-  for (const slip of slips) {
-    const { node, rest } = nodeAlong(run, run.root, placeOf(slip, run.root.value))
-    run.findings.report(SLIPS[slip.kind].finding, node, {
-      text: textOf(slip),
-      offset: slip.offset,
+export function reportRepairs(run: Run, repairs: readonly JsonProblem[]): void {
+  for (const problem of repairs) {
+    const { node, rest } = nodeAlong(run, run.root, placeOf(problem, run.root.value))
+    run.findings.report(PROBLEMS[problem.kind].finding, node, {
+      text: textOf(problem),
+      offset: problem.offset,
       ...(rest.length > 0 && { at: steps(rest) }),
     })
   }
 }
 
-function textOf({ kind, token }: JsonSlip): string {
-  return SLIPS[kind].text(JSON.stringify(token.slice(0, MAX_TOKEN).toWellFormed()).slice(1, -1))
+function textOf({ kind, token }: JsonProblem): string {
+  return PROBLEMS[kind].text(JSON.stringify(token.slice(0, MAX_TOKEN).toWellFormed()).slice(1, -1))
 }
 
-/** A value without quotes in a list is named itself, a repeated name too; other slips are those of the nearest object. */
-function placeOf({ kind, path, token }: JsonSlip, value: unknown): JsonPath {
+/** A value without quotes in a list is named itself, a repeated name too; other problems are those of the nearest object. */
+function placeOf({ kind, path, token }: JsonProblem, value: unknown): JsonPath {
   if (kind === 'duplicate-name') return [...path, token]
   if (kind === 'value-unquoted' && typeof path.at(-1) === 'number') return path
   let length = 0

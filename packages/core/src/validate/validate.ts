@@ -117,7 +117,7 @@ function isAtLeast(level: FindingLevel, { severity }: Finding): boolean {
 async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): Promise<JsonSource> {
   if (typeof resource === 'string') return paced(readJsonSource(resource, { positions: places === true }), createPace(ctx))
   if (isSource(resource)) return resource
-  return { text: '', start: 0, value: resource, slips: [], numberText: () => undefined, positions: new Map() }
+  return { text: '', start: 0, value: resource, repairs: [], numberText: () => undefined, positions: new Map() }
 }
 
 function isSource(resource: object): resource is JsonSource {

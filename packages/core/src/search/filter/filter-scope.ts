@@ -2,7 +2,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import type { ValueCounter } from '../bounds.js'
 import type { SearchOptions } from '../search-options.js'
 
-/** Where a parameter stands: on which type, behind how many references. */
+/** What a parameter is about: a type, and the references that lead to it. */
 export interface FilterScope {
   readonly type: string
   readonly options: SearchOptions

@@ -67,7 +67,7 @@ function chainType(scope: FilterScope, { code, targets }: SearchParameter, type:
 
 /** The target types that know the next parameter of the chain. */
 function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest: string): readonly string[] {
-  if (targets.length === 0) throw invalidName(scope, `must say to which type ${quoted(code)} leads (${code}:Type.${rest})`)
+  if (targets.length === 0) throw invalidName(scope, `must name the type that ${quoted(code)} leads to (${code}:Type.${rest})`)
   const next = /^[^.:]*/.exec(rest)?.[0] ?? ''
   const known = targets.filter((type) =>
     next === '_has' ? isReferred(scope.options, type, rest) : isSearchable(scope.options, type, next),

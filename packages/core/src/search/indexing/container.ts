@@ -2,7 +2,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { containedType, isResourceId, isResourceType } from '../../storage/index.js'
 
 /** Type and id as storage has them. */
-export interface Place {
+export interface StoredAddress {
   readonly type: string
   readonly id: string
 }
@@ -10,15 +10,15 @@ export interface Place {
 /** A resource, and those within it. */
 export interface Container {
   /** Those within it that a fragment (`#m`) can name, each once. */
-  readonly members: readonly Member[]
+  readonly members: readonly ContainedMember[]
   /** Where a fragment leads from anywhere within; `#` alone to the container. */
-  readonly placeOf: (fragment: string) => Place | undefined
+  readonly placeOf: (fragment: string) => StoredAddress | undefined
   /** The type of FHIR that is there. */
   readonly typeOf: (fragment: string) => string | undefined
 }
 
 /** A resource within another. */
-export interface Member extends Place {
+export interface ContainedMember extends StoredAddress {
   readonly resource: JsonObject
 }
 
@@ -26,7 +26,7 @@ export interface Member extends Place {
 export function containerOf(resource: JsonObject): Container {
   const type = typeIn(resource)
   const id = stringAt(resource, 'id') ?? ''
-  const places = new Map<string, Member>([['#', { type, id, resource }]])
+  const places = new Map<string, ContainedMember>([['#', { type, id, resource }]])
   for (const member of objectsAt(resource, 'contained')) {
     const fragment = `#${stringAt(member, 'id') ?? ''}`
     if (!isResourceType(typeIn(member)) || !isResourceId(fragment.slice(1)) || places.has(fragment)) continue

@@ -6,7 +6,7 @@ import { finished, type Work } from '../../work/index.js'
 import { tupleFields } from '../kinds/composite.js'
 import type { EntryFields } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
-import { containerOf, type Container, type Member } from './container.js'
+import { containerOf, type Container, type ContainedMember } from './container.js'
 import { createSelector, type Value, type ValuesOf } from './selector.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
 
@@ -50,7 +50,7 @@ export function createIndexer(parameters: SearchParameters, options: IndexerOpti
   return Object.assign((resource: JsonObject) => finished(work(resource)), { work, contained })
 }
 
-function referenceTo({ type, id }: Member): IndexEntry {
+function referenceTo({ type, id }: ContainedMember): IndexEntry {
   return { param: CONTAINED_PARAM, system: type, value: id }
 }
 

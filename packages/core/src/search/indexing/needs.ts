@@ -8,7 +8,7 @@ export interface Need {
 }
 
 /**
- * Children of which an expression needs one: a focus that has none of them need not be asked. `undefined` where that cannot be said, as of
+ * Children of which an expression needs one: a focus that has none of them need not be asked. `undefined` where that is unknown, as of
  * `exists()`, which finds `false`.
  */
 export function needsOf(ast: Ast): readonly Need[] | undefined {
@@ -38,7 +38,7 @@ const PASSING: ReadonlySet<string> = new Set(['extension', 'first', 'resolve', '
 
 const CASTS: ReadonlySet<string> = new Set(['as', 'ofType'])
 
-/** At the head of a path the name of a type stands for the focus, or else for an element. */
+/** At the head of a path the name of a type means the focus, or else an element. */
 function needsOfStep(name: string, target: Ast | undefined): readonly Need[] | undefined {
   if (target === undefined) return isTypeName(name) ? undefined : [{ name }]
   return isHead(target) ? [{ name: target.name }, { name }] : needsOf(target)

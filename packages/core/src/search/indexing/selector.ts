@@ -20,7 +20,7 @@ import { isAnyMet, needsOf, type Need } from './needs.js'
 
 /** Something that an expression found in a resource. */
 export interface Value {
-  /** As it stands in the resource's JSON. */
+  /** As it is in the resource's JSON. */
   readonly json: unknown
   readonly item: Item
 }
@@ -100,7 +100,7 @@ function placeAt(item: Item): Place {
   return { item, children: isNode(item) ? childSlots(item) : undefined }
 }
 
-/** Expressions resolve references only to ask for the target's type, which the reference itself tells. */
+/** Expressions resolve references only to ask for the target's type, which the reference itself states. */
 function typedStub(model: TypeModel, type: string | undefined): FhirNode | undefined {
   return type === undefined ? undefined : rootNode(model, { resourceType: type })
 }

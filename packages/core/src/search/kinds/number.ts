@@ -49,7 +49,7 @@ export interface WrittenNumber {
   readonly rounded: Interval
 }
 
-/** Reads a FHIR decimal; `undefined` when it is none. `5.40` stands for 5.395 up to 5.405, `1e2` for 50 up to 150. */
+/** Reads a FHIR decimal; `undefined` for any other text. `5.40` means 5.395 up to 5.405, `1e2` for 50 up to 150. */
 export function writtenNumber(text: string): WrittenNumber | undefined {
   const parts = /^[+-]?\d{1,40}(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text)
   const value = Number(text)

@@ -3,7 +3,7 @@ import { isObject, isString, objectAt, stringAt } from '../../json/index.js'
 import { isResourceId, isResourceType, type Comparison, type Condition } from '../../storage/index.js'
 import { entryCondition } from '../filter/conditions.js'
 import type { FilterScope } from '../filter/filter-scope.js'
-import type { Place } from '../indexing/container.js'
+import type { StoredAddress } from '../indexing/container.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import { unescaped } from '../values/escapes.js'
 import { parseHierarchy } from './hierarchy.js'
@@ -49,7 +49,7 @@ function identifierFields(reference: unknown): readonly EntryFields[] {
   return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : tokenKind.fields(identifier, {})
 }
 
-/** Entries of a Reference, a canonical, a uri, or a resource that stands in its place. A reference that leads nowhere is only there. */
+/** Entries of a Reference, a canonical, a uri, or a resource in its place. Of a reference that leads nowhere it is only known that there is one. */
 function referenceFields(value: unknown, { base, placeOf }: IndexHints): readonly EntryFields[] {
   const text = isObject(value) ? stringAt(value, 'reference') : value
   if (isString(text)) return text.startsWith('#') ? [placeFields(placeOf?.(text))] : addressFields(text, base)
@@ -59,7 +59,7 @@ function referenceFields(value: unknown, { base, placeOf }: IndexHints): readonl
   return [type === undefined || id === undefined ? {} : { system: type, value: id }]
 }
 
-function placeFields(place: Place | undefined): EntryFields {
+function placeFields(place: StoredAddress | undefined): EntryFields {
   return place === undefined ? {} : { system: place.type, value: place.id }
 }
 

@@ -28,7 +28,7 @@ export const soundsKind: SearchKind = {
   sortField: () => undefined,
 }
 
-/** One or two sounds; a word of other than Latin letters, which has none, stands for itself. */
+/** One or two sounds; a word of other than Latin letters, which has none, is its own sound. */
 function soundsOf(word: string): readonly string[] {
   const sounds = new Set(doubleMetaphone(word).filter((sound) => sound !== ''))
   return sounds.size === 0 ? [word] : [...sounds]

@@ -32,7 +32,7 @@ function textsIn(value: unknown): readonly string[] {
   return isObject(value) ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** What stands between tags. */
+/** The text between tags. */
 function withoutMarkup(text: string): string {
   const [first = '', ...others] = text.split('<')
   if (others.length === 0) return text

@@ -51,7 +51,7 @@ function byOwnIds(where: Condition): Condition {
   }
 }
 
-/** The storage with contained resources as they stand in their containers: of their own types, without version, under the id that storage has for them. */
+/** The storage with contained resources as they are in their containers: of their own types, without version, under the id that storage has for them. */
 export function showingContained(storage: Pick<Storage, 'read' | 'search'>): Pick<Storage, 'search'> {
   return {
     async search(query): Promise<SearchPage> {

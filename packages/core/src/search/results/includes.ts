@@ -41,7 +41,7 @@ export function readIncludes(types: readonly string[], pairs: readonly SearchPai
     if (value === '*' && (iterate || direction === 'revinclude')) throw refused(name, value, 'it must name a type')
     const values = value === '*' ? types.map((type) => `${type}:*`) : [value]
     const includes = values.flatMap((one) => includesOf(types, { ...readValue(name, one), name, direction, iterate }, parameters))
-    if (includes.length === 0) throw refused(name, value, 'it gives nothing for what is searched')
+    if (includes.length === 0) throw refused(name, value, 'it cannot include anything in this search')
     return includes
   })
 }

@@ -74,7 +74,7 @@ async function mergedPage(scope: SeveralScope, queries: readonly SearchQuery[], 
   const readers = queries.map((query) => readerOf({ ...scope, order }, { ...query, limit: size }, starts.get(query.type)))
   await Promise.all(readers.map((reader) => advance(reader, (place) => end === undefined || order(place, end) > 0)))
   const items: StoredResource[] = []
-  let last: Place | undefined
+  let last: MatchPosition | undefined
   for (let first = firstOf(readers, order); first?.head !== undefined; first = firstOf(readers, order)) {
     if (last !== undefined && items.length === limit) return { items, next: cursorAt(last, readers) }
     last = first.head.place
@@ -84,24 +84,24 @@ async function mergedPage(scope: SeveralScope, queries: readonly SearchQuery[], 
   return { items }
 }
 
-/** Where a match stands among all of them. */
-interface Place extends SortPosition {
+/** The position of a match among all of them. */
+interface MatchPosition extends SortPosition {
   readonly type: string
 }
 
 /** As for `sort`. */
-type Order = (a: Place, b: Place) => number
+type Order = (a: MatchPosition, b: MatchPosition) => number
 
 function orderOf(queries: readonly SearchQuery[]): Order {
   const sort = queries[0]?.sort ?? []
   const ranks = new Map(queries.map(({ type }, rank) => [type, rank]))
-  const rankOf = ({ type }: Place): number => ranks.get(type) ?? 0
+  const rankOf = ({ type }: MatchPosition): number => ranks.get(type) ?? 0
   return (a, b) => compareSortKeys(a, b, sort) || rankOf(a) - rankOf(b) || comparePositions(a, b, [])
 }
 
 interface Match {
   readonly stored: StoredResource
-  readonly place: Place
+  readonly place: MatchPosition
   /** Cursor of the storage's page that it came with; absent for the first. */
   readonly start: string | undefined
 }
@@ -125,7 +125,7 @@ function readerOf(scope: OrderedScope, query: SearchQuery, start: string | undef
 }
 
 /** Goes on to the next match that is wanted. */
-async function advance(reader: Reader, isWanted: (place: Place) => boolean = () => true): Promise<void> {
+async function advance(reader: Reader, isWanted: (place: MatchPosition) => boolean = () => true): Promise<void> {
   do {
     const { value } = await reader.matches.next()
     reader.head = value ?? undefined
@@ -147,7 +147,7 @@ async function* matchesInTurn(
   query: SearchQuery,
   from: string | undefined,
 ): AsyncGenerator<Match, void, undefined> {
-  let before: Place | undefined
+  let before: MatchPosition | undefined
   let start = from
   do {
     const { items, next } = await storage.search({ ...query, ...(start !== undefined && { after: start }) })
@@ -171,14 +171,14 @@ function outOfOrder(type: string): OperationError {
 
 interface Cursor {
   /** The last match of the page before. */
-  readonly end?: Place
+  readonly end?: MatchPosition
   /** By type: the cursor of the storage to read from. */
   readonly starts: ReadonlyMap<string, string>
 }
 
 const BEGINNING: Cursor = { starts: new Map() }
 
-function cursorAt({ type, id, keys }: Place, readers: readonly Reader[]): string {
+function cursorAt({ type, id, keys }: MatchPosition, readers: readonly Reader[]): string {
   const starts = readers.flatMap((reader) => (reader.start === undefined ? [] : [[reader.type, reader.start]]))
   return JSON.stringify([type, id, keys.map((key) => key ?? null), starts])
 }

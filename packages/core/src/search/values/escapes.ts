@@ -17,7 +17,7 @@ export function splitUnescaped(text: string, separator: ',' | '|' | '$'): readon
   return parts
 }
 
-/** The text that `\,`, `\|`, `\$` and `\\` stand for. */
+/** The text that `\,`, `\|`, `\$` and `\\` mean. */
 export function unescaped(text: string): string {
   return text.replace(/\\([,|$\\])/g, '$1')
 }

@@ -12,7 +12,7 @@ export const ALL_TIME: Interval = { low: -8_640_000_000_000_000, high: 8_640_000
 /** Open ends of numbers. */
 export const ALL_NUMBERS: Interval = { low: -Number.MAX_VALUE, high: Number.MAX_VALUE }
 
-/** The smallest interval that holds both. */
+/** The smallest interval that contains both. */
 export function hull(a: Interval, b: Interval): Interval {
   return { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) }
 }
@@ -46,7 +46,7 @@ export function intervalTests(prefix: SearchPrefix, range: Range): readonly (rea
 }
 
 const TESTS: Readonly<Record<SearchPrefix, (range: Range) => readonly (readonly Comparison[])[]>> = {
-  // That nothing ends before it begins need not be said, but bounds `low` on both sides, so that an index finds few.
+  // Nothing ends before it begins, but bounds `low` on both sides, so that an index finds few.
   eq: ({ exact, upper }) => [[low('ge', exact.low), low(upper, exact.high), high(upper, exact.high)]],
   ne: ({ exact, upper }) => [[low('lt', exact.low)], [high(upper === 'le' ? 'gt' : 'ge', exact.high)]],
   gt: ({ ordered }) => [[high('gt', ordered.high)]],

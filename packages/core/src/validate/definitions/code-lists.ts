@@ -120,8 +120,9 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
     lasts: () => families.every((family) => family.lasts()),
-    restsOn: (brought) =>
-      families.some(({ url }) => brought.get('CodeSystem')?.has(url)) || valueSetsOf(plan).some((url) => brought.get('ValueSet')?.has(url)),
+    restsOn: (fromRequest) =>
+      families.some(({ url }) => fromRequest.get('CodeSystem')?.has(url)) ||
+      valueSetsOf(plan).some((url) => fromRequest.get('ValueSet')?.has(url)),
   }
 }
 

@@ -1,4 +1,4 @@
-import { canonicalOf, type Brought } from '../../content/index.js'
+import { canonicalOf, type RequestDefinitions } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { PENDING, type Pending, type TypeModel } from '../../fhirpath/index.js'
 import { createQuestions, type Questions } from './answers.js'
@@ -27,18 +27,19 @@ async function definitionsIn(ctx: OperationContext, model: TypeModel, questions:
   }
   return below === undefined
     ? own
-    : withRequestDefinitions(own, below.brought, await definitionsIn({ ...ctx, content: below.view }, model, questions))
+    : withRequestDefinitions(own, below.fromRequest, await definitionsIn({ ...ctx, content: below.view }, model, questions))
 }
 
 /**
  * The definitions of a request that supplies some itself. What depends on none of these is answered from the content below, where it is known from
  * earlier validations; the other answers are the request's own and end with it.
  */
-function withRequestDefinitions(own: Definitions, brought: Brought, below: Definitions): Definitions {
-  const by = (type: string, canonical: string): Definitions => (brought.get(type)?.has(canonicalOf(canonical).url) === true ? own : below)
+function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinitions, below: Definitions): Definitions {
+  const by = (type: string, canonical: string): Definitions =>
+    fromRequest.get(type)?.has(canonicalOf(canonical).url) === true ? own : below
   const lists = new Map<CodeList, boolean>()
   const isBelow = (list: CodeList): boolean => {
-    const known = lists.get(list) ?? !list.restsOn(brought)
+    const known = lists.get(list) ?? !list.restsOn(fromRequest)
     lists.set(list, known)
     return known
   }
@@ -48,7 +49,7 @@ function withRequestDefinitions(own: Definitions, brought: Brought, below: Defin
     ...own,
     profile: (canonical) => by('StructureDefinition', canonical).profile(canonical),
     definition: (type, canonical) => by(type, canonical).definition(type, canonical),
-    globalProfiles: (type) => (brought.has('ImplementationGuide') ? own : below).globalProfiles(type),
+    globalProfiles: (type) => (fromRequest.has('ImplementationGuide') ? own : below).globalProfiles(type),
     codeSystem: (canonical) => by('CodeSystem', canonical).codeSystem(canonical),
     valueSet: (canonical) => either(below.valueSet(canonical), () => own.valueSet(canonical)),
     baseValueSet: (canonical) => either(below.baseValueSet(canonical), () => own.baseValueSet(canonical)),

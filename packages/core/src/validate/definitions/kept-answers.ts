@@ -81,8 +81,8 @@ export interface Specification {
 /** What is known of FHIR's own types. That of the content below serves a request as well, unless it brings definitions of such types. */
 export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' | 'shapes' | 'ruleBooks'> {
   const { below } = ctx.content
-  const brought = [...(below?.brought.get('StructureDefinition') ?? [])]
-  return below === undefined || brought.some((url) => url.startsWith(TYPE_URL))
+  const fromRequest = [...(below?.fromRequest.get('StructureDefinition') ?? [])]
+  return below === undefined || fromRequest.some((url) => url.startsWith(TYPE_URL))
     ? specificationOf(ctx)
     : baseTypesOf({ ...ctx, content: below.view })
 }

@@ -1,4 +1,4 @@
-import type { Brought } from '../../content/index.js'
+import type { RequestDefinitions } from '../../content/index.js'
 import type { CompiledPath, Pending } from '../../fhirpath/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { LinearRegex } from '../../regex/index.js'
@@ -68,7 +68,7 @@ export interface CodeList {
   /** False once a code system of it has become one for a single request. */
   readonly lasts: () => boolean
   /** Whether definitions with these urls would take the place of something that it was made of. */
-  readonly restsOn: (brought: Brought) => boolean
+  readonly restsOn: (fromRequest: RequestDefinitions) => boolean
 }
 
 /** What is said to be signed by a key. */
