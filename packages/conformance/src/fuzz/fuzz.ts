@@ -1,0 +1,146 @@
+import { OperationError } from 'fhir-ops/errors'
+import { randomOf, type Random } from './random.js'
+
+/** Something that takes any input without harm. */
+export interface FuzzTarget<T> {
+  readonly name: string
+  /** Makes an input. */
+  readonly input: (random: Random) => T
+  /** Takes it; may throw an `OperationError`. What it throws else, and what it takes too long for, is a defect. */
+  readonly take: (input: T) => unknown
+  /** Simpler inputs to try when one is a defect. */
+  readonly simpler: (input: T) => Iterable<T>
+  /** Errors that are foreseen beside `OperationError`. */
+  readonly isForeseen?: (error: unknown) => boolean
+  /** Share of the inputs that it gets; for what is slow because of files or compression. Default 1. */
+  readonly share?: number
+}
+
+/** The longest that one input may keep the thread, in milliseconds of processor time. */
+const MAX_STRETCH_MS = 100
+/** What may be kept in memory after a run, beyond what is there after its first tenth. */
+const MAX_GROWTH_BYTES = 64 * 2 ** 20
+
+/**
+ * Gives a target many inputs.
+ *
+ * @throws {Error} with the seed, the number of the input, the input made as simple as possible, and what is wrong with it.
+ */
+export async function fuzz<T>(target: FuzzTarget<T>, { rounds, seed }: { readonly rounds: number; readonly seed: number }): Promise<void> {
+  const count = Math.max(1, Math.floor(rounds * (target.share ?? 1)))
+  const heap = heapWatch(count)
+  for (let number = 0; number < count; number++) {
+    const input = target.input(randomOf(seed, number))
+    const problem = await problemOf(target, input)
+    if (problem !== undefined) throw await report(target, { input, problem, place: `seed ${seed}, input ${number}` })
+    heap.look(number)
+  }
+  if (heap.growth() > MAX_GROWTH_BYTES)
+    throw new Error(`${target.name}: the heap grew by ${Math.round(heap.growth() / 2 ** 20)} MB (seed ${seed}).`)
+}
+
+/** What is wrong with how the target takes an input. A stretch counts when it is long each time: others use the machine too. */
+async function problemOf<T>(target: FuzzTarget<T>, input: T): Promise<string | undefined> {
+  let shortest = Infinity
+  for (let tries = 0; tries < 3; tries++) {
+    const { stretch, error } = await taken(target, input)
+    if (error !== undefined) return error
+    shortest = Math.min(shortest, stretch)
+    if (shortest <= MAX_STRETCH_MS) return undefined
+  }
+  return `kept the thread for ${Math.round(shortest)} ms`
+}
+
+async function taken<T>({ take, isForeseen = () => false }: FuzzTarget<T>, input: T): Promise<{ stretch: number; error?: string }> {
+  const watch = stretchWatch()
+  try {
+    const result = take(input)
+    if (result instanceof Promise) await result
+  } catch (error) {
+    if (!(error instanceof OperationError) && !isForeseen(error))
+      return { stretch: 0, error: `threw ${error instanceof Error ? (error.stack ?? String(error)) : String(error)}` }
+  }
+  return { stretch: watch.longest() }
+}
+
+/** Measures how long the thread works without a turn of the event loop. */
+function stretchWatch(): { readonly longest: () => number } {
+  let [since, longest, isOver] = [processorTime(), 0, false]
+  const look = (): void => {
+    const now = processorTime()
+    longest = Math.max(longest, now - since)
+    since = now
+  }
+  const turn = (): void => {
+    if (isOver) return
+    look()
+    setImmediate(turn)
+  }
+  setImmediate(turn)
+  return {
+    longest() {
+      isOver = true
+      look()
+      return longest
+    },
+  }
+}
+
+function processorTime(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Compares the least that is in use at some time of the second tenth with that of the last: garbage is not there at every time. */
+function heapWatch(count: number): { readonly look: (number: number) => void; readonly growth: () => number } {
+  const least = new Map<number, number>()
+  return {
+    look(number) {
+      if (number % 64 !== 0) return
+      const tenth = Math.floor((10 * number) / count)
+      least.set(tenth, Math.min(least.get(tenth) ?? Infinity, process.memoryUsage().heapUsed))
+    },
+    growth: () => (count < 10_000 ? 0 : (least.get(9) ?? 0) - (least.get(1) ?? 0)),
+  }
+}
+
+const MAX_SIMPLER = 2_000
+
+async function report<T>(
+  target: FuzzTarget<T>,
+  found: { readonly input: T; readonly problem: string; readonly place: string },
+): Promise<Error> {
+  let { input, problem } = found
+  let tries = 0
+  for (let isSimpler = true; isSimpler && tries < MAX_SIMPLER;) {
+    isSimpler = false
+    for (const candidate of target.simpler(input)) {
+      if (++tries > MAX_SIMPLER) break
+      const other = await problemOf(target, candidate)
+      if (other?.slice(0, 12) !== problem.slice(0, 12)) continue
+      ;[input, problem, isSimpler] = [candidate, other, true]
+      break
+    }
+  }
+  const shown =
+    typeof input === 'string'
+      ? JSON.stringify(input)
+      : input instanceof Uint8Array
+        ? `0x${Buffer.from(input).toString('hex')}`
+        : JSON.stringify(input)
+  return new Error(`${target.name}: ${found.place}: ${shown.slice(0, 4_000)} ${problem}`)
+}
+
+/** The text without one of its pieces, large pieces first. */
+export function* simplerText(text: string): Generator<string> {
+  for (let size = Math.ceil(text.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = 0; at < text.length; at += size) yield text.slice(0, at) + text.slice(at + size)
+  }
+}
+
+/** As `simplerText`, for bytes. */
+export function* simplerBytes(bytes: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>> {
+  for (let size = Math.ceil(bytes.length / 2); size >= 16; size = Math.ceil(size / 2)) {
+    for (let at = 0; at < bytes.length; at += size) yield Uint8Array.from([...bytes.slice(0, at), ...bytes.slice(at + size)])
+  }
+}
