@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, workspacePackages } from './packages.mjs'
-import { PNPM, step } from './steps.mjs'
+import { PNPM, quietStep } from './steps.mjs'
 
 const STAMPS = join(root, 'node_modules', '.fhir-ops')
 const packages = workspacePackages()
@@ -13,12 +13,12 @@ const installInputs = [...manifests, ...packages.map(({ dir }) => join(dir, 'pac
 once('install', {
   inputs: digest(installInputs),
   isThere: isInstalled,
-  work: () => step('Install dependencies', [...PNPM, 'install', '--frozen-lockfile', '--prefer-offline']),
+  work: () => quietStep('Install dependencies', [...PNPM, 'install', '--frozen-lockfile', '--prefer-offline'], join(STAMPS, 'install.log')),
 })
 once('build', {
   inputs: digest([...installInputs, ...buildInputs()]),
   isThere: isBuilt,
-  work: () => step('Build all packages', [...PNPM, 'run', 'build']),
+  work: () => quietStep('Build all packages: about 40 s', [...PNPM, 'run', 'build'], join(STAMPS, 'build.log')),
 })
 
 /** Does the work unless it was done for the same inputs and its result is still there. */

@@ -127,6 +127,49 @@ describe('operations over loaded content', () => {
     })
   })
 
+  const priority = ['--system', 'http://example.org/fhir/CodeSystem/visit-priority', '--load', SAMPLE]
+
+  test('lookup prints what the code system says', async () => {
+    const { status, out } = await command(['lookup', 'urgent', ...priority])
+    expect([status, out]).toEqual([0, expect.stringMatching(/^display +Urgent/m)])
+    expect(await command(['lookup', 'nothing', ...priority])).toMatchObject({ status: 1, err: expect.stringContaining("'nothing'") })
+  })
+
+  test('validate-code says whether a code is valid, with the exit status too', async () => {
+    const valueSet = ['--value-set', 'http://example.org/fhir/ValueSet/visit-priority']
+    expect(await command(['validate-code', 'urgent', ...priority, ...valueSet])).toMatchObject({
+      status: 0,
+      out: 'valid: Urgent, same day',
+    })
+    const wrong = await command(['validate-code', 'nothing', ...priority])
+    expect([wrong.status, wrong.out]).toEqual([1, expect.stringMatching(/^not valid\nerror: /)])
+  })
+
+  test('subsumes and compare print one word', async () => {
+    expect(await command(['subsumes', 'urgent', 'urgent', ...priority])).toMatchObject({ status: 0, out: 'equivalent' })
+    const types = ['http://hl7.org/fhir/ValueSet/resource-types', 'http://hl7.org/fhir/ValueSet/all-types']
+    expect(await command(['compare', ...types])).toMatchObject({ status: 0, out: 'subset' })
+  })
+
+  test('closure keeps a table in the storage', async () => {
+    const file = join(folder, 'closure.db')
+    const storage = ['--storage', `sqlite:${file}`]
+    expect(await command(['closure', 'visits', ...storage, '--load', SAMPLE])).toMatchObject({
+      status: 0,
+      err: expect.stringMatching(/version 0$/),
+    })
+    const added = await command([
+      'closure',
+      'visits',
+      'urgent',
+      'planned',
+      '--system',
+      'http://example.org/fhir/CodeSystem/visit-priority',
+      ...storage,
+    ])
+    expect(added).toMatchObject({ status: 0, err: 'version 1' })
+  })
+
   test('expand prints codes and their number', async () => {
     const { out, err } = await command(['expand', 'http://example.org/fhir/ValueSet/visit-priority', '--filter', 'urg', '--load', SAMPLE])
     expect(out).toMatch(/^urgent {2}Urgent, same day {2}/)

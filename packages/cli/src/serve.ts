@@ -200,6 +200,6 @@ function isAddress(address: AddressInfo | string | null): address is AddressInfo
 
 function reasonOf(error: Error): string {
   if (!('code' in error && 'errno' in error && typeof error.errno === 'number')) return error.message
-  if (error.code === 'EADDRINUSE') return 'the port is in use'
+  if (error.code === 'EADDRINUSE') return 'the port is in use (--port takes another one, 0 a free one)'
   return error.code === 'ENOTFOUND' ? 'there is no such host' : getSystemErrorMessage(error.errno)
 }

@@ -11,6 +11,8 @@ import { interrupted, stop } from './serve.js'
 import { fileURLToPath } from 'node:url'
 
 const DAY_SECONDS = 86_400
+/** How this program was started, for commands to paste. */
+const COMMAND = process.env['npm_lifecycle_event'] === undefined ? 'fhir-ops' : 'npm run --silent fhir-ops --'
 
 /** `fhir-ops demo`. */
 export function demoCommand(io: Io): Command {
@@ -30,8 +32,9 @@ interface DemoOptions {
 async function demo(options: DemoOptions, io: Io): Promise<void> {
   const server = await serveSamples(options, io)
   const [{ token }, other] = [await demoSession(server), await demoSession(server)]
-  io.out(`\nAccess token of the demo user, good for a day:\n\n  ${token}\n`)
+  io.out(`\nAccess token of the demo user, valid for a day or until the logout below:\n\n  ${token}\n`)
   for (const { title, command } of demoCalls({ url: server.url, token, otherLoginId: other.loginId })) io.out(`# ${title}\n${command}\n`)
+  io.out(`# a new token, at any time\n${COMMAND} token create --storage sqlite:${options.file}\n`)
   io.out(`listening on ${server.url}`)
   await interrupted()
   await stop(server, io)
@@ -128,7 +131,7 @@ function endingCalls(server: DemoServer): readonly DemoCall[] {
   return [
     { title: 'end my other session by its login id', command: post(server, '/auth/revoke', { type: 'application/json', body: other }) },
     {
-      title: 'end this session; the token is of no use afterwards',
+      title: 'end this session: the token is refused afterwards',
       command: post(server, '/oauth2/logout', { type: 'application/json', body: `'{}'` }),
     },
   ]

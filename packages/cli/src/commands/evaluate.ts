@@ -3,7 +3,7 @@ import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import type { Io } from '../io.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
-import { asJson, idOf, runOperation } from './run-operation.js'
+import { idOf, printAnswer } from './run-operation.js'
 import { table } from '../text.js'
 
 interface EvaluateOptions {
@@ -45,9 +45,9 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
     id: idOf('Measure', measure),
     values: { periodStart, periodEnd, subject, practitioner, reportType },
   }
-  const report = await runOperation(call, options, io)
-  if (options.json) return io.out(asJson(report))
-  for (const line of table(objectsAt(report, 'group').flatMap(groupCells))) io.out(line)
+  await printAnswer(call, options, io, (report) => {
+    for (const line of table(objectsAt(report, 'group').flatMap(groupCells))) io.out(line)
+  })
 }
 
 function groupCells(group: JsonObject, index: number): readonly (readonly string[])[] {

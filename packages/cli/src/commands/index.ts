@@ -1,18 +1,17 @@
 import type { Command } from 'commander'
 import type { Io } from '../io.js'
-import { backupCommand } from './sqlite-file.js'
-import { checkCommand } from './sqlite-file.js'
+import { lookupCommand, subsumesCommand, translateCommand, validateCodeCommand } from './codes.js'
 import { demoCommand } from './demo.js'
 import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
-import { expandCommand } from './expand.js'
 import { exportCommand } from './export.js'
 import { importCommand } from './import.js'
 import { loadCommand } from './load.js'
 import { serveCommand } from './serve.js'
+import { backupCommand, checkCommand } from './sqlite-file.js'
 import { tokenCommand } from './token.js'
-import { translateCommand } from './translate.js'
 import { validateCommand } from './validate.js'
+import { closureCommand, compareCommand, expandCommand } from './value-sets.js'
 
 /** Every command, in the order of `--help`. */
 export const COMMANDS: readonly ((io: Io) => Command)[] = [
@@ -23,6 +22,11 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   importCommand,
   translateCommand,
   expandCommand,
+  lookupCommand,
+  validateCodeCommand,
+  subsumesCommand,
+  compareCommand,
+  closureCommand,
   validateCommand,
   evaluateCommand,
   executeCommand,

@@ -1,28 +1,74 @@
+import { Command } from 'commander'
 import { forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
+import { EXPLANATION } from 'fhir-ops/explain'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
 import type { Operation } from 'fhir-ops/operation'
-import type { Parameter } from 'fhir-ops/parameters'
-import { parametersFromQuery } from 'fhir-ops/parameters'
+import { parametersFromQuery, parametersOf, type Parameter } from 'fhir-ops/parameters'
 import { isResourceId } from 'fhir-ops/storage'
 import { openEngine, type EngineOptions } from '../engine.js'
+import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
+import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
+
+/** Options that every command of an operation has. */
+export interface OperationOptions extends EngineOptions {
+  readonly load: readonly string[]
+  readonly explain?: true
+  readonly json?: true
+}
+
+/** A command that runs an operation. @param example Its arguments; the sample content is loaded for it. */
+export function operationCommand(name: string, example: string): Command {
+  return new Command(name)
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addOption(explainOption())
+    .addOption(jsonOption())
+    .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${example} --load packages/cli/sample`)
+}
 
 /** A call of one operation from the command line. */
-export interface Call {
+export interface OperationCall {
   readonly operation: Operation
-  readonly type: string
+  /** Absent for an operation of the system level. */
+  readonly type?: string
   readonly id?: string | undefined
   /** Values by parameter name; those that were not given are left out. */
   readonly values: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Codings by parameter name. */
+  readonly codings?: Readonly<Record<string, readonly { readonly system: string | undefined; readonly code: string }[]>>
+  /** The command ends with status 1 when the answer's `result` is false. */
+  readonly exits?: boolean
 }
 
-/** Runs an operation over a storage that is opened for this call, with the same steps as over HTTP. */
-export async function runOperation(call: Call, options: EngineOptions, io: Io): Promise<JsonObject> {
+/**
+ * Runs an operation over a storage that is opened for this call, with the same steps as over HTTP, and prints the answer: as JSON when that
+ * is asked for, by `print` otherwise. The explanation goes to standard error.
+ *
+ * @throws {Exit} for a negative answer to a call that `exits`, after it was printed.
+ */
+export async function printAnswer(
+  call: OperationCall,
+  options: OperationOptions,
+  io: Io,
+  print: (answer: JsonObject) => void,
+): Promise<void> {
+  const { values, ...others } = call
+  const answer = await runOperation({ ...others, values: { ...values, _explain: options.explain && 'true' } }, options, io)
+  if (options.json) io.out(JSON.stringify(answer, null, 2))
+  else {
+    for (const line of explanationLines(answer)) io.err(line)
+    print(answer)
+  }
+  if (call.exits && parameterAt(answer, 'result')?.['valueBoolean'] !== true) throw new Exit(1)
+}
+
+async function runOperation(call: OperationCall, options: EngineOptions, io: Io): Promise<JsonObject> {
   const engine = await openEngine(options, io)
   try {
     const { resource } = await call.operation.run(forRequest(engine.ctx, {}), {
-      type: call.type,
+      type: call.type ?? '',
       id: call.id,
       method: 'GET',
       parameters: parametersOfCall(call),
@@ -34,9 +80,10 @@ export async function runOperation(call: Call, options: EngineOptions, io: Io): 
   }
 }
 
-function parametersOfCall({ values }: Call): readonly Parameter[] {
+function parametersOfCall({ values, codings = {} }: OperationCall): readonly Parameter[] {
   const pairs = Object.entries(values).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
-  return parametersFromQuery(pairs)
+  const parameter = Object.entries(codings).flatMap(([name, all]) => all.map((valueCoding) => ({ name, valueCoding })))
+  return [...parametersFromQuery(pairs), ...parametersOf({ resourceType: 'Parameters', parameter })]
 }
 
 /** The id in `Type/id` or in a bare id. */
@@ -46,7 +93,35 @@ export function idOf(type: string, reference: string): string {
   return id
 }
 
-/** A resource as indented JSON. */
-export function asJson(resource: JsonObject): string {
-  return JSON.stringify(resource, null, 2)
+/** The parameters of a name in an answer. */
+export function parametersAt(answer: JsonObject, name: string): readonly JsonObject[] {
+  return objectsAt(answer, 'parameter').filter((parameter) => stringAt(parameter, 'name') === name)
+}
+
+/** The first parameter of a name in an answer. */
+export function parameterAt(answer: JsonObject, name: string): JsonObject | undefined {
+  return parametersAt(answer, name)[0]
+}
+
+/** The sentences of the explanation in an answer, and the codes that may be meant; empty when it has none. */
+function explanationLines(answer: JsonObject): readonly string[] {
+  const parameter = parameterAt(answer, 'explanation')
+  const extension = extensionAt(objectAt(answer, 'expansion'), EXPLANATION)
+  return itemsIn(parameter ?? extension).flatMap(lineOf)
+}
+
+/** Parts of a parameter, or extensions of an extension: they have the same names. */
+function itemsIn(element: JsonObject | undefined): readonly JsonObject[] {
+  return [...objectsAt(element, 'part'), ...objectsAt(element, 'extension')]
+}
+
+function named(element: JsonObject, name: string): JsonObject | undefined {
+  return itemsIn(element).find((item) => (stringAt(item, 'name') ?? stringAt(item, 'url')) === name)
+}
+
+function lineOf(item: JsonObject): readonly string[] {
+  const text = stringAt(named(item, 'text'), 'valueString')
+  if (text !== undefined) return [text]
+  const code = stringAt(objectAt(named(item, 'coding'), 'valueCoding'), 'code')
+  return code === undefined ? [] : [`Near: ${code}`]
 }

@@ -71,6 +71,6 @@ test('the call of the HL7 v2 bot answers with an acknowledgement', async () => {
 test('the calls that end sessions end them', async () => {
   expect(JSON.parse(await pasted('end my other session by its login id'))).toMatchObject(ok)
   expect(JSON.parse(await pasted('my sessions')).sessions).toHaveLength(1)
-  expect(JSON.parse(await pasted('end this session; the token is of no use afterwards'))).toMatchObject(ok)
+  expect(JSON.parse(await pasted('end this session: the token is refused afterwards'))).toMatchObject(ok)
   expect(await pasted('who am I')).toContain('invalid_token')
 })

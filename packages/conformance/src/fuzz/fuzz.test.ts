@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { rounds, SEED } from '../../../../test/effort.js'
 import { fuzz, type FuzzTarget } from './fuzz.js'
 import { csv, ecl, fhirPath, hl7v2, json, rf2, tar, ucum, zip } from './parser-targets.js'
@@ -18,4 +18,13 @@ describe(`${INPUTS} generated inputs (seed ${SEED}) are taken or refused as fore
   check(tar)
   check(zip)
   check(requestTarget())
+})
+
+test('what is wrong with an input is reported with the input made simple, and how to get it again', async () => {
+  const take = (input: string): void => {
+    if (input.includes('<') && input.includes('!')) throw new TypeError('not foreseen')
+  }
+  await expect(fuzz({ ...ecl, take }, { rounds: 1_000, seed: 1 })).rejects.toThrow(
+    /^ECL: seed 1, input \d+: "(<!|!<)" threw TypeError: not foreseen/,
+  )
 })

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import { randomOf, type Random } from './random.js'
 
@@ -33,7 +34,9 @@ export async function fuzz<T>(target: FuzzTarget<T>, { rounds, seed }: { readonl
     const input = target.input(randomOf(seed, number))
     const problem = await problemOf(target, input)
     if (problem !== undefined) throw await report(target, { input, problem, place: `seed ${seed}, input ${number}` })
+    if (number % 64 !== 0) continue
     heap.look(number)
+    await turn()
   }
   if (heap.growth() > MAX_GROWTH_BYTES)
     throw new Error(`${target.name}: the heap grew by ${Math.round(heap.growth() / 2 ** 20)} MB (seed ${seed}).`)
@@ -71,15 +74,16 @@ function stretchWatch(): { readonly longest: () => number } {
     longest = Math.max(longest, now - since)
     since = now
   }
-  const turn = (): void => {
+  const beat = (): void => {
     if (isOver) return
     look()
-    setImmediate(turn)
+    waiting = setImmediate(beat)
   }
-  setImmediate(turn)
+  let waiting = setImmediate(beat)
   return {
     longest() {
       isOver = true
+      clearImmediate(waiting)
       look()
       return longest
     },
@@ -96,7 +100,6 @@ function heapWatch(count: number): { readonly look: (number: number) => void; re
   const least = new Map<number, number>()
   return {
     look(number) {
-      if (number % 64 !== 0) return
       const tenth = Math.floor((10 * number) / count)
       least.set(tenth, Math.min(least.get(tenth) ?? Infinity, process.memoryUsage().heapUsed))
     },

@@ -19,7 +19,11 @@ export function randomOf(seed: number, number: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
   const whole = (below: number): number => Math.floor(next() * below)
-  const one = <T>(items: readonly T[]): T => items[whole(items.length)]!
+  const one = <T>(items: readonly T[]): T => {
+    const [item] = items.slice(whole(items.length))
+    if (item === undefined) throw new RangeError('There is nothing to choose from.')
+    return item
+  }
   return { whole, one, some: (most, draw) => Array.from({ length: whole(most + 1) }, draw), seldom: (times) => whole(times) === 0 }
 }
 
