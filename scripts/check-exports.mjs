@@ -1,45 +1,61 @@
-// Every exported symbol has a docstring, no entry re-exports wholesale, and every subpath that a docstring or page names exists.
-import { readdirSync, readFileSync } from 'node:fs'
+// Every published symbol has a docstring and is named in the docs, no entry re-exports wholesale, and every subpath that is named exists.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import ts from 'typescript'
+import { PAGE, publishedEntries } from './api-page.mjs'
 import { root, sourceEntries, workspacePackages } from './packages.mjs'
 
-const packages = workspacePackages().filter(({ dir }) => relative(root, dir).startsWith('packages'))
-const entries = packages.flatMap((pkg) =>
-  sourceEntries(pkg).map(([subpath, file]) => ({ name: pkg.manifest.name + subpath.slice(1), file })),
-)
-const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path))
-const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
-const program = ts.createProgram(
-  entries.map(({ file }) => file),
-  options,
-)
-const checker = program.getTypeChecker()
+/** Packages that say of themselves that they promise nothing. */
+const UNVERSIONED = new Set(['@fhir-ops/sql', '@fhir-ops/releases'])
 
-const problems = [...entries.flatMap(undocumented), ...entries.flatMap(wholesale), ...deadSubpaths()]
+const entries = publishedEntries()
+const pages = [join(root, 'README.md'), ...files(join(root, 'docs'), /\.md$/), ...files(join(root, 'examples'), /\.(ts|md)$/)]
+const readmes = workspacePackages().map(({ dir }) => join(dir, 'README.md'))
+const guide = [...pages, ...readmes]
+  .filter((file) => file !== PAGE && existsSync(file))
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n')
+
+const problems = [
+  ...entries.flatMap(undocumented),
+  ...entries.flatMap(wholesale),
+  ...entries.flatMap(unmentioned),
+  ...unlisted(),
+  ...deadSubpaths(),
+]
 for (const problem of problems) console.error(`  ${problem}`)
 process.exit(problems.length === 0 ? 0 : 1)
 
-function undocumented({ name, file }) {
-  const source = program.getSourceFile(file)
-  const module = source && checker.getSymbolAtLocation(source)
-  if (module === undefined) return []
-  return checker
-    .getExportsOfModule(module)
-    .filter((symbol) => target(symbol).getDocumentationComment(checker).length === 0 && target(symbol).getJsDocTags(checker).length === 0)
-    .map((symbol) => `${name}: ${symbol.name} has no docstring`)
-}
-
-function target(symbol) {
-  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+function undocumented({ name, symbols }) {
+  return symbols.filter(({ isDocumented }) => !isDocumented).map((symbol) => `${name}: ${symbol.name} has no docstring`)
 }
 
 function wholesale({ name, file }) {
   return /^export \*/m.test(readFileSync(file, 'utf8')) ? [`${name}: lists its exports with a star`] : []
 }
 
+/** What can be called is explained on a page; types are explained by what takes and gives them. */
+function unmentioned({ name, symbols }) {
+  if (UNVERSIONED.has(name)) return []
+  return symbols
+    .filter((symbol) => symbol.isValue && !new RegExp(`\\b${symbol.name}\\b`).test(guide))
+    .map((symbol) => `${name}: no page or example names ${symbol.name}; document it, or leave it to fhir-ops/internal`)
+}
+
+function unlisted() {
+  const sections = new Map(
+    readFileSync(PAGE, 'utf8')
+      .split(/^## /m)
+      .map((text) => [text.split('\n', 1)[0], text]),
+  )
+  return entries.flatMap(({ name, symbols }) =>
+    symbols
+      .filter((symbol) => !(sections.get(name) ?? '').includes(`\`${symbol.name}\``))
+      .map((symbol) => `${name}: ${symbol.name} is not in docs/api.md; run node scripts/api-page.mjs`),
+  )
+}
+
 function deadSubpaths() {
-  const known = new Set(entries.map(({ name }) => name))
+  const known = new Set(workspacePackages().flatMap((pkg) => sourceEntries(pkg).map(([subpath]) => pkg.manifest.name + subpath.slice(1))))
   const places = [...files(join(root, 'packages'), /\.ts$/), ...files(join(root, 'docs'), /\.md$/), join(root, 'README.md')]
   return places.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/from '((?:@fhir-ops\/|fhir-ops)[\w/-]*)'/g)]

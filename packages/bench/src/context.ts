@@ -1,5 +1,5 @@
 import { createContext, type OperationContext } from 'fhir-ops/context'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { r4 } from '@fhir-ops/r4'
 

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { isObject } from 'fhir-ops/json'
+import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities, BotTask } from 'fhir-ops/execute'
 import { Worker } from 'node:worker_threads'
 import type { CallMessage, DoneMessage, Failure, FromWorker, ReplyMessage, ToWorker } from './protocol.js'

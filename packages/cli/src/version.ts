@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isObject, stringAt } from 'fhir-ops/json'
+import { isObject, stringAt } from 'fhir-ops/internal/json'
 
 /** The version of this package. */
 export function version(): string {

@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
-import { rejected, rejectionReason, TOKEN_PREFIX, type Principal } from 'fhir-ops/sessions'
+import { rejected, type Principal } from 'fhir-ops/sessions'
+import { rejectionReason, TOKEN_PREFIX } from 'fhir-ops/internal/sessions'
 import { audit } from './audit.js'
 import { callerOf, OPEN_CALLER, type Caller } from './auth/caller.js'
 import { credentialsOf, malformedCredentials, type Credentials } from './auth/credentials.js'

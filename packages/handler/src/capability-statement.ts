@@ -5,9 +5,9 @@ import type {
   CapabilityStatementRestResourceInteraction,
   CapabilityStatementRestResourceOperation,
 } from 'fhir/r4.js'
-import { isImported } from 'fhir-ops/code-system'
+import { isImported } from 'fhir-ops/internal/code-system'
 import type { SearchParameter } from 'fhir-ops/search'
-import { resourceTypes } from 'fhir-ops/storage'
+import { resourceTypes } from 'fhir-ops/internal/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import manifest from '../package.json' with { type: 'json' }
 import { COMPARTMENTS } from './content/search/compartment.js'

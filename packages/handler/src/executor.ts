@@ -1,4 +1,4 @@
-import { createLimiter } from 'fhir-ops/context'
+import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 
 /** Bounds on the jobs at one time. */

@@ -1,6 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { ERRORS, type OperationError } from 'fhir-ops/errors'
-import { withinSpan, type Span, type Telemetry } from 'fhir-ops/telemetry'
+import { withinSpan } from 'fhir-ops/internal/telemetry'
+import type { Span, Telemetry } from 'fhir-ops/telemetry'
 import type { Exchange } from './exchange.js'
 import type { Answer } from './http/answer.js'
 

@@ -1,13 +1,13 @@
-import { closureOperation } from 'fhir-ops/closure'
-import { compareOperation } from 'fhir-ops/compare'
-import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
-import { expandOperation } from 'fhir-ops/expand'
-import { lookupOperation } from 'fhir-ops/lookup'
+import { closureOperation } from 'fhir-ops/internal/closure'
+import { compareOperation } from 'fhir-ops/internal/compare'
+import { evaluateMeasureOperation } from 'fhir-ops/internal/evaluate'
+import { expandOperation } from 'fhir-ops/internal/expand'
+import { lookupOperation } from 'fhir-ops/internal/lookup'
 import type { Operation } from 'fhir-ops/operation'
-import { subsumesOperation } from 'fhir-ops/subsumes'
-import { translateOperation } from 'fhir-ops/translate'
-import { validateOperation } from 'fhir-ops/validate'
-import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/validate-code'
+import { subsumesOperation } from 'fhir-ops/internal/subsumes'
+import { translateOperation } from 'fhir-ops/internal/translate'
+import { validateOperation } from 'fhir-ops/internal/validate'
+import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/internal/validate-code'
 
 /** `$versions`: the FHIR releases that are spoken here. */
 const versionsOperation: Operation = {

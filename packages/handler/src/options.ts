@@ -15,8 +15,8 @@ import {
   TEXT,
   type InputShape,
   type MemberKind,
-} from 'fhir-ops/input'
-import { isObject } from 'fhir-ops/json'
+} from 'fhir-ops/internal/input'
+import { isObject } from 'fhir-ops/internal/json'
 import type { Operation } from 'fhir-ops/operation'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'

@@ -1,4 +1,4 @@
-import { finished } from 'fhir-ops/work'
+import { finished } from 'fhir-ops/internal/work'
 import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from '../src/http/body-bytes.js'
 import { readingJsonBody } from '../src/http/json-body.js'

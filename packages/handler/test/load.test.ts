@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { createContext, createScheduler } from 'fhir-ops/context'
+import { createContext } from 'fhir-ops/context'
+import { createScheduler } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { Operation, OperationResponse } from 'fhir-ops/operation'

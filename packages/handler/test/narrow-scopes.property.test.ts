@@ -1,5 +1,5 @@
 import { createContext } from 'fhir-ops/context'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'

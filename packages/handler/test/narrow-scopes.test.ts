@@ -1,6 +1,6 @@
 import { createContext } from 'fhir-ops/context'
 import { createBots, type BotContext, type BotEvent } from 'fhir-ops/execute'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { putResource } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'

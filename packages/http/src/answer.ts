@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
-import { readStrictJson, type JsonObject } from 'fhir-ops/json'
-import { finished } from 'fhir-ops/work'
+import { readStrictJson, type JsonObject } from 'fhir-ops/internal/json'
+import { finished } from 'fhir-ops/internal/work'
 import { unavailable } from './failure.js'
 
 /** What the upstream answered, read to its end within the bounds. */

@@ -1,5 +1,5 @@
-import { jsonItems, jsonMembers, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import { finished } from 'fhir-ops/work'
+import { jsonItems, jsonMembers, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { finished } from 'fhir-ops/internal/work'
 import { jsonOf, type Answer } from './answer.js'
 import { unavailable } from './failure.js'
 import { isBelow, type HttpSettings } from './options.js'

@@ -1,7 +1,7 @@
 import { createContext, forRequest } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { OperationRequest } from 'fhir-ops/operation'
-import { parametersFromQuery, parametersOf } from 'fhir-ops/parameters'
+import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
 import { OPERATIONS } from '@fhir-ops/handler'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { reached, startOwnServer, type OwnServer } from '../test/own-server.js'

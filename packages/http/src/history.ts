@@ -5,7 +5,7 @@ import { linkedPage, type UpstreamPage, memberText, readBundlePage, type Expecte
 import type { Reach } from './search.js'
 import { resourceFrom, instantOf, versionIn } from './stored-from.js'
 import type { Pair } from './upstream.js'
-import { isObject, objectAt, stringAt } from 'fhir-ops/json'
+import { isObject, objectAt, stringAt } from 'fhir-ops/internal/json'
 
 /** A version of a resource. Of a deletion only the history of the resource tells the time. */
 export async function versionUpstream(

@@ -1,14 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
-import { checkOptions, inputShape, type InputShape } from 'fhir-ops/input'
-import {
-  checkQuery,
-  isResourceId,
-  isResourceType,
-  type Capabilities,
-  type ResourceHistory,
-  type Storage,
-  type ReadResult,
-} from 'fhir-ops/storage'
+import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
+import { checkQuery } from 'fhir-ops/internal/storage'
+import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type ReadResult } from 'fhir-ops/storage'
 import { jsonOf } from './answer.js'
 import { createBreaker } from './breaker.js'
 import { unavailable } from './failure.js'

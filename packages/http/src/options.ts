@@ -1,4 +1,4 @@
-import { AMOUNT, FLAG, FUNCTION, needed, TEXT, type MemberKind } from 'fhir-ops/input'
+import { AMOUNT, FLAG, FUNCTION, needed, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 
 /** How an upstream FHIR server is reached. */

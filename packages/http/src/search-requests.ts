@@ -1,4 +1,4 @@
-import { quoted } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
 import type { Comparison, Condition, EntryTest, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { unsupported } from './failure.js'
 import type { Pair } from './upstream.js'

@@ -5,7 +5,7 @@ import { linkedPage, type UpstreamPage, memberText, readBundlePage, type Expecte
 import type { HttpSettings } from './options.js'
 import { searchRequests, sortPairs } from './search-requests.js'
 import type { Pair, Upstream } from './upstream.js'
-import { isObject, stringAt } from 'fhir-ops/json'
+import { isObject, stringAt } from 'fhir-ops/internal/json'
 import type { Answer } from './answer.js'
 import { resourceFrom } from './stored-from.js'
 

@@ -1,4 +1,4 @@
-import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 import { unavailable } from './failure.js'
 

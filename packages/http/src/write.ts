@@ -1,5 +1,6 @@
-import { OperationError, quoted } from 'fhir-ops/errors'
-import { objectAt, stringAt, type JsonObject, objectsAt } from 'fhir-ops/json'
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import { objectAt, stringAt, type JsonObject, objectsAt } from 'fhir-ops/internal/json'
 import {
   checkAddress,
   checkLaidOut,

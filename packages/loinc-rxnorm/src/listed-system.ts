@@ -1,12 +1,18 @@
-import type { CodeSystemProvider, ConceptSet, Filter, ImplicitType, ImportedSystem } from 'fhir-ops/code-system'
-import { compareVersions } from 'fhir-ops/content'
+import {
+  type CodeSystemProvider,
+  type ConceptSet,
+  type Filter,
+  type ImplicitType,
+  type ImportedSystem,
+  bitmapFrom,
+} from 'fhir-ops/terminology'
+import { compareVersions } from 'fhir-ops/internal/content'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, objectAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, objectAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { SystemSections } from 'fhir-ops/storage'
-import { finished, sharedWork, type Work } from 'fhir-ops/work'
-import { makeProvider, versionFits, listable } from 'fhir-ops/terminology'
+import { finished, sharedWork, type Work } from 'fhir-ops/internal/work'
+import { makeProvider, versionFits, listable } from 'fhir-ops/internal/terminology'
 import { LISTED_FORMAT } from './store-concepts.js'
-import { bitmapFrom } from 'fhir-ops/bits'
 
 /** What a code system that is stored as a list of concepts has of its own. */
 export interface ListedSystem {

@@ -1,9 +1,9 @@
-import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
-import { compileRegex } from 'fhir-ops/regex'
-import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/code-system'
-import { testedSet } from 'fhir-ops/terminology'
+import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { compileRegex } from 'fhir-ops/internal/regex'
+import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/terminology'
+import { testedSet } from 'fhir-ops/internal/terminology'
 import { withValue, listedSystem } from './listed-system.js'
-import { canonicalOf } from 'fhir-ops/content'
+import { canonicalOf } from 'fhir-ops/internal/content'
 
 /** Url of LOINC. */
 export const LOINC = 'http://loinc.org'

@@ -1,5 +1,5 @@
-import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/code-system'
-import { testedSet } from 'fhir-ops/terminology'
+import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/terminology'
+import { testedSet } from 'fhir-ops/internal/terminology'
 import { listedSystem, withValue } from './listed-system.js'
 
 /** Url of RxNorm. */

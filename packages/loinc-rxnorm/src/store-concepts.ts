@@ -1,4 +1,4 @@
-import { type JsonObject, stringAt } from 'fhir-ops/json'
+import { type JsonObject, stringAt } from 'fhir-ops/internal/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 
 /** Format of code systems that are kept as lists of concepts. */

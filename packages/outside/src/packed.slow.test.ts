@@ -25,7 +25,9 @@ function manifests(): readonly Manifest[] {
 /** What people import: each entry that is a module. */
 function entries(): readonly string[] {
   return manifests().flatMap(({ name, exports = {} }) =>
-    Object.entries(exports).flatMap(([path, target]) => (typeof target === 'object' ? [`${name}${path.slice(1)}`] : [])),
+    Object.entries(exports).flatMap(([path, target]) =>
+      typeof target === 'object' && !path.includes('*') ? [`${name}${path.slice(1)}`] : [],
+    ),
   )
 }
 

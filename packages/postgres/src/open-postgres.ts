@@ -1,4 +1,4 @@
-import { AMOUNT, checkOptions, CLOCK, FLAG, having, inputShape, type InputShape } from 'fhir-ops/input'
+import { AMOUNT, checkOptions, CLOCK, FLAG, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { conceptsIn } from './concepts.js'
 import { connectionsOf } from './database/connections.js'

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
-import { stringAt } from 'fhir-ops/json'
+import { stringAt } from 'fhir-ops/internal/json'
 import { writableText, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { openPostgres, type PostgresDatabase } from '../src/index.js'

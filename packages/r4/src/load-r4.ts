@@ -1,4 +1,4 @@
-import { isObject } from 'fhir-ops/json'
+import { isObject } from 'fhir-ops/internal/json'
 import { checkNode, hasPackageFiles } from './package-files.js'
 import { r4 } from './r4.js'
 import { releaseOf, type Release, type ReleaseOptions } from './release.js'

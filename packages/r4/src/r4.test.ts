@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { contentView } from 'fhir-ops/content'
+import { contentView } from 'fhir-ops/internal/content'
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { r4, r4Definitions, r4SearchParameters, r4TypeModel } from './index.js'

@@ -1,6 +1,6 @@
 import { packLayer, type ContentLayer } from 'fhir-ops/content'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { SPREAD_THE_RESULT } from 'fhir-ops/input'
+import { SPREAD_THE_RESULT } from 'fhir-ops/internal/input'
 import type { SearchParameterTable } from 'fhir-ops/search'
 import { packageFiles } from './package-files.js'
 import { releaseOf, searchParametersIn, typesIn, type Release, type ReleaseOptions } from './release.js'

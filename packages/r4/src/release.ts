@@ -1,7 +1,7 @@
 import { packLayer, type ContentLayer, type PackReader } from 'fhir-ops/content'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { isObject } from 'fhir-ops/json'
-import { typeModelOf } from 'fhir-ops/model'
+import { isObject } from 'fhir-ops/internal/json'
+import { typeModelOf } from 'fhir-ops/internal/model'
 import { createIndexer, searchParameters, type SearchOptions, type SearchParameterTable } from 'fhir-ops/search'
 import type { Indexer } from 'fhir-ops/storage'
 

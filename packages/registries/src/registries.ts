@@ -1,4 +1,4 @@
-import type { ComputedSystem } from 'fhir-ops/code-system'
+import type { ComputedSystem } from 'fhir-ops/terminology'
 import { languageTags } from './language-tags/language-tags.js'
 import { mediaTypes } from './media-types/media-types.js'
 

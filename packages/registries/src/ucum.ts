@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { ComputedSystem } from 'fhir-ops/code-system'
+import type { ComputedSystem } from 'fhir-ops/terminology'
 import type { ContextOptions } from 'fhir-ops/context'
 import { ucum, ucumConversion, type UcumLibrary } from 'fhir-ops/ucum'
 

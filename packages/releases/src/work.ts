@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, objectAt, stringAt } from 'fhir-ops/json'
+import { isObject, objectAt, stringAt } from 'fhir-ops/internal/json'
 import type { ReleaseFile } from './release-file.js'
 
 /** What an import has made so far, in a file that the next run of the same import goes on with. Nothing of it is seen by anybody else. */

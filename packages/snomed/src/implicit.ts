@@ -1,5 +1,5 @@
-import type { ImplicitType } from 'fhir-ops/code-system'
-import type { JsonObject } from 'fhir-ops/json'
+import type { ImplicitType } from 'fhir-ops/terminology'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { snomedVersion, SNOMED } from './sctid.js'
 import type { SnomedIndex } from './release/snomed-index.js'
 import { displayDialect, displayTerm } from './provider/texts.js'

@@ -1,4 +1,4 @@
-import type { ImportedSystem } from 'fhir-ops/code-system'
+import type { ImportedSystem } from 'fhir-ops/terminology'
 import { pickSnomedVersion, SNOMED } from './sctid.js'
 import { implicitCanonical, implicitResource } from './implicit.js'
 import { SNOMED_FORMAT } from './release/header.js'

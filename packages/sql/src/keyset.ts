@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
-import { cursorParts, type SearchQuery } from 'fhir-ops/storage'
+import { cursorParts } from 'fhir-ops/internal/storage'
+import type { SearchQuery } from 'fhir-ops/storage'
 import { joined, sqlTag, type Sql, type SqlTag } from './sql.js'
 
 /** A value that resources are ordered by. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { OperationError } from 'fhir-ops/errors'
-import { AMOUNT, checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/input'
+import { AMOUNT, checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { backupSqlite } from './backup-sqlite.js'
 import type { Executor } from './commands/command.js'

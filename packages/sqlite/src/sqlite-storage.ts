@@ -1,4 +1,4 @@
-import { checkOptions, inputShape, type InputShape } from 'fhir-ops/input'
+import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import type { SqliteConnection } from './database/connection.js'
 import { conceptStoreOn } from './concept-store.js'

@@ -1,14 +1,7 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
-import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/input'
-import {
-  checkQuery,
-  type Capabilities,
-  type ReadResult,
-  type ResourceHistory,
-  type SearchPage,
-  type SessionStore,
-  type Storage,
-} from 'fhir-ops/storage'
+import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/internal/input'
+import { checkQuery } from 'fhir-ops/internal/storage'
+import type { Capabilities, ReadResult, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
 import { readResource } from './commands/resource-row.js'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as after } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { stringAt } from 'fhir-ops/json'
+import { stringAt } from 'fhir-ops/internal/json'
 import { checkSqlite, openSqlite, type SqliteFile } from '../src/index.js'
 
 /** What the killed processes had been told, and what was found wrong afterwards. */

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon'
 import { openPostgres } from '@fhir-ops/postgres'
 import { r4 } from '@fhir-ops/r4'
-import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { putResource } from 'fhir-ops/storage'
 import { testDatabase, type TestDatabase } from '../../../postgres/test/test-database.js'
 import { largeCodeSystem, largeMap } from '../content/content.js'

@@ -1,4 +1,4 @@
-import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { withCheckDigit, type Rf2Kind } from '@fhir-ops/snomed'
 import { clinicalPlace, KINDS } from './clinical-system.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { drawsFrom, type Draws } from './draws.js'
 
 /** Url of the synthetic system. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 
 /** Codes of the large code system, elements of the large map. */
 export const LARGE = 100_000

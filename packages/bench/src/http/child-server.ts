@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { isObject, stringAt } from 'fhir-ops/json'
+import { isObject, stringAt } from 'fhir-ops/internal/json'
 
 /** A server in a process of its own. */
 export interface ChildServer {

@@ -1,4 +1,4 @@
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 
 /** Resources to one Patient: itself and nine Observations about it. */
 export const PER_PATIENT = 10

@@ -1,4 +1,4 @@
-import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { putResource, type Indexer, type PutEntry, type Storage } from 'fhir-ops/storage'
 
 /** Which resources a storage is filled with. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { r4 } from '@fhir-ops/r4'
 import { openSqlite, openSqliteToFill, type SqliteFile } from '@fhir-ops/sqlite'
 import { markdownTable } from '../markdown.js'

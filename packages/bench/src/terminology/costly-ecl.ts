@@ -1,7 +1,7 @@
 import { forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { expand } from 'fhir-ops/expand'
-import { objectsAt } from 'fhir-ops/json'
+import { objectsAt } from 'fhir-ops/internal/json'
 import { SNOMED } from '@fhir-ops/snomed'
 import { clinicalSystem, FULL_SHAPE } from '../content/clinical-system.js'
 import { markdownTable } from '../markdown.js'

@@ -1,7 +1,7 @@
 import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { subsumes } from 'fhir-ops/subsumes'
-import { objectsAt } from 'fhir-ops/json'
+import { objectsAt } from 'fhir-ops/internal/json'
 import { clinicalSystem, FULL_SHAPE } from '../content/clinical-system.js'
 import { markdownTable } from '../markdown.js'
 import { timed } from '../timing.js'

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 
 /** Other ways to find concepts by beginnings of words, over the same texts. */
 export interface TextPeers {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { indexStructureDefinitionBundle, validateResource } from '@medplum/core'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { OperationContext } from 'fhir-ops/context'
-import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { validate, type ValidateInput } from 'fhir-ops/validate'
 
 /** Something that validates resources. */

@@ -1,7 +1,7 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext, forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { markdownTable } from '../markdown.js'

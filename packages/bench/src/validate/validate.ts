@@ -1,6 +1,6 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
-import { isObject, type JsonObject } from 'fhir-ops/json'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate as validateResource } from 'fhir-ops/validate'
 import { HEART_RATE, MINIMAL_PATIENT } from '../content/content.js'

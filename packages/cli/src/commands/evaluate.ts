@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
-import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { evaluateMeasureOperation } from 'fhir-ops/internal/evaluate'
+import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Io } from '../io.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { idOf, printAnswer } from './run-operation.js'

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { isResourceType, resourceTypes } from 'fhir-ops/storage'
+import { isResourceType } from 'fhir-ops/storage'
+import { resourceTypes } from 'fhir-ops/internal/storage'
 import { counted } from '../text.js'
 import { openEngine } from '../engine.js'
 import { exportResources } from '../export/export-resources.js'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { putResource, type ConceptStore, type Storage, type StoredSystem } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { openStorage, sqliteFile } from '../storage.js'

@@ -1,5 +1,5 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { isObject } from 'fhir-ops/json'
+import { isObject } from 'fhir-ops/internal/json'
 import { r4 } from '@fhir-ops/r4'
 import { prepare } from './prepare.js'
 import type { Source } from './sources.js'

@@ -1,8 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
-import { readBot } from 'fhir-ops/execute'
-import { readStrictJson, stringAt } from 'fhir-ops/json'
+import { readBot } from 'fhir-ops/internal/execute'
+import { readStrictJson, stringAt } from 'fhir-ops/internal/json'
 import { putResource, type Indexer, type PutEntry } from 'fhir-ops/storage'
-import { finished } from 'fhir-ops/work'
+import { finished } from 'fhir-ops/internal/work'
 import type { Source } from './sources.js'
 
 /** A resource that was not loaded, and why. */

@@ -4,9 +4,9 @@ import { basename, isAbsolute, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
-import { jsonItems, jsonMembers } from 'fhir-ops/json'
+import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import { type FhirPackage, type PackageFile, type PackageManifest, readPackage } from 'fhir-ops/packages'
-import { finished } from 'fhir-ops/work'
+import { finished } from 'fhir-ops/internal/work'
 
 /** What a definition is in its package. */
 export interface PackagePlace extends Omit<PackageFile, 'name' | 'text'> {

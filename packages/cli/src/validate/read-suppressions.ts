@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Suppression } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, stringAt } from 'fhir-ops/json'
-import { checkSuppression } from 'fhir-ops/validate'
+import { isObject, stringAt } from 'fhir-ops/internal/json'
+import { checkSuppression } from 'fhir-ops/internal/validate'
 import type { Io } from '../io.js'
 
 /**

@@ -4,16 +4,8 @@ import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { sqliteStorage } from '@fhir-ops/sqlite'
 import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
-import {
-  containedQueries,
-  createIndexer,
-  hierarchyOf,
-  parseSearch,
-  searchParameters,
-  severalPage,
-  showingContained,
-  type SearchPair,
-} from 'fhir-ops/search'
+import { containedQueries, hierarchyOf, severalPage, showingContained } from 'fhir-ops/internal/search'
+import { createIndexer, parseSearch, searchParameters, type SearchPair } from 'fhir-ops/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../postgres/test/test-database.js'

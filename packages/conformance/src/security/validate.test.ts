@@ -1,4 +1,4 @@
-import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { afterAll, describe, expect, test } from 'vitest'
 import { wholeService } from './service.js'
 

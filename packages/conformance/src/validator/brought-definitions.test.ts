@@ -1,5 +1,5 @@
 import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
-import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/json'
+import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import { isObject, objectsAt, stringAt } from 'fhir-ops/json'
+import { isObject, objectsAt, stringAt } from 'fhir-ops/internal/json'
 import { afterAll, expect, test } from 'vitest'
 import { wholeService } from '../security/service.js'
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createContext, forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { objectsAt, type JsonObject } from 'fhir-ops/json'
+import { objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { OperationRequest, OperationResponse } from 'fhir-ops/operation'
-import { parametersFromQuery } from 'fhir-ops/parameters'
+import { parametersFromQuery } from 'fhir-ops/internal/parameters'
 import { putResource } from 'fhir-ops/storage'
-import { validate, validateOperation } from 'fhir-ops/validate'
+import { validate } from 'fhir-ops/validate'
+import { validateOperation } from 'fhir-ops/internal/validate'
 import { r4 } from '@fhir-ops/r4'
 
 const { definitions, types } = r4()

@@ -1,5 +1,5 @@
 import { createBots, type BotContext, type BotEvent } from 'fhir-ops/execute'
-import { isObject, objectsAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { afterAll, describe, expect, test } from 'vitest'
 import { wholeService } from '../security/service.js'
 

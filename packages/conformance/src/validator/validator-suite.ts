@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
-import { isObject, type JsonObject } from 'fhir-ops/json'
-import { parametersFromQuery } from 'fhir-ops/parameters'
-import { validateOperation } from 'fhir-ops/validate'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import { parametersFromQuery } from 'fhir-ops/internal/parameters'
+import { validateOperation } from 'fhir-ops/internal/validate'
 
 /** One run of a test: what is set up, what is asked, what is expected. */
 export interface SuiteRun {

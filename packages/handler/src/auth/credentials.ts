@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { INVALID_TOKEN } from 'fhir-ops/sessions'
+import { INVALID_TOKEN } from 'fhir-ops/internal/sessions'
 import { linesOf, type Connection, type HttpRequest } from '../http/http-request.js'
 
 /** An access token as it was given. */

@@ -1,5 +1,6 @@
-import { OperationError, quoted } from 'fhir-ops/errors'
-import { stringAt, type JsonObject } from 'fhir-ops/json'
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { checkIssuerUri, issuerJson } from './issuer-json.js'
 
 /** What an OpenID provider publishes of itself, as far as verifiers need it. */

@@ -1,4 +1,5 @@
-import { rejected, sha256 } from 'fhir-ops/sessions'
+import { rejected } from 'fhir-ops/sessions'
+import { sha256 } from 'fhir-ops/internal/sessions'
 import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify, type JWTPayload } from 'jose'
 import { checkHeader, jwtShape } from './jwt-claims.js'
 import type { Replays } from './token-verifier.js'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from 'fhir-ops/json'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 
 /** An address of an issuer, and how far its answers are read. */
 export interface IssuerEndpoint {

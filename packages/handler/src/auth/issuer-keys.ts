@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { objectsAt, stringAt } from 'fhir-ops/json'
+import { objectsAt, stringAt } from 'fhir-ops/internal/json'
 import { createLocalJWKSet, errors, type CryptoKey, type JSONWebKeySet, type JWK, type JWSHeaderParameters } from 'jose'
 import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 

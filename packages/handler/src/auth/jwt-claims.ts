@@ -1,4 +1,4 @@
-import { isObject, stringAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
 import { base64url } from 'jose'

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { stringAt } from 'fhir-ops/json'
+import { stringAt } from 'fhir-ops/internal/json'
 import type { EndedLogin } from 'fhir-ops/sessions'
 import { jwtVerify, type JWTPayload } from 'jose'
 import { algorithmsOf, checkParties, keysOf, type JwtKeys } from './issuer-keys.js'

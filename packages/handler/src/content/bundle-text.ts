@@ -1,4 +1,5 @@
-import { createPace, type OperationContext } from 'fhir-ops/context'
+import { createPace } from 'fhir-ops/internal/context'
+import type { OperationContext } from 'fhir-ops/context'
 import { createAnswerSize } from '../http/answer-size.js'
 
 /** What a Bundle has beside its entries. */

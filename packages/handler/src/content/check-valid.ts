@@ -1,7 +1,8 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
-import { issueOfFinding, validate } from 'fhir-ops/validate'
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { issueOfFinding } from 'fhir-ops/internal/validate'
+import { validate } from 'fhir-ops/validate'
 import type { Service } from '../service.js'
 
 /**

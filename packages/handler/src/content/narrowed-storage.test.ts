@@ -1,4 +1,5 @@
-import { createContext, createScheduler, type OperationContext } from 'fhir-ops/context'
+import { createContext, type OperationContext } from 'fhir-ops/context'
+import { createScheduler } from 'fhir-ops/internal/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'

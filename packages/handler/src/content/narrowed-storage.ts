@@ -1,7 +1,7 @@
-import { searchTypesOf } from 'fhir-ops/search'
+import { searchTypesOf } from 'fhir-ops/internal/search'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { meetsCondition } from 'fhir-ops/memory'
+import { meetsCondition } from 'fhir-ops/internal/memory'
 import {
   isContainedType,
   wrappedStorage,

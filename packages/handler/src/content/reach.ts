@@ -1,12 +1,6 @@
-import { stringAt, type JsonObject } from 'fhir-ops/json'
-import {
-  containerOfPlace,
-  resourceTypes,
-  type Condition,
-  type ResourceVersion,
-  type SearchQuery,
-  type StoredResource,
-} from 'fhir-ops/storage'
+import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { containerOfPlace, resourceTypes } from 'fhir-ops/internal/storage'
+import type { Condition, ResourceVersion, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../auth/caller.js'
 
 /** A caller whose token names a project reaches only the bots of that project; all other resources are everybody's. */

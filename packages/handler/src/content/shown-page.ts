@@ -1,4 +1,5 @@
-import { createPace, type OperationContext, type Pace } from 'fhir-ops/context'
+import { createPace, type Pace } from 'fhir-ops/internal/context'
+import type { OperationContext } from 'fhir-ops/context'
 
 interface Page<T> {
   readonly items: readonly T[]

@@ -1,5 +1,5 @@
 import type { DeleteEntry, StoredResource, WriteEntry } from 'fhir-ops/storage'
-import type { Work } from 'fhir-ops/work'
+import type { Work } from 'fhir-ops/internal/work'
 
 /** A write whose resource is known, before anything is written. */
 export type WritePlan =

@@ -1,5 +1,5 @@
-import { readStrictJson, type JsonObject } from 'fhir-ops/json'
-import type { Work } from 'fhir-ops/work'
+import { readStrictJson, type JsonObject } from 'fhir-ops/internal/json'
+import type { Work } from 'fhir-ops/internal/work'
 
 /** Bounds on a JSON body. */
 export interface JsonLimits {

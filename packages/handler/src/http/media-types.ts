@@ -1,4 +1,5 @@
-import { OperationError, quoted } from 'fhir-ops/errors'
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
 import type { HttpRequest } from './http-request.js'
 import { onlyValue } from './target.js'
 

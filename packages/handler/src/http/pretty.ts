@@ -1,4 +1,4 @@
-import type { Work } from 'fhir-ops/work'
+import type { Work } from 'fhir-ops/internal/work'
 
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|\{\}|\[\]|[{}[\],:]|[^{}[\],:"]+/g
 

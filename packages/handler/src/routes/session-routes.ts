@@ -1,5 +1,6 @@
-import { OperationError, outcomeOk } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
+import { OperationError } from 'fhir-ops/errors'
+import { outcomeOk } from 'fhir-ops/internal/errors'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import type { AuditOrigin, Sessions } from 'fhir-ops/sessions'
 import type { SessionRecord } from 'fhir-ops/storage'
 import { malformedCredentials } from '../auth/credentials.js'

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { storeConcepts } from '../index.js'
 import { counted, releaseFiles, type ReleaseFile, untakenRows, inWork, type WorkOptions } from '@fhir-ops/releases'

@@ -1,4 +1,4 @@
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import type { CsvRow } from '@fhir-ops/releases'
 import { column, type CodeGroup, type ListedAnswer, type LoincTables, type PartLink } from './loinc-tables.js'
 

@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { csvRows, type CsvRow, type ReleaseFile, scratchIn, type Scratch, untakenRows, type ImportWork } from '@fhir-ops/releases'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 
 /** What a release states about its codes, by code, and the concepts that were made. */
 export interface LoincTables extends Scratch<(typeof TABLES)[number]> {

@@ -1,4 +1,4 @@
-import { isObject } from 'fhir-ops/json'
+import { isObject } from 'fhir-ops/internal/json'
 
 /** A row as the driver gives it. */
 export type Row = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { definitionEntries } from 'fhir-ops/content'
+import { definitionEntries } from 'fhir-ops/internal/content'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { translate } from 'fhir-ops/translate'
 import { putResource, type PutEntry } from 'fhir-ops/storage'

@@ -1,5 +1,6 @@
 import { createResourceCache } from '@fhir-ops/sql'
-import { checkQuery, type Capabilities, type ReadResult, type Storage } from 'fhir-ops/storage'
+import { checkQuery } from 'fhir-ops/internal/storage'
+import type { Capabilities, ReadResult, Storage } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'

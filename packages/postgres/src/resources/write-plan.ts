@@ -1,13 +1,6 @@
 import { instantOf } from '@fhir-ops/sql'
-import {
-  checkLaidOut,
-  checkVersion,
-  containedPuts,
-  type IndexEntry,
-  type PutEntry,
-  type WriteEntry,
-  type WriteResult,
-} from 'fhir-ops/storage'
+import { checkLaidOut, containedPuts, type IndexEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { checkVersion } from 'fhir-ops/internal/storage'
 
 /** Where a resource is stored. */
 export interface Address {

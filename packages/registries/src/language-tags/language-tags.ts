@@ -1,4 +1,4 @@
-import type { ComputedSystem } from 'fhir-ops/code-system'
+import type { ComputedSystem } from 'fhir-ops/terminology'
 import { builtFile } from '../built-file.js'
 import type { RegistryFile } from '../registry-definitions.js'
 import { readTag, type LanguageTag, type SubtagRegistry } from './read-tag.js'

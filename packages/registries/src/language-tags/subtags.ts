@@ -1,4 +1,4 @@
-import { isObject } from 'fhir-ops/json'
+import { isObject } from 'fhir-ops/internal/json'
 
 /** The kinds of subtags that are registered. */
 export type SubtagKind = 'language' | 'extlang' | 'script' | 'region' | 'variant' | 'grandfathered'

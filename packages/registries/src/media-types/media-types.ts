@@ -1,4 +1,4 @@
-import type { ComputedSystem } from 'fhir-ops/code-system'
+import type { ComputedSystem } from 'fhir-ops/terminology'
 
 /** @see https://www.iana.org/assignments/top-level-media-types */
 const TOP_LEVEL: ReadonlySet<string> = new Set([

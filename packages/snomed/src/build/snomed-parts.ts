@@ -1,5 +1,5 @@
 import type { SystemSections, SystemToStore } from 'fhir-ops/storage'
-import { MOST_PLACED } from 'fhir-ops/terminology'
+import { MOST_PLACED } from 'fhir-ops/internal/terminology'
 import { TERM_CHUNK } from '../release/descriptions.js'
 import { SNOMED_FORMAT, type SnomedHeader } from '../release/header.js'
 import { idTable, type IdTable } from '../release/id-table.js'

@@ -1,8 +1,9 @@
 import { EclError, type ConceptList, type ConceptReference, type Constraint, type AlternateIdentifier } from '../ecl/index.js'
-import { addBit, emptyBits, bitmapFrom, bitmapOf, members, type Bitmap } from 'fhir-ops/bits'
-import type { Work } from 'fhir-ops/work'
+import { addBit, emptyBits } from 'fhir-ops/internal/bits'
+import { bitmapFrom, bitmapOf, members, type Bitmap } from 'fhir-ops/terminology'
+import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
-import { foldTerm } from 'fhir-ops/terminology'
+import { foldTerm } from 'fhir-ops/internal/terminology'
 import type { AttributeRows } from '../release/section-reader.js'
 
 /** What the parts of an evaluation work with. */

@@ -1,6 +1,7 @@
 import type { HierarchyOperator } from '../ecl/index.js'
-import { addBit, emptyBits, andNot, bitmapOf, members, or, type Bitmap } from 'fhir-ops/bits'
-import type { Work } from 'fhir-ops/work'
+import { addBit, emptyBits } from 'fhir-ops/internal/bits'
+import { andNot, bitmapOf, members, or, type Bitmap } from 'fhir-ops/terminology'
+import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { eachMember } from './ecl-scope.js'
 

@@ -1,5 +1,5 @@
 import type { SearchTerm } from '../ecl/index.js'
-import { foldTerm, placeOfWord } from 'fhir-ops/terminology'
+import { foldTerm, placeOfWord } from 'fhir-ops/internal/terminology'
 
 type FoldedTest = (folded: string) => boolean
 

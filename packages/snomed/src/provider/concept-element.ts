@@ -1,5 +1,5 @@
-import type { JsonObject } from 'fhir-ops/json'
-import { once } from 'fhir-ops/terminology'
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { once } from 'fhir-ops/internal/terminology'
 import { rowsOf, type RowRange } from '../evaluate/ecl-scope.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { definitionOf, displayTerm, type DisplayDialect } from './texts.js'

@@ -1,15 +1,19 @@
-import type { JsonObject } from 'fhir-ops/json'
-import { CONCEPT_PROPERTIES, foldTerm, placeOfWord } from 'fhir-ops/terminology'
-import type {
-  CodeGrammar,
-  CodeSystemProvider,
-  ConceptText,
-  Filter,
-  SystemHeader,
-  Hierarchy,
-  ConceptIndex,
-  FilterWord,
-} from 'fhir-ops/code-system'
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { CONCEPT_PROPERTIES, foldTerm, placeOfWord } from 'fhir-ops/internal/terminology'
+import {
+  type CodeGrammar,
+  type CodeSystemProvider,
+  type ConceptText,
+  type Filter,
+  type SystemHeader,
+  type Hierarchy,
+  type ConceptIndex,
+  type FilterWord,
+  and,
+  bitmapFrom,
+  or,
+  type Bitmap,
+} from 'fhir-ops/terminology'
 import { renderExpression, normalFormOf, type NormalForm, isBelowConcept, isBelowExpression } from '../expression/expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import { SNOMED } from '../sctid.js'
@@ -17,8 +21,8 @@ import { expressionTable, type ExpressionTable, type KnownExpression } from './e
 import { snomedFilter, takesInactive } from './filter.js'
 import { propertiesOf } from './concept-element.js'
 import { designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
-import { and, bitmapFrom, or, type Bitmap, rangeBitmap } from 'fhir-ops/bits'
-import { finished } from 'fhir-ops/work'
+import { rangeBitmap } from 'fhir-ops/internal/bits'
+import { finished } from 'fhir-ops/internal/work'
 import { tested } from '../evaluate/ecl-scope.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 

@@ -1,4 +1,4 @@
-import { once } from 'fhir-ops/terminology'
+import { once } from 'fhir-ops/internal/terminology'
 import { idAt, type IdColumns } from './id-table.js'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from 'fhir-ops/json'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 
 /** A reference set of which members are concepts. */
 export interface RefsetHeader {

@@ -1,4 +1,4 @@
-import { once } from 'fhir-ops/terminology'
+import { once } from 'fhir-ops/internal/terminology'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
 

@@ -1,4 +1,5 @@
-import { bitmapFrom, emptyBitmap, type Bitmap } from 'fhir-ops/bits'
+import { bitmapFrom, type Bitmap } from 'fhir-ops/terminology'
+import { emptyBitmap } from 'fhir-ops/internal/bits'
 import type { RefsetHeader, SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
 

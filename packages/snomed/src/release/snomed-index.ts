@@ -1,13 +1,13 @@
 import type { SystemSections } from 'fhir-ops/storage'
-import { addBit, emptyBits, bitmapOf, emptyBitmap, rangeBitmap, type Bitmap } from 'fhir-ops/bits'
+import { addBit, emptyBits, emptyBitmap, rangeBitmap } from 'fhir-ops/internal/bits'
+import { bitmapOf, type Bitmap, type DisplayOrder } from 'fhir-ops/terminology'
 import { type AttributeTable, holds, listOf, type Lists, sectionReader, type SectionReader } from './section-reader.js'
-import { keptLately, once } from 'fhir-ops/terminology'
+import { keptLately, once } from 'fhir-ops/internal/terminology'
 import { descriptionTable, KINDS, type DescriptionTable } from './descriptions.js'
 import { readHeader, type SnomedHeader } from './header.js'
 import { idAt, idTable, type IdTable, identifierTable, type IdentifierTable } from './id-table.js'
 import { refsetTable, type RefsetTable } from './refset-table.js'
 import { wordTable, type WordTable, displayTable } from './word-table.js'
-import type { DisplayOrder } from 'fhir-ops/code-system'
 import { SCT } from '../sctid.js'
 
 /**

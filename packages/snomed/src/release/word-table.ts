@@ -1,7 +1,7 @@
-import { gatheredBitmap, type Bitmap, firstWhere } from 'fhir-ops/bits'
-import { keptLately, once, orderOver, type OrderedTexts } from 'fhir-ops/terminology'
+import { gatheredBitmap, firstWhere } from 'fhir-ops/internal/bits'
+import type { Bitmap, DisplayOrder } from 'fhir-ops/terminology'
+import { keptLately, once, orderOver, type OrderedTexts } from 'fhir-ops/internal/terminology'
 import type { SectionReader } from './section-reader.js'
-import type { DisplayOrder } from 'fhir-ops/code-system'
 
 /** Words in alphabetic order. */
 export interface SortedWords {

@@ -4,7 +4,7 @@ import type { SessionChange, SessionRecord, SessionState, UserRecord } from 'fhi
 import type { Command } from './command.js'
 import { numberOf, textOf, type Row } from '../database/driver.js'
 import { sql } from '../database/sql.js'
-import { isObject, type JsonObject } from 'fhir-ops/json'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 
 /** The members of a session that have columns; the others never change and are kept together as JSON (`fixed`). */
 const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expires_at, fixed`

@@ -1,7 +1,6 @@
 import { instantOf } from '@fhir-ops/sql'
 import {
   checkLaidOut,
-  checkVersion,
   CONTAINED_PARAM,
   containedPuts,
   type DeleteEntry,
@@ -9,6 +8,7 @@ import {
   type WriteEntry,
   type WriteResult,
 } from 'fhir-ops/storage'
+import { checkVersion } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'

@@ -1,5 +1,5 @@
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
-import { isObject, stringAt } from 'fhir-ops/json'
+import { isObject, stringAt } from 'fhir-ops/internal/json'
 
 interface Failure {
   readonly code: ErrorCode

@@ -1,4 +1,4 @@
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Damage, Edit } from './edit.js'
 import { added, here, inside, isRoot } from './make-edit.js'
 import type { Site } from './site.js'

@@ -1,4 +1,4 @@
-import { isObject } from 'fhir-ops/json'
+import { isObject } from 'fhir-ops/internal/json'
 import type { JsonPath, Site } from './site.js'
 
 /** A change to a resource, and where the error must be found. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from 'fhir-ops/json'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import type { Edit } from './edit.js'
 import type { Site } from './site.js'
 

@@ -1,6 +1,7 @@
 import type { ContentLayer } from 'fhir-ops/content'
-import { pathOf, pushAllChildren, rootNode, type FhirNode, type TypeModel } from 'fhir-ops/fhirpath'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { pathOf, rootNode, type FhirNode, type TypeModel } from 'fhir-ops/fhirpath'
+import { pushAllChildren } from 'fhir-ops/internal/fhirpath'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 
 /** Names and positions that lead from a resource to a value in it. */
 export type JsonPath = readonly (string | number)[]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { findingsOf } from './findings-of.js'
 
 const patient = (members: JsonObject): JsonObject => ({ resourceType: 'Patient', ...members })

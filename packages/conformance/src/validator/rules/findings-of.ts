@@ -1,5 +1,5 @@
 import { createContext, forRequest } from 'fhir-ops/context'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type Finding } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'

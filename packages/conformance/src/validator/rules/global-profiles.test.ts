@@ -1,6 +1,6 @@
 import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
 import { packLayer, packOf } from 'fhir-ops/content'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { expect, test } from 'vitest'

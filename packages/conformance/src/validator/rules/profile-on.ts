@@ -1,4 +1,4 @@
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 
 /** A profile as authors write it: what it demands of elements, on the definition of a type. */
 export function profileOn(type: string, url: string, element: readonly JsonObject[]): JsonObject {

@@ -1,4 +1,4 @@
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 
 export const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 /** The kinds of findings that questionnaires and their responses have. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from 'fhir-ops/json'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { findingsOf } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 

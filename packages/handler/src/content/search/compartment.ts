@@ -1,6 +1,7 @@
-import { cached, type CacheKind, type OperationContext } from 'fhir-ops/context'
+import { cached } from 'fhir-ops/internal/context'
+import type { CacheKind, OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { objectsAt } from 'fhir-ops/json'
+import { objectsAt } from 'fhir-ops/internal/json'
 import type { Condition } from 'fhir-ops/storage'
 
 /** The compartments of R4, by the type of the resource that each is of. */

@@ -1,13 +1,6 @@
-import {
-  hierarchyOf,
-  includedResources,
-  searchTypesOf,
-  type Include,
-  type ParsedSeveral,
-  type SearchOptions,
-  type SearchPair,
-} from 'fhir-ops/search'
-import { checkpoint, createPace } from 'fhir-ops/context'
+import { hierarchyOf, includedResources, searchTypesOf, type Include, type ParsedSeveral } from 'fhir-ops/internal/search'
+import type { SearchOptions, SearchPair } from 'fhir-ops/search'
+import { checkpoint, createPace } from 'fhir-ops/internal/context'
 import { allMatches, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { OperationError } from 'fhir-ops/errors'
 import { authorize } from '../../auth/caller.js'

@@ -1,4 +1,5 @@
-import { containedQueries, isKnownParameter, parseSearch, type ParsedSearch } from 'fhir-ops/search'
+import { containedQueries, isKnownParameter } from 'fhir-ops/internal/search'
+import { parseSearch, type ParsedSearch } from 'fhir-ops/search'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { authorizeAny } from '../../auth/caller.js'
 import { fhirTypes, inReach, narrowed, showsTo } from '../reach.js'

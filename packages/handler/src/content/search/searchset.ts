@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
-import { containerOfPlace, type StoredResource } from 'fhir-ops/storage'
+import { containerOfPlace } from 'fhir-ops/internal/storage'
+import type { StoredResource } from 'fhir-ops/storage'
 import { fhirText, type Answer } from '../../http/answer.js'
 import { pageText } from '../bundle-text.js'
 import type { Subset } from './subset.js'

@@ -1,9 +1,10 @@
-import { cached, type CacheKind } from 'fhir-ops/context'
+import { cached } from 'fhir-ops/internal/context'
+import type { CacheKind } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
-import { jsonItems, jsonMembers, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/json'
+import { jsonItems, jsonMembers, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
-import { finished } from 'fhir-ops/work'
+import { finished } from 'fhir-ops/internal/work'
 import type { Exchange } from '../../exchange.js'
 
 /** A part of a resource's text, which says that it is one. */

@@ -1,0 +1,7 @@
+export { evaluateMeasure, type EvaluateInput, type EvaluateOptions } from './evaluate-measure.js'
+export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
+export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion } from './measure-plan.js'
+export type { Period } from './period.js'
+export type { Stratum, StratumValue } from './stratum.js'
+export type { Subject } from './subject.js'
+export type { Tally } from './tally.js'

@@ -1,0 +1,2 @@
+export { tenantStorage } from './tenant-storage.js'
+export { tenantSessionStore } from './tenant-session-store.js'
