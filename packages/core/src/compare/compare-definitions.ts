@@ -49,7 +49,7 @@ function isComposed({ includes, excludes }: ValueSetPlan): boolean {
   return excludes.length > 0 || includes.some(needsListing)
 }
 
-/** An include of value sets, or one that says two things at once. */
+/** An include of value sets, or one with both a list and filters. */
 function needsListing({ imports, missing, definition, filters }: ConceptSetPlan): boolean {
   return imports.length > 0 || missing.length > 0 || (definition.concepts !== undefined && filters.length > 0)
 }

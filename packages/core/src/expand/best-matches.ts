@@ -1,7 +1,7 @@
 import { bitmapOf, conceptOfKey, FAR, members, placedKey, placeOfWord, type Bitmap, type DisplayOrder } from '../terminology/index.js'
 import type { Work } from '../work/index.js'
 
-/** What matches of one code system are ordered by. Both texts are folded, and the wanted one begins with the first word. */
+/** What matches of one code system are ordered by. Both texts are folded; `wanted` is the filter, which begins with the word `first`. */
 export interface BestQuestion {
   readonly wanted: string
   /** Letters and digits only. */

@@ -17,7 +17,7 @@ import type { EntryProperty, ExpansionEntry } from './result.js'
 /** How entries are written. */
 export interface EntryStyle {
   readonly languages: LanguageList | undefined
-  /** Absent when designations are not asked for. */
+  /** Absent when designations are not requested. */
   readonly designations: ((text: ConceptText) => boolean) | undefined
   readonly properties: readonly string[]
   /** Systems of which the version is shown. */
@@ -49,7 +49,7 @@ export function entryOf(segment: Segment, concept: number, style: EntryStyle): E
 interface Stated {
   readonly status: string | undefined
   readonly elements: readonly JsonObject[]
-  /** Codes of the properties that were asked for. */
+  /** Codes of the requested properties. */
   readonly asked: readonly string[]
 }
 
@@ -63,7 +63,7 @@ interface Texts {
   readonly designations: readonly ConceptText[]
 }
 
-/** Designations are read only where they are wanted or may be shown; most expansions need displays alone. */
+/** Designations are read only where they are requested or may be shown; most expansions need displays alone. */
 function textsOf({ provider, listed }: Segment, concept: number, { languages, designations }: EntryStyle): Texts {
   const entry = listed?.get(concept)
   if (languages === undefined && designations === undefined) return { shown: mainText(provider, concept, entry), designations: NONE }
@@ -110,7 +110,7 @@ const PREFERRED: JsonObject = {
   display: 'Preferred For Language',
 }
 
-/** The status `active` is returned only when it is asked for. */
+/** The status `active` is returned only when it is requested. */
 function statusProperty(status: string | undefined, asked: readonly string[]): readonly EntryProperty[] {
   if (status === undefined || (status === 'active' && !asked.includes('status'))) return []
   return [{ code: 'status', uri: `${CONCEPT_PROPERTIES}#status`, value: ['valueCode', status] }]
@@ -179,7 +179,7 @@ const URIS = {
   weight: `${CONCEPT_PROPERTIES}#itemWeight`,
 } as const
 
-/** Properties that extensions of a concept may stand for: code to uri. */
+/** Properties that extensions of a concept are written as: code to uri. */
 export const EXTENSION_PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(URIS))
 
 /**
@@ -202,7 +202,7 @@ function extensionsOf(element: JsonObject, isWanted: (url: string) => boolean): 
   })
 }
 
-/** The properties that extensions of a concept stand for; later elements win over earlier ones. */
+/** The properties that extensions of a concept are written as; later elements win over earlier ones. */
 function extensionProperties(elements: readonly JsonObject[]): readonly EntryProperty[] {
   if (elements.length === 0) return NONE
   const found = elements.flatMap((element) => objectsAt(element, 'extension').flatMap(asProperty))

@@ -10,8 +10,8 @@ import { selectedCodes, type Selection } from './selection.js'
  * Lists the codes of a value set.
  *
  * @param ctx Where definitions come from, and the limits. Definitions that came with a request are added by `forRequest`.
- * @returns All codes, or the page that was asked for, in the order of the definition; nested where the value set is one branch of a code
- *   system, no page was asked for and `excludeNested` is not set. A text filter over other value sets orders by relevance.
+ * @returns All codes, or the requested page, in the order of the definition; nested where the value set is one branch of a code
+ *   system, no page was requested and `excludeNested` is not set. A text filter over other value sets orders by relevance.
  * @throws {OperationError} `not-found` for an unknown value set; `content-not-found` for an unknown code system, version, import or
  *   supplement; `unprocessable` for a circle of imports or a forbidden version; `definition-invalid` for a value set that cannot be
  *   used; `not-supported` for a filter that is not understood; `too-costly` for more codes than `maxExpansion` when no `count` was given, or

@@ -35,7 +35,7 @@ export function frameOf(selection: Selection, properties: ExpandResult['properti
   }
 }
 
-/** The properties of these entries, and those asked for that a code system declares. */
+/** The properties of these entries, and those requested that a code system declares. */
 export function declaredProperties({ members, style }: Selection, entries: readonly ExpansionEntry[]): ExpandResult['properties'] {
   const found = new Map<string, string | undefined>()
   for (const { code, uri: stated } of propertiesIn(entries)) if (!found.has(code)) found.set(code, stated)
@@ -57,7 +57,7 @@ function* propertiesIn(entries: readonly ExpansionEntry[]): Generator<EntryPrope
   }
 }
 
-/** The properties that entries may have which are not listed yet: those asked for, the status, and those that extensions stand for. */
+/** The properties that entries may have which are not listed yet: those requested, the status, and those that extensions are written as. */
 export function possibleProperties({ members, style }: Selection): ExpandResult['properties'] {
   const found = new Map<string, string | undefined>()
   for (const code of style.properties) found.set(code, headerWith(members, code)?.properties.get(code) ?? STANDARD.get(code))

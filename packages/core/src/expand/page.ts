@@ -6,7 +6,7 @@ import type { ExpandInput } from './input.js'
 import type { ExpansionEntry } from './result.js'
 import { firstMatches, type Match } from './text-filter.js'
 
-/** Which entries are wanted, and how. */
+/** Which entries are returned, and how. */
 export interface PageQuestion {
   readonly input: ExpandInput
   readonly style: EntryStyle

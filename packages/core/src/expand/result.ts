@@ -56,7 +56,7 @@ export interface ExpandResult extends Explained {
   readonly contains: readonly ExpansionEntry[]
   /** Why more codes may exist than can be listed, `undefined` where the definition says so itself; empty when none can. */
   readonly unclosed: readonly (string | undefined)[]
-  /** Properties of the entries, and those asked for: code and uri, each once. A stream declares every property that its entries may have. */
+  /** Properties of the entries, and those requested: code and uri, each once. A stream declares every property that its entries may have. */
   readonly properties: readonly { readonly code: string; readonly uri?: string }[]
 }
 

@@ -33,12 +33,12 @@ export interface Match {
   readonly concept: number
 }
 
-/** What matches are ordered by, and which are wanted. */
+/** What matches are ordered by, and which are returned. */
 export interface Ranking {
   readonly languages: LanguageList | undefined
   /** So many of the first are left out. */
   readonly skip: number
-  /** The place behind the last one wanted. */
+  /** The place after the last one returned. */
   readonly end: number
 }
 
@@ -111,7 +111,7 @@ const RANK = { code: 0, display: 1, beginning: 2, other: 3 } as const
 /** What matches are ordered by: how well they fit, the place of the first word in the display, the length of the display. */
 export type RankKey = readonly [level: number, place: number, length: number]
 
-/** A match and what was asked for; all texts are folded. */
+/** A match and the filter (`wanted`); all texts are folded. */
 export interface RankQuestion {
   readonly wanted: string
   /** The first word of the filter. */

@@ -6,7 +6,7 @@ import { matching } from './text-filter.js'
 const SHORTEST = /^\p{L}{4,}$/u
 
 /**
- * The codes of segments in which one word of the filter stands with one typing error: a letter too many, missing, wrong, or swapped with
+ * The codes of segments that match when one word of the filter is corrected by one typing error: a letter too many, missing, wrong, or swapped with
  * its neighbour. The first letter must be right, and the word must be of four letters or more, without digits. Each code counts once, for the first
  * correction that it has: by place of the word, then in alphabetic order.
  */

@@ -1,4 +1,4 @@
-/** What a step is about: a definition that was chosen, a part of it that was tried, or a text. */
+/** The subject of a step: a definition that was chosen, a part of it that was tested, or a text. */
 export type ExplanationKind =
   | 'value-set'
   | 'code-system'
@@ -18,7 +18,7 @@ export type ExplanationKind =
   | 'element'
   | 'unmapped'
 
-/** `chosen` for what was picked out of several; for what was tried, how it came out. */
+/** `chosen` for what was selected from several; for what was tested, the outcome. */
 export type ExplanationOutcome = 'chosen' | 'holds' | 'fails' | 'unknown'
 
 /** What decided a choice, or why something does not hold. */
@@ -61,45 +61,45 @@ export interface ExplainedCoding {
   readonly display?: string
 }
 
-/** One thing that decided, in the order of the decisions: what is imported comes before what imports it. */
+/** One decision, in the order in which they were made: an import precedes what imports it. */
 export interface ExplanationStep {
   readonly kind: ExplanationKind
   readonly outcome: ExplanationOutcome
   readonly reason?: ExplanationReason
-  /** Canonical of the definition that it stands in, with version where it has one. */
+  /** Canonical of the definition that it is part of, with version where it has one. */
   readonly definition?: string
   /** FHIRPath in the definition: `ValueSet.compose.include[0].filter[1]`. */
   readonly path?: string
-  /** The code that was asked about, or that was found. */
+  /** The requested code, or one that was found. */
   readonly coding?: ExplainedCoding
-  /** How many codes there are, where a set was worked out. */
+  /** Number of codes, where a set was computed. */
   readonly count?: number
-  /** The step in a sentence, for people; its words may change. */
+  /** The step as a sentence for people; the wording may change. */
   readonly text: string
 }
 
-/** A code that exists and is written much like one that does not. */
+/** An existing code that is similar to one that does not exist. */
 export interface NearestCode {
   readonly coding: ExplainedCoding
-  /** Letters to add, to leave out, to change or to swap with their neighbour. 0 where only case or accents differ. */
+  /** Number of letters to add, remove, change or swap with their neighbour. 0 where only case or accents differ. */
   readonly distance: number
-  /** What is like the code that was asked for: a code, or a text of the concept. */
+  /** What is similar to the requested code: a code, or a text of the concept. */
   readonly by: 'code' | 'text'
 }
 
-/** Why an operation answers what it answers. */
+/** Why an operation gave its answer. */
 export interface Explanation {
   readonly steps: readonly ExplanationStep[]
   /** How many further steps were left out. */
   readonly omitted: number
-  /** For codes that do not exist; the most alike first. */
+  /** For codes that do not exist; the most similar first. */
   readonly nearest: readonly NearestCode[]
 }
 
-/** Where engines write down what decides, when somebody asks for it. */
+/** Where engines record what decides, when the caller asks for it. */
 export interface Explain {
   step(step: ExplanationStep): void
-  /** True when it is worth to look for codes that are like one that does not exist; only the first few of a call are, as it takes time. */
+  /** True when codes that are similar to an unknown one should be searched for; only for the first few of a call, as it takes time. */
   wantsNearest(): boolean
   nearest(codes: readonly NearestCode[]): void
 }

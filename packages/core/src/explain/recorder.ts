@@ -1,15 +1,15 @@
 import type { Explain, Explanation, ExplanationStep, NearestCode } from './explanation.js'
 
-/** Steps that are kept; a value set may have any number of parts. */
+/** Most steps that are kept; a value set may have any number of parts. */
 const MAX_STEPS = 1_000
 
-/** Unknown codes for which others are looked for: half a second each in a code system of 350,000. */
+/** Most unknown codes for which similar ones are searched: half a second each in a code system of 350,000. */
 const MAX_SEARCHES = 3
 
 /** Collects an explanation. */
 export interface Recorder {
   readonly explain: Explain
-  /** What was written down so far. */
+  /** What was recorded so far. */
   readonly explanation: () => Explanation
 }
 

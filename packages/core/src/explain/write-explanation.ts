@@ -4,7 +4,7 @@ import type { Explanation, ExplanationStep, NearestCode } from './explanation.js
 /** Url of the extension that carries an explanation. */
 export const EXPLANATION = 'https://fhir-ops.dev/StructureDefinition/explanation'
 
-/** An explanation as a parameter of an answer that is Parameters; none when there is nothing to tell. */
+/** An explanation as a parameter of an answer that is Parameters; none when it is empty. */
 export function explanationParameter(explanation: Explanation | undefined): ParametersParameter[] {
   return itemsOf(explanation).map((items) => asParameter({ name: 'explanation', items }))
 }

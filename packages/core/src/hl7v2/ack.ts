@@ -1,7 +1,8 @@
 import { encodeEscapes } from './escape.js'
-import type { Hl7Message } from './message.js'
+import type { Hl7Segment } from './segment.js'
+import type { Hl7Separators } from './separators.js'
 
-/** What an acknowledgment says. */
+/** The contents of an acknowledgment. */
 export interface Hl7AckOptions {
   /** MSA-1: accepted, error or rejected, in original (`A`) or enhanced (`C`) mode. */
   readonly code: 'AA' | 'AE' | 'AR' | 'CA' | 'CE' | 'CR'
@@ -13,13 +14,20 @@ export interface Hl7AckOptions {
   readonly text?: string
 }
 
+/** What an acknowledgment takes from the message that it answers. */
+export interface AcknowledgedMessage {
+  readonly separators: Hl7Separators
+  readonly segments: readonly Hl7Segment[]
+  get(path: string): string | undefined
+}
+
 /**
- * The text of the acknowledgment of a message: sender and receiver change places; separators, trigger event, processing id, version
+ * The text of the acknowledgment of a message: sender and receiver are swapped; separators, trigger event, processing id, version
  * and character set are those of the message.
  *
  * @see HL7 v2.9 chapter 2.9.2 "Acknowledgment"
  */
-export function ackText(message: Hl7Message, options: Hl7AckOptions): string {
+export function ackText(message: AcknowledgedMessage, options: Hl7AckOptions): string {
   const { separators } = message
   const { field, component } = separators
   const header = message.segments[0]

@@ -25,7 +25,7 @@ export interface Hl7Field {
   readonly repetitions: readonly Hl7Repetition[]
 }
 
-/** Reads a field; its parts are taken apart when they are looked at. */
+/** Reads a field; its parts are parsed when they are read. */
 export function hl7Field(text: string, separators: Hl7Separators): Hl7Field {
   return {
     text,

@@ -3,7 +3,7 @@ import { OperationError } from '../errors/index.js'
 /** Where the segments of a message are in its text, in order. */
 export interface Hl7Lines {
   readonly starts: readonly number[]
-  /** Behind the last character of each, before its line end. */
+  /** Index after the last character of each, before its line end. */
   readonly ends: readonly number[]
 }
 
@@ -11,7 +11,7 @@ const MAX_LENGTH = 4 * 1024 * 1024
 const MAX_SEGMENTS = 100_000
 
 /**
- * Finds the segments; CR, LF and CRLF end one, empty lines are none.
+ * Finds the segments; CR, LF and CRLF end one, empty lines are skipped.
  *
  * @throws {OperationError} `too-costly` beyond 4 Mi characters or 100,000 segments.
  */
@@ -35,7 +35,7 @@ export function findLines(text: string): Hl7Lines {
   return { starts, ends }
 }
 
-/** The message inside MLLP framing (VT before, FS and CR behind); a text without framing as it is. */
+/** The message inside MLLP framing (VT before, FS and CR after); a text without framing as it is. */
 export function withoutFraming(text: string): string {
   const start = text.startsWith('\u000b') ? 1 : 0
   const end = [text.length, text.length - 1].find((at) => text.charAt(at - 1) === '\u001c')

@@ -1,13 +1,12 @@
 import { OperationError } from '../errors/index.js'
 import { ackText, type Hl7AckOptions } from './ack.js'
 import { findLines, withoutFraming, type Hl7Lines } from './lines.js'
-import { readPath } from './path.js'
-import { hl7Segment, leafOf, withLeaf, type Hl7Segment } from './segment.js'
+import { hl7Segment, leafOf, readPath, withLeaf, type Hl7Segment } from './segment.js'
 import { readSeparators, type Hl7Separators } from './separators.js'
 
 const brand: unique symbol = Symbol('Hl7Message')
 
-/** An HL7 v2 message. It never changes: what sets something gives a new message, in which all else is as it was written. */
+/** An HL7 v2 message. It is immutable: a method that changes something returns a new message, in which everything else is as it was written. */
 export interface Hl7Message {
   readonly [brand]: true
   readonly separators: Hl7Separators
@@ -17,15 +16,15 @@ export interface Hl7Message {
   segment(name: string, occurrence?: number): Hl7Segment | undefined
   /**
    * The decoded text at a path like `PID-5.1`, `PID-3[2].4.1` or `OBX[3]-5`; `undefined` when it is absent or empty. The HL7 null is
-   * given as written: `""`.
+   * returned as written: `""`.
    *
-   * @throws {TypeError} When the path is none.
+   * @throws {TypeError} When the path is invalid.
    */
   get(path: string): string | undefined
   /**
    * A message with that text, escaped as needed, at the path.
    *
-   * @throws {TypeError} When the path is none, or names MSH-1 or MSH-2.
+   * @throws {TypeError} When the path is invalid, or names MSH-1 or MSH-2.
    * @throws {OperationError} `unprocessable` when the message has no such segment.
    */
   set(path: string, value: string): Hl7Message
@@ -42,8 +41,8 @@ export interface Hl7Message {
 }
 
 /**
- * Reads an HL7 v2 message in its pipe-delimited form (ER7), with any separators. Line ends may be CR, LF or CRLF; MLLP framing is taken
- * off. Segments are found at once, fields are taken apart when they are looked at.
+ * Reads an HL7 v2 message in its pipe-delimited form (ER7), with any separators. Line ends may be CR, LF or CRLF; MLLP framing is
+ * removed. Segments are found immediately, fields are parsed when they are read.
  *
  * @throws {OperationError} `body-invalid` when it has no MSH segment or no five distinct separators, `too-costly` beyond 4 Mi
  *   characters or 100,000 segments.

@@ -1,11 +1,10 @@
 import { decodeEscapes, encodeEscapes } from './escape.js'
 import { hl7Field, plainField, type Hl7Field } from './field.js'
-import type { Hl7Path } from './path.js'
 import type { Hl7Separators } from './separators.js'
 
 /** One segment. */
 export interface Hl7Segment {
-  /** The three letters it begins with, for example `PID`. */
+  /** Its first three letters, for example `PID`. */
   readonly name: string
   /** As written, without its line end. */
   readonly text: string
@@ -18,7 +17,7 @@ export interface Hl7Segment {
 /** Segments whose first field is the field separator itself. */
 const HEADERS: ReadonlySet<string> = new Set(['MSH', 'FHS', 'BHS'])
 
-/** Reads a segment; its fields are split when one is first asked for. */
+/** Reads a segment; its fields are split when one is first read. */
 export function hl7Segment(text: string, separators: Hl7Separators): Hl7Segment {
   const name = text.split(separators.field, 1)[0] ?? ''
   const isHeader = HEADERS.has(name)
@@ -35,6 +34,36 @@ export function hl7Segment(text: string, separators: Hl7Separators): Hl7Segment 
       return isHeader && number <= 2 ? plainField(field) : hl7Field(field, separators)
     },
   }
+}
+
+/** The position of a leaf in a message; every number counts from 1. */
+export interface Hl7Path {
+  readonly segment: string
+  /** Number among the segments of that name. */
+  readonly occurrence: number
+  readonly field: number
+  readonly repetition: number
+  readonly component: number
+  readonly subcomponent: number
+}
+
+const PATH = /^([A-Z][A-Z0-9]{2})(?:\[(\d{1,5})\])?[-.](\d{1,4})(?:\[(\d{1,4})\])?(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?$/
+
+/**
+ * Reads a path like `PID-3[2].4.1` or `PID.3[2].4.1`: segment, `[occurrence]`, field, `[repetition]`, component, subcomponent. A number
+ * that is left out is 1, as HL7 lets a receiver that expects less structure read the first part.
+ *
+ * @throws {TypeError} When the path has another form or a number is 0.
+ */
+export function readPath(path: string): Hl7Path {
+  const match = PATH.exec(path)
+  const [occurrence = 1, field = 1, repetition = 1, component = 1, subcomponent = 1] = (match ?? [])
+    .slice(2)
+    .map((part) => Number(part ?? 1))
+  const numbers = { occurrence, field, repetition, component, subcomponent }
+  if (match?.[1] === undefined || Object.values(numbers).includes(0))
+    throw new TypeError(`${JSON.stringify(path)} is not an HL7 path like PID-3[2].4.1.`)
+  return { segment: match[1], ...numbers }
 }
 
 /** The decoded text of one leaf of a segment; `undefined` when it is absent or empty. */

@@ -15,7 +15,7 @@ const DECLARED = 5
 const WITH_TRUNCATION = 6
 
 /**
- * Reads the separators behind the letters `MSH`.
+ * Reads the separators that follow the letters `MSH`.
  *
  * @throws {OperationError} `body-invalid` when the text has no MSH segment or its separators are not five distinct marks.
  * @see HL7 v2.9 chapter 2.5.4 "Message delimiters"
@@ -41,7 +41,7 @@ export function readSeparators(text: string): Hl7Separators {
   return { field, component, repetition, escape, subcomponent }
 }
 
-/** MSH-1 and MSH-2; empty when MSH-2 has another length than it may have. */
+/** MSH-1 and MSH-2; empty when MSH-2 has an invalid length. */
 function declaration(text: string): string {
   const field = text.charAt(FIRST)
   const rest = text.slice(FIRST + 1, FIRST + WITH_TRUNCATION + 1)

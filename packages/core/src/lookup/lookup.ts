@@ -135,7 +135,7 @@ function inOrder(designations: readonly ConceptText[], shown: ConceptText | unde
 const MADE: ReadonlySet<string> = new Set(['inactive', 'parent', 'child'])
 
 /**
- * The properties of a concept: `inactive` always, the others when asked for by name or by `*`; all where properties are concepts.
+ * The properties of a concept: `inactive` always, the others when requested by name or by `*`; all where properties are concepts.
  *
  * @param asked Codes of properties, or `*`.
  * @throws {OperationError} `not-supported` for one that the code system defines and that cannot be made.

@@ -24,7 +24,7 @@ export interface LookupResult extends Explained {
   readonly name: string
   /** As the code system writes it. */
   readonly code: string
-  /** In the language that was asked for; absent when the concept has no text. */
+  /** In the requested language; absent when the concept has no text. */
   readonly display?: string
   readonly definition?: string
   /** True for a concept that only groups others. */

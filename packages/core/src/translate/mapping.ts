@@ -74,7 +74,7 @@ function fact(element: string, system: string | undefined, value: string): strin
   return JSON.stringify([element, system, value])
 }
 
-/** What a group does with a code of its source system that it does not map. `concept` overrides the code that was asked for. */
+/** What a group does with a code of its source system that it does not map. `concept` overrides the code to translate. */
 export type UnmappedRule =
   | { readonly mode: 'provided' | 'fixed'; readonly concept: Coding }
   | { readonly mode: 'other-map'; readonly url: string }

@@ -20,7 +20,7 @@ export async function mapsFor(ctx: OperationContext, input: LooseTranslateInput)
   const index = await named
   const wrong = contradiction(index, input)
   if (wrong !== undefined) {
-    throw new OperationError('parameter-invalid', `Parameter ${quoted(wrong)} contradicts the ConceptMap that is asked for.`, {
+    throw new OperationError('parameter-invalid', `Parameter ${quoted(wrong)} contradicts the requested ConceptMap.`, {
       expression: [wrong],
     })
   }
@@ -112,7 +112,7 @@ function requestMaps(resources: readonly JsonObject[]): readonly Definition[] {
   return resources.flatMap((resource) => definitionOf(resource) ?? []).filter((definition) => definition.type === 'ConceptMap')
 }
 
-/** One version of each map, ordered by url: the wanted version, else the newest that is not retired. */
+/** One version of each map, ordered by url: the requested version, else the newest that is not retired. */
 function currentVersions(definitions: readonly Definition[], version: string | undefined): readonly Definition[] {
   const newest = new Map<string, Definition>()
   for (const definition of definitions) {
@@ -138,10 +138,10 @@ function sameMap({ mapId, conceptMap }: LooseTranslateInput, map: MapIndex): boo
   return mapId === undefined || !isObject(conceptMap) || stringAt(conceptMap, 'url') === map.url
 }
 
-/** True when nothing is wanted, or the urls are the same and so are the versions where both have one. */
-function agree(wanted: string | undefined, stated: string | undefined): boolean {
-  if (wanted === undefined || wanted === stated) return true
-  const a = canonicalOf(wanted)
+/** True when nothing is requested, or the urls are the same and so are the versions where both have one. */
+function agree(requested: string | undefined, stated: string | undefined): boolean {
+  if (requested === undefined || requested === stated) return true
+  const a = canonicalOf(requested)
   const b = canonicalOf(stated ?? '')
   return a.url === b.url && a.fragment === b.fragment && (a.version === undefined || b.version === undefined || a.version === b.version)
 }

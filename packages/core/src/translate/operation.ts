@@ -80,7 +80,7 @@ function conceptOf(reader: ParameterReader): ConceptInput {
   return { coding, codeableConcept, targetSystem, reverse }
 }
 
-/** In reverse by R5's names: a concept of the target, and optionally the one `sourceSystem` wanted. */
+/** In reverse by R5's names: a concept of the target, and optionally a `sourceSystem` to translate into. */
 function fromTarget(reader: ParameterReader): ConceptInput {
   const system = reader.text('targetsystem', 'targetSystem')
   const code = reader.text('targetCode')

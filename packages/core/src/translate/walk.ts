@@ -9,7 +9,7 @@ import { explainGroup, explainPassedCodes, passedGroupStep, unmappedStep, type P
 import type { TranslateMatch } from './result.js'
 import type { LooseTranslateInput, SourceCode } from './input.js'
 
-/** One translation in progress: what is wanted, what was found, and which map has seen which code. */
+/** One translation in progress: the request, the matches so far, and which map has seen which code. */
 interface Walk {
   readonly ctx: OperationContext
   readonly pace: Pace
@@ -32,7 +32,7 @@ interface Walk {
 export async function matchesIn(
   ctx: OperationContext,
   maps: readonly MapIndex[],
-  { input, codes }: Wanted,
+  { input, codes }: CodesToMatch,
 ): Promise<readonly TranslateMatch[]> {
   const facts = factsOf(input.dependencies ?? [])
   const walk: Walk = { ctx, pace: createPace(ctx), input, facts, matches: [], seen: new Map(), others: new Map() }
@@ -40,8 +40,8 @@ export async function matchesIn(
   return walk.matches
 }
 
-/** What is looked for. */
-export interface Wanted {
+/** The codes to look up, and the request. */
+export interface CodesToMatch {
   readonly input: LooseTranslateInput
   readonly codes: readonly SourceCode[]
 }
@@ -106,7 +106,7 @@ function unseen(walk: Walk, map: MapIndex, codes: readonly SourceCode[]): readon
   return codes.filter((code) => !seen.has(code) && seen.add(code))
 }
 
-/** In reverse, all that might be mapped is asked for: conditions count only when the request speaks of them. */
+/** In reverse, every code that might be mapped is a match: conditions count only when the request has dependencies. */
 function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
   return (input.reverse === true && facts.size === 0) || dependenciesMet(target, facts)
 }

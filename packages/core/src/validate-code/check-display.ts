@@ -49,7 +49,7 @@ function wrongIssue(coding: GivenCoding, question: DisplayQuestion, allowed: rea
   return issueOf(id, { ...named(coding, question), choices: choices(allowed) }, displayAt(coding, question))
 }
 
-/** No text is known in the languages asked for: a text in the language of the code system is accepted. */
+/** No text is known in the requested languages: a text in the language of the code system is accepted. */
 function otherLanguageIssue(coding: GivenCoding, question: DisplayQuestion): ValidationIssue {
   const { texts, language } = question
   const own = texts.filter((text) => text.outdated === undefined && (text.main || text.language === language))
@@ -126,7 +126,7 @@ export function explainDisplay(explain: Explain | undefined, { display, code, sy
 
 const FAULTS: ReadonlyMap<ExplanationReason | undefined, string> = new Map([
   ['outdated', ', and no longer in use'],
-  ['other-language', ', and not in a language that was asked for'],
+  ['other-language', ', and not in a requested language'],
 ])
 
 function faultOf(text: ConceptText, languages: LanguageList | undefined): ExplanationReason | undefined {

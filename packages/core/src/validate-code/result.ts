@@ -17,7 +17,7 @@ export interface ValidateCodeResult extends Explained {
   readonly system?: string | undefined
   /** Version of the code system that was used. */
   readonly version?: string | undefined
-  /** The display of the code in the language that was asked for. */
+  /** The display of the code in the requested language. */
   readonly display?: string | undefined
   readonly inactive?: boolean | undefined
   /** `retired`, `deprecated` ... for a code that should no longer be used. */
