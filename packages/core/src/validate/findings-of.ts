@@ -165,9 +165,10 @@ function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
       atEnd: into(lastTasks),
       step,
       turn: () => {
-        step()
-        return breaks.due() ? breaks.pause() : undefined
+        steps = 0
+        return pace.step()
       },
+      run: (work) => paced(work, breaks),
       isDue: () => steps > STEPS_IN_ONE_GO,
     },
     finish: async () => {

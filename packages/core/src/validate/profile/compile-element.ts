@@ -1,9 +1,29 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { BindingRule, ConstraintRule, Discriminator, ElementRule, SlicingRule, TypeRule } from '../run/element-rule.js'
-import type { ProfileSource } from './compile-profile.js'
 import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
 import { ALLOWED_UNITS, EXTENSION, extensionValue, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
+
+export type ChoicePath = { readonly name: string; readonly type: string }
+
+/** The StructureDefinition that a compilation is about. */
+export interface ProfileSource {
+  readonly canonical: string
+  readonly url: string
+  readonly isBase: boolean
+  /** True when a snapshot is compiled. */
+  readonly isComplete: boolean
+  /** Canonical of the profile that a differential builds on. */
+  readonly base: string | undefined
+  /** True when the canonical is that of a type of the release, whose own rules are checked in any case. */
+  readonly isTypeUrl: (url: string) => boolean
+  /** What a path such as `Observation.valueQuantity` means, which names a type of a choice; `undefined` for other paths. */
+  readonly choiceAt: (path: string) => ChoicePath | undefined
+  /** The elements below a path that have the content of another element of the type, with its path. */
+  readonly referringIn: (path: string) => readonly { readonly name: string; readonly type: string }[]
+  /** Names of the rules that have something to check where an ElementDefinition applies. */
+  readonly demandsOf: (rule: RuleDraft) => readonly string[]
+}
 
 const ADDITIONAL_BINDING = [
   `${EXTENSION}additional-binding`,

@@ -5,26 +5,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { rulesWithin, type ExtensionContext, type ExtensionRule, type Profile } from '../run/element-rule.js'
-import { emptyRule, ruleOf, type RuleDraft } from './compile-element.js'
-
-/** The StructureDefinition that a compilation is about. */
-export interface ProfileSource {
-  readonly canonical: string
-  readonly url: string
-  readonly isBase: boolean
-  /** True when a snapshot is compiled. */
-  readonly isComplete: boolean
-  /** Canonical of the profile that a differential builds on. */
-  readonly base: string | undefined
-  /** True when the canonical is that of a type of the release, whose own rules are checked in any case. */
-  readonly isTypeUrl: (url: string) => boolean
-  /** What a path such as `Observation.valueQuantity` means, which names a type of a choice; `undefined` for other paths. */
-  readonly choiceAt: (path: string) => ChoicePath | undefined
-  /** The elements below a path that have the content of another element of the type, with its path. */
-  readonly referringIn: (path: string) => readonly { readonly name: string; readonly type: string }[]
-  /** Names of the rules that have something to check where an ElementDefinition applies. */
-  readonly demandsOf: (rule: RuleDraft) => readonly string[]
-}
+import { emptyRule, ruleOf, type RuleDraft, type ProfileSource, type ChoicePath } from './compile-element.js'
 
 /**
  * Compiles a StructureDefinition, from its snapshot when it has one, else from its differential.
@@ -183,8 +164,6 @@ function finishRule(rule: RuleDraft, source: ProfileSource, done: Set<RuleDraft>
   rule.demands = source.demandsOf(rule)
   rule.leadsOn = rule.required.length > 0 || rule.slices.length > 0 || rule.types.some(({ profiles }) => profiles.length > 0)
 }
-
-type ChoicePath = { readonly name: string; readonly type: string }
 
 /** `Observation.valueQuantity` is a path of older definitions, and of short differentials, for a type slice of `Observation.value[x]`. */
 function choiceAt(model: TypeModel, path: string): ChoicePath | undefined {

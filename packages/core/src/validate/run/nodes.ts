@@ -1,6 +1,16 @@
-import { pushChildren, pushSlot, type FhirNode } from '../../fhirpath/index.js'
+import type { JsonPath } from './patch.js'
+import { pushChildren, pushSlot, type ElementSlot, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, stringAt } from '../../json/index.js'
 import type { Run } from './run.js'
+
+/** All nodes of one element in one parent. */
+export interface ElementNodes {
+  readonly parent: FhirNode
+  readonly slot: ElementSlot
+  readonly nodes: readonly FhirNode[]
+  /** Places in the list, ascending, where there is no node but a null that must not be. */
+  readonly nulls: readonly number[]
+}
 
 /** The children of a node with a FHIRPath name, in document order. */
 export function childrenOf({ model }: Run, node: FhirNode, name: string): readonly FhirNode[] {
@@ -13,9 +23,6 @@ export function childrenOf({ model }: Run, node: FhirNode, name: string): readon
 export function textOf({ value }: FhirNode, name: string): string | undefined {
   return isObject(value) ? stringAt(value, name) : undefined
 }
-
-/** Names of JSON members and positions in arrays that lead from a node to one below it. */
-export type JsonPath = readonly (string | number)[]
 
 /** The node at a place below another, or the nearest above that place when it has members that the types do not know, with the steps that are left. */
 export function nodeAlong({ model }: Run, from: FhirNode, path: JsonPath): { readonly node: FhirNode; readonly rest: JsonPath } {

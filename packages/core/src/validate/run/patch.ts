@@ -1,6 +1,8 @@
 import type { FhirNode } from '../../fhirpath/index.js'
 import { isObject } from '../../json/index.js'
-import type { JsonPath } from './nodes.js'
+
+/** Names of JSON members and positions in arrays that lead from a node to one below it. */
+export type JsonPath = readonly (string | number)[]
 
 /** An operation of a JSON Patch (RFC 6902); pointers (RFC 6901) are from the resource that is validated. */
 export type PatchOperation =

@@ -53,6 +53,8 @@ export interface Scheduler {
   readonly step: () => void
   /** Counts a step, and lets other requests run when it is their turn. */
   readonly turn: () => Promise<void> | undefined
+  /** Does the work of a leaf, other requests in between. */
+  readonly run: <T>(work: Work<T>) => Promise<T>
   /** True when so much was done in one go that what comes is left for later. By number, so that findings do not depend on time. */
   readonly isDue: () => boolean
 }

@@ -1,20 +1,12 @@
+import type { ElementNodes } from '../run/nodes.js'
 import { TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
-import type { ElementSlot, FhirNode } from '../../fhirpath/index.js'
+import type { FhirNode } from '../../fhirpath/index.js'
 import { finished, type Work } from '../../work/index.js'
 import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
 import { checkCount } from '../rules/structure/cardinality.js'
 import { reportNullItem } from '../rules/structure/check-shape.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { Run } from '../run/run.js'
-
-/** All nodes of one element in one parent. */
-export interface ElementNodes {
-  readonly parent: FhirNode
-  readonly slot: ElementSlot
-  readonly nodes: readonly FhirNode[]
-  /** Places in the list, ascending, where there is no node but a null that must not be. */
-  readonly nulls: readonly number[]
-}
 
 /**
  * Checks an element as a whole, then each of its nodes with the rules of the slices that it is in.

@@ -1,11 +1,10 @@
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, BundleEntry, BundleIndex, ResourceRule } from '../../run/run.js'
 import { bundleIndexWork, referenceOf } from '../reference/resolve-locally.js'
-import { linksIn, type EntryLink } from './entry-links.js'
+import { linksIn, type EntryLink, type BundleCheck } from './entry-links.js'
 import { checkEntryReferences, BUNDLE_REFERENCE_OPEN, BUNDLE_REFERENCE_MISSING, BUNDLE_REFERENCE_AMBIGUOUS } from './entry-references.js'
 import { checkBundleLinks, checkFullUrls, BUNDLE_FULL_URL, BUNDLE_LINK, BUNDLE_STYLE_SHEET } from './full-urls-and-links.js'
 import { checkReachability, BUNDLE_ENTRY_UNREACHABLE } from './reachability.js'
@@ -16,16 +15,6 @@ const BUNDLE_HEADER: FindingDefinition = defineFinding(
   'invalid',
   'Put the Composition of a document, or the MessageHeader of a message, into the first entry.',
 )
-
-/** What the rules of Bundles work with. */
-export interface BundleCheck {
-  readonly run: Run
-  readonly bundle: FhirNode
-  readonly type: string
-  readonly index: BundleIndex
-  /** What may lead from an entry to others, collected when it is first asked for. */
-  readonly linksOf: (entry: BundleEntry) => readonly EntryLink[]
-}
 
 type BundleRule = (check: BundleCheck) => void
 
@@ -59,19 +48,19 @@ export const bundleRule: ResourceRule = {
 }
 
 /** Checks a Bundle as a whole, by its type. Most of the time goes into looking for links, so that is what is done entry by entry. */
-function* checkBundle(run: Run, bundle: FhirNode): Work<void> {
+async function checkBundle(run: Run, bundle: FhirNode): Promise<void> {
   const type = textOf(bundle, 'type') ?? ''
-  const index = yield* bundleIndexWork(run, bundle)
+  const index = await run.scheduler.run(bundleIndexWork(run, bundle))
   const check = { run, bundle, type, index, linksOf: linkCollector(run, index) }
   const rules = [...ON_ALL, ...(BY_TYPE.get(type) ?? [])]
   for (const entry of rules.length > ON_ALL.length ? index.entries : []) {
     check.linksOf(entry)
     run.scheduler.step()
-    yield
+    await run.scheduler.turn()
   }
   for (const rule of rules) {
     rule(check)
-    yield
+    await run.scheduler.turn()
   }
 }
 

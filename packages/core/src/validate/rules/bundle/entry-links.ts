@@ -1,6 +1,18 @@
+import type { FhirNode } from '../../../fhirpath/index.js'
+import type { JsonPath } from '../../run/patch.js'
 import { isObject } from '../../../json/index.js'
-import { textOf, type JsonPath } from '../../run/nodes.js'
+import { textOf } from '../../run/nodes.js'
 import type { Run, BundleEntry, BundleIndex } from '../../run/run.js'
+
+/** What the rules of Bundles work with. */
+export interface BundleCheck {
+  readonly run: Run
+  readonly bundle: FhirNode
+  readonly type: string
+  readonly index: BundleIndex
+  /** What may lead from an entry to others, collected when it is first asked for. */
+  readonly linksOf: (entry: BundleEntry) => readonly EntryLink[]
+}
 
 /** Something in a resource that may lead to another entry. */
 export interface EntryLink {

@@ -1,12 +1,12 @@
+import type { JsonPath } from '../../run/patch.js'
 import type { BundleEntry } from '../../run/run.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { Finding } from '../../run/finding.js'
-import { nodeAlong, type JsonPath } from '../../run/nodes.js'
+import { nodeAlong } from '../../run/nodes.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
 import { entriesFor } from '../reference/resolve-locally.js'
-import type { BundleCheck } from './check-bundle.js'
-import { addressOf, targetsOf, type EntryLink } from './entry-links.js'
+import { addressOf, targetsOf, type EntryLink, type BundleCheck } from './entry-links.js'
 import { MAY_LACK_FULL_URL } from './full-urls-and-links.js'
 export const BUNDLE_REFERENCE_OPEN: FindingDefinition = defineFinding(
   'bundle-reference-open',

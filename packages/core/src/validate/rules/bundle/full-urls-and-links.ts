@@ -1,10 +1,10 @@
+import type { BundleCheck } from './entry-links.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, BundleEntry } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
-import type { BundleCheck } from './check-bundle.js'
 export const BUNDLE_FULL_URL: FindingDefinition = defineFinding(
   'bundle-full-url',
   'error',

@@ -3,8 +3,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { BundleCheck } from './check-bundle.js'
-import { targetsOf } from './entry-links.js'
+import { targetsOf, type BundleCheck } from './entry-links.js'
 export const BUNDLE_ENTRY_UNREACHABLE: FindingDefinition = defineFinding(
   'bundle-entry-unreachable',
   'error',

@@ -1,3 +1,4 @@
+import type { BundleCheck } from './entry-links.js'
 import type { BundleEntry } from '../../run/run.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
@@ -5,7 +6,6 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../../../json/index.js'
 import type { Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { BundleCheck } from './check-bundle.js'
 export const BUNDLE_SEARCH: FindingDefinition = defineFinding(
   'bundle-search',
   'error',

@@ -4,7 +4,6 @@ import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { CONCEPT_PROPERTIES, type CodeSystemProvider } from '../../../terminology/index.js'
-import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 const CODE_SYSTEM_CONTENT: FindingDefinition = defineFinding(
@@ -55,15 +54,15 @@ export const codeSystemRule: ResourceRule = {
 }
 
 /** Checks a CodeSystem in itself: that its count is right, supplements are marked, and that it says what users of its codes need. */
-function* checkCodeSystem(run: Run, node: FhirNode): Work<void> {
+async function checkCodeSystem(run: Run, node: FhirNode): Promise<void> {
   if (!isObject(node.value)) return
   checkContent(run, node, node.value)
   const concepts: JsonObject[] = []
-  yield* collectConcepts(node.value, concepts)
+  await collectConcepts(run, node.value, concepts)
   checkCount(run, node, { system: node.value, found: concepts.length })
   checkUnique(run, node, concepts)
   checkProperties(run, node)
-  yield* checkConcepts(run, node)
+  await checkConcepts(run, node)
   if (node.value['supplements'] === undefined) checkMeaning(run, node, node.value)
   else checkSupplement(run, node, node.value)
   if (isOfHl7(node.value)) checkDefinitions(run, node)
@@ -91,11 +90,11 @@ function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
 }
 
 /** Those in other concepts too. */
-function* collectConcepts(holder: JsonObject, into: JsonObject[]): Work<void> {
+async function collectConcepts(run: Run, holder: JsonObject, into: JsonObject[]): Promise<void> {
   for (const concept of objectsAt(holder, 'concept')) {
     into.push(concept)
-    yield
-    yield* collectConcepts(concept, into)
+    await run.scheduler.turn()
+    await collectConcepts(run, concept, into)
   }
 }
 
@@ -156,9 +155,9 @@ function checkDefinitions(run: Run, node: FhirNode): void {
 }
 
 /** Checks the concepts of a CodeSystem: that their properties are declared and of the declared type, and that those of a supplement are known. */
-function* checkConcepts(run: Run, node: FhirNode): Work<void> {
+async function checkConcepts(run: Run, node: FhirNode): Promise<void> {
   const types = new Map(childrenOf(run, node, 'property').map((one) => [textOf(one, 'code'), textOf(one, 'type')]))
-  yield* checkLevel(run, node, { types, supplemented: supplementedBy(run, node) })
+  await checkLevel(run, node, { types, supplemented: supplementedBy(run, node) })
 }
 
 interface Known {
@@ -175,9 +174,9 @@ function supplementedBy(run: Run, node: FhirNode): CodeSystemProvider | undefine
   return provider?.header.complete === true ? provider : undefined
 }
 
-function* checkLevel(run: Run, holder: FhirNode, known: Known): Work<void> {
+async function checkLevel(run: Run, holder: FhirNode, known: Known): Promise<void> {
   for (const concept of childrenOf(run, holder, 'concept')) {
-    yield
+    await run.scheduler.turn()
     const code = textOf(concept, 'code')
     if (code !== undefined && known.supplemented !== undefined && known.supplemented.find(code) === undefined) {
       run.findings.report(CODE_SYSTEM_SUPPLEMENT, concept, {
@@ -185,7 +184,7 @@ function* checkLevel(run: Run, holder: FhirNode, known: Known): Work<void> {
       })
     }
     for (const property of childrenOf(run, concept, 'property')) checkProperty(run, property, known)
-    yield* checkLevel(run, concept, known)
+    await checkLevel(run, concept, known)
   }
 }
 

@@ -2,7 +2,6 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { conceptTexts, foldTerm, type CodeSystemProvider } from '../../../terminology/index.js'
-import type { Work } from '../../../work/index.js'
 import type { CodeList } from '../../run/definitions.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -31,7 +30,7 @@ export const conceptMapRule: ResourceRule = {
  * Checks that the codes of a ConceptMap exist in the code systems of their group with the display that is given, and are in the value sets
  * that the map is from and to, where these are known completely.
  */
-function* checkConceptMap(run: Run, node: FhirNode): Work<void> {
+async function checkConceptMap(run: Run, node: FhirNode): Promise<void> {
   const [from, to] = [scopeOf(run, node, 'source'), scopeOf(run, node, 'target')]
   for (const group of childrenOf(run, node, 'group')) {
     const source = { provider: systemOf(run, group, 'source'), scope: from }
@@ -39,7 +38,7 @@ function* checkConceptMap(run: Run, node: FhirNode): Work<void> {
     for (const element of childrenOf(run, group, 'element')) {
       checkCode(run, element, source)
       for (const one of childrenOf(run, element, 'target')) checkCode(run, one, target)
-      yield
+      await run.scheduler.turn()
     }
   }
 }

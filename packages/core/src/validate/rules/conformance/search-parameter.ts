@@ -2,7 +2,6 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { parseFhirPath, PENDING, type Ast, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { placeOf } from '../structure-definition/element-place.js'
@@ -136,17 +135,17 @@ export const capabilityRule: ResourceRule = {
 }
 
 /** Checks that the search parameters of a CapabilityStatement have the types that their definitions give them. */
-function* checkCapabilities(run: Run, node: FhirNode): Work<void> {
+async function checkCapabilities(run: Run, node: FhirNode): Promise<void> {
   for (const rest of childrenOf(run, node, 'rest')) {
-    for (const resource of childrenOf(run, rest, 'resource')) yield* checkParameters(run, resource)
-    yield* checkParameters(run, rest)
+    for (const resource of childrenOf(run, rest, 'resource')) await checkParameters(run, resource)
+    await checkParameters(run, rest)
   }
 }
 
-function* checkParameters(run: Run, holder: FhirNode): Work<void> {
+async function checkParameters(run: Run, holder: FhirNode): Promise<void> {
   for (const parameter of childrenOf(run, holder, 'searchParam')) {
     checkCapability(run, parameter)
-    yield
+    await run.scheduler.turn()
   }
 }
 

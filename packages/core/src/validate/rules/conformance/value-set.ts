@@ -1,7 +1,6 @@
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { parseFhirPath, PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import type { Work } from '../../../work/index.js'
 import type { Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run, type ResourceRule } from '../../run/run.js'
@@ -42,15 +41,15 @@ export const valueSetRule: ResourceRule = {
 }
 
 /** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied. */
-function* checkValueSet(run: Run, node: FhirNode): Work<void> {
+async function checkValueSet(run: Run, node: FhirNode): Promise<void> {
   checkParameters(run, node)
   for (const compose of childrenOf(run, node, 'compose')) {
-    for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) yield* checkPart(run, part)
+    for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) await checkPart(run, part)
   }
 }
 
-function* checkPart(run: Run, part: FhirNode): Work<void> {
-  yield
+async function checkPart(run: Run, part: FhirNode): Promise<void> {
+  await run.scheduler.turn()
   checkImports(run, part)
   const system = textOf(part, 'system')
   if (system === undefined) return
@@ -61,7 +60,7 @@ function* checkPart(run: Run, part: FhirNode): Work<void> {
     return
   }
   checkSystem(run, part, system)
-  yield* checkConcepts(run, part, system)
+  await checkConcepts(run, part, system)
   for (const filter of childrenOf(run, part, 'filter')) checkFilter(run, filter, system)
 }
 
@@ -106,14 +105,14 @@ function checkUnknown(run: Run, part: FhirNode, system: string): void {
     })
 }
 
-function* checkConcepts(run: Run, part: FhirNode, system: string): Work<void> {
+async function checkConcepts(run: Run, part: FhirNode, system: string): Promise<void> {
   const concepts = childrenOf(run, part, 'concept')
   const family = concepts.length === 0 || EXTERNAL.has(system) ? PENDING : run.definitions.codeSystem(system)
   const provider = family === PENDING ? undefined : family.provider(textOf(part, 'version'))
   if (provider === undefined || !provider.header.complete) return
   for (const concept of concepts) {
     run.scheduler.step()
-    yield
+    await run.scheduler.turn()
     const code = textOf(concept, 'code')
     if (code === undefined || provider.find(code) !== undefined) continue
     run.findings.report(VALUE_SET_CODE, concept, { text: `Unknown code ${quoted(code)} in the code system ${quoted(system)}.` })

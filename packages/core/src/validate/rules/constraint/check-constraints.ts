@@ -2,7 +2,6 @@ import { INVARIANT } from './invariant.js'
 import { OperationError } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
@@ -22,7 +21,7 @@ function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[
   for (const [index, rule] of rules.entries()) {
     for (const constraint of rule.constraints) {
       if ((constraint.isBestPractice && run.policy.bestPractice === 'off') || isRepeated(rules, index, constraint)) continue
-      if (isApart) run.scheduler.later(() => constraintWork(run, node, { constraint, rule }))
+      if (isApart) run.scheduler.later(() => checkConstraint(run, node, { constraint, rule }))
       else checkConstraint(run, node, { constraint, rule })
     }
   }
@@ -49,11 +48,6 @@ function countUpTo<T>(limit: number, members: readonly T[], valueOf: (member: T)
     count += valuesIn(valueOf(member), limit - count)
   }
   return count
-}
-
-function* constraintWork(run: Run, node: FhirNode, invariant: Invariant): Work<void> {
-  checkConstraint(run, node, invariant)
-  yield
 }
 
 /** Whether a rule before has the same invariant. */

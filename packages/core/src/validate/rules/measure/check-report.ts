@@ -2,7 +2,6 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
@@ -53,7 +52,7 @@ export const measureReportRule: ResourceRule = {
 }
 
 /** Checks a MeasureReport against its Measure, where that is known. */
-function* checkReport(run: Run, node: FhirNode): Work<void> {
+async function checkReport(run: Run, node: FhirNode): Promise<void> {
   const canonical = textOf(node, 'measure')
   if (canonical === undefined) return
   const measure = canonical.startsWith('#')
@@ -72,7 +71,7 @@ function* checkReport(run: Run, node: FhirNode): Work<void> {
       text: 'The measure has no scoring, so scores are not checked.',
       at: 'measure',
     })
-  yield* checkGroups(check, node)
+  await checkGroups(check, node)
 }
 
 function containedMeasure(run: Run, node: FhirNode, id: string): JsonObject | undefined {
@@ -86,20 +85,20 @@ function scoringOf(measure: JsonObject): string | undefined {
   return code !== undefined && SCORINGS.has(code) ? code : undefined
 }
 
-function* checkGroups(check: ReportCheck, node: FhirNode): Work<void> {
+async function checkGroups(check: ReportCheck, node: FhirNode): Promise<void> {
   const groups = childrenOf(check.run, node, 'group')
-  const matches = yield* matchByCode(check.run, node, { nodes: groups, definitions: objectsAt(check.measure, 'group'), what: 'group' })
+  const matches = await matchByCode(check.run, node, { nodes: groups, definitions: objectsAt(check.measure, 'group'), what: 'group' })
   for (const { node: group, definition } of matches) {
-    yield* checkPopulations(check, group, definition)
+    await checkPopulations(check, group, definition)
     checkScore(check, group)
     const stratifiers = childrenOf(check.run, group, 'stratifier')
-    yield* matchByCode(check.run, group, { nodes: stratifiers, definitions: objectsAt(definition, 'stratifier'), what: 'stratifier' })
+    await matchByCode(check.run, group, { nodes: stratifiers, definitions: objectsAt(definition, 'stratifier'), what: 'stratifier' })
   }
 }
 
-function* checkPopulations(check: ReportCheck, group: FhirNode, definition: JsonObject): Work<void> {
+async function checkPopulations(check: ReportCheck, group: FhirNode, definition: JsonObject): Promise<void> {
   const populations = childrenOf(check.run, group, 'population')
-  const matches = yield* matchByCode(check.run, group, {
+  const matches = await matchByCode(check.run, group, {
     nodes: populations,
     definitions: objectsAt(definition, 'population'),
     what: 'population',

@@ -2,7 +2,6 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import type { Run } from '../../run/run.js'
 export const MEASURE_PART: FindingDefinition = defineFinding(
   'measure-part',
@@ -29,14 +28,14 @@ export interface PartMatch {
  * Finds for each part of a report the part of the measure with the same code. Where there is only one on each side a code may be absent.
  * Reports at the part what has no match, and at the parent what has no part.
  */
-export function* matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: ReportParts): Work<readonly PartMatch[]> {
+export async function matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: ReportParts): Promise<readonly PartMatch[]> {
   const pair = onlyPair(nodes, definitions)
   if (pair !== undefined) return [pair]
   const say = (at: FhirNode, text: string): void => run.findings.report(MEASURE_PART, at, { text })
   const matches = new Map<JsonObject, PartMatch>()
   const places = placesByCode(definitions)
   for (const one of nodes) {
-    yield
+    await run.scheduler.turn()
     const match = definitions[placeOf(one, places)]
     const text = matchProblem(one, what, { match, isTaken: match !== undefined && matches.has(match) })
     if (text !== undefined) say(one, text)

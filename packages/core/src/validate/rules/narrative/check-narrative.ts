@@ -41,9 +41,7 @@ function checkNarrative(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string') return
   if (value.length <= SHORT) return checkRead(run, node, readNarrative(value))
-  run.scheduler.later(function* () {
-    checkRead(run, node, yield* narrativeWork(value))
-  })
+  run.scheduler.later(async () => checkRead(run, node, await run.scheduler.run(narrativeWork(value))))
 }
 
 /** Characters that are read in less time than others can wait. */
@@ -63,20 +61,20 @@ function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
 }
 
 /** A link within the document leads to an element with that id, or to a narrative's anchor. */
-function* checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): Work<void> {
-  const ids = yield* anchorsWork(run, run.root.type.name === 'Bundle' ? run.root : containerOf(node))
+async function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): Promise<void> {
+  const ids = await run.scheduler.run(anchorsWork(run, run.root.type.name === 'Bundle' ? run.root : containerOf(node)))
   for (const fragment of fragments) {
-    yield
+    await run.scheduler.turn()
     if (fragment !== '' && !ids.has(fragment))
       run.findings.report(NARRATIVE, node, { text: `The hyperlink ${quoted(`#${fragment}`)} does not resolve.` })
   }
 }
 
 /** An image is in the resource, not in another of the document. A warning, because R4's own examples have images that are not there. */
-function* checkImages(run: Run, node: FhirNode, sources: readonly string[]): Work<void> {
-  const ids = yield* anchorsWork(run, containerOf(node))
+async function checkImages(run: Run, node: FhirNode, sources: readonly string[]): Promise<void> {
+  const ids = await run.scheduler.run(anchorsWork(run, containerOf(node)))
   for (const source of sources) {
-    yield
+    await run.scheduler.turn()
     if (ids.has(source)) continue
     run.findings.report(NARRATIVE, node, {
       text: `The narrative has an image ${quoted(`#${source}`)}, which does not resolve.`,

@@ -7,10 +7,8 @@ import { conceptTexts, foldTerm } from '../../../terminology/index.js'
 import type { CodeList } from '../../run/definitions.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { Finding } from '../../run/finding.js'
-import type { ValuedAnswer } from './check-answer.js'
-import type { ResponseCheck } from './check-response.js'
 import { sameAnswer, typedMember } from './enablement.js'
-import type { FormItem, ResponseItem } from './form.js'
+import type { FormItem, ResponseItem, ResponseCheck, ValuedAnswer } from './form.js'
 export const ANSWER_OPTION: FindingDefinition = defineFinding(
   'answer-option',
   'error',

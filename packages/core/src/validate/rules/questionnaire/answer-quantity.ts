@@ -1,11 +1,10 @@
+import type { ResponseCheck, ValuedAnswer } from './form.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { measureOf } from '../../../ucum/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
-import type { ValuedAnswer } from './check-answer.js'
-import type { ResponseCheck } from './check-response.js'
 export const ANSWER_LIMIT: FindingDefinition = defineFinding(
   'answer-limit',
   'error',

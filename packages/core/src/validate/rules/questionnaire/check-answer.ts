@@ -10,8 +10,7 @@ import { isConcrete } from '../structure/resource-type.js'
 import { compareValues, decimalPlaces, hasForm } from '../value/check-limits.js'
 import { checkOptions, ANSWER_OPTION, ANSWER_OPTIONS_UNKNOWN, ANSWER_CODE } from './answer-options.js'
 import { checkQuantity, ANSWER_LIMIT, ANSWER_UNIT } from './answer-quantity.js'
-import type { ResponseCheck } from './check-response.js'
-import type { Answer, FormItem } from './form.js'
+import type { Answer, FormItem, ResponseCheck, ValuedAnswer } from './form.js'
 export const ANSWER_TYPE: FindingDefinition = defineFinding('answer-type', 'error', 'invariant', 'Answer with the type of the question.')
 const ANSWER_ATTACHMENT: FindingDefinition = defineFinding(
   'answer-attachment',
@@ -57,13 +56,6 @@ const TYPES: ReadonlyMap<string, readonly string[]> = new Map([
   ['reference', ['Reference']],
   ['quantity', ['Quantity']],
 ])
-
-/** An answer with a value of the right type. */
-export interface ValuedAnswer {
-  readonly answer: Answer
-  readonly value: NonNullable<Answer['value']>
-  readonly item: FormItem
-}
 
 /** Checks the value of one answer. */
 export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem): void {

@@ -3,7 +3,6 @@ import { INVARIANT } from '../constraint/invariant.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { childrenOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -41,13 +40,13 @@ export const questionnaireRule: ResourceRule = {
  * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, that initial values are of the type
  * of their item, and that what it derives from is known.
  */
-function* checkQuestionnaire(run: Run, node: FhirNode): Work<void> {
+async function checkQuestionnaire(run: Run, node: FhirNode): Promise<void> {
   if (!isObject(node.value)) return
   const form = readForm('', node.value)
   const order = new Map([...form.byLinkId.values()].map((item, position) => [item, position]))
   checkUnique(run, node, form.items)
-  yield
-  yield* checkItems(run, node, { items: form.items, byLinkId: form.byLinkId, order })
+  await run.scheduler.turn()
+  await checkItems(run, node, { items: form.items, byLinkId: form.byLinkId, order })
   checkDerivedFrom(run, node)
 }
 
@@ -69,15 +68,15 @@ interface Level {
   readonly order: ReadonlyMap<FormItem, number>
 }
 
-function* checkItems(run: Run, parent: FhirNode, { items, ...level }: Level): Work<void> {
+async function checkItems(run: Run, parent: FhirNode, { items, ...level }: Level): Promise<void> {
   for (const [index, node] of childrenOf(run, parent, 'item').entries()) {
     const item = items[index]
     if (item === undefined) continue
     checkConditions(run, node, { item, ...level })
     checkInitial(run, node, item)
     checkBindingParameters(run, node)
-    yield
-    yield* checkItems(run, node, { items: item.items, ...level })
+    await run.scheduler.turn()
+    await checkItems(run, node, { items: item.items, ...level })
   }
 }
 

@@ -2,7 +2,6 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { objectAt, stringAt } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { Finding } from '../../run/finding.js'
 import { textOf } from '../../run/nodes.js'
@@ -11,7 +10,16 @@ import { compareValues } from '../value/check-limits.js'
 import { checkExclusiveOptions } from './answer-options.js'
 import { ANSWER_FINDINGS, checkAnswer } from './check-answer.js'
 import { isEnabled } from './enablement.js'
-import { formOf, readResponse, type Form, type FormItem, type Holder, type ResponseItem, QUESTIONNAIRE_UNKNOWN } from './form.js'
+import {
+  formOf,
+  readResponse,
+  type Form,
+  type FormItem,
+  type Holder,
+  type ResponseItem,
+  QUESTIONNAIRE_UNKNOWN,
+  type ResponseCheck,
+} from './form.js'
 const QUESTIONNAIRE_PERIOD: FindingDefinition = defineFinding(
   'questionnaire-period',
   'warning',
@@ -57,14 +65,6 @@ const ANSWER_COUNT: FindingDefinition = defineFinding(
   'Give as many answers as the questionnaire allows.',
 )
 
-/** What the rules of questionnaires work with. */
-export interface ResponseCheck {
-  readonly run: Run
-  readonly form: Form
-  /** While a response is being filled in, what is missing is only a warning. */
-  readonly isUnfinished: boolean
-}
-
 /** QuestionnaireResponses. */
 export const questionnaireResponseRule: ResourceRule = {
   on: ['QuestionnaireResponse'],
@@ -85,13 +85,13 @@ export const questionnaireResponseRule: ResourceRule = {
 }
 
 /** Checks a QuestionnaireResponse against its questionnaire, where that is known. */
-function* checkResponse(run: Run, node: FhirNode): Work<void> {
+async function checkResponse(run: Run, node: FhirNode): Promise<void> {
   const form = formOf(run, node)
   if (form === undefined) return
   checkPeriod(run, node, form)
   const status = textOf(node, 'status')
   const check = { run, form, isUnfinished: status !== 'completed' && status !== 'amended' }
-  yield* checkItems(check, yield* readResponse(run, node), form.items)
+  await checkItems(check, await readResponse(run, node), form.items)
 }
 
 /** A questionnaire may say when it is in use. */
@@ -118,20 +118,24 @@ const MIN_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-minOcc
 const MAX_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-maxOccurs'
 
 /** Checks the items at one level of a response against the items that the questionnaire has there. */
-function* checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<void> {
-  const found = yield* inPlace(check, holder, items)
-  for (const item of items) yield* checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
+async function checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Promise<void> {
+  const found = await inPlace(check, holder, items)
+  for (const item of items) await checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
 }
 
 /** The response's items by the item that they answer; reports those that belong elsewhere, or nowhere, or are in another order. */
-function* inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Work<ReadonlyMap<FormItem, readonly ResponseItem[]>> {
+async function inPlace(
+  check: ResponseCheck,
+  holder: Holder,
+  items: readonly FormItem[],
+): Promise<ReadonlyMap<FormItem, readonly ResponseItem[]>> {
   const positions = new Map(items.map((item, position) => [item.linkId, { item, position }]))
   const found = new Map<FormItem, ResponseItem[]>()
   let last = 0
   for (const one of holder.items) {
     const place = positions.get(one.linkId)
     if (place === undefined) {
-      yield* checkStray(check, holder, one)
+      await checkStray(check, holder, one)
       continue
     }
     if (place.position < last) reportOrder(check, holder, one)
@@ -143,7 +147,7 @@ function* inPlace(check: ResponseCheck, holder: Holder, items: readonly FormItem
   return found
 }
 
-function* checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): Work<void> {
+async function checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): Promise<void> {
   if (one.linkId === '') return
   const item = check.form.byLinkId.get(one.linkId)
   if (item === undefined) {
@@ -152,7 +156,7 @@ function* checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): W
   }
   const place = item.parent === undefined ? 'the questionnaire itself' : `the item ${quoted(item.parent.linkId)}`
   report(check, LINK_ID_PLACE, { at: holder, text: `The item ${quoted(one.linkId)} is in the wrong place; it belongs in ${place}.` })
-  yield* checkItem(check, one, item)
+  await checkItem(check, one, item)
 }
 
 function reportOrder(check: ResponseCheck, holder: Holder, { linkId }: ResponseItem): void {
@@ -167,10 +171,10 @@ interface Occurrences {
   readonly found: readonly ResponseItem[]
 }
 
-function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }: Occurrences): Work<void> {
+async function checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }: Occurrences): Promise<void> {
   const { run, form } = check
   run.scheduler.step()
-  yield
+  await run.scheduler.turn()
   if (!isEnabled(run, { form, item }, holder)) {
     reportDisabled(check, found.filter(hasAnswers))
     return
@@ -180,7 +184,7 @@ function* checkOccurrences(check: ResponseCheck, holder: Holder, { item, found }
     report(check, ITEM_REPEATED, { at: holder, text: `The item ${quoted(item.linkId)} must not occur more than once.` })
   }
   if (item.type === 'group' && found.length > 0) checkCount(check, holder, { item, count: found.length })
-  for (const one of found) yield* checkItem(check, one, item)
+  for (const one of found) await checkItem(check, one, item)
 }
 
 function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): void {
@@ -193,10 +197,10 @@ function hasAnswers({ answers, items }: Holder): boolean {
   return answers.length > 0 || items.some(hasAnswers)
 }
 
-function* checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+async function checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): Promise<void> {
   checkText(check, one, item)
-  if (item.type === 'group' || item.type === 'display') yield* checkUnasked(check, one, item)
-  else yield* checkQuestion(check, one, item)
+  if (item.type === 'group' || item.type === 'display') await checkUnasked(check, one, item)
+  else await checkQuestion(check, one, item)
 }
 
 function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: FormItem): void {
@@ -206,7 +210,7 @@ function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: Fo
 }
 
 /** A group or a display, which have no answers. */
-function* checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+async function checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): Promise<void> {
   const { type, linkId } = item
   if (one.answers.length > 0)
     report(check, ITEM_STRUCTURE, { at: one, text: `The item ${quoted(linkId)} is a ${type}, which cannot have answers.` })
@@ -217,20 +221,20 @@ function* checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem):
   }
   if (item.required && one.items.length === 0)
     report(check, ANSWER_MISSING, { at: one, text: `The group ${quoted(linkId)} must have items.`, code: 'invariant' })
-  yield* checkItems(check, one, item.items)
+  await checkItems(check, one, item.items)
 }
 
-function* checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+async function checkQuestion(check: ResponseCheck, one: ResponseItem, item: FormItem): Promise<void> {
   if (one.items.length > 0) {
     report(check, ITEM_STRUCTURE, {
       at: one,
       text: `The item ${quoted(item.linkId)} is a question; its nested items belong in its answer.`,
     })
   }
-  yield* checkAnswers(check, one, item)
+  await checkAnswers(check, one, item)
 }
 
-function* checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem): Work<void> {
+async function checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem): Promise<void> {
   const count = one.answers.length
   if (count === 0 && item.required) reportMissing(check, one, item)
   else if (count > 1 && !item.repeats)
@@ -239,8 +243,8 @@ function* checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormItem):
   checkExclusiveOptions(check, one, item)
   for (const answer of one.answers) {
     checkAnswer(check, answer, item)
-    yield
-    yield* checkItems(check, answer, item.items)
+    await check.run.scheduler.turn()
+    await checkItems(check, answer, item.items)
   }
 }
 

@@ -2,10 +2,24 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
+
+/** An answer with a value of the right type. */
+export interface ValuedAnswer {
+  readonly answer: Answer
+  readonly value: NonNullable<Answer['value']>
+  readonly item: FormItem
+}
+
+/** What the rules of questionnaires work with. */
+export interface ResponseCheck {
+  readonly run: Run
+  readonly form: Form
+  /** While a response is being filled in, what is missing is only a warning. */
+  readonly isUnfinished: boolean
+}
 export const QUESTIONNAIRE_UNKNOWN: FindingDefinition = defineFinding(
   'questionnaire-unknown',
   'warning',
@@ -117,10 +131,10 @@ export interface Answer extends Holder {
 }
 
 /** Reads a QuestionnaireResponse. */
-export function* readResponse(run: Run, node: FhirNode): Work<Holder> {
+export async function readResponse(run: Run, node: FhirNode): Promise<Holder> {
   const parts = emptyParts()
   const response: Holder = { node, linkId: undefined, answers: [], above: undefined, ...parts }
-  yield* readAnsweredItems(run, response, parts)
+  await readAnsweredItems(run, response, parts)
   return response
 }
 
@@ -134,15 +148,15 @@ function emptyParts(): HolderParts {
   return { items: [], byLinkId: new Map() }
 }
 
-function* readAnsweredItems(run: Run, above: Holder, into: HolderParts): Work<void> {
+async function readAnsweredItems(run: Run, above: Holder, into: HolderParts): Promise<void> {
   for (const node of childrenOf(run, above.node, 'item')) {
     run.scheduler.step()
-    yield
+    await run.scheduler.turn()
     const parts = emptyParts()
     const answers: Answer[] = []
     const item: ResponseItem = { node, linkId: textOf(node, 'linkId') ?? '', answers, above, ...parts }
-    yield* readAnsweredItems(run, item, parts)
-    for (const answer of childrenOf(run, node, 'answer')) answers.push(yield* readAnswer(run, item, answer))
+    await readAnsweredItems(run, item, parts)
+    for (const answer of childrenOf(run, node, 'answer')) answers.push(await readAnswer(run, item, answer))
     into.items.push(item)
     const same = into.byLinkId.get(item.linkId)
     if (same === undefined) into.byLinkId.set(item.linkId, [item])
@@ -150,10 +164,10 @@ function* readAnsweredItems(run: Run, above: Holder, into: HolderParts): Work<vo
   }
 }
 
-function* readAnswer(run: Run, item: ResponseItem, node: FhirNode): Work<Answer> {
+async function readAnswer(run: Run, item: ResponseItem, node: FhirNode): Promise<Answer> {
   const parts = emptyParts()
   const [value] = childrenOf(run, node, 'value')
   const answer: Answer = { node, linkId: item.linkId, answers: [], above: item, value, ...parts }
-  yield* readAnsweredItems(run, answer, parts)
+  await readAnsweredItems(run, answer, parts)
   return answer
 }

@@ -3,7 +3,6 @@ import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
 import { checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-restrictions.js'
@@ -13,8 +12,9 @@ import {
   checkExtensionSlicing,
   misplacedElements,
   placeOf,
-  type ElementAtPath,
   DEFINITION_SLICING,
+  type ElementCheck,
+  type DifferentialCheck,
 } from './element-place.js'
 export const DEFINITION_PATH: FindingDefinition = defineFinding(
   'definition-path',
@@ -29,26 +29,8 @@ export const DEFINITION_MUST_SUPPORT: FindingDefinition = defineFinding(
   'Mark the slice as mustSupport, as the element that it slices.',
 )
 
-/** What the rules of a differential work with. */
-export interface DifferentialCheck {
-  readonly run: Run
-  readonly definition: FhirNode
-  readonly differential: FhirNode
-  /** True for a profile, which cannot add elements. */
-  readonly isConstraint: boolean
-}
-
-/** An ElementDefinition of a differential. */
-export interface ElementCheck {
-  readonly run: Run
-  readonly node: FhirNode
-  readonly path: string
-  /** Absent when the types do not know the element. */
-  readonly place: ElementAtPath | undefined
-}
-
 /** Checks the elements of a differential, each by itself and in their order. */
-export function* checkElements(check: DifferentialCheck, nodes: readonly FhirNode[]): Work<void> {
+export async function checkElements(check: DifferentialCheck, nodes: readonly FhirNode[]): Promise<void> {
   const { run, isConstraint } = check
   const elements = nodes.map((node) => {
     const path = textOf(node, 'path') ?? ''
@@ -57,7 +39,7 @@ export function* checkElements(check: DifferentialCheck, nodes: readonly FhirNod
   checkRoot(check, elements)
   checkExtensionSlicing(check.definition, elements)
   for (const element of elements) {
-    yield
+    await run.scheduler.turn()
     checkPlace(check, element)
     checkCharacteristics(element)
     checkBinding(element)
@@ -67,11 +49,11 @@ export function* checkElements(check: DifferentialCheck, nodes: readonly FhirNod
   }
   if (isConstraint) {
     reportMisplaced(check, elements)
-    yield
+    await run.scheduler.turn()
     checkRestrictions(check, elements)
-    yield
+    await run.scheduler.turn()
     checkConstraintKeys(check, elements)
-    yield
+    await run.scheduler.turn()
   }
   checkSliceSupport(check, elements)
 }

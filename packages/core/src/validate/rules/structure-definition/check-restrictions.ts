@@ -1,5 +1,5 @@
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { DEFINITION_SLICING } from './element-place.js'
+import { DEFINITION_SLICING, type ElementCheck, type DifferentialCheck } from './element-place.js'
 import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
@@ -9,7 +9,6 @@ import { SYSTEM_TYPES, type ElementRule } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
-import type { DifferentialCheck, ElementCheck } from './check-elements.js'
 export const DEFINITION_RESTRICTION: FindingDefinition = defineFinding(
   'definition-restriction',
   'error',

@@ -5,7 +5,6 @@ import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
-import type { Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { checkElements, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
@@ -51,14 +50,14 @@ export const structureDefinitionRule: ResourceRule = {
 }
 
 /** Checks that a StructureDefinition can be used: its base is known, its differential fits the type, its context is not too wide. */
-function* checkStructureDefinition(run: Run, node: FhirNode): Work<void> {
+async function checkStructureDefinition(run: Run, node: FhirNode): Promise<void> {
   checkBase(run, node)
   checkContexts(run, node)
   checkExtensionUrl(run, node)
   const [differential] = childrenOf(run, node, 'differential')
   if (differential === undefined) return
   const isConstraint = textOf(node, 'derivation') === 'constraint'
-  yield* checkElements({ run, definition: node, differential, isConstraint }, childrenOf(run, differential, 'element'))
+  await checkElements({ run, definition: node, differential, isConstraint }, childrenOf(run, differential, 'element'))
   checkObligations(run, node, differential)
 }
 

@@ -1,10 +1,10 @@
+import type { ElementCheck } from './element-place.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import type { ElementCheck } from './check-elements.js'
 export const DEFINITION_BINDING: FindingDefinition = defineFinding(
   'definition-binding',
   'error',

@@ -3,7 +3,24 @@ import { quoted } from '../../../errors/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import type { ElementCheck } from './check-elements.js'
+
+/** What the rules of a differential work with. */
+export interface DifferentialCheck {
+  readonly run: Run
+  readonly definition: FhirNode
+  readonly differential: FhirNode
+  /** True for a profile, which cannot add elements. */
+  readonly isConstraint: boolean
+}
+
+/** An ElementDefinition of a differential. */
+export interface ElementCheck {
+  readonly run: Run
+  readonly node: FhirNode
+  readonly path: string
+  /** Absent when the types do not know the element. */
+  readonly place: ElementAtPath | undefined
+}
 export const DEFINITION_SLICING: FindingDefinition = defineFinding(
   'definition-slicing',
   'error',
