@@ -65,7 +65,7 @@ export interface Route {
   readonly method: Method
   /** Below the base: literals, `:type`, `:id`, `:version` and `:member` (a type in a compartment). */
   readonly path: string
-  /** Types that `:type` stands for; every resource type when absent. */
+  /** Types that `:type` may be; every resource type when absent. */
   readonly types?: readonly string[] | undefined
   /** `public` needs no token. */
   readonly access: 'public' | 'token'

@@ -18,7 +18,7 @@ export interface Job<T> {
   readonly timeoutMs?: number | undefined
 }
 
-/** Runs the jobs of requests: so many at once, so many waiting, each within its time. */
+/** Runs the jobs of requests: so many at the same time, so many waiting, each within its time. */
 export interface Executor {
   /** @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the job throws. */
   run<T>(job: Job<T>): Promise<T>
@@ -30,7 +30,7 @@ export interface Executor {
 
 /** Makes the executor of a handler. */
 export function createExecutor(limits: ExecutorLimits): Executor {
-  const limiter = createLimiter({ ...limits, refusal: 'Too many requests at once.' })
+  const limiter = createLimiter({ ...limits, refusal: 'Too many requests at the same time.' })
   const cancels = new Set<() => void>()
   let closed = false
   return {
@@ -48,7 +48,7 @@ export function createExecutor(limits: ExecutorLimits): Executor {
   }
 }
 
-/** Runs the job until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, it is told to stop. */
+/** Runs the job until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, its signal is aborted. */
 async function supervised<T>({ run, signal, timeoutMs }: Job<T>, cancels: Set<() => void>): Promise<T> {
   if (signal?.aborted === true) throw cancelled()
   const controller = new AbortController()

@@ -6,7 +6,7 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly bodyBytes: number
   /** A ConceptMap, CodeSystem or ValueSet that is stored may be this large, and have as many members as bytes / 20. */
   readonly terminologyBytes: number
-  /** Requests that are worked on at once. */
+  /** Requests that are served at the same time. */
   readonly concurrency: number
   /** Requests that wait for their turn; beyond that `throttled`. */
   readonly queue: number
@@ -20,7 +20,7 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly readinessMs: number
 }
 
-/** What holds where `createHandler` is told nothing else. */
+/** The limits of a handler that sets none. */
 export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   bodyBytes: 4 * 1024 * 1024,
   terminologyBytes: 32 * 1024 * 1024,

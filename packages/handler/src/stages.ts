@@ -73,7 +73,7 @@ function negotiate(server: Server, exchange: Exchange): void {
   if (match === undefined) throw nothingAt(server, target)
   if (exchange.isPlanned === true) return checkPlan(route)
   if (route === undefined)
-    throw new OperationError('method-not-allowed', `The method ${quoted(request.method)} is not offered at this path.`)
+    throw new OperationError('method-not-allowed', `The method ${quoted(request.method)} is not allowed at this path.`)
   if (!exchange.isFhir || request.method === 'OPTIONS') return
   exchange.isPretty = onlyValue(target.query, '_pretty') === 'true'
   const isStreamed = whole === undefined && route.stream !== undefined && asksForNdjson(request, target.query)

@@ -46,7 +46,7 @@ export const OPEN_CALLER: Caller = {
   within: () => undefined,
 }
 
-/** The caller behind an accepted token (SC-04). @throws {OperationError} storage errors, where a scope is to be looked up. */
+/** The caller behind an accepted token. @throws {OperationError} storage errors, where a scope is to be looked up. */
 export async function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy, reading: ScopeReading): Promise<Caller> {
   const scoped = principal.scopes.some(isFhirScope)
   const rights = !scoped && defaultPolicy === 'allow-authenticated' ? [EVERYTHING] : await rightsOf(principal, reading)

@@ -10,7 +10,7 @@ export interface Credentials {
 }
 
 /**
- * The access token of a request (AUTH-01 to AUTH-14).
+ * The access token of a request.
  *
  * @param schemes `bearer`, and `dpop` where it is taken.
  * @throws {OperationError} `token-missing` when there is none; `token-malformed` when it is not given once, as one word.
@@ -54,7 +54,7 @@ export function badRequest(atUserInfo: boolean): string {
   return atUserInfo ? 'Bad OAuth2 request at UserInfo Endpoint' : 'Bad OAuth2 request'
 }
 
-/** @throws {TypeError} for a realm that cannot stand in a quoted string. */
+/** @throws {TypeError} for a realm that a quoted string cannot contain. */
 export function checkRealm(realm: string): string {
   if (!/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/.test(realm)) throw new TypeError('The realm is printable ASCII without quotes and backslashes.')
   return realm

@@ -41,7 +41,7 @@ const WINDOW_SECONDS = 60
 export const PROOF_MS = 120_000
 const MAX_JTI = 256
 
-/** Checks proofs of possession of a key (DP-01). @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
+/** Checks proofs of possession of a key. @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
 export function dpopCheck({ replays, now = () => new Date() }: DpopOptions & { readonly replays: Replays }): DpopCheck {
   return async (request) => {
     const payload = await verifiedProof(request.proof, now())

@@ -28,7 +28,7 @@ export interface IntrospectionOptions {
   readonly allowUntyped?: boolean
   /**
    * How long an answer holds, in milliseconds: the time that a revocation at the issuer may stay unseen. 0 (default) to 5,000; the issuer is
-   * asked for every request when 0. What ends a session here is seen at once all the same.
+   * asked for every request when 0. What ends a session here takes effect immediately all the same.
    */
   readonly cacheMs?: number
   /** Seconds by which clocks may differ: 0 to 300, default 30. */
@@ -46,8 +46,8 @@ const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_KNOWN = 10_000
 /** A text that is not a token seldom becomes one: it takes the time in which an issuer's instances hear of a new token. */
 const REFUSED_MS = 10_000
-/** So many questions to the issuer at once, and so many waiting. */
-const QUESTIONS = { concurrency: 64, queue: 256, refusal: 'Too many requests at once.' }
+/** So many questions to the issuer at the same time, and so many waiting. */
+const QUESTIONS = { concurrency: 64, queue: 256, refusal: 'Too many requests at the same time.' }
 
 /** Answers of the issuer by digest of the token; a token is never kept. */
 interface Introspecting {
@@ -142,7 +142,7 @@ function questions({
         { method: 'POST', headers: { accept: 'application/json', authorization }, body },
       )
     } catch (cause) {
-      throw new OperationError('unavailable', 'The token issuer cannot be asked at the moment.', { cause, retryAfterSeconds: 5 })
+      throw new OperationError('unavailable', 'The token issuer is not available.', { cause, retryAfterSeconds: 5 })
     }
   }
   return (token) => limiter.run(() => ask(token))

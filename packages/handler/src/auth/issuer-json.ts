@@ -36,7 +36,7 @@ async function boundedText({ body }: Response, maxBytes: number): Promise<string
 /** An address of an issuer, or how it is found out whenever it is needed, so that the issuer need not be up before. */
 export type IssuerAddress = string | (() => Promise<string>)
 
-/** @returns The address, checked as by `checkIssuerUri`. @throws {TypeError} at once for a text that is none. */
+/** @returns The address, checked as by `checkIssuerUri`. @throws {TypeError} immediately for a text that is none. */
 export function issuerAddress(
   name: string,
   { uri, allowInsecureLoopback }: { readonly uri: IssuerAddress; readonly allowInsecureLoopback: boolean },

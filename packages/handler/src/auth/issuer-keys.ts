@@ -31,12 +31,12 @@ export function checkParties(options: { readonly issuer: unknown; readonly audie
     if (typeof party !== 'string' || party === '') throw new TypeError('issuer and audience must be given.')
 }
 
-/** @throws {TypeError} for an algorithm that does not go with the keys. */
+/** @throws {TypeError} for an algorithm that cannot be used with the keys. */
 export function algorithmsOf(options: JwtKeys): readonly string[] {
   const known: readonly string[] = 'secret' in options ? SYMMETRIC : ASYMMETRIC
   const asked = options.algorithms ?? known
   const unknown = asked.find((algorithm) => !known.includes(algorithm))
-  if (unknown !== undefined) throw new TypeError(`The algorithm ${unknown} does not go with these keys.`)
+  if (unknown !== undefined) throw new TypeError(`The algorithm ${unknown} cannot be used with these keys.`)
   return asked
 }
 
@@ -64,7 +64,7 @@ function secretKey(secret: Uint8Array): KeySource {
 
 /** Finds the key that a token says it is signed with, by `kid` and `alg`, among known keys only. */
 export interface KeySource {
-  /** @throws jose's `JWKSNoMatchingKey` when no known key fits; `OperationError` `unavailable` when keys cannot be had. */
+  /** @throws jose's `JWKSNoMatchingKey` when no known key fits; `OperationError` `unavailable` when keys cannot be fetched. */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey>
 }
 
@@ -104,7 +104,7 @@ const RETRY_WITHOUT_KEYS_MS = 1_000
 const MAX_BYTES = 256 * 1024
 
 /**
- * The keys of an issuer's JWKS address (TK-07): cached 10 minutes, fetched again at most every 30 seconds for an unknown `kid`, used up
+ * The keys of an issuer's JWKS address: cached 10 minutes, fetched again at most every 30 seconds for an unknown `kid`, used up
  * to 24 hours old while the issuer is down.
  *
  * @throws {TypeError} for an address that is not https.

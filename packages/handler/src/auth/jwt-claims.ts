@@ -15,7 +15,7 @@ const MAX_LENGTH = 8_192
 const REFUSED: readonly string[] = ['crit', 'b64', 'zip', 'enc']
 
 /**
- * Takes a token apart before any cryptography (TK-03): three parts in the base64url alphabet, at most 8 KiB, two JSON objects.
+ * Takes a token apart before any cryptography: three parts in the base64url alphabet, at most 8 KiB, two JSON objects.
  *
  * @returns `undefined` for what is not a signed token.
  */
@@ -100,7 +100,7 @@ const USER_CLAIMS: readonly string[] = SCOPE_CLAIMS.flatMap(([, names]) => names
 const LAST_TIME = 8.64e15
 
 /**
- * Reads a token whose signature, issuer, audience and expiry hold already (TK-05).
+ * Reads a token whose signature, issuer, audience and expiry hold already.
  *
  * @throws {OperationError} `token-invalid`
  */

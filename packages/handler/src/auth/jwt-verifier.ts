@@ -39,7 +39,7 @@ interface Verifying {
 }
 
 /**
- * Verifies signed access tokens of one issuer (RFC 9068; TK-01 to TK-07). What a token says about where its key is, is not looked at.
+ * Verifies signed access tokens of one issuer (RFC 9068). What a token says about where its key is, is not looked at.
  *
  * @throws {TypeError} for weak keys, symmetric algorithms with public keys, a JWKS address that is not https, and other impossible options.
  */

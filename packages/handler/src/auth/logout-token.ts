@@ -23,7 +23,7 @@ export interface LogoutTokenVerifier {
   claims(token: string): boolean
   /**
    * @param shared Where ids are remembered unless the options say otherwise.
-   * @throws {OperationError} `parameter-invalid`; `unavailable` when the issuer's keys cannot be had.
+   * @throws {OperationError} `parameter-invalid`; `unavailable` when the issuer's keys cannot be fetched.
    */
   verify(token: string, shared: Replays): Promise<EndedLogin>
 }
@@ -34,7 +34,7 @@ const WINDOW_SECONDS = 120
 export const LOGOUT_TOKEN_MS: number = 2 * WINDOW_SECONDS * 1_000
 
 /**
- * Verifies logout tokens (BC-01).
+ * Verifies logout tokens.
  *
  * @throws {TypeError} as `jwtVerifier`.
  * @see https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation

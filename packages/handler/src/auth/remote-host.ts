@@ -4,7 +4,7 @@ import type { Connection, HttpRequest } from '../http/http-request.js'
 export type IsTrusted = (address: string) => boolean
 
 /**
- * The caller's address (SE-03): the socket's peer; behind trusted proxies the right-most address of `X-Forwarded-For` that is not one.
+ * The caller's address: the socket's peer; behind trusted proxies the right-most address of `X-Forwarded-For` that is not one.
  */
 export function remoteHostOf(request: HttpRequest, connection: Connection, isTrusted: IsTrusted): string | undefined {
   const peer = connection.remoteAddress

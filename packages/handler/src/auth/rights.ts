@@ -26,7 +26,7 @@ export interface ScopeReading {
 }
 
 /**
- * The right that a scope gives to a caller (SC-02): `patient/` within the compartment of the token's patient, a query within what it finds.
+ * The right that a scope gives to a caller: `patient/` within the compartment of the token's patient, a query within what it finds.
  *
  * @returns `undefined` where the patient is not known or the query is not understood: nothing is granted then.
  */
@@ -62,7 +62,7 @@ async function foundBy({ ctx, base, maxParameters }: ScopeReading, type: string,
   }
 }
 
-/** Whether a condition is about other resources, too: it could not be told of one that is to be stored. */
+/** Whether a condition is about other resources, too: it could not be decided for one that is to be stored. */
 function looksFurther(condition: Condition): boolean {
   switch (condition.kind) {
     case 'and':

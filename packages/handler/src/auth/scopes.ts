@@ -45,7 +45,7 @@ export function scopeParser(): (scope: string) => ScopeGrant | undefined {
 }
 
 /**
- * What a scope grants (SC-02). Unknown, misordered and malformed scopes grant nothing; neither does a query for all types.
+ * What a scope grants. Unknown, misordered and malformed scopes grant nothing; neither does a query for all types.
  *
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
  */

@@ -39,7 +39,7 @@ export function checkBot(resource: JsonObject, { principal }: Caller, limits: Bo
 
 const MAX_FOUND = 1_000
 
-/** Stored resources as a bot sees them: what its caller may do (SC-05), and nothing with Bots. */
+/** Stored resources as a bot sees them: what its caller may do, and nothing with Bots. */
 export function botStorage(service: Service, exchange: Exchange): BotStorage {
   const { storage } = exchange.ctx
   return {

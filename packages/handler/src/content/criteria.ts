@@ -46,7 +46,8 @@ export async function matchesOf(
   { type, pairs, most }: Criteria & { readonly most: number },
 ): Promise<readonly StoredResource[]> {
   const { query } = await parseSearch(type, pairs, searchOptions(service, { ctx, caller }))
-  if (query.parameters?.length !== pairs.length) throw new OperationError('search-unsupported', 'Criteria cannot shape a result.')
+  if (query.parameters?.length !== pairs.length)
+    throw new OperationError('search-unsupported', 'Criteria cannot contain parameters that shape a result.')
   if (pairs.length === 0) throw new OperationError('parameter-required', `A request without an id needs criteria that name the ${type}.`)
   for (const searched of searchTypesOf(query)) authorize(caller, { action: 'search', type: searched })
   const found: StoredResource[] = []

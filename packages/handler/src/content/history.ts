@@ -79,7 +79,7 @@ const UNSUPPORTED: ReadonlySet<string> = new Set(['_list'])
 
 function readPairs(pairs: readonly SearchPair[]): Pick<HistoryQuery, 'since' | 'at' | 'limit' | 'after'> {
   const values = new Map(pairs)
-  if (values.size < pairs.length) throw new OperationError('search-invalid', 'A parameter of the history is given twice.')
+  if (values.size < pairs.length) throw new OperationError('search-invalid', 'A parameter of the history is repeated.')
   for (const name of values.keys()) if (!KNOWN.has(name)) throw refused(name)
   const [since, at, count, after] = ['_since', '_at', '_count', '_cursor'].map((name) => values.get(name))
   return {

@@ -24,7 +24,7 @@ import { narrowed } from './reach.js'
 import { shownPage } from './shown-page.js'
 
 /**
- * The storage as a caller with narrowed rights sees it (SC-02, SC-04). What the rights do not cover does not exist: it is not read, not
+ * The storage as a caller with narrowed rights sees it. What the rights do not cover does not exist: it is not read, not
  * found, not counted, not gone through by a chain, and not deleted. Nothing can be stored that the rights would not cover.
  */
 export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: Indexer): Storage {

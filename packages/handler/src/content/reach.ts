@@ -9,7 +9,7 @@ export function isReached(caller: Caller, { type, resource }: { readonly type: s
   return type !== 'Bot' || project === undefined || stringAt(resource, 'project') === project
 }
 
-/** As `isReached`. A deletion does not tell the project. */
+/** As `isReached`. A deletion does not name the project. */
 export function isVersionReached(caller: Caller, { type, stored }: Pick<ResourceVersion, 'type' | 'stored'>): boolean {
   return isReached(caller, stored ?? { type, resource: {} })
 }

@@ -26,7 +26,7 @@ type Shows<T> = (item: T) => boolean | Promise<boolean>
 const MAX_PART = 1_000
 
 /**
- * A page as if there were nothing but what is shown: full where there is enough, with a next one where there is more. A cursor tells of the item
+ * A page as if there were nothing but what is shown: full where there is enough, with a next one where there is more. A cursor names the item
  * that it comes after, so it is that of an item that is shown.
  */
 export async function shownPage<T>({ ctx, pageOf, shows }: ShownPages<T>, { limit, after }: Part): Promise<Page<T>> {

@@ -15,7 +15,7 @@ export const NDJSON = 'application/fhir+ndjson'
 export const FHIR_JSON = 'application/fhir+json; charset=utf-8'
 const PLAIN_JSON = 'application/json;charset=UTF-8'
 
-/** Headers of every answer (HT-20). */
+/** Headers of every answer. */
 const ALWAYS: readonly (readonly [string, string])[] = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Cache-Control', 'no-store'],

@@ -12,7 +12,7 @@ export function checkLength(bytes: number, maxBytes: number): void {
 }
 
 /**
- * Reads a body up to its limit (LIM-01); what follows is not read.
+ * Reads a body up to its limit; what follows is not read.
  *
  * @throws {OperationError} `body-too-long`; `aborted` when the sender stops before its end.
  */

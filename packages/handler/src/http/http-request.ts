@@ -19,7 +19,7 @@ export interface HttpRequest {
 export interface Connection {
   /** Address of the peer's socket. */
   readonly remoteAddress?: string | undefined
-  /** Names and values in turn, as they came in, so that repeated headers are seen. */
+  /** Names and values alternating, as they were received, so that repeated headers are seen. */
   readonly rawHeaders?: readonly string[] | undefined
 }
 

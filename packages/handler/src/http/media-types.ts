@@ -13,7 +13,7 @@ export function mediaTypeOf(contentType: string | undefined): string {
 }
 
 /**
- * Checks that a body can be read: one of these types, UTF-8, not compressed on its way either (HT-04, HT-05, HT-07).
+ * Checks that a body can be read: one of these types, UTF-8, not compressed on its way either.
  *
  * @throws {OperationError} `media-type-unsupported`
  */
@@ -58,7 +58,7 @@ function valuesOf(type: string, parameter: string): readonly string[] {
 }
 
 /**
- * Checks that the caller takes JSON, by `_format` or else by `Accept` (HT-06). An `Accept` without any media range counts as absent. The
+ * Checks that the caller takes JSON, by `_format` or else by `Accept`. An `Accept` without any media range counts as absent. The
  * `+` of `_format=application/fhir+json` arrives as a blank unless it was escaped.
  *
  * @throws {OperationError} `not-acceptable`; `parameter-invalid` for a repeated `_format`.
@@ -66,7 +66,7 @@ function valuesOf(type: string, parameter: string): readonly string[] {
 export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly [string, string])[]): void {
   const format = onlyValue(query, '_format')
   if (format === undefined ? acceptsJson(request.header('accept')) : isJsonFormat(format)) return
-  throw new OperationError('not-acceptable', 'Only JSON of FHIR R4 can be given: application/fhir+json or application/json.')
+  throw new OperationError('not-acceptable', 'Only JSON of FHIR R4 is available: application/fhir+json or application/json.')
 }
 
 /** True when the caller asks for NDJSON by name, by `_format` or else by `Accept`. */

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { emptyAnswer, finished } from '../http/answer.js'
 
-/** Time-outs of a server (LIM-03), in milliseconds. */
+/** Time-outs of a server, in milliseconds. */
 export interface ServerTimeouts {
   /** Until the headers are complete. Default 5,000. */
   readonly headersMs?: number
@@ -41,7 +41,7 @@ export function awaitsContinue(message: IncomingMessage): boolean {
 }
 
 /**
- * Answers what Node could not read as a request, with the headers of every answer (HT-10, HT-20), and closes the connection. Nothing is
+ * Answers what Node could not read as a request, with the headers of every answer, and closes the connection. Nothing is
  * written to a sender who is late or who has been answered before: it could be taken for the answer to something else.
  */
 function refuseUnreadable(error: Error, socket: Socket): void {

@@ -5,12 +5,12 @@ import type { Answer } from '../http/answer.js'
  * Writes an answer.
  *
  * @param unread The request, when a part of its body was not read: the connection is closed after the answer then, because what
- *   follows on it cannot be trusted to be a new request (LIM-01).
+ *   follows on it cannot be trusted to be a new request.
  */
 export async function writeAnswer(response: ServerResponse, answer: Answer, unread: IncomingMessage | undefined): Promise<void> {
   if (response.destroyed) return
   const headers = answer.headers.flat()
-  // Express adds it (HT-20).
+  // Express adds it.
   response.removeHeader('X-Powered-By')
   if (answer.stream !== undefined) {
     response.writeHead(answer.status, headers)

@@ -7,7 +7,7 @@ import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Method, Route } from '../exchange.js'
 
-/** `Bot/$execute` (INTERFACE.md 4.6), when the service has bots. */
+/** `Bot/$execute`, when the service has bots. */
 export function botRoutes(service: Service): readonly Route[] {
   const { bots } = service
   if (bots === undefined) return []

@@ -57,8 +57,8 @@ function authorizeOperation(exchange: Exchange, name: string, { anyOf, keepsStat
 }
 
 /**
- * The type of the path stands in where a need names none; the id of the path belongs to its type. A named type is one of definitions, which
- * are resolved by canonical, so that a right to some of them cannot be told from a right to all.
+ * Where a need names no type, it is that of the path; the id of the path belongs to its type. A named type is one of definitions, which
+ * are resolved by canonical, so that a right to some of them cannot be distinguished from a right to all.
  */
 function wishFor({ action, type }: { action: Wish['action']; type?: string }, exchange: Exchange): Wish {
   const own = exchange.params.get('type') ?? ''

@@ -52,7 +52,7 @@ async function smartConfiguration({ smartConfiguration: stated }: Service): Prom
   try {
     return { ...SMART, ...(typeof stated === 'function' ? await stated() : stated) }
   } catch (cause) {
-    throw new OperationError('unavailable', 'The authorization server is not known at present.', { cause })
+    throw new OperationError('unavailable', 'The configuration of the authorization server is not available.', { cause })
   }
 }
 

@@ -11,7 +11,7 @@ import { emptyAnswer, jsonAnswer, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import type { Service } from '../service.js'
 
-/** User information and sessions (INTERFACE.md 4.1 to 4.4). */
+/** User information and sessions. */
 export function sessionRoutes(service: Service): readonly Route[] {
   const token = { access: 'token' } as const
   const userinfo = { ...token, path: '/oauth2/userinfo', family: 'userinfo', needs: 'openid', summary: 'Claims about the user' } as const
@@ -63,14 +63,14 @@ function backChannelRoute(service: Service): Route {
   }
 }
 
-/** Ends the session of the token (LO-01 to LO-06). */
+/** Ends the session of the token. */
 async function logout(sessions: Sessions, exchange: Exchange): Promise<Answer> {
   await sessions.logout(principalOf(exchange), originOf(exchange))
   return jsonAnswer(200, outcomeOk())
 }
 
 /**
- * Ends another session of the user by its login id, or all others (RV-01 to RV-07).
+ * Ends another session of the user by its login id, or all others.
  *
  * @throws {OperationError} `parameter-required`, `parameter-invalid`, `parameter-value`; `not-found` alike for unknown and foreign ids.
  */
@@ -100,7 +100,7 @@ function originOf({ requestId, remoteHost }: Exchange): AuditOrigin {
   return { requestId, remoteHost }
 }
 
-/** The caller's active sessions, newest first (SE-01 to SE-05). */
+/** The caller's active sessions, newest first. */
 async function sessionList(sessions: Sessions, exchange: Exchange): Promise<Answer> {
   const { sub, claims, loginId } = principalOf(exchange)
   const active = await sessions.list(sub)
@@ -132,7 +132,7 @@ function sessionEntry(session: SessionRecord, current: boolean): object {
 }
 
 /**
- * Ends what an issuer's logout token names (BC-01): the sessions of one login, or of the user.
+ * Ends what an issuer's logout token names: the sessions of one login, or of the user.
  *
  * @throws {OperationError} `parameter-invalid` for every token that is not accepted, alike; `unavailable`.
  */
@@ -148,7 +148,7 @@ async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutT
 }
 
 /**
- * The claims of the user that the token's scopes give (UI-01 to UI-08); a claim without a value is left out.
+ * The claims of the user that the token's scopes give; a claim without a value is left out.
  *
  * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` when a form carries a token beside the header.
  */
@@ -164,7 +164,7 @@ async function userInfo(exchange: Exchange): Promise<Answer> {
   return jsonAnswer(200, { sub, ...Object.fromEntries(present) })
 }
 
-/** AUTH-13 */
+/** One token only: in the header, and none in the form beside it. */
 function refuseSecondToken({ body }: Exchange): void {
   if (body === undefined) return
   const fields = parseQuery(body.text, { queryParameters: 1_000 })

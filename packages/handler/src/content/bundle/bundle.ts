@@ -64,7 +64,7 @@ function addEntry(response: BundleWriter, index: number, answer: Answer): void {
  * Carries all writes of a transaction out, or none: deletions, then creates, then updates; after them reads and searches, which see what
  * was written, and each of which may fail by itself. References to other entries by their `fullUrl` become references to what was stored.
  *
- * @throws {OperationError} `not-supported` when the storage cannot write several resources at once; else that of the first entry that
+ * @throws {OperationError} `not-supported` when the storage cannot write several resources together; else that of the first entry that
  *   cannot be done, with its place.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */
@@ -171,7 +171,7 @@ async function planAll(exchange: Exchange, writes: readonly BundlePart[], plan: 
 function checkDistinct(taken: Set<string>, plan: WritePlan): void {
   for (const { type, id } of plan.kind === 'delete' ? plan.entries : [plan]) {
     const address = `${type}/${id}`
-    if (taken.has(address)) throw new OperationError('body-structure', `Another entry is about ${address}, too.`)
+    if (taken.has(address)) throw new OperationError('body-structure', `Another entry has the same target ${address}.`)
     taken.add(address)
   }
 }
@@ -249,7 +249,7 @@ async function writeSteps({ ctx }: Exchange, steps: readonly Step[]): Promise<Re
   }
 }
 
-/** The storage says that a version is not the expected one; a look at each tells whose. */
+/** The storage says that a version is not the expected one; reading each shows whose. */
 async function whoseVersion({ storage }: Exchange['ctx'], steps: readonly Step[], error: OperationError): Promise<OperationError> {
   for (const { part, entry } of steps.flatMap(({ entries, ...step }) => entries.map((one) => ({ ...step, entry: one })))) {
     if (entry.ifVersion === undefined) continue

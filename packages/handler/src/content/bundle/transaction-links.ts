@@ -22,7 +22,7 @@ interface LinkScope {
  * The resources that a transaction stores, by the place of their entries, with their links resolved: those to a `fullUrl` of the Bundle,
  * and conditional references (`Patient?identifier=x`), which must find one resource that was there before.
  *
- * @throws {OperationError} `unprocessable` for a conditional reference that finds nothing; as `onlyMatch`; naming the entry.
+ * @throws {OperationError} `unprocessable` for a conditional reference that matches no resource; as `onlyMatch`; naming the entry.
  */
 export async function textsWithLinks(scope: LinkScope, planned: readonly PlannedEntry[]): Promise<ReadonlyMap<number, string>> {
   const { model, pace } = scope
@@ -94,7 +94,7 @@ interface Link {
   readonly isReference: boolean
 }
 
-/** What stands in place of a link; `undefined` leaves it. */
+/** What replaces a link; `undefined` leaves it. */
 type Relink = (link: Link) => string | undefined
 
 /**
@@ -113,7 +113,7 @@ interface Scope {
 }
 
 interface Place {
-  /** `undefined` where any resource may stand, and for what the model does not know. */
+  /** `undefined` where any resource may be, and for what the model does not know. */
   readonly type: TypeDefinition | undefined
   /** True for `Reference.reference`, which is a plain string in R4. */
   readonly isReference: boolean

@@ -61,7 +61,7 @@ const MEMBERS: CacheKind<CompartmentMembers> = {
     ),
 }
 
-/** One of the parameters leads to the resource; `{def}` stands for the resource itself. */
+/** One of the parameters leads to the resource; `{def}` means the resource itself. */
 export function leadsTo(params: readonly string[], { type, id }: Pick<Compartment, 'type' | 'id'>): Condition {
   const conditions = params.map((param): Condition => {
     if (param === '{def}') return { kind: 'id', ids: [id] }

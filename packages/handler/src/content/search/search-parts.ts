@@ -28,7 +28,7 @@ export function authorizeSearch({ caller }: Pick<Exchange, 'caller'>, { queries,
 }
 
 /**
- * The parameters that are looked at: all, unless the caller wants those that are not known to be passed over. The link `self` tells
+ * The parameters that are looked at: all, unless the caller wants those that are not known to be ignored. The link `self` says
  * which they were (R4 search 3.1.1.1.2).
  */
 export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], isKnown: (name: string) => boolean): readonly SearchPair[] {

@@ -78,7 +78,7 @@ export async function severalAnswer(service: Service, exchange: Exchange, { pars
 /** Names in `_type`: more than there are types. */
 const MAX_TYPES = 256
 
-/** The types of `_type`, which may come several times, each time as a list. */
+/** The types of `_type`, which may be given several times, each time as a list. */
 function askedTypes(types: readonly string[], pairs: readonly SearchPair[]): readonly string[] {
   const asked = pairs.filter(([name]) => name === '_type').map(([, value]) => value.split(','))
   const names = asked.reduce((sum, list) => sum + list.length, 0)

@@ -10,7 +10,7 @@ export interface Searchset {
   readonly items: readonly StoredResource[]
   /** Resources beside the matches. */
   readonly included?: readonly StoredResource[] | undefined
-  /** Number of all matches; absent when it was not asked for or must not be told. */
+  /** Number of all matches; absent when it was not asked for or must not be known. */
   readonly total?: number | undefined
   /** What is given of each match of a type; all of it when absent. */
   readonly subset?: ((type: string) => Subset | undefined) | undefined

@@ -84,7 +84,7 @@ interface Wanted {
  * What `_elements` or `_summary` leaves of a resource; `undefined` when all of it. `true` keeps what the type's definition marks as summary,
  * `text` the narrative and the mandatory elements, `data` all but the narrative.
  *
- * @throws {OperationError} `search-unsupported` for a summary of a type whose definition is not to be had.
+ * @throws {OperationError} `search-unsupported` for a summary of a type whose definition is not available.
  * @see https://hl7.org/fhir/R4/search.html#summary
  */
 export async function subsetFor({ ctx }: Exchange, { parameters }: SearchOptions, { type, parsed }: Wanted): Promise<Subset | undefined> {
@@ -93,7 +93,7 @@ export async function subsetFor({ ctx }: Exchange, { parameters }: SearchOptions
   if (summary === undefined) return undefined
   if (summary === 'data') return topLevelSubset((name) => name !== 'text')
   const definition = await ctx.content.resolve('StructureDefinition', `http://hl7.org/fhir/StructureDefinition/${type}`)
-  if (definition === undefined) throw new OperationError('search-unsupported', `There is no definition of ${type} that tells its summary.`)
+  if (definition === undefined) throw new OperationError('search-unsupported', `_summary needs a StructureDefinition of ${type}.`)
   const { marked, mandatory } = cached(ctx.cache, MARKED_PATHS, definition)
   if (summary === 'true') return pathSubset(parameters.model, type, marked)
   return topLevelSubset((name) => name === 'text' || mandatory.has(`${type}.${parameters.model.type(type)?.members.get(name)?.name}`))
