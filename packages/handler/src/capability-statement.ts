@@ -28,6 +28,8 @@ const BOTS =
 const OAUTH = { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }
 
 const { version } = manifest
+/** When this version was released: set with the version. */
+const RELEASED = '2026-01-01'
 
 /** What the service can do, made from the route table. */
 export function capabilityStatement(
@@ -47,7 +49,7 @@ export function capabilityStatement(
     date: service.startedAt,
     kind: 'instance',
     instantiates: ['http://hl7.org/fhir/CapabilityStatement/terminology-server'],
-    software: { name: 'fhir-ops', version },
+    software: { name: 'fhir-ops', version, releaseDate: RELEASED },
     implementation: { description: 'fhir-ops', url: `${service.baseUrl}${FHIR_PATH}` },
     fhirVersion: '4.0.1',
     format: ['application/fhir+json', 'application/json'],

@@ -232,6 +232,11 @@ describe('metadata', () => {
     const resources = at(json, 'rest', 0, 'resource') as { type: string; operation?: { name: string }[]; interaction: { code: string }[] }[]
     const map = resources.find(({ type }) => type === 'ConceptMap')
     expect(resources.length).toBe(146)
+    expect(at(json, 'software')).toEqual({
+      name: 'fhir-ops',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      releaseDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    })
     expect(map?.operation?.map(({ name }) => name).sort()).toEqual(['translate', 'validate'])
     expect(map?.interaction.map(({ code }) => code).sort()).toEqual([
       'create',
