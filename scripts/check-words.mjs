@@ -1,0 +1,67 @@
+// Words that readers stumble over in messages, docstrings and docs, with what to write instead. `--strict` fails when there are any.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import ts from 'typescript'
+import { root } from './packages.mjs'
+
+const WORDS = new Map([
+  [/\b(is|are|was|were|be|been|not) told\b|\btold (so|by|to|apart)\b/i, 'reported, said'],
+  [/\bmend(s|ed|ing)?\b/i, 'fix, repair'],
+  [/\banew\b/i, 'again'],
+  [/\bcome by\b|\bcame by\b/i, 'seen, found'],
+  [/\bparted by\b/i, 'separated by'],
+  [/\bat hand\b/i, 'available'],
+  [/\blook-ups?\b/i, 'lookup'],
+  [/\bwhat stands\b|\bstands (here|there|side by side)\b/i, 'is, appears'],
+  [/\bbrought along\b|\bbrought by\b/i, 'supplied by'],
+  [/\bslips?\b/i, 'mistake, syntax error'],
+])
+/** Phrases that are right as they are, each with its reason. */
+const ALLOWED = new Map([['slip of the pen', 'an idiom']])
+
+const found = [...sources().flatMap(inSource), ...pages().flatMap(inPage)]
+for (const { place, text, instead } of found) console.log(`  ${place}: ${text.trim().slice(0, 120)} (${instead})`)
+console.log(`  ${found.length} odd words`)
+process.exit(process.argv.includes('--strict') && found.length > 0 ? 1 : 0)
+
+function sources() {
+  return readdirSync(join(root, 'packages'), { withFileTypes: true, recursive: true })
+    .filter(({ name, parentPath }) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(name) && /\/src(\/|$)/.test(parentPath))
+    .filter(({ parentPath }) => !/node_modules|\/dist/.test(parentPath))
+    .map(({ name, parentPath }) => join(parentPath, name))
+}
+
+function pages() {
+  const docs = readdirSync(join(root, 'docs'), { recursive: true }).filter((name) => name.endsWith('.md'))
+  return [
+    ...docs.map((name) => join(root, 'docs', name)),
+    ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name)),
+  ]
+}
+
+/** Texts of literals, and comments of declarations. */
+function inSource(file) {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
+  const texts = []
+  const visit = (node) => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart())
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) texts.push([line, node.text])
+    for (const comment of node.jsDoc ?? []) texts.push([source.getLineAndCharacterOfPosition(comment.getStart()).line, comment.getText()])
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return texts.flatMap(([line, text]) => oddIn(text, `${relative(root, file)}:${line + 1}`))
+}
+
+function inPage(file) {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((text, index) => oddIn(text, `${relative(root, file)}:${index + 1}`))
+}
+
+function oddIn(text, place) {
+  const plain = [...ALLOWED.keys()].reduce((rest, phrase) => rest.replaceAll(phrase, ''), text)
+  return [...WORDS]
+    .filter(([word]) => word.test(plain))
+    .map(([word, instead]) => ({ place, text: text.slice(Math.max(0, text.search(word) - 40)), instead }))
+}
