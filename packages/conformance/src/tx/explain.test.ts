@@ -40,7 +40,7 @@ interface Findings {
 }
 
 /** Extensions have no definition here, and what an explanation is about may be a code that does not exist. */
-const EXPECTED = /^The extension '.*' is not known here|has no code 'abd'/
+const EXPECTED = /^The extension '.*' could not be found|^Unknown code 'abd' in the code system/
 
 describe('an answer with an explanation', () => {
   it.each([
