@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
-import { createHandler, type HandlerOptions, type TokenVerifier } from '@fhir-ops/handler'
+import { createCqlOperations } from '@fhir-ops/cql'
+import { createWorkerTranslator } from '@fhir-ops/cql/node'
+import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
@@ -88,13 +90,14 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const operations = operationsOf(options, callers?.current)
   const identity = await identityOf(options, io)
   const engine = await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io)
+  const translator = createWorkerTranslator({ model: engine.ctx.types })
   const runtime = botSandbox()
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   const handler = createHandler({
     ...identity.options,
-    ...operations,
+    operations: [...(operations.operations ?? OPERATIONS), ...createCqlOperations({ translator })],
     ...handlerOptions({ options, engine, io, baseUrl, runtime, sessions }),
     verifiers: [...devTokens(options), ...(identity.options.verifiers ?? [])],
     readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
@@ -117,6 +120,7 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
       } finally {
         await audit.close()
         await runtime.close()
+        await translator.close()
         await engine.close()
       }
     },

@@ -1,0 +1,160 @@
+import { textAt, type ElmNode } from '../elm/node.js'
+import { compare, convertQuantity, decimalOf } from '../values/compare.js'
+import {
+  addDecimals,
+  decimalOfInteger,
+  decimalOfNumber,
+  divideDecimals,
+  multiplyDecimals,
+  numberOf,
+  subtractDecimals,
+  type Decimal,
+} from '../values/decimal.js'
+import { listHas } from '../values/equality.js'
+import { integer, long } from '../values/point.js'
+import { isList, isQuantity, quantity, type Value } from '../values/value.js'
+import type { Compiler, NodeCompiler, NodeCompilers } from './compiler.js'
+import { requiredAt } from './operators.js'
+
+/** Aggregate functions (CQL reference, section 12): over the elements that are not null; null when there are none. */
+export const AGGREGATE: NodeCompilers = {
+  Count: aggregate((values) => values.length),
+  Sum: overSome((values, compiler) => values.reduce((a, b) => added(a, b, compiler))),
+  Product: overSome((values) => values.reduce(multiplied)),
+  Min: overSome((values, compiler) => extremeOf(values, -1, compiler)),
+  Max: overSome((values, compiler) => extremeOf(values, 1, compiler)),
+  Avg: numeric((values) => quotientBy(sumOf(values), values.length)),
+  Median: numeric(median),
+  Mode: overSome(mode),
+  Variance: numeric((values) => variance(values, values.length - 1)),
+  PopulationVariance: numeric((values) => variance(values, values.length)),
+  StdDev: numeric((values) => squareRoot(variance(values, values.length - 1))),
+  PopulationStdDev: numeric((values) => squareRoot(variance(values, values.length))),
+  GeometricMean: numeric(geometricMean),
+  AllTrue: aggregate((values) => values.every((value) => value === true)),
+  AnyTrue: aggregate((values) => values.includes(true)),
+}
+
+/** Elements of the source that are not null; with a `path`, that element of each. */
+function aggregate(compute: (values: readonly Value[], compiler: Compiler) => Value): NodeCompiler {
+  return (node, scope, compiler) => {
+    const path = textAt(node, 'path')
+    const slot = path === undefined ? undefined : compiler.slot()
+    const source = compiler.compile(requiredAt(node, 'source'), scope)
+    const element = slot === undefined ? undefined : compiler.compile(elementOf(path), { ...scope, current: slot })
+    return (evaluation) => {
+      const list = source(evaluation)
+      const items = isList(list) ? list : []
+      const values = items.map((item) => {
+        if (slot === undefined || element === undefined) return item
+        evaluation.slots[slot] = item
+        return element(evaluation)
+      })
+      return compute(
+        values.filter((value) => value !== null),
+        compiler,
+      )
+    }
+  }
+}
+
+function elementOf(path: string | undefined): ElmNode {
+  return { type: 'Property', path, source: { type: 'Current' } }
+}
+
+function overSome(compute: (values: readonly Value[], compiler: Compiler) => Value): NodeCompiler {
+  return aggregate((values, compiler) => (values.length === 0 ? null : compute(values, compiler)))
+}
+
+/** Over decimals, or over quantities in the unit of the first. */
+function numeric(compute: (values: readonly Decimal[]) => Decimal | undefined): NodeCompiler {
+  return overSome((values, compiler) => {
+    const [first = null] = values
+    const unit = isQuantity(first) ? first.unit : undefined
+    const amounts = values.map((value) => amountIn(value, unit, compiler))
+    const known = amounts.filter((amount) => amount !== undefined)
+    const result = known.length === amounts.length ? compute(known) : undefined
+    if (result === undefined) return null
+    return unit === undefined ? result : quantity(result, unit)
+  })
+}
+
+function amountIn(value: Value, unit: string | undefined, { convert }: Compiler): Decimal | undefined {
+  if (unit === undefined) return decimalOf(value)
+  return isQuantity(value) ? convertQuantity(value, unit, convert)?.value : undefined
+}
+
+function added(a: Value, b: Value, { convert }: Compiler): Value {
+  if (typeof a === 'number' && typeof b === 'number') return integer(a + b)
+  if (typeof a === 'bigint' && typeof b === 'bigint') return long(a + b)
+  if (isQuantity(a) && isQuantity(b)) {
+    const other = convertQuantity(b, a.unit, convert)
+    const sum = other === undefined ? undefined : addDecimals(a.value, other.value)
+    return sum === undefined ? null : quantity(sum, a.unit)
+  }
+  const [first, second] = [decimalOf(a), decimalOf(b)]
+  return first === undefined || second === undefined ? null : (addDecimals(first, second) ?? null)
+}
+
+function multiplied(a: Value, b: Value): Value {
+  if (typeof a === 'number' && typeof b === 'number') return integer(a * b)
+  if (typeof a === 'bigint' && typeof b === 'bigint') return long(a * b)
+  if (isQuantity(a) && isQuantity(b)) {
+    const product = multiplyDecimals(a.value, b.value)
+    return product === undefined ? null : quantity(product, a.unit)
+  }
+  const [first, second] = [decimalOf(a), decimalOf(b)]
+  return first === undefined || second === undefined ? null : (multiplyDecimals(first, second) ?? null)
+}
+
+function extremeOf(values: readonly Value[], side: -1 | 1, { convert }: Compiler): Value {
+  return values.reduce((best, value) => (compare(value, best, convert) === side ? value : best))
+}
+
+function sumOf(values: readonly Decimal[]): Decimal | undefined {
+  return values.reduce<Decimal | undefined>((sum, value) => (sum === undefined ? undefined : addDecimals(sum, value)), ZERO)
+}
+
+const ZERO: Decimal = { kind: 'decimal', units: 0, places: 0 }
+
+function quotientBy(value: Decimal | undefined, count: number): Decimal | undefined {
+  const divisor = decimalOfInteger(count)
+  return value === undefined || divisor === undefined ? undefined : divideDecimals(value, divisor)
+}
+
+function median(values: readonly Decimal[]): Decimal | undefined {
+  const sorted = values.toSorted((a, b) => (a.units < b.units ? -1 : a.units > b.units ? 1 : 0))
+  const middle = Math.floor(sorted.length / 2)
+  const [above, below] = [sorted[middle], sorted[middle - 1]]
+  if (sorted.length % 2 === 1 || above === undefined || below === undefined) return above
+  return quotientBy(addDecimals(above, below), 2)
+}
+
+function mode(values: readonly Value[], { convert }: Compiler): Value {
+  const counts: { value: Value; count: number }[] = []
+  for (const value of values) {
+    const known = counts.find((one) => listHas([one.value], value, convert))
+    if (known === undefined) counts.push({ value, count: 1 })
+    else known.count++
+  }
+  return counts.reduce((best, one) => (one.count > best.count ? one : best)).value
+}
+
+function variance(values: readonly Decimal[], divisor: number): Decimal | undefined {
+  const mean = quotientBy(sumOf(values), values.length)
+  if (mean === undefined) return undefined
+  const squares = values.map((value) => {
+    const difference = subtractDecimals(value, mean)
+    return difference === undefined ? undefined : multiplyDecimals(difference, difference)
+  })
+  return divisor === 0 ? undefined : quotientBy(sumOf(squares.filter((square) => square !== undefined)), divisor)
+}
+
+function squareRoot(value: Decimal | undefined): Decimal | undefined {
+  return value === undefined ? undefined : decimalOfNumber(Math.sqrt(numberOf(value)))
+}
+
+function geometricMean(values: readonly Decimal[]): Decimal | undefined {
+  const logs = values.map((value) => Math.log(numberOf(value)))
+  return decimalOfNumber(Math.exp(logs.reduce((a, b) => a + b, 0) / values.length))
+}

@@ -1,0 +1,165 @@
+import { nodeAt, nodesAt, textAt, typeOf, localName, type ElmNode } from '../elm/node.js'
+import { failedEvaluation, unsupportedElm } from '../problem.js'
+import { periodsBetween, unitAt } from './temporal.js'
+import { propertyOf, systemValueOf } from '../model/property.js'
+import { dateOf } from '../values/temporal-arithmetic.js'
+import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type Value } from '../values/value.js'
+import { literalText } from '../values/text.js'
+import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
+import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
+
+/** References, properties, retrieves, clinical operators and messages (CQL reference, section 13 and after). */
+export const CLINICAL: NodeCompilers = {
+  ExpressionRef: (node, _, { references }) => references.expression(node),
+  ParameterRef: (node, _, { references }) => references.parameter(node),
+  FunctionRef: (node, scope, compiler) => compiler.references.invoke(node, operandsOf(node, scope, compiler)),
+  CodeRef: (node, _, { references }) => constant(references.code(node)),
+  ConceptRef: (node, _, { references }) => constant(references.concept(node)),
+  ValueSetRef: (node, _, { references }) => constant(references.vocabulary(node)),
+  CodeSystemRef: (node, _, { references }) => constant(references.vocabulary(node)),
+  Property: (node, scope, compiler) => compileProperty(node, scope, compiler),
+  IdentifierRef: (node, scope, compiler) => {
+    const name = textAt(node, 'name') ?? ''
+    const slot = scope.item
+    if (slot === undefined) throw unsupportedElm(node, `The identifier '${name}' is not resolved.`)
+    return (evaluation) => propertyOf(evaluation.slots[slot] ?? null, name, compiler.model, compiler.offset)
+  },
+  InValueSet: inVocabulary('valueset', 'code'),
+  AnyInValueSet: inVocabulary('valueset', 'codes'),
+  InCodeSystem: inVocabulary('codesystem', 'code'),
+  AnyInCodeSystem: inVocabulary('codesystem', 'codes'),
+  CalculateAge: (node, scope, compiler) => {
+    const born = compiler.compile(operandOf(node), scope)
+    const unit = unitAt(node)
+    return (evaluation) =>
+      ageAt(
+        born(evaluation),
+        unit === 'hour' || unit === 'minute' || unit === 'second' ? evaluation.now : (dateOf(evaluation.now) ?? null),
+        node,
+      )
+  },
+  CalculateAgeAt: (node, scope, compiler) => {
+    const [born, at] = twoOperands(node, scope, compiler)
+    return (evaluation) => ageAt(born(evaluation), at(evaluation), node)
+  },
+  Retrieve: (node, scope, compiler) => compileRetrieve(node, scope, compiler),
+  Message: (node, scope, compiler) => compileMessage(node, scope, compiler),
+}
+
+function constant(value: Value): Compute {
+  return () => value
+}
+
+function compileProperty(node: ElmNode, scope: Scope, compiler: Compiler): Compute {
+  const path = (textAt(node, 'path') ?? '').split('.')
+  const alias = textAt(node, 'scope')
+  const source = nodeAt(node, 'source') ?? (alias === undefined ? undefined : { type: 'AliasRef', name: alias })
+  if (source === undefined) throw unsupportedElm(node, `The property '${path.join('.')}' has no source.`)
+  const compute = compiler.compile(source, scope)
+  const [only = ''] = path
+  if (path.length === 1) return (evaluation) => propertyOf(compute(evaluation), only, compiler.model, compiler.offset)
+  return (evaluation) => path.reduce<Value>((value, name) => propertyOf(value, name, compiler.model, compiler.offset), compute(evaluation))
+}
+
+function inVocabulary(vocabulary: 'valueset' | 'codesystem', code: 'code' | 'codes'): NodeCompiler {
+  return (node, scope, compiler) => {
+    const value = compiler.compile(nodeAt(node, code) ?? operandOf(node), scope)
+    const stated = nodeAt(node, vocabulary)
+    if (stated === undefined) throw unsupportedElm(node, `${typeOf(node)} over an expression is not supported.`)
+    const test = compiler.references.membership(compiler.references.vocabulary(stated), node)
+    return (evaluation) => isMember(value(evaluation), test)
+  }
+}
+
+/** Whether a code, one of the codes of a concept, or one of a list is a member; a null code is none. */
+function isMember(value: Value, test: CodeTest): boolean {
+  if (value === null) return false
+  if (typeof value === 'string') return test(undefined, value)
+  if (isList(value)) return value.some((item) => isMember(item, test))
+  return codesOf(value).some(({ code, system }) => code !== null && test(system ?? undefined, code))
+}
+
+function codesOf(value: Value): readonly Code[] {
+  if (isConcept(value)) return value.codes
+  return isCode(value) ? [value] : []
+}
+
+function ageAt(born: Value, at: Value, node: ElmNode): Value {
+  return isTemporal(born) && isTemporal(at) ? periodsBetween(born, at, unitAt(node), 'duration') : null
+}
+
+function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compute {
+  if (nodesAt(node, 'include').length > 0) throw unsupportedElm(node, 'Retrieves with includes are not supported.')
+  const type = localName(textAt(node, 'dataType') ?? '')
+  if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${type} is not known.`)
+  const codes = codesFor(node, scope, compiler)
+  const range = optionalAt(node, 'dateRange', scope, compiler)
+  const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)
+  const template = textAt(node, 'templateId')
+  const request = {
+    type,
+    profile: template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template,
+    codePath: textAt(node, 'codeProperty'),
+    datePath: textAt(node, 'dateProperty'),
+  }
+  compiler.onRetrieve({ ...request, codes: undefined, dateRange: null })
+  return (evaluation) => {
+    const found = evaluation.retrieve({
+      ...request,
+      codes: codes?.(evaluation),
+      dateRange: range(evaluation),
+      ...(context !== undefined && { context: context(evaluation) }),
+    })
+    evaluation.spend(found.length)
+    return found
+  }
+}
+
+/** The codes of a retrieve: a value set, a code system, or an expression that gives codes. */
+function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation: Parameters<Compute>[0]) => CodeTest) | undefined {
+  const stated = nodeAt(node, 'codes')
+  if (stated === undefined) return undefined
+  const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
+  if (typeOf(set) === 'ValueSetRef' || typeOf(set) === 'CodeSystemRef') {
+    const test = compiler.references.membership(compiler.references.vocabulary(set), node)
+    return () => test
+  }
+  const expression = compiler.compile(stated, scope)
+  return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
+}
+
+function listedCodes(value: Value, offset: number): CodeTest {
+  const wanted = new Set((isList(value) ? value : [value]).flatMap((item) => codeKeys(item, offset)))
+  return (system, code) => wanted.has(`${system ?? ''}|${code}`)
+}
+
+function codeKeys(value: Value, offset: number): readonly string[] {
+  if (isFhir(value)) {
+    const text = systemValueOf(value, offset)
+    return typeof text === 'string' ? [`|${text}`] : []
+  }
+  if (typeof value === 'string') return [`|${value}`]
+  return codesOf(value).map(({ code, system }) => `${system ?? ''}|${code ?? ''}`)
+}
+
+function compileMessage(node: ElmNode, scope: Scope, compiler: Compiler): Compute {
+  const source = compiler.compile(requiredAt(node, 'source'), scope)
+  const [condition, code, severity, message] = ['condition', 'code', 'severity', 'message'].map((member) =>
+    optionalAt(node, member, scope, compiler),
+  )
+  const hasCondition = nodeAt(node, 'condition') !== undefined
+  return (evaluation) => {
+    const value = source(evaluation)
+    if (hasCondition && condition?.(evaluation) !== true) return value
+    const [codeText, level, text] = [code?.(evaluation) ?? null, severity?.(evaluation) ?? null, message?.(evaluation) ?? null]
+    const kind = typeof level === 'string' ? level : 'Message'
+    if (kind === 'Error')
+      throw failedEvaluation(`The library reports an error: ${typeof text === 'string' ? text : literalText(codeText)}`, node)
+    evaluation.onMessage({
+      severity: kind,
+      code: typeof codeText === 'string' ? codeText : null,
+      message: typeof text === 'string' ? text : null,
+    })
+    return value
+  }
+}

@@ -1,0 +1,99 @@
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { ElmNode } from '../elm/node.js'
+import type { UnitConversion } from '../values/units.js'
+import type { Temporal } from '../values/temporal.js'
+import type { FhirElement, Value } from '../values/value.js'
+
+/** What one evaluation works on; made anew for each subject, except for `slots`. */
+export interface Evaluation {
+  /** Values of aliases, lets and operands, by the slot that the compiler gave them. */
+  readonly slots: Value[]
+  /** Values of definitions that were already evaluated for this subject, by their slot. */
+  readonly memo: (Value | undefined)[]
+  /** The subject of the context; null in the context Unfiltered. */
+  readonly subject: FhirElement | null
+  /** When the evaluation began, at its offset: `Now()`. */
+  readonly now: Temporal
+  /** The resources that a retrieve finds. */
+  readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
+  /** Receives what `Message` says. */
+  readonly onMessage: (message: EvaluationMessage) => void
+  /** Counts work; throws when the limit is reached. */
+  readonly spend: (steps: number) => void
+}
+
+/** What a retrieve asks for. */
+export interface RetrieveRequest {
+  /** The FHIR type. */
+  readonly type: string
+  /** The profile that the retrieve names; undefined when it is that of the type itself. */
+  readonly profile: string | undefined
+  /** Element whose codes are compared. */
+  readonly codePath: string | undefined
+  /** Tests a coded element; undefined when no codes are asked for. */
+  readonly codes: CodeTest | undefined
+  readonly datePath: string | undefined
+  readonly dateRange: Value
+  /** The resource whose context is meant, instead of the subject. */
+  readonly context?: Value
+}
+
+/** Whether a code is one of those asked for. */
+export type CodeTest = (system: string | undefined, code: string) => boolean
+
+/** What `Message` said. */
+export interface EvaluationMessage {
+  readonly severity: string
+  readonly code: string | null
+  readonly message: string | null
+}
+
+/** A compiled node. */
+export type Compute = (evaluation: Evaluation) => Value
+
+/** Slots of the names that are visible at a node. */
+export interface Scope {
+  readonly aliases: ReadonlyMap<string, number>
+  readonly operands: ReadonlyMap<string, number>
+  /** Slots of `$this`, `$index` and `$total`. */
+  readonly current?: number | undefined
+  readonly index?: number | undefined
+  readonly total?: number | undefined
+  /** Sorting by an expression: names are elements of the item in this slot. */
+  readonly item?: number | undefined
+}
+
+/** What the compilers of node types need of the whole. */
+export interface Compiler {
+  /** Compiles a node. @throws {OperationError} for nodes that are not understood. */
+  compile(node: ElmNode, scope: Scope): Compute
+  /** A new slot for a name. */
+  slot(): number
+  readonly convert: UnitConversion
+  /** The FHIR types. */
+  readonly model: TypeModel
+  /** Offset in minutes of times that have none. */
+  readonly offset: number
+  /** Learns of each retrieve that is compiled. */
+  onRetrieve(request: RetrieveRequest): void
+  /** Resolves a reference to what the library, or an included one, defines. */
+  readonly references: References
+}
+
+/** What libraries define, by the names that ELM uses. */
+export interface References {
+  expression(node: ElmNode): Compute
+  parameter(node: ElmNode): Compute
+  invoke(node: ElmNode, operands: readonly Compute[]): Compute
+  code(node: ElmNode): Value
+  concept(node: ElmNode): Value
+  vocabulary(node: ElmNode): Value
+  /** Membership test of a value set or code system. */
+  membership(vocabulary: Value, node: ElmNode): CodeTest
+}
+
+/** Compiles nodes of one type. */
+export type NodeCompiler = (node: ElmNode, scope: Scope, compiler: Compiler) => Compute
+
+/** Compilers by node type. */
+export type NodeCompilers = Readonly<Record<string, NodeCompiler>>

@@ -1,0 +1,187 @@
+import { type ElmNode, nodesAt } from '../elm/node.js'
+import { failedEvaluation } from '../problem.js'
+import { compare, convertQuantity } from '../values/compare.js'
+import { addDecimals, decimalOfInteger, decimalOfUnits, subtractDecimals, truncateDecimal, type Decimal } from '../values/decimal.js'
+import { closedInterval, endOf, isAtMost, overlaps, pointOrder, startOf, unionOf } from '../values/interval.js'
+import { integer, long, neighbour } from '../values/point.js'
+import { addDuration } from '../values/temporal-arithmetic.js'
+import { PRECISIONS, precisionOf, withFields, type Temporal } from '../values/temporal.js'
+import { durationUnit, type UnitConversion } from '../values/units.js'
+import {
+  isDecimal,
+  isInterval,
+  isList,
+  isQuantity,
+  isTemporal,
+  quantity,
+  type Interval,
+  type Quantity,
+  type Value,
+} from '../values/value.js'
+import type { Compiler, Evaluation, NodeCompilers } from './compiler.js'
+import { twoOperands } from './operators.js'
+
+/** Operators on lists of intervals: `collapse` and `expand` (CQL reference, section 9). */
+export const EXPANSION: NodeCompilers = {
+  Collapse: (node, scope, compiler) => {
+    const [list, per] = twoOperands({ ...node, operand: [...nodesAt(node, 'operand'), { type: 'Null' }] }, scope, compiler)
+    return (evaluation) => {
+      const intervals = list(evaluation)
+      return isList(intervals) ? collapse(intervals.filter(isInterval), per(evaluation), compiler) : null
+    }
+  },
+  Expand: (node, scope, compiler) => {
+    const [source, per] = twoOperands({ ...node, operand: [...nodesAt(node, 'operand'), { type: 'Null' }] }, scope, compiler)
+    return (evaluation) => {
+      const [whole, step] = [source(evaluation), per(evaluation)]
+      if (isInterval(whole)) return steps(whole, step, evaluation, compiler).map(([low]) => low)
+      if (!isList(whole)) return null
+      const joined = collapse(whole.filter(isInterval), null, compiler)
+      return joined
+        .filter(isInterval)
+        .flatMap((interval) => steps(interval, step, evaluation, compiler).map(([low, high]) => closedInterval(low, high)))
+    }
+  },
+}
+
+/** Intervals that overlap, meet, or are not further apart than `per`, put together, in order. */
+function collapse(intervals: readonly Interval[], per: Value, compiler: Compiler): readonly Value[] {
+  const by = pointOrder(compiler.convert, undefined, compiler.offset)
+  const sorted = intervals.toSorted((a, b) => compare(startOf(a), startOf(b), compiler.convert) ?? 0)
+  const result: Interval[] = []
+  for (const interval of sorted) {
+    const last = result.at(-1)
+    const near = last === undefined ? undefined : reach(last, per, compiler)
+    if (last === undefined || near === undefined || (overlaps(near, interval, by) !== true && unionOf(near, interval, by) === null)) {
+      result.push(interval)
+      continue
+    }
+    const ends = isAtMost(endOf(interval), endOf(last), by) === true ? last : interval
+    result[result.length - 1] = { ...last, high: ends.high, highClosed: ends.highClosed }
+  }
+  return result
+}
+
+/** The interval with its end moved by `per`, so that what begins within that distance counts as near. */
+function reach(interval: Interval, per: Value, compiler: Compiler): Interval {
+  const end = endOf(interval)
+  if (!isQuantity(per) || end === null) return interval
+  return { ...interval, high: moved(end, per, compiler.convert) ?? end, highClosed: true }
+}
+
+/** A point moved on by an amount; `undefined` when it cannot be. */
+function moved(point: Value, by: Quantity, convert: UnitConversion): Value | undefined {
+  if (isTemporal(point)) return addDuration(point, by.value, by.unit, 1)
+  const amount = isQuantity(point) ? convertQuantity(by, point.unit, convert) : by
+  if (amount === undefined) return undefined
+  if (isQuantity(point)) {
+    const sum = addDecimals(point.value, amount.value)
+    return sum === undefined ? undefined : quantity(sum, point.unit)
+  }
+  if (isDecimal(point)) return addDecimals(point, amount.value)
+  const whole = Number(BigInt(amount.value.units) / 100_000_000n)
+  if (typeof point === 'number') return integer(point + whole) ?? undefined
+  return typeof point === 'bigint' ? (long(point + BigInt(whole)) ?? undefined) : undefined
+}
+
+/** The first and last points of the parts of an interval that are `per` long; a rest that is shorter is left out. */
+function steps(
+  interval: Interval,
+  per: Value,
+  evaluation: Evaluation,
+  { convert, offset }: Compiler,
+): readonly (readonly [Value, Value])[] {
+  const [start, end] = [startOf(interval), endOf(interval)]
+  if (start === null || end === null) return []
+  const step = isQuantity(per) ? per : defaultStep(start, end)
+  const fitted = fitPoints(start, end, step)
+  if (fitted === undefined) return []
+  const by = pointOrder(convert, undefined, offset)
+  const result: (readonly [Value, Value])[] = []
+  let low: Value = fitted.start
+  for (;;) {
+    evaluation.spend(1)
+    const next: Value | undefined = moved(low, step, convert)
+    if (next === undefined || compare(next, low, convert) !== 1) return result
+    const high = beforeNext(next, fitted.gap)
+    if (high === undefined || isAtMost(high, fitted.end, by) !== true) return result
+    result.push([low, high])
+    low = next
+  }
+}
+
+function beforeNext(next: Value, step: Decimal | undefined): Value | undefined {
+  if (step === undefined) return neighbour(next, -1)
+  if (isDecimal(next)) return subtractDecimals(next, step)
+  if (!isQuantity(next)) return undefined
+  const value = subtractDecimals(next.value, step)
+  return value === undefined ? undefined : quantity(value, next.unit)
+}
+
+interface FittedPoints {
+  readonly start: Value
+  readonly end: Value
+  /** Distance of neighbouring points at the precision of the step; undefined where the type's own is meant. */
+  readonly gap: Decimal | undefined
+}
+
+/** Bounds at the precision of the step: dates are cut off to it, decimals to its places. `undefined` when the step is finer than a bound. */
+function fitPoints(start: Value, end: Value, step: Quantity): FittedPoints | undefined {
+  if (isTemporal(start) && isTemporal(end)) return fitDates(start, end, step)
+  if (typeof start === 'number' || typeof start === 'bigint') return { start, end, gap: undefined }
+  const [low, high] = [amountOf(start), amountOf(end)]
+  if (low === undefined || high === undefined) return undefined
+  const places = step.value.places
+  const spacing = decimalOfUnits(10 ** (8 - places), places)
+  const [first, last] = [truncateDecimal(low, places), truncateDecimal(high, places)]
+  if (first === undefined || last === undefined) return undefined
+  const made = (value: Decimal): Value => (isQuantity(start) ? quantity(value, start.unit) : value)
+  return { start: made(first), end: made(last), gap: spacing }
+}
+
+function amountOf(value: Value): Decimal | undefined {
+  return isQuantity(value) ? value.value : isDecimal(value) ? value : undefined
+}
+
+function fitDates(start: Temporal, end: Temporal, step: Quantity): FittedPoints | undefined {
+  const unit = durationUnit(step.unit)
+  const precision = precisionOf(PRECISIONS.findIndex((name) => name === (unit === 'week' ? 'day' : unit)))
+  if (precision === undefined || precision > start.precision || precision > end.precision) return undefined
+  const [low, high] = [withFields(start, start.fields, precision), withFields(end, end.fields, precision)]
+  return low === undefined || high === undefined ? undefined : { start: low, end: high, gap: undefined }
+}
+
+const ONE = decimalOfInteger(1)
+
+/** One unit of the coarser of both bounds. */
+function defaultStep(start: Value, end: Value): Quantity {
+  const one: Decimal = ONE ?? { kind: 'decimal', units: 100_000_000, places: 0 }
+  if (isTemporal(start) && isTemporal(end)) return quantity(one, PRECISIONS[Math.min(start.precision, end.precision)] ?? 'day')
+  if (isQuantity(start)) return quantity(finerOf(start.value, isQuantity(end) ? end.value : one), start.unit)
+  return isDecimal(start) && isDecimal(end) ? quantity(finerOf(start, end)) : quantity(one)
+}
+
+/** One step of the coarser of two decimals. */
+function finerOf(a: Decimal, b: Decimal): Decimal {
+  const places = Math.min(a.places, b.places)
+  return { kind: 'decimal', units: 10 ** (8 - places), places }
+}
+
+/** The distance of the bounds (`width`), or that plus one point (`size`). */
+export function quantityWidth(interval: Interval, convert: UnitConversion, what: 'width' | 'size', node: ElmNode): Value {
+  const [start, end] = [startOf(interval), endOf(interval)]
+  if (start === null || end === null) return null
+  if (isTemporal(start)) throw failedEvaluation(`${what} is not defined for intervals of dates and times.`, node)
+  const last = what === 'size' ? neighbour(end, 1) : end
+  return last === undefined ? null : distance(start, last, convert)
+}
+
+function distance(start: Value, end: Value, convert: UnitConversion): Value {
+  if (typeof start === 'number' && typeof end === 'number') return integer(end - start)
+  if (typeof start === 'bigint' && typeof end === 'bigint') return long(end - start)
+  if (isDecimal(start) && isDecimal(end)) return subtractDecimals(end, start) ?? null
+  if (!isQuantity(start) || !isQuantity(end)) return null
+  const last = convertQuantity(end, start.unit, convert)
+  const value = last === undefined ? undefined : subtractDecimals(last.value, start.value)
+  return value === undefined ? null : quantity(value, start.unit)
+}

@@ -1,0 +1,202 @@
+import { flagAt, nodesAt, typeOf, type ElmNode } from '../elm/node.js'
+import { readTypeSpecifier, resultTypeOf, type TypeSpecifier } from '../elm/type-specifier.js'
+import { failedEvaluation } from '../problem.js'
+import { equal, listHas } from '../values/equality.js'
+import {
+  asInterval,
+  both,
+  differenceOf,
+  either,
+  endOf,
+  includes,
+  intersectionOf,
+  intervalOf,
+  isAtMost,
+  isBefore,
+  isSame,
+  isValidInterval,
+  meetsBefore,
+  negated,
+  overlaps,
+  pointIn,
+  startOf,
+  unionOf,
+  type PointOrder,
+} from '../values/interval.js'
+import { isInterval, isList, type Interval, type Value } from '../values/value.js'
+import { quantityWidth } from './expand.js'
+import type { Compiler, NodeCompiler, NodeCompilers } from './compiler.js'
+import { distinctValues, exceptLists, intersectLists, unionLists } from './list.js'
+import { optionalAt, orderAt, pointTypeAt, twoOperands, unary } from './operators.js'
+
+/** Interval operators, and those that lists share with intervals (CQL reference, sections 9 and 10). */
+export const INTERVAL: NodeCompilers = {
+  Interval: selector,
+  Start: unary((value) => (isInterval(value) ? startOf(value) : null)),
+  End: unary((value) => (isInterval(value) ? endOf(value) : null)),
+  Width: unary((value, { convert }, node) => (isInterval(value) ? quantityWidth(value, convert, 'width', node) : null)),
+  Size: unary((value, { convert }, node) => (isInterval(value) ? quantityWidth(value, convert, 'size', node) : null)),
+  PointFrom: unary((value, { convert }, node) => (isInterval(value) ? onlyPoint(value, convert, node) : null)),
+  Overlaps: onIntervals(overlaps),
+  OverlapsBefore: onIntervals((a, b, by) => both(isBefore(startOf(a), startOf(b), by), overlaps(a, b, by))),
+  OverlapsAfter: onIntervals((a, b, by) => both(isBefore(endOf(b), endOf(a), by), overlaps(a, b, by))),
+  Meets: onIntervals((a, b, by) => either(meetsBefore(a, b, by), meetsBefore(b, a, by))),
+  MeetsBefore: onIntervals(meetsBefore),
+  MeetsAfter: onIntervals((a, b, by) => meetsBefore(b, a, by)),
+  Starts: onIntervals((a, b, by) => both(isSame(startOf(a), startOf(b), by), isAtMost(endOf(a), endOf(b), by))),
+  Ends: onIntervals((a, b, by) => both(isAtMost(startOf(b), startOf(a), by), isSame(endOf(a), endOf(b), by))),
+  Before: onIntervals((a, b, by) => isBefore(endOf(a), startOf(b), by)),
+  After: onIntervals((a, b, by) => isBefore(endOf(b), startOf(a), by)),
+  SameOrBefore: onIntervals((a, b, by) => isAtMost(endOf(a), startOf(b), by)),
+  SameOrAfter: onIntervals((a, b, by) => isAtMost(endOf(b), startOf(a), by)),
+  SameAs: onIntervals((a, b, by) => both(isSame(startOf(a), startOf(b), by), isSame(endOf(a), endOf(b), by))),
+  In: membership((point, whole, by) => memberOf(point, whole, by)),
+  Contains: membership((point, whole, by) => memberOf(point, whole, by), 'reversed'),
+  ProperIn: membership(properMemberOf),
+  ProperContains: membership(properMemberOf, 'reversed'),
+  Includes: containment((a, b, by) => included(b, a, by)),
+  IncludedIn: containment((a, b, by) => included(a, b, by)),
+  ProperIncludes: containment((a, b, by) => properlyIncluded(b, a, by)),
+  ProperIncludedIn: containment((a, b, by) => properlyIncluded(a, b, by)),
+  Union: setOperator(unionOf, unionLists, 'keep'),
+  Intersect: setOperator(intersectionOf, intersectLists, 'null'),
+  Except: setOperator(differenceOf, exceptLists, 'left'),
+}
+
+function selector(...[node, scope, compiler]: Parameters<NodeCompiler>): ReturnType<NodeCompiler> {
+  const [low, high] = [optionalAt(node, 'low', scope, compiler), optionalAt(node, 'high', scope, compiler)]
+  const [lowClosed, highClosed] = [
+    optionalAt(node, 'lowClosedExpression', scope, compiler),
+    optionalAt(node, 'highClosedExpression', scope, compiler),
+  ]
+  const [lowFlag, highFlag] = [flagAt(node, 'lowClosed') ?? true, flagAt(node, 'highClosed') ?? true]
+  const pointType = pointTypeAt(node)
+  return (evaluation) => {
+    const [lowValue, highValue] = [low(evaluation), high(evaluation)]
+    if (lowValue === null && highValue === null && pointType === undefined) return null
+    const made = intervalOf({
+      low: lowValue,
+      high: highValue,
+      lowClosed: (lowClosed(evaluation) ?? lowFlag) === true,
+      highClosed: (highClosed(evaluation) ?? highFlag) === true,
+      pointType,
+    })
+    if (!isValidInterval(made, compiler.convert))
+      throw failedEvaluation('The low bound of an interval must not be above the high bound.', node)
+    return made
+  }
+}
+
+function onlyPoint(interval: Interval, convert: Compiler['convert'], node: ElmNode): Value {
+  const [start, end] = [startOf(interval), endOf(interval)]
+  if (start === null || end === null) return null
+  if (equal(start, end, convert) !== true) throw failedEvaluation('point from needs an interval of one point.', node)
+  return start
+}
+
+type IntervalRelation = (a: Interval, b: Interval, by: PointOrder) => boolean | null
+
+/** A relation of two intervals, or points; null when one is null. */
+function onIntervals(relation: IntervalRelation): NodeCompiler {
+  return (node, scope, compiler) => {
+    const [left, right] = twoOperands(node, scope, compiler)
+    const by = orderAt(node, compiler)
+    return (evaluation) => {
+      const [a, b] = [asInterval(left(evaluation)), asInterval(right(evaluation))]
+      return a === null || b === null ? null : relation(a, b, by)
+    }
+  }
+}
+
+type Membership = (item: Value, whole: Interval | readonly Value[], by: PointOrder) => boolean | null
+
+/** Whether a value is in a list or interval; operands of `Contains` are the other way round. */
+function membership(test: Membership, order: 'in order' | 'reversed' = 'in order'): NodeCompiler {
+  return (node, scope, compiler) => {
+    const [left, right] = twoOperands(node, scope, compiler)
+    const [item, whole] = order === 'reversed' ? [right, left] : [left, right]
+    const by = orderAt(node, compiler)
+    const isListType = staticOperand(node, order === 'reversed' ? 0 : 1)?.kind === 'list'
+    return (evaluation) => {
+      const [value, container] = [item(evaluation), whole(evaluation)]
+      if (container === null) return isListType || order === 'in order' ? false : null
+      return isList(container) || isInterval(container) ? test(value, container, by) : null
+    }
+  }
+}
+
+/** The static type of an operand, by signature or result type. */
+function staticOperand(node: ElmNode, index: number): TypeSpecifier | undefined {
+  const signature = nodesAt(node, 'signature')[index]
+  if (signature !== undefined) return readTypeSpecifier(signature)
+  const operand = nodesAt(node, 'operand')[index]
+  return operand === undefined ? undefined : resultTypeOf(operand)
+}
+
+function memberOf(item: Value, whole: Interval | readonly Value[], by: PointOrder): boolean | null {
+  if (isInterval(whole)) return pointIn(item, whole, by)
+  return listHas(whole, item, by.convert) || (by.precision !== undefined && whole.some((one) => isSame(one, item, by) === true))
+}
+
+function properMemberOf(item: Value, whole: Interval | readonly Value[], by: PointOrder): boolean | null {
+  if (isInterval(whole)) return both(isBefore(startOf(whole), item, by), isBefore(item, endOf(whole), by))
+  const distinct = distinctValues(whole, by.convert)
+  if (distinct.length < 2) return false
+  if (listHas(distinct, item, by.convert)) return true
+  return item !== null && distinct.some((one) => one !== null && equal(one, item, by.convert) === null) ? null : false
+}
+
+type Containment = (part: Value, whole: Value, by: PointOrder) => boolean | null
+
+function containment(test: Containment): NodeCompiler {
+  return (node, scope, compiler) => {
+    const [left, right] = twoOperands(node, scope, compiler)
+    const by = orderAt(node, compiler)
+    const flips = typeOf(node).endsWith('Includes')
+    const isListType = staticOperand(node, flips ? 0 : 1)?.kind === 'list'
+    return (evaluation) => {
+      const [a, b] = [left(evaluation), right(evaluation)]
+      if (isListType && (flips ? a : b) === null && (flips ? b : a) !== null) return isList(flips ? b : a) ? null : false
+      if (a === null || b === null) return null
+      return test(a, b, by)
+    }
+  }
+}
+
+function included(part: Value, whole: Value, by: PointOrder): boolean | null {
+  if (isList(whole)) return isList(part) ? part.every((item) => listHas(whole, item, by.convert)) : listHas(whole, part, by.convert)
+  if (!isInterval(whole)) return null
+  return isInterval(part) ? includes(whole, part, by) : pointIn(part, whole, by)
+}
+
+function properlyIncluded(part: Value, whole: Value, by: PointOrder): boolean | null {
+  if (isList(whole)) {
+    const items = isList(part) ? part : [part]
+    return (
+      items.every((item) => listHas(whole, item, by.convert)) &&
+      distinctValues(whole, by.convert).length > distinctValues(items, by.convert).length
+    )
+  }
+  if (!isInterval(whole)) return null
+  if (!isInterval(part)) return properMemberOf(part, whole, by)
+  const same = both(isSame(startOf(whole), startOf(part), by), isSame(endOf(whole), endOf(part), by))
+  return both(includes(whole, part, by), negated(same))
+}
+
+type IntervalOperation = (a: Interval, b: Interval, by: PointOrder) => Interval | null
+type ListOperation = (a: readonly Value[], b: readonly Value[], compiler: Compiler) => readonly Value[]
+
+/** Union, intersection and difference: null lists count as empty for `union`, and on the right of `except`. */
+function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList: 'keep' | 'null' | 'left'): NodeCompiler {
+  return (node, scope, compiler) => {
+    const [left, right] = twoOperands(node, scope, compiler)
+    const by = orderAt(node, compiler)
+    return (evaluation) => {
+      const [a, b] = [left(evaluation), right(evaluation)]
+      if (isInterval(a) && isInterval(b)) return onPair(a, b, by)
+      if (isList(a) && isList(b)) return onLists(a, b, compiler)
+      if (nullList === 'keep' && (isList(a) || isList(b))) return onLists(isList(a) ? a : [], isList(b) ? b : [], compiler)
+      return nullList === 'left' && isList(a) && b === null ? onLists(a, [], compiler) : null
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
+import { failedEvaluation } from '../problem.js'
+import { listHas } from '../values/equality.js'
+import type { UnitConversion } from '../values/units.js'
+import { isFhir, isList, type Value } from '../values/value.js'
+import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
+import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands, unary } from './operators.js'
+
+/** List operators (CQL reference, section 10). */
+export const LIST: NodeCompilers = {
+  List: (node, scope, compiler) => {
+    const elements = nodesAt(node, 'element').map((element) => compiler.compile(element, scope))
+    return (evaluation) => elements.map((element) => element(evaluation))
+  },
+  ToList: (node, scope, compiler) => {
+    const operand = compiler.compile(operandOf(node), scope)
+    return (evaluation) => {
+      const value = operand(evaluation)
+      return value === null ? [] : [value]
+    }
+  },
+  Exists: (node, scope, compiler) => {
+    const operand = compiler.compile(operandOf(node), scope)
+    return (evaluation) => {
+      const list = operand(evaluation)
+      return isList(list) && list.some((item) => item !== null)
+    }
+  },
+  Distinct: unary((value, { convert }) => (isList(value) ? distinctValues(value, convert) : null)),
+  Flatten: unary((value) => (isList(value) ? value.flatMap((item) => (item === null ? [] : isList(item) ? item : [item])) : null)),
+  SingletonFrom: unary((value, _, node) => singleton(value, node)),
+  Length: (node, scope, compiler) => {
+    const operand = compiler.compile(operandOf(node), scope)
+    const isText = textAt(operandOf(node), 'resultTypeName')?.endsWith('}String') ?? false
+    return (evaluation) => {
+      const value = operand(evaluation)
+      if (typeof value === 'string' || isList(value)) return value.length
+      return isText || value !== null || isTextSignature(node) ? null : 0
+    }
+  },
+  First: (node, scope, compiler) => end(node, scope, compiler, 'first'),
+  Last: (node, scope, compiler) => end(node, scope, compiler, 'last'),
+  IndexOf: (node, scope, compiler) => {
+    const [source, element] = [optionalAt(node, 'source', scope, compiler), optionalAt(node, 'element', scope, compiler)]
+    return (evaluation) => {
+      const [list, wanted] = [source(evaluation), element(evaluation)]
+      return isList(list) && wanted !== null ? list.findIndex((item) => listHas([item], wanted, compiler.convert)) : null
+    }
+  },
+  Indexer: (node, scope, compiler) => {
+    const [source, position] = twoOperands(node, scope, compiler)
+    return (evaluation) => {
+      const [whole, index] = [source(evaluation), position(evaluation)]
+      if (typeof index !== 'number' || index < 0) return null
+      return isList(whole) ? (whole[index] ?? null) : typeof whole === 'string' ? (whole[index] ?? null) : null
+    }
+  },
+  Slice: (node, scope, compiler) => {
+    const source = compiler.compile(requiredAt(node, 'source'), scope)
+    const [startIndex, endIndex] = [optionalAt(node, 'startIndex', scope, compiler), optionalAt(node, 'endIndex', scope, compiler)]
+    return (evaluation) => {
+      const [list, start, stop] = [source(evaluation), startIndex(evaluation), endIndex(evaluation)]
+      return isList(list) ? slice(list, start, stop) : null
+    }
+  },
+  Current: (_, scope) => slotValue(scope.current),
+  Iteration: (_, scope) => slotValue(scope.index),
+  Total: (_, scope) => slotValue(scope.total),
+  Filter: (node, scope, compiler) => {
+    const [source, condition, slot] = eachOf(node, scope, compiler, 'condition')
+    return (evaluation) => {
+      const list = source(evaluation)
+      if (!isList(list)) return null
+      return list.filter((item) => {
+        evaluation.slots[slot] = item
+        return condition(evaluation) === true
+      })
+    }
+  },
+  ForEach: (node, scope, compiler) => {
+    const [source, element, slot] = eachOf(node, scope, compiler, 'element')
+    return (evaluation) => {
+      const list = source(evaluation)
+      if (!isList(list)) return null
+      return list.map((item) => {
+        evaluation.slots[slot] = item
+        return element(evaluation)
+      })
+    }
+  },
+  Times: (node, scope, compiler) => {
+    const [left, right] = operandsOf(node, scope, compiler)
+    return (evaluation) => {
+      const [a, b] = [left?.(evaluation) ?? null, right?.(evaluation) ?? null]
+      return isList(a) && isList(b) ? a.flatMap((one) => b.map((other) => [one, other])) : null
+    }
+  },
+  Descendents: (node, scope, compiler) => {
+    const source = compiler.compile(requiredAt(node, 'source'), scope)
+    return (evaluation) => {
+      const value = source(evaluation)
+      if (value === null) return null
+      if (isFhir(value)) throw failedEvaluation('Descendents of FHIR elements are not supported.', node)
+      return []
+    }
+  },
+}
+
+function isTextSignature(node: ElmNode): boolean {
+  return nodesAt(node, 'signature').some((type) => textAt(type, 'name')?.endsWith('}String') === true)
+}
+
+function slotValue(slot: number | undefined): Compute {
+  return (evaluation) => (slot === undefined ? null : (evaluation.slots[slot] ?? null))
+}
+
+function eachOf(node: ElmNode, scope: Scope, compiler: Compiler, member: string): readonly [Compute, Compute, number] {
+  const slot = compiler.slot()
+  return [
+    compiler.compile(requiredAt(node, 'source'), scope),
+    compiler.compile(requiredAt(node, member), { ...scope, current: slot }),
+    slot,
+  ]
+}
+
+function singleton(value: Value, node: ElmNode): Value {
+  if (!isList(value)) return value
+  if (value.length > 1) throw failedEvaluation(`singleton from needs a list of at most one element, this one has ${value.length}.`, node)
+  return value[0] ?? null
+}
+
+function end(node: ElmNode, scope: Scope, compiler: Compiler, which: 'first' | 'last'): Compute {
+  const source = compiler.compile(nodeAt(node, 'source') ?? operandOf(node), scope)
+  return (evaluation) => {
+    const list = source(evaluation)
+    return isList(list) ? (list.at(which === 'first' ? 0 : -1) ?? null) : null
+  }
+}
+
+/** Elements from one position up to another; none where the positions are outside of the list. */
+function slice(list: readonly Value[], start: Value, stop: Value): Value {
+  const from = typeof start === 'number' ? start : 0
+  const to = typeof stop === 'number' ? stop : list.length
+  if (to < 0) return list.slice(from, list.length + to)
+  return from < 0 || to <= from ? [] : list.slice(from, to)
+}
+
+/** The values without repetitions by `=`; nulls are one. */
+export function distinctValues(list: readonly Value[], convert: UnitConversion): readonly Value[] {
+  const simple = list.every((item) => typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean')
+  if (simple) return [...new Set(list)]
+  const kept: Value[] = []
+  const seen = new Set<Value>()
+  for (const item of list) {
+    if (seen.has(item)) continue
+    seen.add(item)
+    if (!listHas(kept, item, convert)) kept.push(item)
+  }
+  return kept
+}
+
+/** All values of both, without repetitions. */
+export function unionLists(a: readonly Value[], b: readonly Value[], { convert }: Compiler): readonly Value[] {
+  return distinctValues([...a, ...b], convert)
+}
+
+/** Values of the first that the second has too, without repetitions. */
+export function intersectLists(a: readonly Value[], b: readonly Value[], { convert }: Compiler): readonly Value[] {
+  return distinctValues(
+    a.filter((item) => listHas(b, item, convert)),
+    convert,
+  )
+}
+
+/** Values of the first that the second does not have, without repetitions. */
+export function exceptLists(a: readonly Value[], b: readonly Value[], { convert }: Compiler): readonly Value[] {
+  return distinctValues(
+    a.filter((item) => !listHas(b, item, convert)),
+    convert,
+  )
+}

@@ -1,0 +1,246 @@
+import { flagAt, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { invalidElm } from '../problem.js'
+import { compare } from '../values/compare.js'
+import { isList, isTemporal, type Tuple, type Value } from '../values/value.js'
+import type { Compiler, Compute, Evaluation, NodeCompilers, Scope } from './compiler.js'
+import { distinctValues } from './list.js'
+import { optionalAt, requiredAt } from './operators.js'
+
+/** Queries: sources, let, with and without, where, return, aggregate, sort (CQL author's guide, Queries). */
+export const QUERY: NodeCompilers = {
+  Query: (node, scope, compiler) => compileQuery(node, scope, compiler),
+  AliasRef: (node, scope) => slotNamed(node, scope),
+  QueryLetRef: (node, scope) => slotNamed(node, scope),
+  OperandRef: (node, scope) => {
+    const slot = scope.operands.get(textAt(node, 'name') ?? '')
+    if (slot === undefined) throw invalidElm(node, `There is no operand '${textAt(node, 'name')}'.`)
+    return (evaluation) => evaluation.slots[slot] ?? null
+  },
+  Sort: (node, scope, compiler) => {
+    const source = compiler.compile(requiredAt(node, 'source'), scope)
+    const order = compileSort(nodesAt(node, 'by'), scope, compiler)
+    return (evaluation) => {
+      const list = source(evaluation)
+      return isList(list) ? sorted(list, order, evaluation) : null
+    }
+  },
+  Aggregate: (node, scope, compiler) => {
+    const [current, total, index] = [compiler.slot(), compiler.slot(), compiler.slot()]
+    const source = compiler.compile(requiredAt(node, 'source'), scope)
+    const initial = optionalAt(node, 'initialValue', scope, compiler)
+    const iteration = compiler.compile(requiredAt(node, 'iteration'), { ...scope, current, total, index })
+    return (evaluation) => {
+      const list = source(evaluation)
+      let result = initial(evaluation)
+      for (const [position, item] of (isList(list) ? list : []).entries()) {
+        evaluation.slots[current] = item
+        evaluation.slots[total] = result
+        evaluation.slots[index] = position
+        result = iteration(evaluation)
+      }
+      return result
+    }
+  },
+}
+
+function slotNamed(node: ElmNode, scope: Scope): Compute {
+  const name = textAt(node, 'name') ?? ''
+  const slot = scope.aliases.get(name)
+  if (slot === undefined) throw invalidElm(node, `There is no alias '${name}'.`)
+  return (evaluation) => evaluation.slots[slot] ?? null
+}
+
+interface Source {
+  readonly alias: string
+  readonly slot: number
+  readonly compute: Compute
+}
+
+/** A row passes when the step says so; steps also fill the slots of lets. */
+type Step = (evaluation: Evaluation) => boolean
+
+function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute {
+  const aliases = new Map(outer.aliases)
+  const scope: Scope = { ...outer, aliases }
+  const sources = nodesAt(node, 'source').map((source) => compileSource(source, scope, aliases, compiler))
+  if (sources.length === 0) throw invalidElm(node, 'A query must have a source.')
+  const steps = [
+    ...nodesAt(node, 'let').map((part) => compileLet(part, scope, aliases, compiler)),
+    ...nodesAt(node, 'relationship').map((part) => compileRelationship(part, scope, compiler)),
+    ...conditionOf(node, scope, compiler),
+  ]
+  const aggregate = nodeAt(node, 'aggregate')
+  if (aggregate !== undefined) return compileAggregate(aggregate, { sources, steps }, scope, compiler)
+  const returned = nodeAt(node, 'return')
+  const row = returned === undefined ? wholeRow(sources) : compiler.compile(requiredAt(returned, 'expression'), scope)
+  const isDistinct = returned !== undefined && (flagAt(returned, 'distinct') ?? true)
+  const order = compileSort(nodesAt(nodeAt(node, 'sort') ?? {}, 'by'), outer, compiler)
+  return (evaluation) => {
+    const [first] = sources
+    const only = first?.compute(evaluation) ?? null
+    const isSingle = sources.length === 1 && !isList(only)
+    if (isSingle && only === null) return null
+    const rows: Value[] = []
+    eachRow(sources, steps, evaluation, () => rows.push(row(evaluation)))
+    if (isSingle) return rows[0] ?? null
+    const kept = isDistinct ? distinctValues(rows, compiler.convert) : rows
+    return order === undefined ? kept : sorted(kept, order, evaluation)
+  }
+}
+
+function compileSource(node: ElmNode, scope: Scope, aliases: Map<string, number>, compiler: Compiler): Source {
+  const compute = compiler.compile(requiredAt(node, 'expression'), scope)
+  const [alias, slot] = [textAt(node, 'alias') ?? '', compiler.slot()]
+  aliases.set(alias, slot)
+  return { alias, slot, compute }
+}
+
+function compileLet(node: ElmNode, scope: Scope, aliases: Map<string, number>, compiler: Compiler): Step {
+  const compute = compiler.compile(requiredAt(node, 'expression'), scope)
+  const slot = compiler.slot()
+  aliases.set(textAt(node, 'identifier') ?? '', slot)
+  return (evaluation) => {
+    evaluation.slots[slot] = compute(evaluation)
+    return true
+  }
+}
+
+/** `with` keeps rows for which some item meets the condition, `without` those for which none does. */
+function compileRelationship(node: ElmNode, outer: Scope, compiler: Compiler): Step {
+  const aliases = new Map(outer.aliases)
+  const { slot, compute } = compileSource(node, { ...outer, aliases }, aliases, compiler)
+  const condition = compiler.compile(requiredAt(node, 'suchThat'), { ...outer, aliases })
+  const wanted = typeOf(node) !== 'Without'
+  return (evaluation) => {
+    const related = compute(evaluation)
+    const items = isList(related) ? related : related === null ? [] : [related]
+    return (
+      wanted ===
+      items.some((item) => {
+        evaluation.slots[slot] = item
+        evaluation.spend(1)
+        return condition(evaluation) === true
+      })
+    )
+  }
+}
+
+function conditionOf(node: ElmNode, scope: Scope, compiler: Compiler): readonly Step[] {
+  const where = nodeAt(node, 'where')
+  if (where === undefined) return []
+  const condition = compiler.compile(where, scope)
+  return [(evaluation) => condition(evaluation) === true]
+}
+
+function wholeRow(sources: readonly Source[]): Compute {
+  const [only] = sources
+  if (sources.length === 1 && only !== undefined) return (evaluation) => evaluation.slots[only.slot] ?? null
+  return (evaluation): Tuple => ({
+    kind: 'tuple',
+    elements: new Map(sources.map(({ alias, slot }) => [alias, evaluation.slots[slot] ?? null])),
+  })
+}
+
+/** Calls for each combination of the sources' items that passes all steps. */
+function eachRow(sources: readonly Source[], steps: readonly Step[], evaluation: Evaluation, emit: () => void): void {
+  const visit = (index: number): void => {
+    const source = sources[index]
+    if (source === undefined) {
+      if (steps.every((step) => step(evaluation))) emit()
+      return
+    }
+    const value = source.compute(evaluation)
+    for (const item of isList(value) ? value : value === null ? [] : [value]) {
+      evaluation.slots[source.slot] = item
+      evaluation.spend(1)
+      visit(index + 1)
+    }
+  }
+  visit(0)
+}
+
+/** What rows a query goes through. */
+interface Rows {
+  readonly sources: readonly Source[]
+  readonly steps: readonly Step[]
+}
+
+function compileAggregate(node: ElmNode, { sources, steps }: Rows, scope: Scope, compiler: Compiler): Compute {
+  const slot = compiler.slot()
+  const aliases = new Map([...scope.aliases, [textAt(node, 'identifier') ?? '', slot]])
+  const starting = optionalAt(node, 'starting', scope, compiler)
+  const expression = compiler.compile(requiredAt(node, 'expression'), { ...scope, aliases })
+  const isDistinct = flagAt(node, 'distinct') === true
+  return (evaluation) => {
+    let result = starting(evaluation)
+    const rows: Value[][] = []
+    eachRow(sources, steps, evaluation, () => rows.push(sources.map((source) => evaluation.slots[source.slot] ?? null)))
+    const kept = isDistinct ? distinctRows(rows, compiler) : rows
+    for (const row of kept) {
+      for (const [index, source] of sources.entries()) evaluation.slots[source.slot] = row[index] ?? null
+      for (const step of steps) step(evaluation)
+      evaluation.slots[slot] = result
+      result = expression(evaluation)
+    }
+    return result
+  }
+}
+
+function distinctRows(rows: readonly (readonly Value[])[], { convert }: Compiler): readonly (readonly Value[])[] {
+  return distinctValues(rows, convert).filter(isList)
+}
+
+/** The sort keys of an item, and the direction of each. */
+interface SortKey {
+  readonly key: (item: Value, evaluation: Evaluation) => Value
+  readonly sign: 1 | -1
+  readonly compiler: Compiler
+}
+
+function compileSort(by: readonly ElmNode[], scope: Scope, compiler: Compiler): readonly SortKey[] | undefined {
+  if (by.length === 0) return undefined
+  return by.map((part) => ({
+    key: sortKey(part, scope, compiler),
+    sign: textAt(part, 'direction')?.startsWith('desc') === true ? -1 : 1,
+    compiler,
+  }))
+}
+
+function sortKey(node: ElmNode, scope: Scope, compiler: Compiler): SortKey['key'] {
+  const type = typeOf(node)
+  if (type === 'ByDirection') return (item) => item
+  const slot = compiler.slot()
+  const inner: Scope = { ...scope, item: slot, current: slot }
+  const expression =
+    type === 'ByColumn' ? { type: 'Property', path: textAt(node, 'path'), source: { type: 'Current' } } : requiredAt(node, 'expression')
+  const compute = compiler.compile(expression, inner)
+  return (item, evaluation) => {
+    evaluation.slots[slot] = item
+    return compute(evaluation)
+  }
+}
+
+/** Sorts stably; nulls come first ascending and last descending. */
+function sorted(list: readonly Value[], order: readonly SortKey[] | undefined, evaluation: Evaluation): readonly Value[] {
+  if (order === undefined) return list
+  evaluation.spend(list.length)
+  const rows = list.map((item) => ({ item, keys: order.map(({ key }) => key(item, evaluation)) }))
+  return rows.toSorted((a, b) => compareKeys(a.keys, b.keys, order)).map(({ item }) => item)
+}
+
+/** Dates whose known fields do not decide are ordered by the first moment that they may mean. */
+function byFirstMoment(a: Value, b: Value): number {
+  return isTemporal(a) && isTemporal(b) ? Math.sign(a.low - b.low) : 0
+}
+
+function compareKeys(a: readonly Value[], b: readonly Value[], order: readonly SortKey[]): number {
+  for (const [index, { sign, compiler }] of order.entries()) {
+    const [first, second] = [a[index] ?? null, b[index] ?? null]
+    const result =
+      first === null || second === null
+        ? Number(first !== null) - Number(second !== null)
+        : (compare(first, second, compiler.convert) ?? byFirstMoment(first, second))
+    if (result !== 0) return sign * result
+  }
+  return 0
+}

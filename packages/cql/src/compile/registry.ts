@@ -1,0 +1,29 @@
+import { AGGREGATE } from './aggregate.js'
+import { ARITHMETIC } from './arithmetic.js'
+import { CLINICAL } from './clinical.js'
+import { COMPARISON } from './comparison.js'
+import type { NodeCompilers } from './compiler.js'
+import { EXPANSION } from './expand.js'
+import { INTERVAL } from './interval.js'
+import { LIST } from './list.js'
+import { LOGICAL } from './logical.js'
+import { QUERY } from './query.js'
+import { STRING } from './string.js'
+import { TEMPORAL } from './temporal.js'
+import { TYPE } from './type.js'
+
+/** The compiler of every node type that is understood; adding one is a line in the table of its family. */
+export const NODE_COMPILERS: NodeCompilers = {
+  ...TYPE,
+  ...LOGICAL,
+  ...COMPARISON,
+  ...ARITHMETIC,
+  ...TEMPORAL,
+  ...INTERVAL,
+  ...EXPANSION,
+  ...LIST,
+  ...QUERY,
+  ...AGGREGATE,
+  ...STRING,
+  ...CLINICAL,
+}

@@ -1,0 +1,64 @@
+/** A node of an ELM document: an object with a `type`, as the JSON form of the specification writes it. */
+export interface ElmNode {
+  readonly [member: string]: unknown
+}
+
+/** The node type: `Add`, `Query`; the empty text for parts that have none, such as sources of a query. */
+export function typeOf(node: ElmNode): string {
+  return textAt(node, 'type') ?? ''
+}
+
+/** Whether a JSON value is an object. */
+export function isNode(value: unknown): value is ElmNode {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A member that is a node. */
+export function nodeAt(node: ElmNode, member: string): ElmNode | undefined {
+  const value = Object.hasOwn(node, member) ? node[member] : undefined
+  return isNode(value) ? value : undefined
+}
+
+/** The nodes of a member that is a list of them; a single node counts as a list of one. */
+export function nodesAt(node: ElmNode, member: string): readonly ElmNode[] {
+  const value = Object.hasOwn(node, member) ? node[member] : undefined
+  if (Array.isArray(value)) return value.filter(isNode)
+  return isNode(value) ? [value] : []
+}
+
+/** A member that is a text. */
+export function textAt(node: ElmNode, member: string): string | undefined {
+  const value = Object.hasOwn(node, member) ? node[member] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+/** A member that is a text, number or boolean, as a text without exponent. */
+export function scalarAt(node: ElmNode, member: string): string | undefined {
+  const value = Object.hasOwn(node, member) ? node[member] : undefined
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'number') return undefined
+  const text = String(value)
+  return text.includes('e') ? value.toFixed(8) : text
+}
+
+/** A member that is a boolean, however it is written. */
+export function flagAt(node: ElmNode, member: string): boolean | undefined {
+  const value = Object.hasOwn(node, member) ? node[member] : undefined
+  if (typeof value === 'boolean') return value
+  return value === 'true' ? true : value === 'false' ? false : undefined
+}
+
+/** The name of a type without its namespace: `Integer` of `{urn:hl7-org:elm-types:r1}Integer`. */
+export function localName(qualified: string): string {
+  return qualified.slice(qualified.indexOf('}') + 1)
+}
+
+/** The namespace of a type's name; empty when it has none. */
+export function namespaceOf(qualified: string): string {
+  return qualified.startsWith('{') ? qualified.slice(1, qualified.indexOf('}')) : ''
+}
+
+/** Where a node stands in the CQL text (`4:11-4:17`) or, without locators, its local id. */
+export function placeOf(node: ElmNode): string | undefined {
+  return textAt(node, 'locator') ?? (textAt(node, 'localId') === undefined ? undefined : `#${textAt(node, 'localId')}`)
+}

@@ -1,0 +1,202 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import { nodeAt, nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
+import type { CqlTranslator, TranslationProblem } from '../translator/translator.js'
+
+/** A Library resource, as far as it matters here. */
+export type LibraryResource = Readonly<Record<string, unknown>>
+
+/** ELM by library identifier. */
+export type ElmLibraries = ReadonlyMap<string, ElmNode>
+
+/** A library with everything that it includes. */
+export interface LoadedLibrary {
+  readonly elm: ElmNode
+  /** Included libraries by identifier, FHIRHelpers not among them. */
+  readonly includes: ElmLibraries
+}
+
+/** How Library resources become ELM. */
+export interface LibraryLoading {
+  readonly ctx: OperationContext
+  /** Translates libraries that have CQL text only; these are refused when absent. */
+  readonly translator: CqlTranslator | undefined
+}
+
+const MAX_LIBRARIES = 100
+const BUILT_IN = 'FHIRHelpers'
+
+/**
+ * The ELM of a Library resource and of all libraries that it includes, directly or not.
+ *
+ * Published ELM is taken where it is there, else the CQL text is translated. Included libraries are found by canonical: the url of the
+ * including library with the other name, and the version that it states.
+ *
+ * @throws {OperationError} `definition-required` for a Library without ELM and CQL; `not-supported` for one with CQL only when there is no
+ *   translator; `definition-invalid` for text with errors, naming line and column; `definition-not-found` for an include that is not there.
+ */
+export async function loadLibrary(loading: LibraryLoading, resource: LibraryResource): Promise<LoadedLibrary> {
+  const elm = publishedElm(resource)
+  if (elm !== undefined) return { elm, includes: await includedElm(loading, elm, urlOf(resource)) }
+  const text = cqlText(resource)
+  if (text === undefined)
+    throw new OperationError(
+      'definition-required',
+      `Library ${nameOf(resource)} has neither ELM (application/elm+json) nor CQL (text/cql).`,
+      {
+        expression: ['Library.content'],
+      },
+    )
+  return await translated(loading, text, urlOf(resource))
+}
+
+/**
+ * Translates a library, and what it includes.
+ *
+ * @param base The url of the Library resource, by which includes are found.
+ * @throws {OperationError} as `loadLibrary`.
+ */
+export async function translated(loading: LibraryLoading, text: string, base: string | undefined): Promise<LoadedLibrary> {
+  const { translator } = loading
+  if (translator === undefined)
+    throw new OperationError(
+      'not-supported',
+      'CQL text cannot be evaluated here, because no translator is set up; a Library may bring ELM instead.',
+    )
+  const texts = new Map<string, string>()
+  const published = new Map<string, ElmNode>()
+  await collectIncludes(loading, { text, base }, texts, published)
+  const elm = checked(await translator.translate(text, texts))
+  const includes = new Map(published)
+  for (const [id, source] of texts) includes.set(id, checked(await translator.translate(source, texts)))
+  return { elm, includes }
+}
+
+function checked({ elm, problems }: { readonly elm: unknown; readonly problems: readonly TranslationProblem[] }): ElmNode {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0)
+    throw new OperationError('definition-invalid', `The CQL has errors: ${errors.slice(0, 3).map(problemText).join(' ')}`)
+  if (!isNode(elm)) throw new OperationError('definition-invalid', 'The translator gave no ELM.')
+  return elm
+}
+
+function problemText({ message, line, column }: TranslationProblem): string {
+  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
+  return `${message.replace(/\.$/, '')}${place}.`
+}
+
+interface Source {
+  readonly text: string
+  readonly base: string | undefined
+}
+
+const INCLUDE = /^[ \t]*include[ \t]+([\w."]{1,200})(?:[ \t]+version[ \t]+'([^']{1,100})')?/gm
+
+/** Collects what a text includes, depth first. */
+async function collectIncludes(
+  loading: LibraryLoading,
+  { text, base }: Source,
+  texts: Map<string, string>,
+  published: Map<string, ElmNode>,
+): Promise<void> {
+  for (const [, path = '', version] of text.matchAll(INCLUDE)) {
+    const id = path.replaceAll('"', '').split('.').at(-1) ?? ''
+    if (id === BUILT_IN || texts.has(id)) continue
+    checkCount(texts.size)
+    const resource = await findLibrary(loading.ctx, { id, version, base })
+    const source = cqlText(resource)
+    if (source === undefined)
+      throw new OperationError(
+        'definition-required',
+        `Library ${nameOf(resource)} has no CQL text, which a library with CQL text includes.`,
+      )
+    texts.set(id, source)
+    await collectIncludes(loading, { text: source, base: urlOf(resource) ?? base }, texts, published)
+  }
+}
+
+async function includedElm(
+  loading: LibraryLoading,
+  elm: ElmNode,
+  base: string | undefined,
+  known = new Map<string, ElmNode>(),
+): Promise<ElmLibraries> {
+  const library = nodeAt(elm, 'library') ?? elm
+  for (const include of nodesAt(nodeAt(library, 'includes') ?? {}, 'def')) {
+    const id = (textAt(include, 'path') ?? '').split(/[./]/).at(-1) ?? ''
+    if (id === BUILT_IN || known.has(id)) continue
+    checkCount(known.size)
+    const resource = await findLibrary(loading.ctx, { id, version: textAt(include, 'version'), base })
+    const loaded = publishedElm(resource) ?? (await loadLibrary(loading, resource)).elm
+    known.set(id, loaded)
+    await includedElm(loading, loaded, urlOf(resource) ?? base, known)
+  }
+  return known
+}
+
+function checkCount(count: number): void {
+  if (count >= MAX_LIBRARIES) throw new OperationError('too-costly', `A library may include at most ${MAX_LIBRARIES} others.`)
+}
+
+interface LibraryName {
+  readonly id: string
+  readonly version?: string | undefined
+  readonly base: string | undefined
+}
+
+/** An included library: beside the one that includes it, else by its name. */
+async function findLibrary(ctx: OperationContext, { id, version, base }: LibraryName): Promise<LibraryResource> {
+  ctx.authorize?.('read', 'Library')
+  const slash = base?.lastIndexOf('/') ?? -1
+  const url = base === undefined || slash < 0 ? undefined : `${base.slice(0, slash)}/${id}`
+  const found = url === undefined ? undefined : await ctx.content.resolve('Library', url, version)
+  if (found !== undefined) return found.resource
+  throw new OperationError(
+    'definition-not-found',
+    `The included library ${quoted(id)}${version === undefined ? '' : ` version ${quoted(version)}`} does not exist${url === undefined ? '' : ` at ${url}`}.`,
+  )
+}
+
+function publishedElm(resource: LibraryResource): ElmNode | undefined {
+  const text = contentOf(resource, 'application/elm+json')
+  if (text === undefined) return undefined
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (isNode(parsed)) return parsed
+  } catch (cause) {
+    throw new OperationError('definition-invalid', `The ELM of Library ${nameOf(resource)} is not valid JSON.`, {
+      cause,
+      expression: ['Library.content'],
+    })
+  }
+  throw new OperationError('definition-invalid', `The ELM of Library ${nameOf(resource)} is no JSON object.`, {
+    expression: ['Library.content'],
+  })
+}
+
+function cqlText(resource: LibraryResource): string | undefined {
+  return contentOf(resource, 'text/cql')
+}
+
+function contentOf(resource: LibraryResource, contentType: string): string | undefined {
+  const attachment = nodesAt(resource, 'content').find((content) => textAt(content, 'contentType')?.split(';')[0] === contentType)
+  const data = attachment === undefined ? undefined : textAt(attachment, 'data')
+  if (data === undefined) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)))
+  } catch (cause) {
+    throw new OperationError('definition-invalid', `The ${contentType} of Library ${nameOf(resource)} is not base64 of UTF-8 text.`, {
+      cause,
+      expression: ['Library.content'],
+    })
+  }
+}
+
+function urlOf(resource: LibraryResource): string | undefined {
+  return textAt(resource, 'url')
+}
+
+function nameOf(resource: LibraryResource): string {
+  return urlOf(resource) ?? textAt(resource, 'name') ?? textAt(resource, 'id') ?? ''
+}

@@ -1,0 +1,360 @@
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { NODE_COMPILERS } from '../compile/registry.js'
+import type { CodeTest, Compiler, Compute, References, RetrieveRequest, Scope } from '../compile/compiler.js'
+import { isOfType } from '../compile/type.js'
+import { isNode, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { readTypeSpecifier, namedType, type TypeSpecifier } from '../elm/type-specifier.js'
+import { FHIR_HELPERS } from '../model/fhir-helpers.js'
+import { invalidElm, unsupportedElm } from '../problem.js'
+import type { UnitConversion } from '../values/units.js'
+import { isList, type Code, type Value, type Vocabulary } from '../values/value.js'
+
+/** What libraries are compiled with. */
+export interface LibraryOptions {
+  /** The FHIR types. */
+  readonly model: TypeModel
+  /** Conversion of UCUM units. */
+  readonly convert: UnitConversion
+  /** Offset in minutes of dates and times that are written without one. Default 0. */
+  readonly offset?: number
+  /** The ELM of an included library by its identifier, without the namespace, and version; `undefined` when there is none. */
+  readonly include?: (id: string, version: string | undefined) => unknown
+  /** Values of parameters, by name; those without value have their default. */
+  readonly parameters?: ReadonlyMap<string, Value>
+  /** Membership test of a value set or code system. Called while compiling. */
+  readonly membership?: (vocabulary: Vocabulary) => CodeTest
+  /** Learns of each retrieve while it is compiled, without codes and range. */
+  readonly onRetrieve?: (request: RetrieveRequest) => void
+}
+
+/** A definition of a library. */
+export interface Definition {
+  readonly name: string
+  /** `Patient`, `Unfiltered` or another context. */
+  readonly context: string
+  readonly compute: Compute
+  /** Whether other libraries may use it, and results name it. */
+  readonly isPublic: boolean
+}
+
+/** A compiled library. */
+export interface CqlLibrary {
+  readonly id: string
+  readonly version: string | undefined
+  /** Names of its definitions, in their order; functions are not among them. */
+  readonly names: readonly string[]
+  /** A definition. @throws {OperationError} `definition-invalid` when it cannot be compiled; `undefined` when there is none. */
+  definition(name: string): Definition | undefined
+  /** The functions with a name, by their number of operands. */
+  invocable(name: string, operands: readonly Compute[]): Compute | undefined
+  /** Names of the parameters that it declares. */
+  readonly parameters: readonly string[]
+  /** How many slots an evaluation needs, counted when called. */
+  sizes(): { readonly slots: number; readonly memo: number }
+}
+
+/** Deepest nesting of nodes. */
+const MAX_DEPTH = 400
+
+/** What all libraries of one compilation share. */
+interface Shared {
+  readonly options: LibraryOptions
+  readonly libraries: Map<string, Library>
+  slots: number
+  memo: number
+  depth: number
+}
+
+interface Library {
+  readonly node: ElmNode
+  readonly id: string
+  readonly definitions: Map<string, Definition>
+  /** Definitions and functions that are being compiled, to notice recursion. */
+  readonly open: Set<string>
+  readonly functions: Map<ElmNode, Compute>
+  readonly operands: Map<ElmNode, readonly number[]>
+}
+
+/**
+ * Compiles a library from its ELM.
+ *
+ * Nothing is compiled before it is asked for, so a definition that cannot be compiled hinders no other.
+ *
+ * @param elm The JSON form of ELM, `{ library: {...} }` or the library itself.
+ * @throws {OperationError} `definition-invalid` when it is no ELM library or cannot be compiled, `not-supported` for nodes that are not
+ *   understood, naming them.
+ */
+export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
+  const shared: Shared = { options, libraries: new Map(), slots: 0, memo: 0, depth: 0 }
+  const library = openLibrary(elm)
+  const definitions = nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').filter((def) => typeOf(def) !== 'FunctionDef')
+  return {
+    id: library.id,
+    version: textAt(nodeAt(library.node, 'identifier') ?? {}, 'version'),
+    names: definitions.map((def) => textAt(def, 'name') ?? ''),
+    definition: (name) => definitionOf(library, name, shared),
+    invocable: (name, operands) => {
+      const candidates = functionsOf(library, name, operands.length)
+      return candidates.length === 0 ? undefined : callOf(library, candidates, operands, shared)
+    },
+    parameters: nodesAt(nodeAt(library.node, 'parameters') ?? {}, 'def').map((def) => textAt(def, 'name') ?? ''),
+    sizes: () => ({ slots: shared.slots, memo: shared.memo }),
+  }
+}
+
+function openLibrary(elm: unknown): Library {
+  const node = isNode(elm) ? (nodeAt(elm, 'library') ?? elm) : undefined
+  const id = node === undefined ? undefined : textAt(nodeAt(node, 'identifier') ?? {}, 'id')
+  if (node === undefined || nodeAt(node, 'identifier') === undefined) throw invalidElm({}, 'The ELM has no library with an identifier.')
+  const translationError = nodesAt(node, 'annotation').find((note) => textAt(note, 'errorSeverity') === 'error')
+  if (translationError !== undefined)
+    throw invalidElm(translationError, `The library ${id} was translated with errors: ${textAt(translationError, 'message')}`)
+  return { node, id: id ?? '', definitions: new Map(), open: new Set(), functions: new Map(), operands: new Map() }
+}
+
+function definitionOf(library: Library, name: string, shared: Shared): Definition | undefined {
+  const known = library.definitions.get(name)
+  if (known !== undefined) return known
+  const def = nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').find(
+    (one) => textAt(one, 'name') === name && typeOf(one) !== 'FunctionDef',
+  )
+  const expression = def === undefined ? undefined : nodeAt(def, 'expression')
+  if (def === undefined || expression === undefined) return undefined
+  const context = textAt(def, 'context') ?? 'Patient'
+  const compute = isContextSubject(name, context, expression) ? subject : memoised(library, name, expression, shared)
+  const made = { name, context, compute, isPublic: textAt(def, 'accessLevel') !== 'Private' }
+  library.definitions.set(name, made)
+  return made
+}
+
+/** `define Patient: singleton from ([Patient])`, which every library with that context has. */
+function isContextSubject(name: string, context: string, expression: ElmNode): boolean {
+  return name === context && typeOf(expression) === 'SingletonFrom'
+}
+
+const subject: Compute = (evaluation) => evaluation.subject
+
+function memoised(library: Library, name: string, expression: ElmNode, shared: Shared): Compute {
+  const slot = shared.memo++
+  const compute = guarded(library, `define ${name}`, expression, () => compileIn(library, expression, EMPTY_SCOPE, shared))
+  return (evaluation) => {
+    const known = evaluation.memo[slot]
+    if (known !== undefined) return known
+    const value = compute(evaluation)
+    evaluation.memo[slot] = value
+    return value
+  }
+}
+
+const EMPTY_SCOPE: Scope = { aliases: new Map(), operands: new Map() }
+
+/** Compiles while noticing that something is defined by itself. */
+function guarded<T>(library: Library, what: string, node: ElmNode, compile: () => T): T {
+  if (library.open.has(what)) throw invalidElm(node, `${what} in library ${library.id} is defined by itself, which is not supported.`)
+  library.open.add(what)
+  try {
+    return compile()
+  } finally {
+    library.open.delete(what)
+  }
+}
+
+function compileIn(library: Library, node: ElmNode, scope: Scope, shared: Shared): Compute {
+  return compilerOf(library, shared).compile(node, scope)
+}
+
+function compilerOf(library: Library, shared: Shared): Compiler {
+  const { options } = shared
+  const compiler: Compiler = {
+    convert: options.convert,
+    model: options.model,
+    offset: options.offset ?? 0,
+    onRetrieve: (request) => options.onRetrieve?.(request),
+    slot: () => shared.slots++,
+    references: referencesOf(library, shared),
+    compile: (node, scope) => {
+      const type = typeOf(node)
+      const compile = Object.hasOwn(NODE_COMPILERS, type) ? NODE_COMPILERS[type] : undefined
+      if (compile === undefined) throw unsupportedElm(node, `The ELM node ${type || 'without a type'} is not supported.`)
+      if (++shared.depth > MAX_DEPTH) throw invalidElm(node, `Expressions may be nested ${MAX_DEPTH} deep.`)
+      const compute = compile(node, scope, compiler)
+      shared.depth--
+      return compute
+    },
+  }
+  return compiler
+}
+
+function referencesOf(library: Library, shared: Shared): References {
+  const at = (node: ElmNode): Library => libraryOf(node, library, shared)
+  return {
+    expression: (node) => {
+      const target = at(node)
+      const name = textAt(node, 'name') ?? ''
+      const found = guarded(target, `the reference to ${name}`, node, () => definitionOf(target, name, shared))
+      if (found === undefined) throw invalidElm(node, `There is no definition '${name}' in library ${target.id}.`)
+      return found.compute
+    },
+    parameter: (node) => parameterOf(node, at(node), shared),
+    invoke: (node, operands) => invocationOf(node, operands, library, shared),
+    code: (node) => codeOf(node, at(node), shared),
+    concept: (node) => {
+      const target = at(node)
+      const def = definedIn(target, 'concepts', node)
+      const codes = nodesAt(def, 'code').map((code) => codeOf(code, libraryOf(code, target, shared), shared))
+      return { kind: 'concept', codes, display: textAt(def, 'display') ?? null }
+    },
+    vocabulary: (node) => vocabularyOf(node, at(node)),
+    membership: (vocabulary, node) => membershipOf(vocabulary, node, shared),
+  }
+}
+
+function membershipOf(vocabulary: Value, node: ElmNode, { options }: Shared): CodeTest {
+  if (vocabulary === null || typeof vocabulary !== 'object' || isList(vocabulary))
+    throw invalidElm(node, 'No value set or code system is named.')
+  if (vocabulary.kind !== 'valueSet' && vocabulary.kind !== 'codeSystem') throw invalidElm(node, 'No value set or code system is named.')
+  if (options.membership === undefined) throw unsupportedElm(node, 'No terminology is available to this evaluation.')
+  return options.membership(vocabulary)
+}
+
+/** The library that a reference names by its local name: this one when it names none. */
+function libraryOf(node: ElmNode, library: Library, shared: Shared): Library {
+  const alias = textAt(node, 'libraryName')
+  if (alias === undefined) return library
+  const [id, version] = includedAs(alias, library, node)
+  const key = `${id}|${version ?? ''}`
+  const known = shared.libraries.get(key)
+  if (known !== undefined) return known
+  const elm = shared.options.include?.(id, version)
+  if (elm === undefined) throw invalidElm(node, `The library ${id}${version === undefined ? '' : ` version ${version}`} is not available.`)
+  const opened = openLibrary(elm)
+  shared.libraries.set(key, opened)
+  return opened
+}
+
+function includedAs(alias: string, library: Library, node: ElmNode): readonly [id: string, version: string | undefined] {
+  const def = nodesAt(nodeAt(library.node, 'includes') ?? {}, 'def').find((one) => textAt(one, 'localIdentifier') === alias)
+  if (def === undefined) throw invalidElm(node, `The library ${library.id} includes nothing as '${alias}'.`)
+  return [libraryId(textAt(def, 'path') ?? ''), textAt(def, 'version')]
+}
+
+/** The identifier of a library without its namespace, however it is written. */
+function libraryId(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return name.slice(name.lastIndexOf('.') + 1)
+}
+
+function definedIn(library: Library, section: string, node: ElmNode): ElmNode {
+  const name = textAt(node, 'name')
+  const def = nodesAt(nodeAt(library.node, section) ?? {}, 'def').find((one) => textAt(one, 'name') === name)
+  if (def === undefined) throw invalidElm(node, `There is no '${name}' among the ${section} of library ${library.id}.`)
+  return def
+}
+
+function codeOf(node: ElmNode, target: Library, shared: Shared): Code {
+  const def = definedIn(target, 'codes', node)
+  const reference = nodeAt(def, 'codeSystem')
+  const system = reference === undefined ? undefined : definedIn(libraryOf(reference, target, shared), 'codeSystems', reference)
+  return {
+    kind: 'code',
+    code: textAt(def, 'id') ?? null,
+    system: system === undefined ? null : (textAt(system, 'id') ?? null),
+    version: system === undefined ? null : (textAt(system, 'version') ?? null),
+    display: textAt(def, 'display') ?? null,
+  }
+}
+
+function vocabularyOf(node: ElmNode, target: Library): Vocabulary {
+  const isSystem = typeOf(node) === 'CodeSystemRef'
+  const def = definedIn(target, isSystem ? 'codeSystems' : 'valueSets', node)
+  return { kind: isSystem ? 'codeSystem' : 'valueSet', id: textAt(def, 'id') ?? '', version: textAt(def, 'version') ?? null }
+}
+
+function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {
+  const def = definedIn(target, 'parameters', node)
+  const name = textAt(def, 'name') ?? ''
+  const given = shared.options.parameters?.get(name)
+  if (given !== undefined) return () => given
+  const fallback = nodeAt(def, 'default')
+  return fallback === undefined ? () => null : memoised(target, `parameter ${name}`, fallback, shared)
+}
+
+function invocationOf(node: ElmNode, operands: readonly Compute[], library: Library, shared: Shared): Compute {
+  const name = textAt(node, 'name') ?? ''
+  const alias = textAt(node, 'libraryName')
+  if (alias !== undefined && includedAs(alias, library, node)[0] === 'FHIRHelpers') {
+    const helper = Object.hasOwn(FHIR_HELPERS, name) ? FHIR_HELPERS[name] : undefined
+    const [operand] = operands
+    if (helper === undefined || operand === undefined) throw unsupportedElm(node, `FHIRHelpers.${name} is not supported.`)
+    const context = { model: shared.options.model, offset: shared.options.offset ?? 0 }
+    return (evaluation) => {
+      const value = operand(evaluation)
+      return value === null ? null : helper(value, context)
+    }
+  }
+  const target = libraryOf(node, library, shared)
+  const candidates = bySignature(functionsOf(target, name, operands.length), node)
+  if (candidates.length === 0)
+    throw invalidElm(node, `There is no function '${name}' with ${operands.length} operands in library ${target.id}.`)
+  return callOf(target, candidates, operands, shared)
+}
+
+function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {
+  return nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').filter(
+    (def) => typeOf(def) === 'FunctionDef' && textAt(def, 'name') === name && nodesAt(def, 'operand').length === arity,
+  )
+}
+
+/** Of overloads, the one whose operands have the types of the call's signature, where that is written down. */
+function bySignature(candidates: readonly ElmNode[], call: ElmNode): readonly ElmNode[] {
+  if (candidates.length < 2) return candidates
+  const wanted = nodesAt(call, 'signature').map((type) => JSON.stringify(readTypeSpecifier(type)))
+  const exact = candidates.filter((def) =>
+    nodesAt(def, 'operand').every((operand, index) => JSON.stringify(operandType(operand)) === wanted[index]),
+  )
+  return exact.length === 1 ? exact : candidates
+}
+
+function operandType(operand: ElmNode): TypeSpecifier | undefined {
+  const specifier = nodeAt(operand, 'operandTypeSpecifier')
+  if (specifier !== undefined) return readTypeSpecifier(specifier)
+  const name = textAt(operand, 'operandType')
+  return name === undefined ? undefined : namedType(name)
+}
+
+/** A call of one function or, where several overloads are left, of the first whose operand types fit the values. */
+function callOf(library: Library, candidates: readonly ElmNode[], operands: readonly Compute[], shared: Shared): Compute {
+  const targets = candidates.map((def) => ({ def, body: bodyOf(library, def, shared), slots: library.operands.get(def) ?? [] }))
+  const [only] = targets
+  if (only === undefined) throw invalidElm({}, 'There is no such function.')
+  return (evaluation) => {
+    const values = operands.map((operand) => operand(evaluation))
+    const target = targets.length === 1 ? only : (targets.find(({ def }) => fits(def, values, shared.options.model)) ?? only)
+    for (const [index, slot] of target.slots.entries()) evaluation.slots[slot] = values[index] ?? null
+    return target.body(evaluation)
+  }
+}
+
+function fits(def: ElmNode, values: readonly Value[], model: TypeModel): boolean {
+  return nodesAt(def, 'operand').every((operand, index) => {
+    const [type, value] = [operandType(operand), values[index] ?? null]
+    return type === undefined || value === null || isOfType(value, type, model)
+  })
+}
+
+function bodyOf(library: Library, def: ElmNode, shared: Shared): Compute {
+  const known = library.functions.get(def)
+  if (known !== undefined) return known
+  const name = textAt(def, 'name') ?? ''
+  const expression = nodeAt(def, 'expression')
+  if (expression === undefined) throw unsupportedElm(def, `The function ${name} is external; external functions are not supported.`)
+  const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.slots++] as const)
+  const scope: Scope = { aliases: new Map(), operands: new Map(operands) }
+  const body = guarded(library, `function ${name}/${operands.length}`, def, () => compileIn(library, expression, scope, shared))
+  library.functions.set(def, body)
+  library.operands.set(
+    def,
+    operands.map(([, slot]) => slot),
+  )
+  return body
+}

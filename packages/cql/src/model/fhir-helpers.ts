@@ -1,0 +1,123 @@
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { decimalOf } from '../values/compare.js'
+import { intervalOf } from '../values/interval.js'
+import { isFhir, isList, isQuantity, quantity, type Code, type Quantity, type Value } from '../values/value.js'
+import { propertyOf, systemValueOf } from './property.js'
+
+/** What the conversions need of the library that they are used in. */
+export interface HelperContext {
+  readonly model: TypeModel
+  readonly offset: number
+}
+
+type Helper = (value: Value, context: HelperContext) => Value
+
+/**
+ * The functions of the library FHIRHelpers, which turn FHIR elements into System values. They are built in, for every version of it,
+ * since most of the nodes of a library are calls of them.
+ */
+export const FHIR_HELPERS: Readonly<Record<string, Helper>> = {
+  ToString: (value, context) => {
+    const plain = plainOf(value, context)
+    return typeof plain === 'string' ? plain : null
+  },
+  ToBoolean: plainOf,
+  ToInteger: plainOf,
+  ToDecimal: (value, context) => decimalOf(plainOf(value, context)) ?? null,
+  ToDate: plainOf,
+  ToDateTime: plainOf,
+  ToTime: plainOf,
+  ToQuantity: quantityOf,
+  ToQuantityIgnoringComparator: (value, context) => amountOf(value, context),
+  ToRatio: (value, context) => {
+    const [numerator, denominator] = ['numerator', 'denominator'].map((name) => quantityOf(member(value, name, context), context))
+    if (numerator === undefined || denominator === undefined || !isQuantity(numerator) || !isQuantity(denominator)) return null
+    return { kind: 'ratio', numerator, denominator }
+  },
+  ToInterval: intervalOfElement,
+  ToCode: (value, context) => (isFhir(value) ? codeOf(value, context) : null),
+  ToConcept: (value, context) => {
+    if (!isFhir(value)) return null
+    const codings = member(value, 'coding', context)
+    const codes = isList(codings) ? codings.map((coding) => codeOf(coding, context)) : []
+    return { kind: 'concept', codes, display: textOf(value, 'text', context) }
+  },
+  ToCalendarUnit: (value) => value,
+  ToValueSet: (value, context) => {
+    const url = plainOf(value, context)
+    return typeof url === 'string' ? { kind: 'valueSet', id: url, version: null } : null
+  },
+}
+
+function plainOf(value: Value, { offset }: HelperContext): Value {
+  return isFhir(value) ? (systemValueOf(value, offset) ?? null) : value
+}
+
+function member(value: Value, name: string, { model, offset }: HelperContext): Value {
+  return propertyOf(value, name, model, offset)
+}
+
+function textOf(value: Value, name: string, context: HelperContext): string | null {
+  const text = plainOf(member(value, name, context), context)
+  return typeof text === 'string' ? text : null
+}
+
+function codeOf(coding: Value, context: HelperContext): Code {
+  return {
+    kind: 'code',
+    code: textOf(coding, 'code', context),
+    system: textOf(coding, 'system', context),
+    version: textOf(coding, 'version', context),
+    display: textOf(coding, 'display', context),
+  }
+}
+
+/** A quantity with a comparator is not the number, so it has no System value. */
+function quantityOf(value: Value, context: HelperContext): Value {
+  if (isQuantity(value)) return value
+  return member(value, 'comparator', context) === null ? amountOf(value, context) : null
+}
+
+function amountOf(value: Value, context: HelperContext): Value {
+  if (isQuantity(value)) return value
+  const amount = decimalOf(plainOf(member(value, 'value', context), context))
+  return amount === undefined ? null : quantity(amount, unitOf(value, context))
+}
+
+/** Units as UCUM codes; ones of another system, and none, as they are written. */
+function unitOf(value: Value, context: HelperContext): string {
+  return textOf(value, 'code', context) ?? textOf(value, 'unit', context) ?? '1'
+}
+
+/** Intervals of Period and Range; quantities with a comparator as the interval of what they may be. */
+function intervalOfElement(value: Value, context: HelperContext): Value {
+  if (!isFhir(value)) return null
+  if (value.type.name === 'Period') {
+    const [low, high] = [plainOf(member(value, 'start', context), context), plainOf(member(value, 'end', context), context)]
+    if (low === null && high === null) return null
+    return intervalOf({ low, high, lowClosed: low !== null, highClosed: true, pointType: 'DateTime' })
+  }
+  if (value.type.name === 'Range') {
+    const [low, high] = [quantityOf(member(value, 'low', context), context), quantityOf(member(value, 'high', context), context)]
+    return low === null && high === null ? null : intervalOf({ low, high, lowClosed: true, highClosed: true, pointType: 'Quantity' })
+  }
+  return comparedInterval(value, context)
+}
+
+function comparedInterval(value: Value, context: HelperContext): Value {
+  const amount = amountOf(value, context)
+  if (!isQuantity(amount)) return null
+  const at: Quantity = amount
+  switch (textOf(value, 'comparator', context)) {
+    case '<':
+      return intervalOf({ low: null, high: at, lowClosed: true, highClosed: false, pointType: 'Quantity' })
+    case '<=':
+      return intervalOf({ low: null, high: at, lowClosed: true, highClosed: true, pointType: 'Quantity' })
+    case '>=':
+      return intervalOf({ low: at, high: null, lowClosed: true, highClosed: true, pointType: 'Quantity' })
+    case '>':
+      return intervalOf({ low: at, high: null, lowClosed: false, highClosed: true, pointType: 'Quantity' })
+    default:
+      return intervalOf({ low: at, high: at, lowClosed: true, highClosed: true, pointType: 'Quantity' })
+  }
+}

@@ -1,0 +1,15 @@
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { isSubtype } from 'fhir-ops/internal/fhirpath'
+import type { FhirElement } from '../values/value.js'
+
+/** Whether an element is of a FHIR type, or of one derived from it. */
+export function isElementOfType(model: TypeModel, { type }: FhirElement, name: string): boolean {
+  return type.name === name || isSubtype(model, type, name)
+}
+
+/** The element of a JSON resource; `undefined` when the model does not know its type. */
+export function resourceElement(model: TypeModel, json: unknown): FhirElement | undefined {
+  const name = typeof json === 'object' && json !== null && 'resourceType' in json ? json.resourceType : undefined
+  const type = typeof name === 'string' ? model.type(name) : undefined
+  return type === undefined ? undefined : { kind: 'fhir', type, json }
+}

@@ -1,0 +1,100 @@
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { ElementSlot } from 'fhir-ops/internal/fhirpath'
+import { resourceElement } from './fhir-types.js'
+import { decimalOfNumber } from '../values/decimal.js'
+import { parseDateTime, parseTime } from '../values/temporal.js'
+import { isCode, isConcept, isInterval, isList, isQuantity, isRatio, isVocabulary, type FhirElement, type Value } from '../values/value.js'
+
+/**
+ * An element of a value by its name: of FHIR elements by the model, of System values and tuples by their own members.
+ *
+ * Elements that repeat give a list, empty when there are none; of a list, the elements of all its items together.
+ */
+export function propertyOf(value: Value, name: string, model: TypeModel, offset: number): Value {
+  if (value === null || typeof value !== 'object') return null
+  if (isList(value)) {
+    return value.flatMap((item) => {
+      const element = propertyOf(item, name, model, offset)
+      return element === null ? [] : isList(element) ? element : [element]
+    })
+  }
+  if (value.kind === 'fhir') return fhirProperty(value, name, { model, offset })
+  if (value.kind === 'tuple') return value.elements.get(name) ?? null
+  const key = `${value.kind}.${name}`
+  return Object.hasOwn(SYSTEM_ELEMENTS, key) ? (SYSTEM_ELEMENTS[key]?.(value) ?? null) : null
+}
+
+/** Elements of System values. */
+const SYSTEM_ELEMENTS: Readonly<Record<string, (value: Value) => Value>> = {
+  'quantity.value': (value) => (isQuantity(value) ? value.value : null),
+  'quantity.unit': (value) => (isQuantity(value) ? value.unit : null),
+  'ratio.numerator': (value) => (isRatio(value) ? value.numerator : null),
+  'ratio.denominator': (value) => (isRatio(value) ? value.denominator : null),
+  'interval.low': (value) => (isInterval(value) ? value.low : null),
+  'interval.high': (value) => (isInterval(value) ? value.high : null),
+  'interval.lowClosed': (value) => isInterval(value) && value.lowClosed,
+  'interval.highClosed': (value) => isInterval(value) && value.highClosed,
+  'code.code': (value) => (isCode(value) ? value.code : null),
+  'code.system': (value) => (isCode(value) ? value.system : null),
+  'code.version': (value) => (isCode(value) ? value.version : null),
+  'code.display': (value) => (isCode(value) ? value.display : null),
+  'concept.codes': (value) => (isConcept(value) ? value.codes : null),
+  'concept.display': (value) => (isConcept(value) ? value.display : null),
+  'valueSet.id': (value) => (isVocabulary(value) ? value.id : null),
+  'valueSet.version': (value) => (isVocabulary(value) ? value.version : null),
+  'codeSystem.id': (value) => (isVocabulary(value) ? value.id : null),
+  'codeSystem.version': (value) => (isVocabulary(value) ? value.version : null),
+}
+
+function fhirProperty(
+  element: FhirElement,
+  name: string,
+  { model, offset }: { readonly model: TypeModel; readonly offset: number },
+): Value {
+  if (element.type.kind === 'primitive' && name === 'value') return systemValueOf(element, offset) ?? null
+  const slots = element.type.elements.get(name)
+  if (slots === undefined) return null
+  for (const slot of slots) {
+    const found = slotValue(element, slot, model)
+    if (found !== null) return found
+  }
+  return slots[0]?.isCollection === true ? [] : null
+}
+
+function slotValue(element: FhirElement, slot: ElementSlot, model: TypeModel): Value {
+  const holder = element.type.kind === 'primitive' ? element.extra : element.json
+  const [json, extra] = [memberOf(holder, slot.jsonName), memberOf(holder, slot.siblingName)]
+  if (json === undefined && extra === undefined) return null
+  if (!slot.isCollection) return elementOf(json, extra, slot.type, model)
+  const [items, extras] = [Array.isArray(json) ? json : [], Array.isArray(extra) ? extra : []]
+  return Array.from({ length: Math.max(items.length, extras.length) }, (_, index) =>
+    elementOf(items[index], extras[index], slot.type, model),
+  ).filter((item) => item !== null)
+}
+
+function elementOf(json: unknown, extra: unknown, typeName: string, model: TypeModel): FhirElement | null {
+  const type = model.type(typeName)
+  if (type === undefined) return null
+  if (type.kind === 'resource') return resourceElement(model, json) ?? null
+  return { kind: 'fhir', type, json: json ?? undefined, ...(extra !== undefined && extra !== null && { extra }) }
+}
+
+/** A member of a JSON object; `undefined` when it is none or has none. */
+export function memberOf(json: unknown, name: string): unknown {
+  return isRecord(json) && Object.hasOwn(json, name) ? json[name] : undefined
+}
+
+function isRecord(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null
+}
+
+/** The System value of a FHIR primitive; `undefined` for elements that are none, null for one without a value. */
+export function systemValueOf({ type, json }: FhirElement, offset: number): Value | undefined {
+  if (type.kind !== 'primitive') return undefined
+  if (typeof json === 'boolean') return json
+  if (typeof json === 'number') return type.system === 'Integer' ? json : (decimalOfNumber(json) ?? null)
+  if (typeof json !== 'string') return null
+  if (type.system === 'Date') return parseDateTime(json, 0, 'date') ?? null
+  if (type.system === 'DateTime') return parseDateTime(json, offset) ?? null
+  return type.system === 'Time' ? (parseTime(json) ?? null) : json
+}

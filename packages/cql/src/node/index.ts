@@ -1,0 +1,1 @@
+export { createWorkerTranslator, type WorkerTranslator, type WorkerTranslatorOptions } from './worker-translator.js'

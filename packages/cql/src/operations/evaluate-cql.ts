@@ -1,0 +1,189 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import type { EvaluationMessage, RetrieveRequest } from '../compile/compiler.js'
+import { createRetriever } from '../data/retrieve.js'
+import { loadRecord, type SubjectReference } from '../data/load.js'
+import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
+import { createEvaluation } from '../libraries/evaluate.js'
+import { loadLibrary, translated, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
+import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
+import { resourceElement } from '../model/fhir-types.js'
+import type { CqlTranslator } from '../translator/translator.js'
+import type { UnitConversion } from '../values/units.js'
+import type { FhirElement, Value } from '../values/value.js'
+import { createTerminology } from './terminology.js'
+
+/** What to evaluate: an expression, or definitions of a library. */
+export interface EvaluateCqlInput {
+  /** A CQL expression, over System types and, with a subject or data, FHIR. */
+  readonly expression?: string | undefined
+  /** A Library resource with ELM or CQL; beside `expression`, the expression may use its definitions by `Library.`. */
+  readonly library?: LibraryResource | undefined
+  /** Definitions of `library` to evaluate. Default: all that are public. */
+  readonly definitions?: readonly string[] | undefined
+  /** The subject, `Patient/p1`; needed by definitions in the context of one. */
+  readonly subject?: string | undefined
+  /** Values of parameters by name. */
+  readonly parameters?: ReadonlyMap<string, Value> | undefined
+  /** Resources that are evaluated over in place of those in the storage. */
+  readonly data?: readonly LibraryResource[] | undefined
+}
+
+/** How CQL is evaluated. */
+export interface EvaluateCqlOptions {
+  /** Translates CQL text; what brings no ELM is refused when absent. */
+  readonly translator?: CqlTranslator | undefined
+  /** Offset in minutes of times that have none. Default 0. */
+  readonly offset?: number | undefined
+  /** Steps of one evaluation: items looked at, resources read. Default 200,000. */
+  readonly maxSteps?: number | undefined
+}
+
+/** What an evaluation gives. */
+export interface EvaluateCqlResult {
+  /** The value of each definition, in their order; that of an expression has the name `return`. */
+  readonly values: ReadonlyMap<string, Value>
+  /** Run-time errors by the name of the definition, which has no value then. */
+  readonly failures: ReadonlyMap<string, OperationError>
+  /** What `Message` said. */
+  readonly messages: readonly EvaluationMessage[]
+}
+
+const MAX_STEPS = 200_000
+const EXPRESSION = 'return'
+const FHIR_HEAD = "using FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n"
+
+/**
+ * Evaluates a CQL expression, or definitions of a library, for one subject or none.
+ *
+ * @throws {OperationError} `parameter-required` and `parameter-invalid` for the input; `definition-invalid` for CQL or ELM that cannot be used;
+ *   `definition-not-found` for libraries and value sets that are missing, before anything is evaluated; `not-supported` for what is not
+ *   understood; `too-costly`. Run-time errors of CQL are in the result.
+ * @see https://hl7.org/fhir/uv/cql/operations.html
+ */
+export async function evaluateCql(
+  ctx: OperationContext,
+  input: EvaluateCqlInput,
+  options: EvaluateCqlOptions = {},
+): Promise<EvaluateCqlResult> {
+  const model = ctx.types
+  if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
+  const loaded = await librariesOf(ctx, input, options.translator)
+  const terminology = createTerminology(ctx)
+  const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
+  const offset = options.offset ?? 0
+  const requests: RetrieveRequest[] = []
+  const library = compileLibrary(loaded.elm, {
+    model,
+    convert,
+    offset,
+    include: (id) => loaded.includes.get(id),
+    parameters: checkedParameters(loaded.elm, input.parameters),
+    membership: (vocabulary) => terminology.membership(vocabulary),
+    onRetrieve: (request) => requests.push(request),
+  })
+  const definitions = definitionsOf(library, input)
+  await terminology.load()
+  const record = await recordOf(ctx, input, requests)
+  if (record.subject === undefined && input.data === undefined && requests.length > 0)
+    throw new OperationError('parameter-required', 'A subject or data is needed, since resources are retrieved.', {
+      expression: ['subject'],
+    })
+  const messages: EvaluationMessage[] = []
+  const evaluation = createEvaluation({
+    subject: record.subject,
+    now: ctx.now(),
+    offset,
+    retrieve: createRetriever(record.resources, { model, convert, offset }),
+    onMessage: (message) => messages.push(message),
+    maxSteps: options.maxSteps ?? MAX_STEPS,
+  })
+  const values = new Map<string, Value>()
+  const failures = new Map<string, OperationError>()
+  for (const { name, compute } of definitions) {
+    try {
+      values.set(name, compute(evaluation))
+    } catch (error) {
+      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
+      failures.set(name, error)
+    }
+  }
+  return { values, failures, messages }
+}
+
+async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, translator: CqlTranslator | undefined): Promise<LoadedLibrary> {
+  const { expression, library } = input
+  const loading = { ctx, translator }
+  if (expression === undefined) {
+    if (library === undefined)
+      throw new OperationError('parameter-required', 'An expression or a library is needed.', { expression: ['expression'] })
+    return await loadLibrary(loading, library)
+  }
+  const usesFhir = input.subject !== undefined || input.data !== undefined || library !== undefined
+  const url = library === undefined ? undefined : textAt(library, 'url')
+  const name = library === undefined ? undefined : textAt(library, 'name')
+  const included = name === undefined ? '' : `include ${name}\n`
+  const context = input.subject === undefined ? '' : `context ${subjectOf(input.subject).type}\n`
+  const text = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${context}define "${EXPRESSION}":\n${expression}\n`
+  return await translated(loading, text, url)
+}
+
+/** Parameters that the library does not declare are refused by name. */
+function checkedParameters(elm: ElmNode, given: ReadonlyMap<string, Value> | undefined): ReadonlyMap<string, Value> {
+  const declared = nodesAt(nodeAt(nodeAt(elm, 'library') ?? elm, 'parameters') ?? {}, 'def').map((def) => textAt(def, 'name'))
+  for (const name of given?.keys() ?? [])
+    if (!declared.includes(name))
+      throw new OperationError('parameter-invalid', `The library has no parameter ${quoted(name)}.`, { expression: ['parameters'] })
+  return given ?? new Map()
+}
+
+function definitionsOf(library: CqlLibrary, input: EvaluateCqlInput): readonly Definition[] {
+  const names = input.definitions ?? library.names.filter((name) => name !== 'Patient')
+  return names.flatMap((name) => {
+    const definition = library.definition(name)
+    if (definition === undefined)
+      throw new OperationError('parameter-value', `Library ${library.id} has no definition ${quoted(name)}.`, {
+        expression: ['expression'],
+      })
+    return definition.isPublic || input.definitions !== undefined ? [definition] : []
+  })
+}
+
+interface EvaluatedRecord {
+  readonly subject: FhirElement | undefined
+  readonly resources: readonly FhirElement[]
+}
+
+/** The resources that are evaluated over: those that came with the call, else the subject's in the storage. */
+async function recordOf(
+  ctx: OperationContext,
+  { subject, data }: EvaluateCqlInput,
+  requests: readonly RetrieveRequest[],
+): Promise<EvaluatedRecord> {
+  const model = ctx.types
+  if (model === undefined) return { subject: undefined, resources: [] }
+  const reference = subject === undefined ? undefined : subjectOf(subject)
+  if (data !== undefined) {
+    const resources = data.flatMap((resource) => resourceElement(model, resource) ?? [])
+    const own = resources.find(({ type, json }) => type.name === reference?.type && isOf(json, reference.id))
+    if (reference !== undefined && own === undefined)
+      throw new OperationError('content-not-found', `${quoted(subject ?? '')} is not in the data.`, { expression: ['subject'] })
+    return { subject: own, resources }
+  }
+  if (reference === undefined) return { subject: undefined, resources: [] }
+  return await loadRecord(ctx, model, reference, [...new Set(requests.map(({ type }) => type))])
+}
+
+function isOf(json: unknown, id: string): boolean {
+  return typeof json === 'object' && json !== null && 'id' in json && json.id === id
+}
+
+function subjectOf(subject: string): SubjectReference {
+  const [type, id, ...more] = subject.split('/')
+  if (type === undefined || id === undefined || more.length > 0 || !/^[A-Z]\w{0,63}$/.test(type) || !/^[A-Za-z0-9\-.]{1,64}$/.test(id))
+    throw new OperationError('parameter-value', `The subject ${quoted(subject)} must be a reference such as Patient/p1.`, {
+      expression: ['subject'],
+    })
+  return { type, id }
+}

@@ -1,0 +1,152 @@
+import type { OperationOutcome, Parameters, ParametersParameter } from 'fhir/r4.js'
+import type { OperationContext } from 'fhir-ops/context'
+import { canonicalOf } from 'fhir-ops/internal/content'
+import { OperationError, outcomeOf } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
+import { parameterReader, parametersOf, type ParameterReader } from 'fhir-ops/internal/parameters'
+import type { EvaluationMessage } from '../compile/compiler.js'
+import { nodesAt, nodeAt } from '../elm/node.js'
+import type { LibraryResource } from '../libraries/content.js'
+import { toParameterEntries } from '../results/parameters.js'
+import { evaluateCql, type EvaluateCqlInput, type EvaluateCqlOptions, type EvaluateCqlResult } from './evaluate-cql.js'
+import { readCqlParameters } from './read-parameters.js'
+
+const IG = 'http://hl7.org/fhir/uv/cql/OperationDefinition'
+const NEEDS = { text: 'a token; reading and searching what the library uses', anyOf: [] }
+
+/** Inputs of the implementation guide that are not offered. */
+const REFUSED = ['dataEndpoint', 'contentEndpoint', 'terminologyEndpoint', 'prefetchData']
+
+/**
+ * `$cql` and `Library/$evaluate` (Using CQL with FHIR), for the handler's option `operations`.
+ *
+ * @see https://hl7.org/fhir/uv/cql/operations.html
+ */
+export function createCqlOperations(options: EvaluateCqlOptions = {}): readonly Operation[] {
+  const offset = options.offset ?? 0
+  return [
+    {
+      name: '$cql',
+      types: [],
+      levels: ['system'],
+      methods: ['GET', 'POST'],
+      definition: `${IG}/cql-cql`,
+      needs: NEEDS,
+      run: async (ctx, request) => {
+        const reader = parameterReader(request.parameters)
+        const expression = reader.freeText('expression')
+        if (expression === undefined)
+          throw new OperationError('parameter-required', 'Parameter expression is missing.', { expression: ['expression'] })
+        const library = await includedLibrary(ctx, reader)
+        return await answer(ctx, request, reader, { input: { expression, library, ...common(reader, offset) }, options })
+      },
+    },
+    {
+      name: '$evaluate',
+      types: ['Library'],
+      levels: ['type', 'instance'],
+      methods: ['GET', 'POST'],
+      definition: `${IG}/cql-library-evaluate`,
+      needs: NEEDS,
+      run: async (ctx, request) => {
+        const reader = parameterReader(request.parameters)
+        const library = await evaluatedLibrary(ctx, request, reader)
+        const definitions = reader.texts('expression')
+        const input = { library, ...(definitions.length > 0 && { definitions }), ...common(reader, offset) }
+        return await answer(ctx, request, reader, { input, options })
+      },
+    },
+  ]
+}
+
+function common(reader: ParameterReader, offset: number): Pick<EvaluateCqlInput, 'subject' | 'parameters' | 'data'> {
+  reader.refuse(...REFUSED)
+  if (reader.boolean('useServerData') === false && reader.all('data').length === 0)
+    throw new OperationError('parameter-invalid', 'Parameter data is needed when useServerData is false.', {
+      expression: ['useServerData'],
+    })
+  const given = reader.resource('parameters')
+  const data = reader.resource('data')
+  return {
+    subject: reader.text('subject'),
+    ...(given !== undefined && { parameters: readCqlParameters(parametersOf(given), offset) }),
+    ...(data !== undefined && { data: resourcesIn(data) }),
+  }
+}
+
+function resourcesIn(bundle: LibraryResource): readonly LibraryResource[] {
+  return nodesAt(bundle, 'entry')
+    .map((entry) => nodeAt(entry, 'resource'))
+    .filter((resource) => resource !== undefined)
+}
+
+async function answer(
+  ctx: OperationContext,
+  request: OperationRequest,
+  reader: ParameterReader,
+  call: { readonly input: EvaluateCqlInput; readonly options: EvaluateCqlOptions },
+): Promise<OperationResponse> {
+  if (request.strict) reader.refuseUnknown()
+  const result = await evaluateCql(ctx, call.input, call.options)
+  return { status: 200, resource: { ...parametersWith(result, ctx) } }
+}
+
+/** The results, and after them what failed and what `Message` said, as OperationOutcomes. */
+function parametersWith({ values, failures, messages }: EvaluateCqlResult, ctx: OperationContext): Parameters {
+  const results = [...values].flatMap(([name, value]) => toParameterEntries(name, value))
+  const failed = [...failures].map(([name, error]): ParametersParameter => ({
+    name: 'evaluation error',
+    resource: outcomeOf(new OperationError(error.code, `${quoted(name)}: ${error.message}`), ctx.newId()),
+  }))
+  const said: readonly ParametersParameter[] =
+    messages.length === 0 ? [] : [{ name: '_messages', resource: outcomeOfMessages(messages, ctx.newId()) }]
+  return { resourceType: 'Parameters', parameter: [...results, ...failed, ...said] }
+}
+
+function outcomeOfMessages(messages: readonly EvaluationMessage[], id: string): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    id,
+    issue: messages.map(({ severity, code, message }) => ({
+      severity: severity === 'Warning' ? 'warning' : 'information',
+      code: 'informational',
+      details: { text: [code, message].filter((part) => part !== null).join(': ') || severity },
+    })),
+  }
+}
+
+/** The library whose definitions an expression may use: a part `library` with its canonical as `url`. */
+async function includedLibrary(ctx: OperationContext, reader: ParameterReader): Promise<LibraryResource | undefined> {
+  const [first, ...more] = reader.all('library')
+  if (first === undefined) return undefined
+  if (more.length > 0) throw new OperationError('parameter-invalid', 'Only one library may be included.', { expression: ['library'] })
+  if (first.resource !== undefined) return first.resource
+  const url = first.parts.find(({ name }) => name === 'url')?.value
+  if (typeof url !== 'string')
+    throw new OperationError('parameter-required', 'The library must have a url.', { expression: [first.expression] })
+  return await libraryByUrl(ctx, url)
+}
+
+async function evaluatedLibrary(ctx: OperationContext, { id }: OperationRequest, reader: ParameterReader): Promise<LibraryResource> {
+  const [url, given] = [reader.text('url'), reader.resource('library')]
+  if (id !== undefined) {
+    ctx.authorize?.('read', 'Library', id)
+    const stored = await ctx.storage.read('Library', id)
+    if (stored === undefined) throw new OperationError('not-found', `Library/${id} does not exist.`)
+    return stored.resource
+  }
+  if (given !== undefined && url !== undefined)
+    throw new OperationError('parameter-invalid', 'Either url or library names the library.', { expression: ['url', 'library'] })
+  if (given !== undefined) return given
+  if (url === undefined) throw new OperationError('parameter-required', 'Parameter url or library is needed.', { expression: ['url'] })
+  return await libraryByUrl(ctx, url)
+}
+
+async function libraryByUrl(ctx: OperationContext, canonical: string): Promise<LibraryResource> {
+  ctx.authorize?.('read', 'Library')
+  const { url, version } = canonicalOf(canonical)
+  const found = await ctx.content.resolve('Library', url, version)
+  if (found === undefined) throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, { expression: ['url'] })
+  return found.resource
+}

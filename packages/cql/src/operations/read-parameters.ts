@@ -1,0 +1,100 @@
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import type { Parameter } from 'fhir-ops/internal/parameters'
+import { decimalOfNumber } from '../values/decimal.js'
+import { closedInterval } from '../values/interval.js'
+import { parseDateTime, parseTime } from '../values/temporal.js'
+import { quantity, type Code, type Value } from '../values/value.js'
+
+/**
+ * The values that a Parameters resource gives to CQL parameters (Using CQL with FHIR, requirement 4.3). A name that is repeated gives a list.
+ *
+ * @throws {OperationError} `parameter-value` for a type that has no reading.
+ */
+export function readCqlParameters(parameters: readonly Parameter[], offset: number): ReadonlyMap<string, Value> {
+  const values = new Map<string, Value>()
+  const repeated = new Map<string, Value[]>()
+  for (const parameter of parameters) {
+    const value = valueOf(parameter, offset)
+    const list = repeated.get(parameter.name)
+    if (list === undefined) repeated.set(parameter.name, [value])
+    else list.push(value)
+  }
+  for (const [name, list] of repeated) values.set(name, list.length === 1 ? (list[0] ?? null) : list)
+  return values
+}
+
+function valueOf(parameter: Parameter, offset: number): Value {
+  const { value, type, expression } = parameter
+  const read = readable(value, type, offset)
+  if (read === undefined)
+    throw new OperationError('parameter-value', `The parameter ${quoted(parameter.name)} has a value that is no value of CQL.`, {
+      expression: [expression],
+    })
+  return read
+}
+
+function readable(value: unknown, type: string | undefined, offset: number): Value | undefined {
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'number') return type === 'Decimal' ? decimalOfNumber(value) : value
+  if (typeof value === 'string') return textValue(value, type, offset)
+  return isRecord(value) ? objectValue(value, type, offset) : undefined
+}
+
+function textValue(value: string, type: string | undefined, offset: number): Value | undefined {
+  if (type === 'Date') return parseDateTime(value, 0, 'date')
+  if (type === 'DateTime' || type === 'Instant') return parseDateTime(value, offset)
+  return type === 'Time' ? parseTime(value) : value
+}
+
+function objectValue(value: Readonly<Record<string, unknown>>, type: string | undefined, offset: number): Value | undefined {
+  switch (type) {
+    case 'Quantity':
+      return quantityOf(value)
+    case 'Coding':
+      return codeOf(value)
+    case 'CodeableConcept':
+      return {
+        kind: 'concept',
+        codes: (Array.isArray(value['coding']) ? value['coding'] : []).filter(isRecord).map(codeOf),
+        display: textOf(value['text']),
+      }
+    case 'Period':
+      return closedInterval(momentOf(value['start'], offset), momentOf(value['end'], offset), 'DateTime')
+    case 'Range':
+      return closedInterval(rangeBound(value['low']), rangeBound(value['high']), 'Quantity')
+    default:
+      return undefined
+  }
+}
+
+function quantityOf(value: Readonly<Record<string, unknown>>): Value | undefined {
+  const amount = typeof value['value'] === 'number' ? decimalOfNumber(value['value']) : undefined
+  return amount === undefined ? undefined : quantity(amount, textOf(value['code']) ?? textOf(value['unit']) ?? '1')
+}
+
+function codeOf(value: Readonly<Record<string, unknown>>): Code {
+  return {
+    kind: 'code',
+    code: textOf(value['code']),
+    system: textOf(value['system']),
+    version: textOf(value['version']),
+    display: textOf(value['display']),
+  }
+}
+
+function momentOf(value: unknown, offset: number): Value {
+  return typeof value === 'string' ? (parseDateTime(value, offset) ?? null) : null
+}
+
+function rangeBound(value: unknown): Value {
+  return isRecord(value) ? (quantityOf(value) ?? null) : null
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,167 @@
+import type { Coding, Parameters, ParametersParameter, Period, Quantity as FhirQuantity, Range, Resource } from 'fhir/r4.js'
+import { decimalText, numberOf } from '../values/decimal.js'
+import { endOf, startOf } from '../values/interval.js'
+import { DAY, MILLISECOND, SECOND, temporalText, withFields, type Temporal } from '../values/temporal.js'
+import { calendarUnit } from '../values/units.js'
+import { decimalOf } from '../values/compare.js'
+import {
+  isList,
+  isQuantity,
+  isTemporal,
+  type Code,
+  type Concept,
+  type FhirElement,
+  type Interval,
+  type Quantity,
+  type Ratio,
+  type Tuple,
+  type Value,
+  type Vocabulary,
+} from '../values/value.js'
+
+const EXTENSIONS = 'http://hl7.org/fhir/StructureDefinition'
+const UCUM = 'http://unitsofmeasure.org'
+
+/**
+ * A CQL result as parameters of one name (Using CQL with FHIR, requirement 4.3).
+ *
+ * The type is in the extension `cqf-cqlType`. Null is a value that is absent with reason `unknown`; an empty list is marked as such; the
+ * elements of a list are parameters of the same name, lists within lists and tuples are parts. Open bounds of intervals become closed.
+ */
+export function toParameterEntries(name: string, value: Value): readonly ParametersParameter[] {
+  if (!isList(value)) return [entry(name, value)]
+  if (value.length === 0) return [{ name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/cqf-isEmptyList`, valueBoolean: true }] } }]
+  return value.map((item) =>
+    isList(item) ? { name, part: item.flatMap((inner) => toParameterEntries('element', inner)) } : entry(name, item),
+  )
+}
+
+/** Several results as one Parameters resource. */
+export function toParameters(results: ReadonlyMap<string, Value>): Parameters {
+  return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value)) }
+}
+
+function entry(name: string, value: Value): ParametersParameter {
+  if (value === null) return { name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/data-absent-reason`, valueCode: 'unknown' }] } }
+  if (typeof value === 'boolean') return { name, valueBoolean: value }
+  if (typeof value === 'number') return { name, valueInteger: value }
+  if (typeof value === 'bigint') return { ...typed(name, 'System.Long'), valueString: String(value) }
+  if (typeof value === 'string') return { name, valueString: value }
+  return isList(value) ? { name, part: value.flatMap((item) => toParameterEntries('element', item)) } : objectEntry(name, value)
+}
+
+type ObjectValue = Exclude<Value, null | boolean | number | bigint | string | readonly Value[]>
+
+function objectEntry(name: string, value: ObjectValue): ParametersParameter {
+  switch (value.kind) {
+    case 'decimal':
+      return { ...typed(name, 'System.Decimal'), valueDecimal: numberOf(value) }
+    case 'date':
+      return { ...typed(name, 'System.Date'), valueDate: temporalText(value) }
+    case 'dateTime':
+      return { ...typed(name, 'System.DateTime'), valueDateTime: fhirText(value) }
+    case 'time':
+      return { ...typed(name, 'System.Time'), valueTime: fhirText(value) }
+    case 'quantity':
+      return { ...typed(name, 'System.Quantity'), valueQuantity: fhirQuantity(value) }
+    case 'interval':
+      return intervalEntry(name, value)
+    case 'tuple':
+      return tupleEntry(name, value)
+    case 'fhir':
+      return fhirEntry(name, value)
+    default:
+      return codedEntry(name, value)
+  }
+}
+
+function codedEntry(name: string, value: Ratio | Code | Concept | Vocabulary): ParametersParameter {
+  switch (value.kind) {
+    case 'ratio':
+      return {
+        ...typed(name, 'System.Ratio'),
+        valueRatio: {
+          ...(value.numerator !== null && { numerator: fhirQuantity(value.numerator) }),
+          ...(value.denominator !== null && { denominator: fhirQuantity(value.denominator) }),
+        },
+      }
+    case 'code':
+      return { ...typed(name, 'System.Code'), valueCoding: coding(value) }
+    case 'concept':
+      return {
+        ...typed(name, 'System.Concept'),
+        valueCodeableConcept: { coding: value.codes.map(coding), ...(value.display !== null && { text: value.display }) },
+      }
+    default:
+      return { ...typed(name, value.kind === 'valueSet' ? 'System.ValueSet' : 'System.CodeSystem'), valueCanonical: value.id }
+  }
+}
+
+function tupleEntry(name: string, { elements }: Tuple): ParametersParameter {
+  if (elements.size === 0) return { name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/cqf-isEmptyTuple`, valueBoolean: true }] } }
+  return { name, part: [...elements].flatMap(([element, inner]) => toParameterEntries(element, inner)) }
+}
+
+function typed(name: string, type: string): ParametersParameter {
+  return { name, extension: [{ url: `${EXTENSIONS}/cqf-cqlType`, valueString: type }] }
+}
+
+/** FHIR writes times with seconds at least. */
+function fhirText(value: Temporal): string {
+  const isPartial = value.precision > DAY && value.precision < SECOND
+  const whole = isPartial || (value.kind === 'time' && value.precision < SECOND) ? withFields(value, value.fields, SECOND) : value
+  return temporalText(whole ?? value)
+}
+
+function fhirQuantity({ value, unit }: Quantity): FhirQuantity {
+  const amount = numberOf(value)
+  return calendarUnit(unit) === undefined ? { value: amount, unit, system: UCUM, code: unit } : { value: amount, unit }
+}
+
+function coding({ code, system, version, display }: Code): Coding {
+  return {
+    ...(system !== null && { system }),
+    ...(version !== null && { version }),
+    ...(code !== null && { code }),
+    ...(display !== null && { display }),
+  }
+}
+
+function intervalEntry(name: string, interval: Interval): ParametersParameter {
+  const [start, end] = [interval.low === null ? null : startOf(interval), interval.high === null ? null : endOf(interval)]
+  const type = `Interval<System.${interval.pointType ?? 'Any'}>`
+  if (isTemporal(start) || isTemporal(end)) return { ...typed(name, type), valuePeriod: period(start, end) }
+  const [low, high] = [bound(start), bound(end)]
+  const range: Range = { ...(low !== undefined && { low }), ...(high !== undefined && { high }) }
+  return { ...typed(name, type), valueRange: range }
+}
+
+function period(start: Value, end: Value): Period {
+  return { ...(isTemporal(start) && { start: periodText(start) }), ...(isTemporal(end) && { end: periodText(end) }) }
+}
+
+/** A time of day is that of the first day of the calendar. */
+function periodText(value: Temporal): string {
+  if (value.kind !== 'time') return fhirText(value)
+  return `0001-01-01T${temporalText(withFields(value, value.fields, MILLISECOND) ?? value)}Z`
+}
+
+function bound(value: Value): FhirQuantity | undefined {
+  if (isQuantity(value)) return fhirQuantity(value)
+  const amount = decimalOf(value)
+  return amount === undefined ? undefined : { value: Number(decimalText(amount)) }
+}
+
+function fhirEntry(name: string, { type, json, extra }: FhirElement): ParametersParameter {
+  if (isResource(json)) return { name, resource: json }
+  const member = `${type.name.charAt(0).toUpperCase()}${type.name.slice(1)}`
+  return {
+    name,
+    ...(json !== undefined && { [`value${member}`]: json }),
+    ...(extra !== undefined && { [`_value${member}`]: extra }),
+  }
+}
+
+function isResource(json: unknown): json is Resource & { readonly resourceType: never } {
+  return typeof json === 'object' && json !== null && 'resourceType' in json
+}

@@ -1,0 +1,1 @@
+export { createTranslator, type CqlTranslator, type Translation, type TranslationProblem, type TranslatorOptions } from './translator.js'

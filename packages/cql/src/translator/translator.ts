@@ -1,0 +1,144 @@
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
+import { systemModelInfo } from './system-model.js'
+
+/** What a translation found wrong. */
+export interface TranslationProblem {
+  readonly severity: 'error' | 'warning'
+  /** `syntax`, `semantic`, `include` or `internal`. */
+  readonly type: string
+  readonly message: string
+  /** Place in the text, counted from 1; absent when the translator does not know it. */
+  readonly line?: number
+  readonly column?: number
+}
+
+/** A translated library. */
+export interface Translation {
+  /** The JSON form of ELM; also of a library with errors, which cannot be evaluated. */
+  readonly elm: unknown
+  readonly problems: readonly TranslationProblem[]
+}
+
+/** Translates CQL text to ELM. */
+export interface CqlTranslator {
+  /**
+   * @param text A library.
+   * @param includes CQL texts of the libraries that it and they include, by identifier. FHIRHelpers need not be given.
+   */
+  translate(text: string, includes?: ReadonlyMap<string, string>): Promise<Translation>
+}
+
+/** Texts that the translator asks for; plain data, so that they can be sent to a worker. */
+export interface ModelTexts {
+  /** Version of FHIR that the texts are for. */
+  readonly version: string
+  /** Model information (XML). */
+  readonly model: string
+  /** The library FHIRHelpers (CQL). */
+  readonly helpers: string
+}
+
+/** What translations know. */
+export interface TranslatorOptions {
+  /** The FHIR types, for `using FHIR`; libraries that use no model need none. */
+  readonly model?: TypeModel | undefined
+}
+
+const VERSION = '4.0.1'
+
+/** The texts of FHIR, made from its types. */
+export function modelTexts(model: TypeModel): ModelTexts {
+  return { version: VERSION, model: fhirModelInfo(model, VERSION), helpers: fhirHelpersText(model, VERSION) }
+}
+
+/**
+ * The reference translator, from the optional package `@cqframework/cql`, in this thread.
+ *
+ * Loading it takes a tenth of a second, the first library with FHIR about a second more, and it does not give way while it works: a server uses
+ * `createWorkerTranslator` of `@fhir-ops/cql/node`.
+ *
+ * @throws {Error} when the package is not installed.
+ */
+export async function createTranslator({ model }: TranslatorOptions = {}): Promise<CqlTranslator> {
+  const translate = await loadTranslator(model === undefined ? undefined : modelTexts(model))
+  return { translate: (text, includes) => Promise.resolve(translate(text, includes ?? new Map())) }
+}
+
+/** Loads the translator. The function that it gives translates at once. */
+export async function loadTranslator(
+  fhir: ModelTexts | undefined,
+): Promise<(text: string, includes: ReadonlyMap<string, string>) => Translation> {
+  const [{ NamespaceManager }, elm] = await Promise.all([import('@cqframework/cql/cql'), import('@cqframework/cql/cql-to-elm')])
+  const { CqlCompilerOptions, CqlTranslator: Reference, LibraryManager, ModelManager, stringAsSource } = elm
+  const options = CqlCompilerOptions.defaultOptions()
+  options.setOptions([CqlCompilerOptions.Options.EnableResultTypes, CqlCompilerOptions.Options.EnableDateRangeOptimization])
+  const keep = <T>(value: T): T => value
+  const units = elm.createUcumService(keep, () => null, keep, keep)
+  // A manager holds one version of a model, so there is one for each version that libraries name.
+  const managers = new Map<string, InstanceType<typeof ModelManager>>()
+  const managerFor = (version: string): InstanceType<typeof ModelManager> => {
+    const known = managers.get(version)
+    if (known !== undefined) return known
+    const manager = new ModelManager(new NamespaceManager())
+    manager.modelInfoLoader.registerModelInfoProvider(
+      elm.createModelInfoProvider((id) => {
+        if (id === 'System') return stringAsSource(systemModelInfo())
+        return id === 'FHIR' && fhir !== undefined ? stringAsSource(inVersion(fhir.model, fhir, version)) : null
+      }),
+    )
+    managers.set(version, manager)
+    return manager
+  }
+  return (text, includes) => {
+    const version = R4_VERSIONS.find((known) => text.includes(`'${known}'`)) ?? VERSION
+    const libraries = new LibraryManager(managerFor(version), options, undefined, units)
+    libraries.librarySourceLoader.registerProvider(
+      elm.createLibrarySourceProvider((id, _system, wanted) => {
+        if (id === 'FHIRHelpers' && fhir !== undefined) return stringAsSource(helpersFor(fhir, wanted ?? version, version))
+        const source = includes.get(id)
+        return source === undefined ? null : stringAsSource(source)
+      }),
+    )
+    const parsed: unknown = JSON.parse(Reference.fromText(text, libraries).toJson())
+    return { elm: parsed, problems: problemsOf(parsed) }
+  }
+}
+
+/** Versions of FHIR R4 that libraries name. */
+const R4_VERSIONS = ['4.0.0', '4.0.1']
+
+function inVersion(text: string, { version: own }: ModelTexts, version: string): string {
+  return text.replaceAll(own, version)
+}
+
+/** The library's own version, which is another than that of FHIR in some libraries. */
+function helpersFor(fhir: ModelTexts, own: string, version: string): string {
+  return inVersion(fhir.helpers, fhir, version).replace(/^library FHIRHelpers version '[^']{0,50}'/, `library FHIRHelpers version '${own}'`)
+}
+
+/** The problems as the ELM's annotations tell them. */
+function problemsOf(elm: unknown): readonly TranslationProblem[] {
+  const annotations = membersOf(membersOf(elm)['library'])['annotation']
+  if (!Array.isArray(annotations)) return []
+  return annotations.map(membersOf).flatMap((note) => {
+    if (note['type'] !== 'CqlToElmError' || (note['errorSeverity'] !== 'error' && note['errorSeverity'] !== 'warning')) return []
+    return [
+      {
+        severity: note['errorSeverity'],
+        type: typeof note['errorType'] === 'string' ? note['errorType'] : 'semantic',
+        message: typeof note['message'] === 'string' ? note['message'] : '',
+        ...(typeof note['startLine'] === 'number' && { line: note['startLine'] }),
+        ...(typeof note['startChar'] === 'number' && { column: note['startChar'] }),
+      },
+    ]
+  })
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

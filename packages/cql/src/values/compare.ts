@@ -1,0 +1,114 @@
+import { compareDecimals, decimalOfInteger, decimalOfNumber, multiplyDecimals, type Decimal } from './decimal.js'
+import { DAY, HOUR, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
+import { factorBetween, type UnitConversion } from './units.js'
+import { isDecimal, isInterval, isQuantity, isTemporal, quantity, type Quantity, type Value } from './value.js'
+
+/** -1, 0, 1, or `null` where what is known does not decide. */
+export type Order = -1 | 0 | 1 | null
+
+/**
+ * How two values of one ordered type compare (CQL reference, Comparison Operators).
+ *
+ * @returns `null` for null, values of different types, quantities whose units do not compare, and dates whose known fields do not decide.
+ */
+export function compare(a: Value, b: Value, convert: UnitConversion): Order {
+  if (a === null || b === null) return null
+  if (typeof a === 'number' && typeof b === 'number') return sign(a, b)
+  if (isTemporal(a) && isTemporal(b)) return compareTemporals(a, b)
+  if (isQuantity(a) && isQuantity(b)) return compareQuantities(a, b, convert)
+  if (typeof a === 'string' && typeof b === 'string') return sign(a, b)
+  const [first, second] = [decimalOf(a), decimalOf(b)]
+  return first === undefined || second === undefined ? null : orderOf(compareDecimals(first, second))
+}
+
+/** `a < b` in three values; knows uncertain results. */
+export function less(a: Value, b: Value, convert: UnitConversion): boolean | null {
+  if (!isUncertain(a) && !isUncertain(b)) return isOrder(compare(a, b, convert), -1)
+  const [[aLow, aHigh], [bLow, bHigh]] = [rangeOf(a), rangeOf(b)]
+  if (compare(aHigh, bLow, convert) === -1) return true
+  const reversed = compare(aLow, bHigh, convert)
+  return reversed === 0 || reversed === 1 ? false : null
+}
+
+/** `a <= b` in three values; knows uncertain results. */
+export function lessOrEqual(a: Value, b: Value, convert: UnitConversion): boolean | null {
+  const greater = less(b, a, convert)
+  return greater === null ? null : !greater
+}
+
+/** Compares two dates or times, optionally only down to a precision (CQL author's guide, Comparing Dates and Times). */
+export function compareTemporals(a: Temporal, b: Temporal, precision?: Precision, offset = 0): Order {
+  if ((a.kind === 'time') !== (b.kind === 'time')) return null
+  if (precision === undefined) return compareMoments(a, b)
+  const [first, second] = [fieldsFor(a, precision, offset), fieldsFor(b, precision, offset)]
+  for (let index = 0; index <= precision; index++) {
+    if (index > a.precision || index > b.precision) return null
+    const order = sign(first[index] ?? 0, second[index] ?? 0)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+function compareMoments(a: Temporal, b: Temporal): Order {
+  if (a.high < b.low) return -1
+  if (a.low > b.high) return 1
+  return a.low === b.low && a.high === b.high ? 0 : null
+}
+
+/** Days and coarser fields are compared as written; hours and finer ones at one offset. */
+function fieldsFor(value: Temporal, precision: Precision, offset: number): Fields {
+  if (value.kind !== 'dateTime' || precision < HOUR || value.offset === offset || value.precision <= DAY) return value.fields
+  return fieldsAt(value.low, offset)
+}
+
+/** Compares amounts, converting units. */
+export function compareQuantities(a: Quantity, b: Quantity, convert: UnitConversion, calendarIsUcum = false): Order {
+  const factor = factorBetween(convert, b.unit, a.unit, calendarIsUcum)
+  if (factor === undefined) return null
+  if (factor === 1) return orderOf(compareDecimals(a.value, b.value))
+  if (factor > 1) return compareScaled(a.value, b.value, factor)
+  const reversed = compareScaled(b.value, a.value, 1 / factor)
+  return reversed === null ? null : orderOf(-reversed)
+}
+
+function compareScaled(a: Decimal, b: Decimal, factor: number): Order {
+  const scale = decimalOfNumber(factor)
+  const scaled = scale === undefined ? undefined : multiplyDecimals(b, scale)
+  return scaled === undefined ? null : orderOf(compareDecimals(a, scaled))
+}
+
+/** A quantity in another unit; `undefined` when the units do not compare. */
+export function convertQuantity(amount: Quantity, unit: string, convert: UnitConversion): Quantity | undefined {
+  const factor = factorBetween(convert, amount.unit, unit, true)
+  const scale = factor === undefined ? undefined : decimalOfNumber(factor)
+  const value = scale === undefined ? undefined : factor === 1 ? amount.value : multiplyDecimals(amount.value, scale)
+  return value === undefined ? undefined : quantity(value, unit)
+}
+
+/** The number of a value as a decimal, of whichever of the three number types it is. */
+export function decimalOf(value: Value): Decimal | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return decimalOfInteger(value)
+  return isDecimal(value) ? value : undefined
+}
+
+/** Whether a value is the uncertain result of a computation on imprecise values. */
+export function isUncertain(value: Value): boolean {
+  return isInterval(value) && value.uncertain === true
+}
+
+/** The least and greatest that a value may be: itself twice, unless it is uncertain. */
+export function rangeOf(value: Value): readonly [Value, Value] {
+  return isInterval(value) && value.uncertain === true ? [value.low, value.high] : [value, value]
+}
+
+function isOrder(order: Order, wanted: -1 | 0 | 1): boolean | null {
+  return order === null ? null : order === wanted
+}
+
+function orderOf(value: number): -1 | 0 | 1 {
+  return value < 0 ? -1 : value > 0 ? 1 : 0
+}
+
+function sign<T extends number | string>(a: T, b: T): -1 | 0 | 1 {
+  return a < b ? -1 : a > b ? 1 : 0
+}

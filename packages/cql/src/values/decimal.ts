@@ -1,0 +1,164 @@
+/**
+ * A System.Decimal: exact to 8 digits after the point, with at most 20 before it (CQL reference, Decimal).
+ *
+ * `units` counts steps of 10^-8: a number while that is exact, a bigint beyond. `places` is how many digits after the point it was written
+ * or computed with, which matters for `Precision`, boundaries and equivalence.
+ */
+export interface Decimal {
+  readonly kind: 'decimal'
+  readonly units: number | bigint
+  readonly places: number
+}
+
+/** Most digits after the point. */
+export const MAX_PLACES = 8
+const SCALE = 100_000_000
+const BIG_SCALE = 100_000_000n
+const MAX_UNITS = 10n ** 28n - 1n
+
+/** A decimal of so many steps of 10^-8; `undefined` when it is too large to be one. */
+export function decimalOfUnits(units: number | bigint, places: number = MAX_PLACES): Decimal | undefined {
+  const kept = typeof units === 'bigint' && isSafe(units) ? Number(units) : units
+  if (typeof kept === 'bigint' && (kept > MAX_UNITS || kept < -MAX_UNITS)) return undefined
+  return { kind: 'decimal', units: kept, places }
+}
+
+/** The decimal with the value of an integer. */
+export function decimalOfInteger(value: number | bigint): Decimal | undefined {
+  const units = typeof value === 'number' ? value * SCALE : value
+  if (typeof units === 'number' && Number.isSafeInteger(units)) return { kind: 'decimal', units, places: 0 }
+  return decimalOfUnits(BigInt(value) * BIG_SCALE, 0)
+}
+
+/** The decimal nearest to a JavaScript number, rounded to 8 places; `undefined` when it is too large or no number. */
+export function decimalOfNumber(value: number): Decimal | undefined {
+  if (!Number.isFinite(value)) return undefined
+  if (Math.abs(value) >= 1e20) return undefined
+  return decimalOfText(plainText(value), true)
+}
+
+/** Reads `12`, `-0.50`, `+3.1`. `undefined` for other texts, too large values and, unless `rounded`, more than 8 places. */
+export function decimalOfText(text: string, rounded = false): Decimal | undefined {
+  const match = /^([+-]?)(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text)
+  if (match === null) return undefined
+  const [, sign = '', whole = '0', fraction = ''] = match
+  if (fraction.length > MAX_PLACES && !rounded) return undefined
+  const kept = BigInt(whole + fraction.slice(0, MAX_PLACES).padEnd(MAX_PLACES, '0'))
+  const units = (fraction[MAX_PLACES] ?? '0') >= '5' ? kept + 1n : kept
+  return decimalOfUnits(sign === '-' ? -units : units, Math.min(fraction.length, MAX_PLACES))
+}
+
+/** The number nearest to a decimal. */
+export function numberOf({ units }: Decimal): number {
+  return Number(units) / SCALE
+}
+
+/** Writes a decimal with all its places, at least one. */
+export function decimalText({ units, places }: Decimal): string {
+  const digits = bigOf(units < 0 ? -bigOf(units) : units)
+    .toString()
+    .padStart(MAX_PLACES + 1, '0')
+  const fraction = digits.slice(-MAX_PLACES)
+  const significant = fraction.replace(/0+$/, '').length
+  return `${units < 0 ? '-' : ''}${digits.slice(0, -MAX_PLACES)}.${fraction.slice(0, Math.max(places, significant, 1))}`
+}
+
+/** -1, 0 or 1 by value. */
+export function compareDecimals(a: Decimal, b: Decimal): number {
+  return a.units < b.units ? -1 : a.units > b.units ? 1 : 0
+}
+
+/** The sum, with the places of the more precise. */
+export function addDecimals(a: Decimal, b: Decimal): Decimal | undefined {
+  return summed(a, b.units, Math.max(a.places, b.places))
+}
+
+/** The difference, with the places of the more precise. */
+export function subtractDecimals(a: Decimal, b: Decimal): Decimal | undefined {
+  return summed(a, -b.units, Math.max(a.places, b.places))
+}
+
+/** The product, rounded to 8 places. */
+export function multiplyDecimals(a: Decimal, b: Decimal): Decimal | undefined {
+  return decimalOfUnits(roundedQuotient(bigOf(a.units) * bigOf(b.units), BIG_SCALE), Math.min(a.places + b.places, MAX_PLACES))
+}
+
+/** The quotient, rounded to 8 places; `undefined` for a divisor of 0. */
+export function divideDecimals(a: Decimal, b: Decimal): Decimal | undefined {
+  if (isZero(b)) return undefined
+  const units = roundedQuotient(bigOf(a.units) * BIG_SCALE, bigOf(b.units))
+  return decimalOfUnits(units, placesOf(units))
+}
+
+/** The whole part of the quotient, towards zero; `undefined` for a divisor of 0. */
+export function truncatedQuotient(a: Decimal, b: Decimal): Decimal | undefined {
+  return isZero(b) ? undefined : decimalOfUnits((bigOf(a.units) / bigOf(b.units)) * BIG_SCALE, 0)
+}
+
+/** The rest of the truncated quotient, with the sign of the dividend; `undefined` for a divisor of 0. */
+export function remainder(a: Decimal, b: Decimal): Decimal | undefined {
+  return isZero(b) ? undefined : decimalOfUnits(bigOf(a.units) % bigOf(b.units), Math.max(a.places, b.places))
+}
+
+/** The value with the other sign. */
+export function negateDecimal({ units, places }: Decimal): Decimal {
+  return { kind: 'decimal', units: units === 0 ? 0 : -units, places }
+}
+
+/** Whether it is 0. */
+export function isZero({ units }: Decimal): boolean {
+  return units === 0 || units === 0n
+}
+
+/** Rounds half away from zero to the places. */
+export function roundDecimal({ units }: Decimal, places: number): Decimal | undefined {
+  const step = 10n ** BigInt(MAX_PLACES - Math.min(places, MAX_PLACES))
+  return decimalOfUnits(roundedQuotient(bigOf(units), step) * step, Math.min(places, MAX_PLACES))
+}
+
+/** Rounds towards zero to the places. */
+export function truncateDecimal({ units }: Decimal, places: number): Decimal | undefined {
+  const step = 10n ** BigInt(MAX_PLACES - Math.min(places, MAX_PLACES))
+  return decimalOfUnits((bigOf(units) / step) * step, Math.min(places, MAX_PLACES))
+}
+
+/** The whole part towards zero, and whether something is left after it and on which side of zero. */
+export function wholePart({ units }: Decimal): { readonly whole: bigint; readonly rest: -1 | 0 | 1 } {
+  const big = bigOf(units)
+  const rest = big % BIG_SCALE
+  return { whole: big / BIG_SCALE, rest: rest === 0n ? 0 : rest < 0n ? -1 : 1 }
+}
+
+/** Digits after the point without trailing zeros. */
+export function placesOf(units: number | bigint): number {
+  return (bigOf(units) % BIG_SCALE).toString().replace('-', '').padStart(MAX_PLACES, '0').replace(/0+$/, '').length
+}
+
+function summed(a: Decimal, units: number | bigint, places: number): Decimal | undefined {
+  if (typeof a.units === 'number' && typeof units === 'number') {
+    const sum = a.units + units
+    if (Number.isSafeInteger(sum)) return { kind: 'decimal', units: sum, places }
+  }
+  return decimalOfUnits(bigOf(a.units) + bigOf(units), places)
+}
+
+function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor
+  const rest = dividend % divisor
+  const twice = (rest < 0n ? -rest : rest) * 2n
+  if (twice < (divisor < 0n ? -divisor : divisor)) return quotient
+  return dividend < 0n === divisor < 0n ? quotient + 1n : quotient - 1n
+}
+
+function bigOf(units: number | bigint): bigint {
+  return typeof units === 'bigint' ? units : BigInt(units)
+}
+
+function isSafe(units: bigint): boolean {
+  return units <= 9_007_199_254_740_991n && units >= -9_007_199_254_740_991n
+}
+
+function plainText(value: number): string {
+  const text = String(value)
+  return text.includes('e') ? value.toFixed(MAX_PLACES + 2) : text
+}

@@ -1,0 +1,198 @@
+import { compareQuantities, compareTemporals, decimalOf, isUncertain, rangeOf, compare } from './compare.js'
+import { compareDecimals, roundDecimal, type Decimal } from './decimal.js'
+import { endOf, startOf } from './interval.js'
+import type { UnitConversion } from './units.js'
+import {
+  isCode,
+  isConcept,
+  isFhir,
+  isInterval,
+  isList,
+  isQuantity,
+  isRatio,
+  isTemporal,
+  isTuple,
+  isVocabulary,
+  kindOf,
+  type Code,
+  type Interval,
+  type Ratio,
+  type Value,
+} from './value.js'
+
+/**
+ * `a = b` in three values (CQL reference, Equal).
+ *
+ * Lists compare by position, tuples by element; both are unknown as soon as one pair of elements is.
+ */
+export function equal(a: Value, b: Value, convert: UnitConversion): boolean | null {
+  if (a === null || b === null) return null
+  if (typeof a !== 'object' && typeof a === typeof b) return a === b
+  if (isUncertain(a) || isUncertain(b)) return equalRanges(a, b, convert)
+  const kind = kindOf(a)
+  if (kind !== kindOf(b)) return equalNumbers(a, b, convert)
+  if (isTemporal(a) && isTemporal(b)) return isZeroOrder(compareTemporals(a, b))
+  return Object.hasOwn(EQUAL, kind) ? (EQUAL[kind]?.(a, b, convert) ?? null) : equalNumbers(a, b, convert)
+}
+
+type Equality = (a: Value, b: Value, convert: UnitConversion) => boolean | null
+
+/** Equality of two values of one kind. */
+const EQUAL: Readonly<Record<string, Equality>> = {
+  list: (a, b, convert) => {
+    if (!isList(a) || !isList(b)) return null
+    return a.length === b.length ? all(a.map((item, index) => equalElements(item, b[index] ?? null, convert))) : false
+  },
+  interval: (a, b, convert) =>
+    isInterval(a) && isInterval(b) ? all([equal(startOf(a), startOf(b), convert), equal(endOf(a), endOf(b), convert)]) : null,
+  tuple: (a, b, convert) => (isTuple(a) && isTuple(b) ? equalTuples(a.elements, b.elements, convert) : null),
+  quantity: (a, b, convert) => (isQuantity(a) && isQuantity(b) ? isZeroOrder(compareQuantities(a, b, convert)) : null),
+  ratio: (a, b, convert) =>
+    isRatio(a) && isRatio(b) ? all([equal(a.numerator, b.numerator, convert), equal(a.denominator, b.denominator, convert)]) : null,
+  code: (a, b, convert) => (isCode(a) && isCode(b) ? equalMembers(codeMembers(a), codeMembers(b), convert) : null),
+  concept: (a, b, convert) =>
+    isConcept(a) && isConcept(b) ? all([equal(a.codes, b.codes, convert), equalElements(a.display, b.display, convert)]) : null,
+  fhir: (a, b) => (isFhir(a) && isFhir(b) ? a.json === b.json || sameJson(a.json, b.json) : null),
+  valueSet: sameVocabulary,
+  codeSystem: sameVocabulary,
+}
+
+function sameVocabulary(a: Value, b: Value): boolean | null {
+  return isVocabulary(a) && isVocabulary(b) ? a.id === b.id && a.version === b.version : null
+}
+
+function equalNumbers(a: Value, b: Value, convert: UnitConversion): boolean | null {
+  if (decimalOf(a) === undefined || decimalOf(b) === undefined) return false
+  return isZeroOrder(compare(a, b, convert))
+}
+
+/** Elements that are both null are equal; one null makes the whole unknown. */
+function equalElements(a: Value, b: Value, convert: UnitConversion): boolean | null {
+  return a === null && b === null ? true : equal(a, b, convert)
+}
+
+function codeMembers({ code, system, version, display }: Code): readonly Value[] {
+  return [code, system, version, display]
+}
+
+function equalMembers(a: readonly Value[], b: readonly Value[], convert: UnitConversion): boolean | null {
+  for (const [index, member] of a.entries()) {
+    const result = equalElements(member, b[index] ?? null, convert)
+    if (result !== true) return result
+  }
+  return true
+}
+
+/** The first element that differs, or is null on one side only, decides. */
+function equalTuples(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>, convert: UnitConversion): boolean | null {
+  const names = new Set([...a.keys(), ...b.keys()])
+  return equalMembers(
+    [...names].map((name) => a.get(name) ?? null),
+    [...names].map((name) => b.get(name) ?? null),
+    convert,
+  )
+}
+
+function equalRanges(a: Value, b: Value, convert: UnitConversion): boolean | null {
+  const [[aLow, aHigh], [bLow, bHigh]] = [rangeOf(a), rangeOf(b)]
+  if (compare(aHigh, bLow, convert) === -1 || compare(aLow, bHigh, convert) === 1) return false
+  const isPoint = compare(aLow, aHigh, convert) === 0 && compare(bLow, bHigh, convert) === 0
+  return isPoint && compare(aLow, bLow, convert) === 0 ? true : null
+}
+
+/** `a ~ b`: never null, and two nulls are equivalent (CQL reference, Equivalent). */
+export function equivalent(a: Value, b: Value, convert: UnitConversion): boolean {
+  if (a === null || b === null) return a === b
+  if (isConcept(a) || isConcept(b)) return equivalentCodes(codesOf(a), codesOf(b))
+  const [first, second] = [decimalOf(a), decimalOf(b)]
+  if (first !== undefined && second !== undefined) return equivalentDecimals(first, second)
+  const kind = kindOf(a)
+  if (kind !== kindOf(b)) return false
+  return Object.hasOwn(EQUIVALENT, kind) ? (EQUIVALENT[kind]?.(a, b, convert) ?? false) : equal(a, b, convert) === true
+}
+
+/** Equivalence of two values of one kind, where it is not equality that is certain. */
+const EQUIVALENT: Readonly<Record<string, (a: Value, b: Value, convert: UnitConversion) => boolean>> = {
+  string: (a, b) => typeof a === 'string' && typeof b === 'string' && plainText(a) === plainText(b),
+  list: (a, b, convert) =>
+    isList(a) && isList(b) && a.length === b.length && a.every((item, index) => equivalent(item, b[index] ?? null, convert)),
+  code: (a, b) => equivalentCodes(codesOf(a), codesOf(b)),
+  tuple: (a, b, convert) => isTuple(a) && isTuple(b) && equivalentTuples(a.elements, b.elements, convert),
+  interval: (a, b, convert) => isInterval(a) && isInterval(b) && equivalentIntervals(a, b, convert),
+  quantity: (a, b, convert) => isQuantity(a) && isQuantity(b) && compareQuantities(a, b, convert, true) === 0,
+  ratio: (a, b, convert) => isRatio(a) && isRatio(b) && equivalentRatios(a, b, convert),
+}
+
+/** Decimals are equivalent at the precision of the less precise, trailing zeros not counted. */
+function equivalentDecimals(a: Decimal, b: Decimal): boolean {
+  const places = Math.min(significantPlaces(a), significantPlaces(b))
+  const [first, second] = [roundDecimal(a, places), roundDecimal(b, places)]
+  return first !== undefined && second !== undefined && compareDecimals(first, second) === 0
+}
+
+function significantPlaces({ units }: Decimal): number {
+  let places = 8
+  let rest = BigInt(units)
+  while (places > 0 && rest % 10n === 0n) {
+    rest /= 10n
+    places--
+  }
+  return places
+}
+
+function equivalentRatios(a: Ratio, b: Ratio, convert: UnitConversion): boolean {
+  const parts = [a.numerator, a.denominator, b.numerator, b.denominator].map((part) =>
+    part === null ? undefined : Number(part.value.units),
+  )
+  const [an, ad, bn, bd] = parts
+  if (an === undefined || ad === undefined || bn === undefined || bd === undefined) return false
+  const unitsFit =
+    a.numerator !== null &&
+    b.numerator !== null &&
+    a.denominator !== null &&
+    b.denominator !== null &&
+    compareQuantities({ ...a.numerator, value: b.numerator.value }, b.numerator, convert, true) === 0 &&
+    compareQuantities({ ...a.denominator, value: b.denominator.value }, b.denominator, convert, true) === 0
+  return unitsFit && Math.abs(an * bd - bn * ad) <= Math.abs(an * bd) * 1e-12
+}
+
+function equivalentCodes(a: readonly Code[], b: readonly Code[]): boolean {
+  return a.some((one) => b.some((other) => one.code === other.code && one.system === other.system))
+}
+
+function codesOf(value: Value): readonly Code[] {
+  if (isConcept(value)) return value.codes
+  return isCode(value) ? [value] : []
+}
+
+function equivalentTuples(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>, convert: UnitConversion): boolean {
+  const names = new Set([...a.keys(), ...b.keys()])
+  return [...names].every((name) => equivalent(a.get(name) ?? null, b.get(name) ?? null, convert))
+}
+
+function equivalentIntervals(a: Interval, b: Interval, convert: UnitConversion): boolean {
+  return equivalent(startOf(a), startOf(b), convert) && equivalent(endOf(a), endOf(b), convert)
+}
+
+function plainText(text: string): string {
+  return text.toLowerCase().replace(/\s/g, ' ')
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function isZeroOrder(order: -1 | 0 | 1 | null): boolean | null {
+  return order === null ? null : order === 0
+}
+
+/** `and` over three-valued results: false decides, then unknown. */
+export function all(results: readonly (boolean | null)[]): boolean | null {
+  if (results.includes(false)) return false
+  return results.includes(null) ? null : true
+}
+
+/** Whether a list has a value by `=`, where null counts as equal to null (as `union`, `distinct` and `in` of lists take it). */
+export function listHas(list: readonly Value[], wanted: Value, convert: UnitConversion): boolean {
+  return list.some((item) => (item === null || wanted === null ? item === wanted : equal(item, wanted, convert) === true))
+}

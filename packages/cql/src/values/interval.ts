@@ -1,0 +1,186 @@
+import { compare, compareTemporals, less, type Order } from './compare.js'
+import { extreme, neighbour, pointTypeOf } from './point.js'
+import type { Precision } from './temporal.js'
+import type { UnitConversion } from './units.js'
+import { isInterval, isTemporal, type Interval, type PointType, type Value } from './value.js'
+
+/** Bounds and whether they are closed, before they are an interval. */
+export interface Bounds {
+  readonly low: Value
+  readonly high: Value
+  readonly lowClosed: boolean
+  readonly highClosed: boolean
+  readonly pointType?: PointType | undefined
+}
+
+/** An interval of these bounds, whose point type is that of a bound where none is given. */
+export function intervalOf({ low, high, lowClosed, highClosed, pointType }: Bounds): Interval {
+  return { kind: 'interval', low, high, lowClosed, highClosed, pointType: pointType ?? pointTypeOf(low) ?? pointTypeOf(high) }
+}
+
+/** The closed interval from one point to another. */
+export function closedInterval(low: Value, high: Value, pointType?: PointType): Interval {
+  return intervalOf({ low, high, lowClosed: true, highClosed: true, pointType })
+}
+
+/** The first point of an interval: the least of the type for a closed null, null where it is unknown. */
+export function startOf({ low, high, lowClosed, pointType }: Interval): Value {
+  if (low === null) return lowClosed ? (extreme(pointType, -1, high) ?? null) : null
+  return lowClosed ? low : (neighbour(low, 1) ?? null)
+}
+
+/** The last point of an interval: the greatest of the type for a closed null, null where it is unknown. */
+export function endOf({ low, high, highClosed, pointType }: Interval): Value {
+  if (high === null) return highClosed ? (extreme(pointType, 1, low) ?? null) : null
+  return highClosed ? high : (neighbour(high, -1) ?? null)
+}
+
+/** How points are compared within one operator: whole, or down to a precision. */
+export interface PointOrder {
+  /** -1, 0, 1, or null where it is not known. */
+  readonly order: (a: Value, b: Value) => Order
+  readonly precision: Precision | undefined
+  readonly convert: UnitConversion
+}
+
+/** Comparison of points, down to a precision where one is given. */
+export function pointOrder(convert: UnitConversion, precision: Precision | undefined, offset: number): PointOrder {
+  return {
+    precision,
+    convert,
+    order: (a, b) =>
+      precision !== undefined && isTemporal(a) && isTemporal(b) ? compareTemporals(a, b, precision, offset) : compare(a, b, convert),
+  }
+}
+
+/** Three-valued `a < b`. */
+export function isBefore(a: Value, b: Value, { order }: PointOrder): boolean | null {
+  const result = order(a, b)
+  return result === null ? null : result < 0
+}
+
+/** Three-valued `a <= b`. */
+export function isAtMost(a: Value, b: Value, { order }: PointOrder): boolean | null {
+  const result = order(a, b)
+  return result === null ? null : result <= 0
+}
+
+/** Three-valued `a = b` of points. */
+export function isSame(a: Value, b: Value, { order }: PointOrder): boolean | null {
+  const result = order(a, b)
+  return result === null ? null : result === 0
+}
+
+/** Three-valued `and`. */
+export function both(a: boolean | null, b: boolean | null): boolean | null {
+  if (a === false || b === false) return false
+  return a === null || b === null ? null : true
+}
+
+/** Three-valued `or`. */
+export function either(a: boolean | null, b: boolean | null): boolean | null {
+  if (a === true || b === true) return true
+  return a === null || b === null ? null : false
+}
+
+/** Three-valued `not`. */
+export function negated(a: boolean | null): boolean | null {
+  return a === null ? null : !a
+}
+
+/** Whether an interval begins at the point or before; what is unknown is null. */
+export function beginsBy({ low, lowClosed }: Interval, point: Value, by: PointOrder): boolean | null {
+  if (low === null) return lowClosed ? true : null
+  return lowClosed ? isAtMost(low, point, by) : isBefore(low, point, by)
+}
+
+/** Whether an interval ends at the point or after. */
+export function endsFrom({ high, highClosed }: Interval, point: Value, by: PointOrder): boolean | null {
+  if (high === null) return highClosed ? true : null
+  return highClosed ? isAtMost(point, high, by) : isBefore(point, high, by)
+}
+
+/** Whether the point is in the interval. */
+export function pointIn(point: Value, interval: Interval, by: PointOrder): boolean | null {
+  return point === null ? null : both(beginsBy(interval, point, by), endsFrom(interval, point, by))
+}
+
+/** Whether the first interval has all points of the second. */
+export function includes(a: Interval, b: Interval, by: PointOrder): boolean | null {
+  return both(isAtMost(startOf(a), startOf(b), by), isAtMost(endOf(b), endOf(a), by))
+}
+
+/** Whether two intervals have a point in common. */
+export function overlaps(a: Interval, b: Interval, by: PointOrder): boolean | null {
+  return both(isAtMost(startOf(a), endOf(b), by), isAtMost(startOf(b), endOf(a), by))
+}
+
+/** Whether the second interval begins where the first ends. */
+export function meetsBefore(a: Interval, b: Interval, by: PointOrder): boolean | null {
+  const [end, start] = [endOf(a), startOf(b)]
+  if (end === null || start === null) return isBefore(startOf(b), endOf(a), by) === true ? false : null
+  const next = neighbour(end, 1)
+  return next === undefined ? false : isSame(next, start, by)
+}
+
+/** The span of two intervals that overlap or meet; null for others. */
+export function unionOf(a: Interval, b: Interval, by: PointOrder): Interval | null {
+  const joined = either(overlaps(a, b, by), either(meetsBefore(a, b, by), meetsBefore(b, a, by)))
+  if (joined !== true) return null
+  const low = isAtMost(startOf(a), startOf(b), by) === true ? a : b
+  const high = isAtMost(endOf(b), endOf(a), by) === true ? a : b
+  return span(low, high, a.pointType ?? b.pointType)
+}
+
+/** What two intervals have in common; null when that is nothing or unknown. */
+export function intersectionOf(a: Interval, b: Interval, by: PointOrder): Interval | null {
+  if (overlaps(a, b, by) === false) return null
+  const low = laterStart(a, b, by)
+  const high = earlierEnd(a, b, by)
+  return low === undefined || high === undefined ? null : span(low, high, a.pointType ?? b.pointType)
+}
+
+function laterStart(a: Interval, b: Interval, by: PointOrder): Interval | undefined {
+  const [first, second] = [startOf(a), startOf(b)]
+  if (first === null) return a
+  if (second === null) return b
+  const order = by.order(first, second)
+  return order === null ? undefined : order >= 0 ? a : b
+}
+
+function earlierEnd(a: Interval, b: Interval, by: PointOrder): Interval | undefined {
+  const [first, second] = [endOf(a), endOf(b)]
+  if (first === null) return a
+  if (second === null) return b
+  const order = by.order(first, second)
+  return order === null ? undefined : order <= 0 ? a : b
+}
+
+/** What is in the first interval and not in the second, where that is one interval; null otherwise. */
+export function differenceOf(a: Interval, b: Interval, by: PointOrder): Interval | null {
+  const common = overlaps(a, b, by)
+  if (common === null) return null
+  if (!common) return a
+  const startsBefore = isBefore(startOf(a), startOf(b), by)
+  const endsAfter = isBefore(endOf(b), endOf(a), by)
+  if (startsBefore === true && endsAfter === false) return intervalOf({ ...a, high: neighbour(startOf(b), -1) ?? null, highClosed: true })
+  if (startsBefore === false && endsAfter === true) return intervalOf({ ...a, low: neighbour(endOf(b), 1) ?? null, lowClosed: true })
+  return null
+}
+
+function span(low: Interval, high: Interval, pointType: PointType | undefined): Interval {
+  return intervalOf({ low: low.low, lowClosed: low.lowClosed, high: high.high, highClosed: high.highClosed, pointType })
+}
+
+/** Whether the bounds are in order: `Interval[5, 3]` and `Interval[5, 5)` are not. */
+export function isValidInterval(interval: Interval, convert: UnitConversion): boolean {
+  const [start, end] = [startOf(interval), endOf(interval)]
+  if (interval.low === null || interval.high === null) return true
+  return start !== null && end !== null && less(end, start, convert) !== true
+}
+
+/** The value as an interval: itself, or the interval of the one point. */
+export function asInterval(value: Value): Interval | null {
+  if (value === null) return null
+  return isInterval(value) ? value : closedInterval(value, value)
+}

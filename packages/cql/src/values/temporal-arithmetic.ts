@@ -1,0 +1,174 @@
+import { wholePart, type Decimal } from './decimal.js'
+import {
+  DAY,
+  HOUR,
+  MILLISECOND,
+  MINUTE,
+  MONTH,
+  SECOND,
+  YEAR,
+  boundaryOf,
+  daysIn,
+  fieldsAt,
+  momentOf,
+  temporalOf,
+  withFields,
+  type Fields,
+  type Precision,
+  type Temporal,
+} from './temporal.js'
+import { durationUnit } from './units.js'
+
+const MS: ReadonlyMap<string, number> = new Map([
+  ['week', 604_800_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+  ['millisecond', 1],
+])
+const PRECISION_OF_UNIT: ReadonlyMap<string, Precision> = new Map<string, Precision>([
+  ['year', YEAR],
+  ['month', MONTH],
+  ['week', DAY],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', SECOND],
+  ['millisecond', MILLISECOND],
+])
+const DAY_MS = 86_400_000
+
+/**
+ * Adds a duration to a date or time (CQL reference, Add of DateTime): decimals of the amount are dropped, a duration finer than the value
+ * is turned into its precision first, and Feb 29 plus a year is Feb 28.
+ *
+ * @returns `undefined` for units that are no durations and results outside of the years 1 to 9999.
+ */
+export function addDuration(value: Temporal, amount: Decimal, unit: string, sign: 1 | -1): Temporal | undefined {
+  const calendar = durationUnit(unit)
+  if (calendar === undefined) return undefined
+  return addUnits(value, sign * Number(wholePart(amount).whole), calendar)
+}
+
+/** Adds a whole number of units. */
+export function addUnits(value: Temporal, amount: number, unit: string): Temporal | undefined {
+  const precision = PRECISION_OF_UNIT.get(unit)
+  if (precision === undefined) return undefined
+  if (precision <= MONTH || (precision > value.precision && value.precision <= MONTH))
+    return addMonths(value, monthsOf(amount, unit, value.precision))
+  return addMoments(value, amount, unit)
+}
+
+/** Whole months that an amount means for a value of this precision, cut off to years for a value in years. */
+function monthsOf(amount: number, unit: string, precision: Precision): number {
+  const months = unit === 'year' ? amount * 12 : unit === 'month' ? amount : daysOf(amount, unit)
+  return precision === YEAR ? Math.trunc(months / 12) * 12 : months
+}
+
+function daysOf(amount: number, unit: string): number {
+  return Math.trunc(Math.trunc((amount * (MS.get(unit) ?? 0)) / DAY_MS) / 30)
+}
+
+function addMonths(value: Temporal, months: number): Temporal | undefined {
+  if (value.kind === 'time') return undefined
+  const [year, month, day, ...clock] = value.fields
+  const total = year * 12 + (month - 1) + months
+  const [newYear, newMonth] = [Math.floor(total / 12), (((total % 12) + 12) % 12) + 1]
+  return withFields(value, [newYear, newMonth, Math.min(day, daysIn(newYear, newMonth)), ...clock])
+}
+
+function addMoments(value: Temporal, amount: number, unit: string): Temporal | undefined {
+  const step = stepOf(value.precision)
+  const ms = Math.trunc((amount * (MS.get(unit) ?? 0)) / step) * step
+  const moment = momentOf(value.fields) + ms
+  if (value.kind === 'time') return withFields(value, fieldsAt(((moment % DAY_MS) + DAY_MS) % DAY_MS, 0))
+  const fields = fieldsAt(moment, 0)
+  return Number.isNaN(fields[0]) || fields[0] < 1 || fields[0] > 9999 ? undefined : withFields(value, fields)
+}
+
+function stepOf(precision: Precision): number {
+  if (precision >= MILLISECOND) return 1
+  if (precision === SECOND) return 1_000
+  if (precision === MINUTE) return 60_000
+  return precision === HOUR ? 3_600_000 : DAY_MS
+}
+
+/** A unit between two dates or times: a precision, or weeks. */
+export type Unit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second' | 'millisecond'
+
+/** Whole periods from one moment to another, negative when they lie the other way round. */
+function wholePeriods(from: Fields, to: Fields, unit: Unit): number {
+  const difference = momentOf(to) - momentOf(from)
+  const ms = MS.get(unit)
+  if (ms !== undefined) return Math.trunc(difference / ms)
+  const months = monthsBetween(from, to)
+  return unit === 'year' ? Math.trunc(months / 12) : months
+}
+
+function monthsBetween(from: Fields, to: Fields): number {
+  const months = (to[0] - from[0]) * 12 + (to[1] - from[1])
+  const rest = restOfMonth(to) - restOfMonth(from)
+  if (months > 0 && rest < 0) return months - 1
+  return months < 0 && rest > 0 ? months + 1 : months
+}
+
+function restOfMonth(fields: Fields): number {
+  return fields[2] * DAY_MS + clockOf(fields)
+}
+
+function clockOf([, , , hour, minute, second, millisecond]: Fields): number {
+  return ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
+}
+
+/** Boundaries of the unit crossed from one moment to another. */
+function crossedBoundaries(from: Fields, to: Fields, unit: Unit): number {
+  if (unit === 'year') return to[0] - from[0]
+  if (unit === 'month') return (to[0] - from[0]) * 12 + (to[1] - from[1])
+  const precision = PRECISION_OF_UNIT.get(unit) ?? DAY
+  const difference = momentOf(cutOff(to, precision)) - momentOf(cutOff(from, precision))
+  if (unit === 'week') return weekOf(to) - weekOf(from)
+  return Math.trunc(difference / (MS.get(unit) ?? 1))
+}
+
+/** Weeks since 1970, each beginning on Sunday. */
+function weekOf(fields: Fields): number {
+  return Math.floor((momentOf(cutOff(fields, DAY)) / DAY_MS + 4) / 7)
+}
+
+function cutOff(fields: Fields, precision: Precision): Fields {
+  const at = (index: number): number => (index <= precision ? (fields[index] ?? 0) : index < 3 ? 1 : 0)
+  return [at(0), at(1), at(2), at(3), at(4), at(5), at(6)]
+}
+
+/**
+ * Whole calendar periods (`duration`) or boundaries crossed (`difference`) between two dates or times.
+ *
+ * @returns One number, or the least and the greatest that it may be where the values are less precise than the unit.
+ */
+export function between(from: Temporal, to: Temporal, unit: Unit, what: 'duration' | 'difference'): readonly [number, number] | undefined {
+  const count = what === 'duration' ? wholePeriods : crossedBoundaries
+  const offset = (PRECISION_OF_UNIT.get(unit) ?? DAY) <= DAY && what === 'difference' ? undefined : from.offset
+  const at = (value: Temporal, end: 'least' | 'greatest'): Fields | undefined => fieldsAtEnd(value, end, offset)
+  const [fromLow, fromHigh, toLow, toHigh] = [at(from, 'least'), at(from, 'greatest'), at(to, 'least'), at(to, 'greatest')]
+  if (fromLow === undefined || fromHigh === undefined || toLow === undefined || toHigh === undefined) return undefined
+  const needed = PRECISION_OF_UNIT.get(unit) ?? DAY
+  if (from.precision >= needed && to.precision >= needed) return twice(count(fromLow, toLow, unit))
+  return [count(fromHigh, toLow, unit), count(fromLow, toHigh, unit)]
+}
+
+function fieldsAtEnd(value: Temporal, end: 'least' | 'greatest', offset: number | undefined): Fields | undefined {
+  const full = boundaryOf(value, end, value.kind === 'date' ? DAY : MILLISECOND)
+  if (full === undefined) return undefined
+  return value.kind === 'dateTime' && offset !== undefined && value.offset !== offset ? fieldsAt(full.low, offset) : full.fields
+}
+
+function twice(value: number): readonly [number, number] {
+  return [value, value]
+}
+
+/** The date of a date and time. */
+export function dateOf(value: Temporal): Temporal | undefined {
+  if (value.kind === 'time') return undefined
+  return temporalOf('date', value.fields.slice(0, Math.min(value.precision, DAY) + 1))
+}

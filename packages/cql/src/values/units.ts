@@ -1,0 +1,96 @@
+/** The factor by which an amount in the UCUM unit `from` is multiplied to be in `to`; `undefined` when they do not compare. */
+export type UnitConversion = (from: string, to: string) => number | undefined
+
+const DEFINITE_TO_UCUM: ReadonlyMap<string, string> = new Map([
+  ['week', 'wk'],
+  ['day', 'd'],
+  ['hour', 'h'],
+  ['minute', 'min'],
+  ['second', 's'],
+  ['millisecond', 'ms'],
+])
+const UCUM_CALENDAR: ReadonlyMap<string, string> = new Map([
+  ['year', 'a'],
+  ['month', 'mo'],
+])
+const CALENDAR_UNITS: ReadonlySet<string> = new Set([...UCUM_CALENDAR.keys(), ...DEFINITE_TO_UCUM.keys()])
+const UCUM_TO_CALENDAR: ReadonlyMap<string, string> = new Map(
+  [...UCUM_CALENDAR, ...DEFINITE_TO_UCUM].map(([calendar, ucum]) => [ucum, calendar]),
+)
+
+/** The calendar unit in the singular that a unit names (`years`, `year`); `undefined` for UCUM codes. */
+export function calendarUnit(unit: string): string | undefined {
+  if (CALENDAR_UNITS.has(unit)) return unit
+  const singular = unit.endsWith('s') ? unit.slice(0, -1) : unit
+  return CALENDAR_UNITS.has(singular) ? singular : undefined
+}
+
+/** The calendar unit by which a date moves for a duration in this unit: calendar words, and UCUM's `a`, `mo`, `wk`, `d`, `h`, `min`, `s`, `ms`. */
+export function durationUnit(unit: string): string | undefined {
+  return calendarUnit(unit) ?? UCUM_TO_CALENDAR.get(unit)
+}
+
+/**
+ * The factor from one unit to another, calendar units among them.
+ *
+ * Calendar years and months compare with each other only: a calendar year is not 365.25 days (CQL author's guide, Quantities).
+ *
+ * @param calendarIsUcum For equivalence: a calendar year counts as `a`, a calendar month as `mo`.
+ */
+export function factorBetween(convert: UnitConversion, from: string, to: string, calendarIsUcum = false): number | undefined {
+  if (from === to) return 1
+  const [source, target] = [plainUnit(from, calendarIsUcum), plainUnit(to, calendarIsUcum)]
+  if (source === target) return 1
+  const [years, months] = [source === 'year' || target === 'year', source === 'month' || target === 'month']
+  if (years && months) return source === 'year' ? 12 : 1 / 12
+  if (!years && !months) return convert(source, target)
+  return calendarIsUcum ? daysFactor(convert, source, target) : undefined
+}
+
+/** For equivalence with days and finer units, a calendar year is 365 days and a month 30. */
+function daysFactor(convert: UnitConversion, source: string, target: string): number | undefined {
+  const [from, to] = [CALENDAR_DAYS.get(source), CALENDAR_DAYS.get(target)]
+  if (from !== undefined) return scaled(convert('d', target), from)
+  return to === undefined ? undefined : scaled(convert(source, 'd'), 1 / to)
+}
+
+const CALENDAR_DAYS: ReadonlyMap<string, number> = new Map([
+  ['year', 365],
+  ['month', 30],
+])
+
+function scaled(factor: number | undefined, by: number): number | undefined {
+  return factor === undefined ? undefined : factor * by
+}
+
+function plainUnit(unit: string, calendarIsUcum: boolean): string {
+  if (unit === '') return '1'
+  const calendar = calendarUnit(unit) ?? (calendarIsUcum && (unit === 'a' || unit === 'mo') ? UCUM_TO_CALENDAR.get(unit) : undefined)
+  if (calendar === undefined) return unit
+  return DEFINITE_TO_UCUM.get(calendar) ?? calendar
+}
+
+/** The unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts put together: `cm` times `cm` is `cm2`. */
+export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
+  const exponents = new Map<string, number>()
+  addParts(exponents, a, 1)
+  addParts(exponents, b, sign)
+  const parts = [...exponents].filter(([, exponent]) => exponent !== 0)
+  const above = parts.filter(([, exponent]) => exponent > 0).map(([unit, exponent]) => partText(unit, exponent))
+  const below = parts.filter(([, exponent]) => exponent < 0).map(([unit, exponent]) => `/${partText(unit, -exponent)}`)
+  return (above.join('.') || (below.length === 0 ? '1' : '')) + below.join('')
+}
+
+function addParts(exponents: Map<string, number>, unit: string, sign: 1 | -1): void {
+  for (const [index, side] of unit.split('/').entries())
+    for (const [place, part] of side.split('.').entries()) {
+      const [, name = '', exponent = '1'] = /^(.*?)([+-]?\d)?$/.exec(part) ?? []
+      if (name === '' && exponent === '1') continue
+      const direction = index > 0 && place === 0 ? -sign : sign
+      exponents.set(name, (exponents.get(name) ?? 0) + direction * Number(exponent))
+    }
+}
+
+function partText(unit: string, exponent: number): string {
+  return exponent === 1 ? unit : `${unit}${exponent}`
+}

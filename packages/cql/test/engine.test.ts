@@ -1,0 +1,120 @@
+import { r4TypeModel } from '@fhir-ops/r4'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { compileLibrary, createEvaluation, literalText, resourceElement, type CqlLibrary } from '../src/index.js'
+import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+
+const model = r4TypeModel()
+let translator: CqlTranslator
+beforeAll(async () => {
+  translator = await createTranslator({ model })
+})
+
+const HEAD = "library T version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ncontext Patient\n"
+const NOW = new Date('2020-06-01T10:00:00Z')
+const toMilligrams = (from: string, to: string): number | undefined => (from === to ? 1 : from === 'g' && to === 'mg' ? 1000 : undefined)
+
+async function compiled(text: string): Promise<CqlLibrary> {
+  const { elm, problems } = await translator.translate(HEAD + text)
+  expect(problems).toEqual([])
+  return compileLibrary(elm, { model, convert: toMilligrams })
+}
+
+function element(json: object): NonNullable<ReturnType<typeof resourceElement>> {
+  const made = resourceElement(model, json)
+  if (made === undefined) throw new Error('The type is not known.')
+  return made
+}
+
+const PATIENT = element({ resourceType: 'Patient', id: 'p', birthDate: '1980-06-02', gender: 'female', _active: { id: 'only-an-id' } })
+const OBSERVATIONS = [
+  {
+    resourceType: 'Observation',
+    id: 'a',
+    code: { coding: [{ system: 'http://s', code: 'x' }] },
+    effectiveDateTime: '2020-05-01',
+    valueQuantity: { value: 120.5, code: 'mg' },
+  },
+  {
+    resourceType: 'Observation',
+    id: 'b',
+    code: { text: 'y' },
+    effectivePeriod: { start: '2020-05-01' },
+    valueQuantity: { value: 1, code: 'g' },
+  },
+  { resourceType: 'Observation', id: 'c', code: { text: 'y' }, valueString: 'high' },
+].map(element)
+
+describe('definitions over resources', () => {
+  it.each([
+    ['AgeInYearsAt(@2020-06-01)', '39'],
+    ['AgeInYears()', '39'],
+    ["Patient.gender = 'female'", 'true'],
+    ['Patient.active', null],
+    ['Patient.birthDate.value', '@1980-06-02'],
+    ['Patient.name', '{}'],
+    ["[Observation] O where O.value > 100 'mg' return O.id.value", "{ 'a', 'b' }"],
+    ["[Observation] O return all O.code ~ Code { code: 'x', system: 'http://s' }", '{ true, false, false }'],
+    ['[Observation] O return all O.value is FHIR.Quantity', '{ true, true, false }'],
+    ['[Observation] O return O.value as FHIR.string', null],
+    ['Count([Observation])', '3'],
+    ['exists ([Observation] O with [Observation] P such that P.id != O.id)', 'true'],
+    ['First([Observation] O return O.id.value)', "'a'"],
+    ['Last([Observation] O sort by id.value).id.value', "'c'"],
+    ['[Observation] O let v: O.value as FHIR.Quantity where v is not null return v.code.value', "{ 'mg', 'g' }"],
+  ])('%s', async (expression, expected) => {
+    const library = await compiled(`define X: ${expression}`)
+    const evaluation = createEvaluation({
+      subject: PATIENT,
+      now: NOW,
+      retrieve: ({ type }) => (type === 'Observation' ? OBSERVATIONS : []),
+    })
+    const value = literalText(library.definition('X')?.compute(evaluation) ?? null)
+    if (expected === null) expect(value).toMatch(/null|boolean|string/)
+    else expect(value).toBe(expected)
+  })
+
+  it('evaluates a definition once for a subject', async () => {
+    const library = await compiled('define A: Count([Observation])\ndefine B: A + A + A')
+    let retrieved = 0
+    const evaluation = createEvaluation({
+      subject: PATIENT,
+      now: NOW,
+      retrieve: () => {
+        retrieved++
+        return OBSERVATIONS
+      },
+    })
+    expect(library.definition('B')?.compute(evaluation)).toBe(9)
+    expect(retrieved).toBe(1)
+  })
+})
+
+describe('what is refused', () => {
+  const elm = (expression: object, statements: readonly object[] = []): object => ({
+    library: { identifier: { id: 'T' }, statements: { def: [{ name: 'X', context: 'Unfiltered', expression }, ...statements] } },
+  })
+  const value = (document: unknown): unknown =>
+    compileLibrary(document, { model, convert: toMilligrams })
+      .definition('X')
+      ?.compute(createEvaluation({ now: NOW, maxSteps: 1000 }))
+  const integer = (text: string): object => ({ type: 'Literal', valueType: '{urn:hl7-org:elm-types:r1}Integer', value: text })
+  const nested = (depth: number): object => (depth === 0 ? { type: 'Null' } : { type: 'Not', operand: nested(depth - 1) })
+
+  it.each([
+    ['an unknown node', elm({ type: 'Teleport' }), 'not-supported', /Teleport/],
+    ['a name of Object.prototype as node', elm({ type: 'constructor' }), 'not-supported', /constructor/],
+    ['a definition by itself', elm({ type: 'ExpressionRef', name: 'X' }), 'definition-invalid', /defined by itself/],
+    ['a missing definition', elm({ type: 'ExpressionRef', name: '__proto__' }), 'definition-invalid', /no definition '__proto__'/],
+    ['too deep nesting', elm(nested(5000)), 'definition-invalid', /nested/],
+    ['no library', 'x', 'definition-invalid', /identifier/],
+    ['a literal that is none', elm(integer('9999999999')), 'definition-invalid', /literal of Integer/],
+    [
+      'an expansion of a thousand million points',
+      elm({ type: 'Expand', operand: [{ type: 'Interval', low: integer('1'), high: integer('1000000000') }, { type: 'Null' }] }),
+      'unprocessable',
+      /1000 steps/,
+    ],
+  ])('%s', (_, document, code, message) => {
+    expect(() => value(document)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
+  })
+})

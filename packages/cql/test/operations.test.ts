@@ -1,0 +1,186 @@
+import { createHandler } from '@fhir-ops/handler'
+import { r4 } from '@fhir-ops/r4'
+import { createContext } from 'fhir-ops/context'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { createSessions } from 'fhir-ops/sessions'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createCqlOperations } from '../src/index.js'
+import { createTranslator } from '../src/translator/index.js'
+
+type Handler = ReturnType<typeof createHandler>
+let handler: Handler
+beforeAll(async () => {
+  const { indexer, ...release } = r4()
+  handler = createHandler({
+    context: createContext({ ...release, storage: memoryStorage() }),
+    sessions: createSessions({ store: memorySessionStore() }),
+    baseUrl: 'http://localhost',
+    auth: 'off',
+    defaultPolicy: 'allow-authenticated',
+    indexer,
+    operations: createCqlOperations({ translator: await createTranslator({ model: release.types }) }),
+  })
+  const coding = { system: 'http://loinc.example/s', code: 'glucose' }
+  for (const resource of [
+    { resourceType: 'Patient', id: 'p', birthDate: '1980-01-01' },
+    { resourceType: 'Patient', id: 'q' },
+    { resourceType: 'Observation', id: 'o1', status: 'final', code: { coding: [coding] }, subject: { reference: 'Patient/p' } },
+    { resourceType: 'Observation', id: 'o2', status: 'final', code: { coding: [coding] }, subject: { reference: 'Patient/q' } },
+    {
+      resourceType: 'ValueSet',
+      id: 'vs',
+      status: 'active',
+      url: 'http://x/vs',
+      compose: { include: [{ system: coding.system, concept: [{ code: 'glucose' }] }] },
+    },
+    library(
+      'Common',
+      "library Common version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\nvalueset \"Sugar\": 'http://x/vs'\ncontext Patient\ndefine Glucose: [Observation: \"Sugar\"]",
+    ),
+    library(
+      'Main',
+      "library Main version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ninclude Common version '1'\nparameter Factor Integer default 2\ncontext Patient\ndefine Many: Count(Common.Glucose) * Factor\ndefine Broken: singleton from {1, 2}\ndefine Private: 1",
+    ),
+  ])
+    await call('PUT', `${resource.resourceType}/${resource.id}`, resource)
+})
+afterAll(() => handler.close())
+
+function library(name: string, text: string): { readonly resourceType: string; readonly id: string; readonly [member: string]: unknown } {
+  const content = [{ contentType: 'text/cql', data: btoa(text) }]
+  const type = { coding: [{ code: 'logic-library' }] }
+  return {
+    resourceType: 'Library',
+    id: name.toLowerCase(),
+    url: `http://x/Library/${name}`,
+    name,
+    version: '1',
+    status: 'active',
+    type,
+    content,
+  }
+}
+
+/** What the tests look at of Parameters and OperationOutcomes. */
+interface Answer {
+  readonly resourceType: string
+  readonly issue: readonly { readonly code: string; readonly severity: string }[]
+  readonly parameter: readonly { readonly name: string; readonly valueQuantity?: object; readonly resource?: Answer }[]
+}
+
+async function call(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly json: Answer }> {
+  const response = await handler(
+    new Request(`http://localhost/fhir/R4/${path}`, {
+      method,
+      headers: { 'content-type': 'application/fhir+json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  )
+  const text = await response.text()
+  return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
+}
+
+const parameters = (...parameter: readonly object[]): object => ({ resourceType: 'Parameters', parameter })
+
+describe('$cql', () => {
+  it('evaluates an expression', async () => {
+    const { status, json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: "1 'g' + 2 'g'" }))
+    expect([status, json.parameter[0]?.valueQuantity]).toEqual([
+      200,
+      { value: 3, unit: 'g', system: 'http://unitsofmeasure.org', code: 'g' },
+    ])
+  })
+
+  it('evaluates over the record of a subject', async () => {
+    const { json } = await call(
+      'POST',
+      '$cql',
+      parameters({ name: 'expression', valueString: 'Count([Observation])' }, { name: 'subject', valueString: 'Patient/p' }),
+    )
+    expect(json.parameter).toEqual([{ name: 'return', valueInteger: 1 }])
+  })
+
+  it('evaluates over data that comes with the call', async () => {
+    const entry = [{ resource: { resourceType: 'Observation', id: 'x' } }, { resource: { resourceType: 'Observation', id: 'y' } }]
+    const { json } = await call(
+      'POST',
+      '$cql',
+      parameters(
+        { name: 'expression', valueString: 'Count([Observation])' },
+        { name: 'data', resource: { resourceType: 'Bundle', type: 'collection', entry } },
+      ),
+    )
+    expect(json.parameter).toEqual([{ name: 'return', valueInteger: 2 }])
+  })
+
+  it.each([
+    ['no expression', [], 400, 'required'],
+    ['CQL that is no CQL', [{ name: 'expression', valueString: '1 +' }], 422, 'invalid'],
+    ['CQL with an unknown name', [{ name: 'expression', valueString: 'foo' }], 422, 'invalid'],
+    [
+      'an unknown subject',
+      [
+        { name: 'expression', valueString: '1' },
+        { name: 'subject', valueString: 'Patient/nobody' },
+      ],
+      422,
+      'not-found',
+    ],
+    [
+      'a subject that is no reference',
+      [
+        { name: 'expression', valueString: '1' },
+        { name: 'subject', valueString: '../x' },
+      ],
+      400,
+      'value',
+    ],
+    ['an input that is not offered', [{ name: 'expression', valueString: '1' }, { name: 'prefetchData' }], 400, 'not-supported'],
+  ])('%s is refused', async (_, given, status, code) => {
+    const answer = await call('POST', '$cql', parameters(...given))
+    expect([answer.status, answer.json.issue[0]?.code]).toEqual([status, code])
+  })
+
+  it('reports a run-time error beside the results', async () => {
+    const { status, json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: 'singleton from {1, 2}' }))
+    expect([status, json.parameter[0]?.name, json.parameter[0]?.resource?.issue[0]?.severity]).toEqual([200, 'evaluation error', 'error'])
+  })
+})
+
+describe('Library/$evaluate', () => {
+  it('evaluates a stored library with what it includes, its value sets and its parameters', async () => {
+    const given = { name: 'parameters', resource: parameters({ name: 'Factor', valueInteger: 5 }) }
+    const subject = { name: 'subject', valueString: 'Patient/p' }
+    const plain = await call('POST', 'Library/main/$evaluate', parameters(subject, { name: 'expression', valueString: 'Many' }))
+    expect(plain.json.parameter).toEqual([{ name: 'Many', valueInteger: 2 }])
+    const byUrl = await call(
+      'POST',
+      'Library/$evaluate',
+      parameters({ name: 'url', valueCanonical: 'http://x/Library/Main|1' }, subject, given),
+    )
+    expect(byUrl.json.parameter.slice(0, 2)).toEqual([
+      { name: 'Many', valueInteger: 5 },
+      { name: 'Private', valueInteger: 1 },
+    ])
+    expect(byUrl.json.parameter[2]?.name).toBe('evaluation error')
+  })
+
+  it.each([
+    ['an unknown library', 'Library/nope/$evaluate', [], 404],
+    ['an unknown url', 'Library/$evaluate', [{ name: 'url', valueCanonical: 'http://x/none' }], 404],
+    ['an unknown definition', 'Library/main/$evaluate', [{ name: 'expression', valueString: 'Nope' }], 400],
+    ['no subject', 'Library/main/$evaluate', [{ name: 'expression', valueString: 'Many' }], 400],
+    [
+      'an unknown parameter',
+      'Library/main/$evaluate',
+      [
+        { name: 'subject', valueString: 'Patient/p' },
+        { name: 'parameters', resource: parameters({ name: 'X', valueInteger: 1 }) },
+      ],
+      400,
+    ],
+  ])('%s is refused', async (_, path, given, status) => {
+    const answer = await call('POST', path, parameters(...given))
+    expect([answer.status, answer.json.resourceType]).toEqual([status, 'OperationOutcome'])
+  })
+})
