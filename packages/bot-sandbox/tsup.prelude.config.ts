@@ -1,8 +1,8 @@
 import { defineConfig } from 'tsup'
 
-// What is put into every fresh realm: scripts without imports, small because they are parsed for every run.
+// What is put into every realm before its snapshot: a script without imports.
 export default defineConfig({
-  entry: { index: 'src/prelude/index.ts', hl7: 'src/prelude/hl7.ts' },
+  entry: { index: 'src/prelude/index.ts' },
   outDir: 'dist/prelude',
   // The root paths lead to the sources of fhir-ops, of which only what the prelude uses is taken.
   tsconfig: '../../tsconfig.json',

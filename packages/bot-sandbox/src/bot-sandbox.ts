@@ -1,23 +1,33 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { BotRuntime, BotTask } from 'fhir-ops/execute'
+import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
+import { availableParallelism } from 'node:os'
 import { startWorker, type PooledWorker } from './pooled-worker.js'
 import { readAnswer } from './wire.js'
 
 /** What `botSandbox` takes. */
 export interface BotSandboxOptions {
-  /** Threads, each of which runs one bot at a time. Default 8; on Linux they yield to the other threads of the process. */
+  /** Threads, each of which runs one bot at a time. Default: one for each core, at most 8. On Linux they yield to the other threads of the process. */
   readonly workers?: number
 }
 
-const DEFAULT_WORKERS = 8
+const MOST_WORKERS = 8
+
+const SHAPE: InputShape = inputShape<BotSandboxOptions>({
+  workers: { words: 'a whole number, 1 or more', is: (count) => Number.isSafeInteger(count) && Number(count) >= 1 },
+})
 
 /**
- * A runtime for stored bots: JavaScript in QuickJS compiled to WebAssembly, a fresh realm for each run, in a few worker threads. The code
- * has no network, no files, no host objects and no module but itself; only JSON text goes in and out. A thread starts with the first
- * run that needs it, and is replaced at once when it dies.
+ * A runtime for stored bots: JavaScript in QuickJS compiled to WebAssembly, in a few worker threads. The code has no network, no files, no host
+ * objects and no module but itself; only JSON text goes in and out. After a run the whole memory of the engine is set back, so that every run
+ * begins in the same realm, with random numbers of its own. A thread starts with the first run that needs it, and is replaced after a run that
+ * came to a limit, broke the engine or made its memory grow.
+ *
+ * @throws {TypeError} for an option that is unknown or of another type.
  */
 export function botSandbox(options: BotSandboxOptions = {}): BotRuntime {
-  const concurrency = options.workers ?? DEFAULT_WORKERS
+  checkOptions('botSandbox', SHAPE, options)
+  const concurrency = options.workers ?? Math.min(availableParallelism(), MOST_WORKERS)
   const free: Promise<PooledWorker>[] = []
   const waiting: ((worker: Promise<PooledWorker>) => void)[] = []
   let started = 0

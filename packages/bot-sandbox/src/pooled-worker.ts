@@ -32,6 +32,7 @@ export async function startWorker(): Promise<PooledWorker> {
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
   })
   let alive = true
+  let runs = 0
   const kill = async () => {
     alive = false
     await worker.terminate()
@@ -42,7 +43,7 @@ export async function startWorker(): Promise<PooledWorker> {
   // An idle thread keeps no process alive.
   worker.unref()
   return {
-    run: (task) => ran(worker, task, kill),
+    run: (task) => ran({ worker, kill, id: ++runs }, task),
     isAlive: () => alive,
     close: kill,
   }
@@ -59,7 +60,14 @@ function started(worker: Worker): Promise<void> {
   })
 }
 
-async function ran(worker: Worker, task: BotTask, kill: () => Promise<void>): Promise<Pick<DoneMessage, 'outcome' | 'log'>> {
+interface ThreadRun {
+  readonly worker: Worker
+  readonly kill: () => Promise<void>
+  /** Number of the run. */
+  readonly id: number
+}
+
+async function ran({ worker, kill, id }: ThreadRun, task: BotTask): Promise<Pick<DoneMessage, 'outcome' | 'log'>> {
   const { code, event, capabilities, limits, signal } = task
   if (signal?.aborted) throw aborted()
   const ended = Promise.withResolvers<Pick<DoneMessage, 'outcome' | 'log'>>()
@@ -69,8 +77,10 @@ async function ran(worker: Worker, task: BotTask, kill: () => Promise<void>): Pr
   }
   const post = (message: ToWorker) => worker.postMessage(message)
   const onMessage = (message: FromWorker) => {
-    if (message.type === 'done') ended.resolve(message)
-    if (message.type === 'call') void answered(message, capabilities).then(post)
+    if (message.type === 'ready' || message.run !== id) return
+    if (message.type === 'call') return void answered(message, capabilities).then(post)
+    if (message.isReusable) ended.resolve(message)
+    else killAnd(() => ended.resolve(message))
   }
   const onExit = () => ended.resolve({ outcome: BROKEN, log: [] })
   const onAbort = () => killAnd(() => ended.reject(aborted()))
@@ -80,7 +90,7 @@ async function ran(worker: Worker, task: BotTask, kill: () => Promise<void>): Pr
   signal?.addEventListener('abort', onAbort)
   worker.ref()
   try {
-    post({ type: 'run', code, event: writeEvent(event), grants: grantsOf(capabilities), limits })
+    post({ type: 'run', run: id, code, event: writeEvent(event), grants: grantsOf(capabilities), limits })
     return await ended.promise
   } finally {
     clearTimeout(timer)
@@ -96,13 +106,13 @@ function aborted(): OperationError {
 }
 
 /** Calls a method that was granted; of other errors than our own, the bot learns nothing. */
-async function answered({ call, method, args }: CallMessage, capabilities: BotCapabilities): Promise<ReplyMessage> {
+async function answered({ run, call, method, args }: CallMessage, capabilities: BotCapabilities): Promise<ReplyMessage> {
   try {
     const result = await invoked(method, JSON.parse(args), capabilities)
-    return { type: 'reply', call, ok: true, text: JSON.stringify(result) ?? '' }
+    return { type: 'reply', run, call, ok: true, text: JSON.stringify(result) ?? '' }
   } catch (error) {
     const { code, message } = error instanceof OperationError ? error : { code: 'unforeseen', message: 'The call failed.' }
-    return { type: 'reply', call, ok: false, text: JSON.stringify({ code, message }) }
+    return { type: 'reply', run, call, ok: false, text: JSON.stringify({ code, message }) }
   }
 }
 

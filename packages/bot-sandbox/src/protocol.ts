@@ -3,6 +3,8 @@ import type { BotLimits, BotLogLevel } from 'fhir-ops/execute'
 /** One run, as it is sent to a worker. */
 export interface RunMessage {
   readonly type: 'run'
+  /** Number of the run, which no other of the thread has. */
+  readonly run: number
   readonly code: string
   /** JSON text of a `WireEvent`. */
   readonly event: string
@@ -17,6 +19,7 @@ export type Grants = Readonly<Record<string, readonly string[]>>
 /** What the host answers to a `CallMessage`: JSON text of the result, or of `{code, message}`. */
 export interface ReplyMessage {
   readonly type: 'reply'
+  readonly run: number
   readonly call: number
   readonly ok: boolean
   readonly text: string
@@ -25,6 +28,7 @@ export interface ReplyMessage {
 /** The bot calls a method of a capability. */
 export interface CallMessage {
   readonly type: 'call'
+  readonly run: number
   readonly call: number
   /** For example `storage.read`. */
   readonly method: string
@@ -40,8 +44,11 @@ export interface ReadyMessage {
 /** The run has ended. */
 export interface DoneMessage {
   readonly type: 'done'
+  readonly run: number
   readonly outcome: Outcome
   readonly log: readonly LogLine[]
+  /** False when the run broke the engine, came to a limit or made its memory grow: the thread must end, which gives its memory back. */
+  readonly isReusable: boolean
 }
 
 /** What a bot logged. */

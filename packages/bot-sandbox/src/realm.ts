@@ -1,41 +1,127 @@
-import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten-core'
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten-core'
+import { newEngine } from './engine.js'
+import type { Answered, Failure, Grants, Outcome } from './protocol.js'
+import { createRunState, type RunState } from './run-state.js'
+import { takeSnapshot } from './snapshot.js'
 
-/** A fresh JavaScript realm in which no code of a bot has run. */
+/** What the host functions of a realm work with: the run that is going on. */
+export interface CurrentRun {
+  readonly state: RunState
+  /** Sends a call of a capability to the host. */
+  readonly call: (call: number, method: string, args: string) => void
+  readonly outputBytes: number
+}
+
+/** A JavaScript realm in an engine of its own, furnished for bots, which can be set back to what it was before any of them ran. */
 export interface Realm {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
-  /** The prelude's function that furnishes the realm. */
-  readonly furnish: QuickJSHandle
-  /** Keeps a handle until the realm is disposed of. */
-  readonly keep: (handle: QuickJSHandle) => QuickJSHandle
-  dispose(): void
+  /** The memory of its engine. */
+  readonly memory: WebAssembly.Memory
+  /** The `SandboxApi` of the prelude. */
+  readonly api: QuickJSHandle
+  /** Whom the functions of the host serve from now on. */
+  begin(run: CurrentRun): void
+  /**
+   * Sets the whole memory back, so that nothing of a run is left: no value, no change to a builtin, no pending job. Handles that were made since are
+   * void. False when the memory has grown: the realm must not be used any more.
+   */
+  reset(): boolean
 }
 
-const STACK_BYTES = 256 * 1024
+/** What a realm is made of. */
+export interface RealmOptions {
+  /** An expression that gives the prelude's function `furnish`. */
+  readonly prelude: string
+  /** The methods that bots are granted by the name of their capability. */
+  readonly grants: Grants
+  /** What a bot may allocate. */
+  readonly memoryBytes: number
+}
 
-/**
- * Makes a realm in an engine; nothing of earlier realms is in it.
- *
- * @param prelude An expression that gives the prelude's function. To parse it is most of the cost of a small run.
- */
-export function createRealm(engine: QuickJSWASMModule, prelude: string): Realm {
+/** Bytes of the engine's stack that JavaScript may use, and what its own functions may use beyond that. */
+const STACK_BYTES = 256 * 1024
+const NATIVE_STACK_BYTES = 64 * 1024
+
+/** Makes a realm. It takes milliseconds; to set one back takes microseconds. */
+export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions): Promise<Realm> {
+  const engine = await newEngine(memoryBytes)
   const runtime = engine.newRuntime()
   runtime.setMaxStackSize(STACK_BYTES)
   const context = runtime.newContext()
-  const kept: QuickJSHandle[] = []
-  const keep = (handle: QuickJSHandle) => {
-    kept.push(handle)
-    return handle
-  }
-  return {
-    runtime,
-    context,
-    furnish: keep(context.unwrapResult(context.evalCode(prelude, 'prelude.js', { type: 'global' }))),
-    keep,
-    dispose() {
-      for (const handle of kept.reverse()) if (handle.alive) handle.dispose()
-      context.dispose()
-      runtime.dispose()
+  let run = noRun()
+  // Asked every few thousand steps; `true` ends what is running, and no code can catch that.
+  runtime.setInterruptHandler(() => run.state.isOver())
+  const evaluate = (script: string): QuickJSHandle => context.unwrapResult(context.evalCode(script, 'prelude.js', { type: 'global' }))
+  const given = context.newObject()
+  context.setProp(
+    given,
+    'host',
+    hostObject(context, () => run),
+  )
+  context.setProp(given, 'grants', evaluate(`(${JSON.stringify(grants)})`))
+  const api = context.unwrapResult(context.callFunction(evaluate(prelude), context.undefined, given))
+  const memory = engine.getWasmMemory()
+  const snapshot = takeSnapshot(memory, {
+    stackBytes: STACK_BYTES + NATIVE_STACK_BYTES,
+    allocate(bytes) {
+      const block = context.newArrayBuffer(new Uint8Array(bytes).fill(255).buffer)
+      return () => block.dispose()
     },
+  })
+  return { runtime, context, memory, api, begin: (next) => void (run = next), reset: () => snapshot.restore() }
+}
+
+/** While the prelude is loaded there is no bot. */
+function noRun(): CurrentRun {
+  const limits = { timeoutMs: Infinity, memoryBytes: Infinity, outputBytes: Infinity, logBytes: Infinity, sourceBytes: Infinity }
+  return { state: createRunState(limits), call: () => {}, outputBytes: Infinity }
+}
+
+/** The `PreludeHost` of a realm. Only texts and numbers cross; a value of another type crosses as the empty text. */
+function hostObject(context: QuickJSContext, current: () => CurrentRun): QuickJSHandle {
+  const host = context.newObject()
+  const text = (handle: QuickJSHandle | undefined): string => textOf(context, handle)
+  const methods: Readonly<Record<string, (...args: QuickJSHandle[]) => void>> = {
+    log: (level, line) => current().state.addLog({ level: logLevel(text(level)), text: text(line) }),
+    call(number, method, args) {
+      const { state, call, outputBytes } = current()
+      state.callMade()
+      const given = text(args)
+      if (given.length > outputBytes) state.end(tooCostly(`The bot passed more than ${outputBytes} bytes to a call.`))
+      if (state.outcome() === undefined && number !== undefined) call(context.getNumber(number), text(method), given)
+    },
+    done(head, value) {
+      const { state, outputBytes } = current()
+      state.end(answered({ head: text(head), value: text(value) }, outputBytes))
+    },
+    fail: (thrown) => current().state.fail(text(thrown)),
   }
+  for (const [name, method] of Object.entries(methods)) context.setProp(host, name, context.newFunction(name, method))
+  return host
+}
+
+function textOf(context: QuickJSContext, handle: QuickJSHandle | undefined): string {
+  return handle !== undefined && context.typeof(handle) === 'string' ? context.getString(handle) : ''
+}
+
+function logLevel(level: string): 'debug' | 'info' | 'warn' | 'error' {
+  return level === 'debug' || level === 'warn' || level === 'error' ? level : 'info'
+}
+
+/** A status and what `botResponse` takes of headers are shorter. */
+const MAX_HEAD = 16_384
+
+/**
+ * What is too long is not sent on, because the host's thread would take long to parse it. Only a text is let through when it may be too
+ * long: in JSON it takes up to six times its length. The exact bound is the caller's.
+ */
+function answered(answer: Answered, outputBytes: number): Outcome {
+  const bound = answer.value.startsWith('"') ? 6 * outputBytes + 2 : outputBytes
+  const isTooLong = answer.head.length > MAX_HEAD || answer.value.length > bound
+  return isTooLong ? tooCostly(`The bot returned more than ${outputBytes} bytes.`) : answer
+}
+
+function tooCostly(message: string): Failure {
+  return { code: 'bot-too-costly', message }
 }

@@ -1,41 +1,25 @@
-import type { ExecutePendingJobsResult, QuickJSContext, QuickJSHandle, VmCallResult } from 'quickjs-emscripten-core'
-import { hostObject } from './host-object.js'
-import type { LogLine, Outcome, ReplyMessage, RunMessage } from './protocol.js'
-import type { Realm } from './realm.js'
+import type { QuickJSHandle, VmCallResult } from 'quickjs-emscripten-core'
+import type { DoneMessage, ReplyMessage, RunMessage } from './protocol.js'
+import type { CurrentRun, Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 
 /** What a run works with beside its message. */
 export interface RunOptions {
-  /** Used for this run only. */
   readonly realm: Realm
-  /** An expression that gives the HL7 part of the prelude, which is loaded at its first use. */
-  readonly hl7Script: string
-  /** Sends a call of a capability to the host. */
-  readonly call: (call: number, method: string, args: string) => void
+  readonly call: CurrentRun['call']
   /** The next answer to a call; `undefined` after that many milliseconds. */
   readonly nextReply: (waitMs: number) => Promise<ReplyMessage | undefined>
 }
 
-/** What a run gave. */
-export interface RunResult {
-  readonly outcome: Outcome
-  readonly log: readonly LogLine[]
-  /** False when the engine may be damaged or bloated: use another for the next run. */
-  readonly isClean: boolean
-}
-
-/** Runs a bot's code in a realm, and disposes of it. */
-export async function runCode(message: RunMessage, options: RunOptions): Promise<RunResult> {
+/** Runs a bot's code in a realm, and sets the realm back. */
+export async function runCode(message: RunMessage, options: RunOptions): Promise<Omit<DoneMessage, 'type' | 'run'>> {
+  const { realm } = options
   const state = createRunState(message.limits)
-  try {
-    await drive({ realm: options.realm, state, message, options })
-    if (isWithinLimits(state)) options.realm.dispose()
-  } catch (error) {
-    // Thrown by `valueOf` for what the bot threw, which has ended the run, or by the engine that broke, for example on its own stack.
-    state.end({ code: 'bot-failed', message: 'The bot broke its runtime.', diagnostics: String(error) })
-    return { outcome: ended(state), log: state.log, isClean: false }
-  }
-  return { outcome: ended(state), log: state.log, isClean: isWithinLimits(state) }
+  realm.begin({ state, call: options.call, outputBytes: message.limits.outputBytes })
+  const isWhole = await driven({ realm, state, message, options })
+  const outcome = state.outcome() ?? { code: 'bot-failed', message: 'The bot gave no answer.' }
+  const isWithinLimits = !('code' in outcome) || outcome.code === 'bot-failed'
+  return { outcome, log: state.log, isReusable: isWhole && isWithinLimits && realm.reset() }
 }
 
 interface Run {
@@ -45,107 +29,87 @@ interface Run {
   readonly options: RunOptions
 }
 
+/** False when the engine broke, for example on its own stack. */
+async function driven(run: Run): Promise<boolean> {
+  try {
+    await drive(run)
+    return true
+  } catch (error) {
+    if (error instanceof RunEnded) return true
+    run.state.end({ code: 'bot-failed', message: 'The bot broke its runtime.', diagnostics: String(error) })
+    return false
+  }
+}
+
+/** Thrown by `valueOf` for what the bot threw, which has ended the run. */
+class RunEnded extends Error {}
+
 async function drive(run: Run): Promise<void> {
   const { realm, state, message, options } = run
-  const { context, keep } = realm
-  // Asked every few thousand steps; `true` ends what is running, and no code can catch that.
-  realm.runtime.setInterruptHandler(state.isOver)
+  const { context } = realm
   realm.runtime.setMemoryLimit(message.limits.memoryBytes)
-  const api = furnished(run)
-  const loaded = valueOf(run, context.evalCode(message.code, 'bot.js', { type: isScript(run) ? 'global' : 'module' }), api)
-  call(run, api, ['start', loaded, keep(context.newString(message.event))])
-  while (!hasEnded(run, api)) {
-    if (state.openCalls() === 0) runTimer(run, api)
-    else answerCall(run, api, await options.nextReply(state.leftMs()))
+  call(run, ['begin', ...seeds().map((seed) => context.newNumber(seed))])
+  const loaded = valueOf(run, context.evalCode(message.code, 'bot.js', { type: isScript(run) ? 'global' : 'module' }))
+  call(run, ['start', loaded, context.newString(message.event)])
+  while (!hasEnded(run)) {
+    if (state.openCalls() === 0) runTimer(run)
+    else answerCall(run, await options.nextReply(state.leftMs()))
   }
+}
+
+/** Makes the random numbers of each run its own: those of the engine are set back with it. */
+function seeds(): readonly number[] {
+  return [...crypto.getRandomValues(new Uint32Array(4))]
 }
 
 /** True for code that compiles as a script. A module does not: at least its `export` is not a script. */
 function isScript({ realm, message }: Run): boolean {
-  const compiled = realm.context.evalCode(message.code, 'bot.js', { type: 'global', compileOnly: true })
-  realm.keep(compiled.error ?? compiled.value)
-  return compiled.error === undefined
-}
-
-/** The `SandboxApi` of a furnished realm. */
-function furnished(run: Run): QuickJSHandle {
-  const { realm, state, message, options } = run
-  const { context, keep, furnish } = realm
-  const evaluate = (script: string) => valueOf(run, context.evalCode(script, 'prelude.js', { type: 'global' }))
-  const loadHl7 = () => evaluate(options.hl7Script)
-  const given = keep(context.newObject())
-  context.setProp(given, 'host', hostObject(realm, { state, call: options.call, loadHl7, outputBytes: message.limits.outputBytes }))
-  context.setProp(given, 'grants', evaluate(`(${JSON.stringify(message.grants)})`))
-  return valueOf(run, context.callFunction(furnish, context.undefined, given))
+  return realm.context.evalCode(message.code, 'bot.js', { type: 'global', compileOnly: true }).error === undefined
 }
 
 /** Runs what is due now. True when the run has ended. */
-function hasEnded(run: Run, api: QuickJSHandle): boolean {
+function hasEnded(run: Run): boolean {
   const { realm, state } = run
-  while (!state.isOver() && realm.runtime.hasPendingJob()) jobsDone(run, realm.runtime.executePendingJobs(JOBS_AT_ONCE), api)
+  while (!state.isOver() && realm.runtime.hasPendingJob()) {
+    const { error } = realm.runtime.executePendingJobs(JOBS_AT_ONCE)
+    if (error !== undefined) state.fail(described(run, error))
+  }
   return state.isOver()
 }
 
 const JOBS_AT_ONCE = 1_000
 
-function jobsDone(run: Run, result: ExecutePendingJobsResult, api: QuickJSHandle): void {
-  if (result.error === undefined) return
-  run.state.fail(described(run, run.realm.keep(result.error), api))
-}
-
-function runTimer(run: Run, api: QuickJSHandle): void {
+function runTimer(run: Run): void {
   const { realm, state, message } = run
-  const { context, keep } = realm
-  const timer = context.getString(call(run, api, ['nextTimer', keep(context.newNumber(message.limits.timeoutMs))]))
+  const { context } = realm
+  const timer = context.getString(call(run, ['nextTimer', context.newNumber(message.limits.timeoutMs)]))
   if (timer === 'late') state.end({ code: 'bot-timeout', message: `The bot set a timer for later than ${message.limits.timeoutMs} ms.` })
   if (timer === 'none') state.end({ code: 'bot-failed', message: 'The bot waits for a promise that nothing will settle.' })
 }
 
-function answerCall(run: Run, api: QuickJSHandle, reply: ReplyMessage | undefined): void {
+function answerCall(run: Run, reply: ReplyMessage | undefined): void {
   if (reply === undefined) return
-  const { context, keep } = run.realm
+  const { context } = run.realm
   run.state.callAnswered()
-  call(run, api, [
-    'reply',
-    keep(context.newNumber(reply.call)),
-    reply.ok ? context.true : context.false,
-    keep(context.newString(reply.text)),
-  ])
+  call(run, ['reply', context.newNumber(reply.call), reply.ok ? context.true : context.false, context.newString(reply.text)])
 }
 
-function call(run: Run, api: QuickJSHandle, [method, ...args]: readonly [string, ...QuickJSHandle[]]): QuickJSHandle {
-  const { context, keep } = run.realm
-  return valueOf(run, context.callFunction(keep(context.getProp(api, method)), api, ...args), api)
+function call(run: Run, [method, ...args]: readonly [string, ...QuickJSHandle[]]): QuickJSHandle {
+  const { context, api } = run.realm
+  return valueOf(run, context.callFunction(context.getProp(api, method), api, ...args))
 }
 
 /** The value of a call; what was thrown instead ends the run. */
-function valueOf(run: Run, result: VmCallResult<QuickJSHandle>, api?: QuickJSHandle): QuickJSHandle {
-  if (result.error === undefined) return run.realm.keep(result.value)
-  run.state.fail(described(run, run.realm.keep(result.error), api))
-  throw new Error('The run has ended.')
+function valueOf(run: Run, result: VmCallResult<QuickJSHandle>): QuickJSHandle {
+  if (result.error === undefined) return result.value
+  run.state.fail(described(run, result.error))
+  throw new RunEnded()
 }
 
 /** The text of what was thrown; the realm itself writes it, so that no code of the bot runs for us. */
-function described(run: Run, error: QuickJSHandle, api: QuickJSHandle | undefined): string {
-  const { context, keep } = run.realm
-  if (run.state.isOver() || api === undefined) return ''
-  return stringOf(context, context.callFunction(keep(context.getProp(api, 'describe')), api, error), keep)
-}
-
-function stringOf(context: QuickJSContext, result: VmCallResult<QuickJSHandle>, keep: Realm['keep']): string {
-  if (result.error !== undefined) {
-    keep(result.error)
-    return ''
-  }
-  const text = keep(result.value)
-  return context.typeof(text) === 'string' ? context.getString(text) : ''
-}
-
-function isWithinLimits(state: RunState): boolean {
-  const outcome = state.outcome()
-  return outcome !== undefined && (!('code' in outcome) || outcome.code === 'bot-failed')
-}
-
-function ended(state: RunState): Outcome {
-  return state.outcome() ?? { code: 'bot-failed', message: 'The bot gave no answer.' }
+function described(run: Run, error: QuickJSHandle): string {
+  const { context, api } = run.realm
+  if (run.state.isOver()) return ''
+  const result = context.callFunction(context.getProp(api, 'describe'), api, error)
+  return result.error === undefined && context.typeof(result.value) === 'string' ? context.getString(result.value) : ''
 }

@@ -1,4 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { DEFAULT_BOT_LIMITS, type BotCapabilities, type BotEvent, type BotLimits, type BotRuntime } from 'fhir-ops/execute'
+
+/** Limits of a run that only an endless one reaches. */
+export const LIMITS: BotLimits = { ...DEFAULT_BOT_LIMITS, timeoutMs: 100_000 }
+
+/** The expression that the built prelude is loaded by. */
+export function prelude(): string {
+  const bundle = readFileSync(new URL('../dist/prelude/index.js', import.meta.url), 'utf8')
+  return `(function () { ${bundle}; return prelude.furnish })()`
+}
 
 export interface RunOptions {
   readonly event?: Partial<BotEvent>
@@ -24,7 +34,7 @@ export function runCode(sandbox: BotRuntime, code: string, options: RunOptions =
       ...event,
     },
     capabilities,
-    limits: { ...DEFAULT_BOT_LIMITS, timeoutMs: 100_000, ...limits },
+    limits: { ...LIMITS, ...limits },
     log: (level, text) => void log.push(`${level} ${text}`),
     signal,
   })

@@ -48,7 +48,7 @@ test('BO-32: more bots than threads wait for each other', async () => {
 })
 
 test('eight bots run at once', async () => {
-  const sandbox = botSandbox()
+  const sandbox = botSandbox({ workers: 8 })
   const met = Promise.withResolvers<void>()
   let arrived = 0
   const read = async () => {

@@ -1,5 +1,5 @@
 import { isBotResponse } from 'fhir-ops/execute'
-import type { Hl7Part } from './host.js'
+import { isHl7Message } from 'fhir-ops/hl7v2'
 
 /** What a bot returned beside its value, as data. */
 export interface WireHead {
@@ -14,16 +14,16 @@ export interface WireAnswer extends WireHead {
   readonly value?: unknown
 }
 
-/** @param hl7 The HL7 part, when it was loaded. */
-export function wireAnswer(returned: unknown, hl7: Hl7Part | undefined): WireAnswer {
-  if (!isBotResponse(returned)) return wireValue(returned, hl7)
+/** What a bot returned, as data. */
+export function wireAnswer(returned: unknown): WireAnswer {
+  if (!isBotResponse(returned)) return wireValue(returned)
   const { status, headers, body } = returned
-  return { ...wireValue(body, hl7), response: { status, headers } }
+  return { ...wireValue(body), response: { status, headers } }
 }
 
-function wireValue(value: unknown, hl7: Hl7Part | undefined): WireAnswer {
+function wireValue(value: unknown): WireAnswer {
   if (value === undefined || value === null) return { kind: 'nothing' }
   if (typeof value === 'string') return { kind: 'text', value }
-  if (hl7?.isHl7Message(value)) return { kind: 'hl7', value: hl7.textOf(value) }
+  if (isHl7Message(value)) return { kind: 'hl7', value: value.toString() }
   return { kind: 'json', value }
 }

@@ -7,19 +7,12 @@ export interface PreludeHost {
   done(head: string, value: string): void
   /** Ends the run: the bot threw, or gave what JSON cannot say. */
   fail(text: string): void
-  /** Loads the HL7 part of the prelude at its first use. */
-  loadHl7(): Hl7Part
-}
-
-/** What the HL7 part of the prelude evaluates to. */
-export interface Hl7Part {
-  readonly parseHl7: (text: string) => unknown
-  readonly isHl7Message: (value: unknown) => boolean
-  readonly textOf: (message: unknown) => string
 }
 
 /** What the worker can ask of the sandbox. */
 export interface SandboxApi {
+  /** Begins a run: its random numbers, and the time that `performance` counts from. */
+  begin(...seeds: number[]): void
   /** Calls the handler that the loaded code exports. `loaded` is the module, a promise of it, or what a script gave. */
   start(loaded: unknown, event: string): void
   reply(call: number, ok: boolean, text: string): void

@@ -1,26 +1,27 @@
 import { botResponse } from 'fhir-ops/execute'
+import { parseHl7 } from 'fhir-ops/hl7v2'
 import { wireAnswer } from './answer.js'
 import { capabilities } from './capabilities.js'
 import { describe } from './describe.js'
 import { readEvent } from './event.js'
 import { defineGlobal } from './globals.js'
 import { handlerOf, installExports } from './handler.js'
-import type { Hl7Part, PreludeHost, PreludeOptions, SandboxApi } from './host.js'
+import { installRandom } from './random.js'
+import type { PreludeHost, PreludeOptions, SandboxApi } from './host.js'
 import { installTextCodecs } from './text-codecs.js'
-import { installTimers } from './timers.js'
+import { installClock, installTimers } from './timers.js'
 
 const LEVELS = ['debug', 'log', 'info', 'warn', 'error']
 
-/** Furnishes a fresh realm, before any code of a bot runs in it: what JavaScript lacks there, `parseHl7`, `botResponse`. */
+/** Furnishes a realm, before any code of a bot runs in it: what JavaScript lacks there, `parseHl7`, `botResponse`. */
 export function furnish(options: PreludeOptions): SandboxApi {
   const { host } = options
   const { parse, stringify } = JSON
   const log = logger(host)
   const granted = capabilities(options)
-  let hl7: Hl7Part | undefined
-  const parseHl7 = (text: string) => (hl7 ??= host.loadHl7()).parseHl7(text)
   const exported = installExports()
   installTextCodecs()
+  const [seed, startClock] = [installRandom(), installClock()]
   defineGlobal('console', Object.fromEntries(LEVELS.map((level) => [level, log(level === 'log' ? 'info' : level)])))
   defineGlobal('structuredClone', (value: unknown) => parse(stringify(value)))
   defineGlobal('parseHl7', parseHl7)
@@ -30,10 +31,14 @@ export function furnish(options: PreludeOptions): SandboxApi {
   const context = { log: log('info'), ...granted.objects }
   const run = async (loaded: unknown, event: string) => {
     const handler = handlerOf(await loaded, exported())
-    const { value, ...head } = wireAnswer(await handler(readEvent(event, parseHl7), context), hl7)
+    const { value, ...head } = wireAnswer(await handler(readEvent(event), context))
     host.done(stringify(head), stringify(value) ?? '')
   }
   return {
+    begin(...seeds) {
+      seed(...seeds)
+      startClock()
+    },
     start: (loaded, event) => void run(loaded, event).catch((error: unknown) => host.fail(describe(error))),
     reply: granted.reply,
     nextTimer: installTimers(),

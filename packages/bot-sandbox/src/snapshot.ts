@@ -1,0 +1,85 @@
+/** The state of a WebAssembly memory, to which it can be set back. */
+export interface Snapshot {
+  /** Sets the memory back, and what lies above to zero. False when the memory has grown: it must not be used any more. */
+  restore(): boolean
+}
+
+/** What a snapshot needs to know of the program in the memory. */
+export interface SnapshotOptions {
+  /** Most of its stack that a run uses, in bytes. What lies deeper was never written. */
+  readonly stackBytes: number
+  /** Allocates that many bytes, none of them zero, and gives the function that frees them. */
+  readonly allocate: (bytes: number) => () => void
+}
+
+const PROBE_BYTES = 2 * 1024 * 1024
+/** The allocator asks for more memory in steps of this size. */
+const GRANULE = 64 * 1024
+
+/**
+ * Takes a snapshot of the memory of a program that Emscripten has compiled: static data, an empty stack of megabytes, and the heap. Most of the stack is
+ * left out, because copying it would take longer than all the rest.
+ *
+ * @throws {Error} when the memory is laid out in another way, which a new version of the engine may bring.
+ */
+export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate }: SnapshotOptions): Snapshot {
+  const size = memory.buffer.byteLength
+  const words = new Uint32Array(memory.buffer)
+  const used = usedWords(words)
+  const stack = longestRunOfZeros(words, used)
+  const highFrom = stack.to - stackBytes / 4
+  if (highFrom < stack.from) throw new Error('The stack of the engine was not found.')
+  const low = words.slice(0, stack.from)
+  const high = words.slice(highFrom, used)
+  const endPlace = findEndOfHeap(words, { low, used, allocate })
+  const restore = (): boolean => {
+    if (memory.buffer.byteLength !== size) return false
+    const end = (words[endPlace] ?? size) / 4
+    words.set(low, 0)
+    words.set(high, highFrom)
+    words.fill(0, used, end)
+    return true
+  }
+  if (!restore() || usedWords(words) > used) throw new Error('The memory of the engine cannot be set back.')
+  return { restore }
+}
+
+interface Before extends Pick<SnapshotOptions, 'allocate'> {
+  /** The words of the static data. */
+  readonly low: Uint32Array
+  readonly used: number
+}
+
+/** The place of the word that says where the heap ends. It follows an allocation up, and stays there when that is freed. */
+function findEndOfHeap(words: Uint32Array, { low, used, allocate }: Before): number {
+  const isEnd = (word: number | undefined, end: number): boolean => word !== undefined && word >= end * 4 && word <= end * 4 + GRANULE
+  const free = allocate(PROBE_BYTES)
+  const [during, usedDuring] = [words.slice(0, low.length), usedWords(words)]
+  free()
+  const places = [...low.keys()].filter(
+    (place) => isEnd(low[place], used) && isEnd(during[place], usedDuring) && words[place] === during[place],
+  )
+  const [place, ...others] = places
+  if (place === undefined || others.length > 0 || usedDuring - used < PROBE_BYTES / 8)
+    throw new Error('The end of the heap of the engine was not found.')
+  return place
+}
+
+/** How many words from the start are in use: all that follow are zero. */
+function usedWords(words: Uint32Array): number {
+  let end = words.length
+  while (end > 0 && words[end - 1] === 0) end--
+  return end
+}
+
+function longestRunOfZeros(words: Uint32Array, end: number): { readonly from: number; readonly to: number } {
+  let longest = { from: 0, to: 0 }
+  for (let from = 0; from < end; from++) {
+    if (words[from] !== 0) continue
+    let to = from
+    while (to < end && words[to] === 0) to++
+    if (to - from > longest.to - longest.from) longest = { from, to }
+    from = to
+  }
+  return longest
+}

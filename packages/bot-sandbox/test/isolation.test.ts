@@ -1,0 +1,162 @@
+import { setTimeout as after } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { createRealm } from '../src/realm.js'
+import { runCode as runIn } from '../src/run-code.js'
+import { LIMITS, prelude, runCode } from './runs.js'
+
+const sandbox = botSandbox({ workers: 1 })
+afterAll(() => sandbox.close())
+
+const nobody = { read: async () => ({ from: 'nobody' }), search: async () => [], write: async () => ({}) }
+
+describe('what a run leaves behind is not there in the next', () => {
+  const LEFT: readonly (readonly [string, string, string])[] = [
+    ['a global', 'globalThis.left = 1', 'typeof left'],
+    ['a global constant of the script', '}; const left = 1; {', 'typeof left'],
+    ['a changed prototype', 'Object.prototype.left = 1', 'typeof ({}).left'],
+    ['a replaced builtin', 'Array.prototype.map = () => ["left"]', '[1].map(() => typeof undefined)[0]'],
+    [
+      'a frozen builtin',
+      'Object.freeze(Array.prototype); Object.preventExtensions(Math)',
+      '((Array.prototype.left = 1), (Math.left = 1), typeof undefined)',
+    ],
+    [
+      'a removed global',
+      'delete globalThis.JSON; delete globalThis.parseHl7',
+      '(typeof JSON === "object" && typeof parseHl7 === "function" ? "undefined" : "gone")',
+    ],
+    ['a registered symbol', 'Symbol.for("left").description; globalThis[Symbol.for("left")] = 1', 'typeof globalThis[Symbol.for("left")]'],
+    ['a static of a regular expression', '/le(ft)/.exec("left")', '(RegExp.$1 === "ft" ? "left" : "undefined")'],
+    [
+      'lastIndex of a literal',
+      'for (const r of [/a/g]) r.exec("aa")',
+      '(() => { const r = /a/g; return r.lastIndex === 0 ? "undefined" : "left" })()',
+    ],
+    ['the tag of a template', 'globalThis.tag = (s) => s; tag`left`', 'typeof globalThis.tag'],
+    [
+      'a job that was not run',
+      'Promise.resolve().then(() => { globalThis.left = 1 }); for (let i = 0; i < 5000; i++) Promise.resolve().then(() => 0)',
+      'typeof left',
+    ],
+    ['a timer', 'setTimeout(() => { globalThis.left = 1 }, 0)', 'typeof left'],
+    [
+      'a finalizer',
+      'globalThis.registry = new FinalizationRegistry(() => { globalThis.left = 1 }); registry.register({}, 1)',
+      'typeof left',
+    ],
+    ['what it threw', 'throw Object.assign(new Error("left"), { left: globalThis })', 'typeof left'],
+    [
+      'a class with static state',
+      'Error.stackTraceLimit = 1; Error.prepareStackTrace = () => "left"',
+      '(Error.stackTraceLimit === 1 ? "left" : typeof Error.prepareStackTrace)',
+    ],
+    ['a changed console', 'console.log = 1; console.left = 1', '(typeof console.log === "function" ? typeof console.left : "gone")'],
+    ['a changed HL7 message class', 'Object.getPrototypeOf(parseHl7("MSH|^~\\\\&|A")).left = 1', 'typeof parseHl7("MSH|^~\\\\&|A").left'],
+    [
+      'a changed generator prototype',
+      'Object.getPrototypeOf(function* () {}).left = 1',
+      'typeof Object.getPrototypeOf(function* () {}).left',
+    ],
+    ['a changed async prototype', 'Object.getPrototypeOf(async () => {}).left = 1', 'typeof Object.getPrototypeOf(async () => {}).left'],
+    ['a changed iterator', 'Array.prototype[Symbol.iterator] = function* () { yield "left" }', '[...[typeof undefined]][0]'],
+  ]
+
+  test.each(LEFT)('%s', async (_, leave, look) => {
+    await runCode(sandbox, `exports.handler = (event, context) => { ${leave} }`).catch(() => undefined)
+    expect(await runCode(sandbox, `exports.handler = () => ${look}`)).toBe('undefined')
+  })
+
+  test('the answer to a call that it did not wait for', async () => {
+    const gate = Promise.withResolvers<void>()
+    const slow = { ...nobody, read: () => gate.promise.then(() => ({ from: 'first' })) }
+    await runCode(sandbox, 'exports.handler = (event, { storage }) => { storage.read("a", "b"); return 1 }', {
+      capabilities: { storage: slow },
+    })
+    const own = {
+      ...nobody,
+      read: async () => {
+        gate.resolve()
+        await after(50)
+        return { from: 'second' }
+      },
+    }
+    const second = await runCode(sandbox, 'exports.handler = (event, { storage }) => storage.read("a", "b")', {
+      capabilities: { storage: own },
+    })
+    expect(second).toEqual({ from: 'second' })
+  })
+
+  test('what was granted', async () => {
+    const look = 'exports.handler = (event, context) => Object.keys(context).join()'
+    expect(await runCode(sandbox, look, { capabilities: { storage: nobody } })).toBe('log,storage')
+    expect(await runCode(sandbox, look)).toBe('log')
+    const call = 'exports.handler = (event, { storage }) => storage.read("a", "b")'
+    expect(await runCode(sandbox, call, { capabilities: { storage: { ...nobody, read: async () => ({ from: 'mine' }) } } })).toEqual({
+      from: 'mine',
+    })
+  })
+
+  test('a bot that the same code counted in', async () => {
+    const count = 'globalThis.n = (globalThis.n ?? 0) + 1; let calls = 0; exports.handler = () => [globalThis.n, ++calls]'
+    for (let i = 0; i < 5; i++) expect(await runCode(sandbox, count)).toEqual([1, 1])
+  })
+})
+
+describe('every run has', () => {
+  test('random numbers of its own, spread evenly', async () => {
+    const code = 'exports.handler = () => Array.from({ length: 1000 }, Math.random)'
+    const runs = await Promise.all([1, 2, 3].map(() => runCode(sandbox, code)))
+    const all = runs.flatMap((run) => (Array.isArray(run) ? run.map(Number) : []))
+    expect(new Set(all).size).toBe(3_000)
+    expect(all.every((number) => number >= 0 && number < 1)).toBe(true)
+    const mean = all.reduce((sum, number) => sum + number, 0) / all.length
+    expect(Math.abs(mean - 0.5)).toBeLessThan(0.05)
+  })
+
+  test('a clock that begins with it', async () => {
+    const code = 'exports.handler = () => [performance.now() < 5000, Math.abs(performance.timeOrigin - Date.now()) < 5000]'
+    await runCode(sandbox, code)
+    await after(20)
+    expect(await runCode(sandbox, code)).toEqual([true, true])
+  })
+})
+
+describe('the memory of the engine', () => {
+  const event = JSON.stringify({ event: { input: { secret: 'x' } } })
+  const message = (code: string) => ({ type: 'run', run: 1, code, event, grants: {}, limits: LIMITS }) as const
+  const io = { call: () => {}, nextReply: async () => undefined }
+
+  test('is byte for byte the same after each run, also above what it was', async () => {
+    const realm = await createRealm({ prelude: prelude(), grants: {}, memoryBytes: LIMITS.memoryBytes })
+    expect(realm.reset()).toBe(true)
+    const before = Buffer.from(realm.memory.buffer).toString('latin1')
+    const code =
+      'const kept = []; for (let i = 0; i < 20000; i++) kept.push({ i, text: "SECRET" + i }); exports.handler = () => kept.length'
+    const done = await runIn(message(code), { realm, ...io })
+    expect(done).toMatchObject({ outcome: { value: '20000' }, isReusable: true })
+    const after = Buffer.from(realm.memory.buffer).toString('latin1')
+    expect(after.includes('SECRET')).toBe(false)
+    expect(after === before).toBe(true)
+  })
+
+  test('makes the thread end when it has grown, and never grows far above the limit', async () => {
+    const realm = await createRealm({ prelude: prelude(), grants: {}, memoryBytes: LIMITS.memoryBytes })
+    const large = await runIn(message('exports.handler = () => new Uint8Array(20_000_000).length'), { realm, ...io })
+    expect(large).toMatchObject({ outcome: { value: '20000000' }, isReusable: false })
+    const bounded = await createRealm({ prelude: prelude(), grants: {}, memoryBytes: 8_000_000 })
+    const unlimited = { ...message('exports.handler = () => new Uint8Array(100_000_000).length'), limits: { ...LIMITS, memoryBytes: 1e9 } }
+    expect(await runIn(unlimited, { realm: bounded, ...io })).toMatchObject({ outcome: { code: 'bot-too-costly' } })
+    expect(bounded.memory.buffer.byteLength).toBeLessThan(32_000_000)
+  })
+
+  test('is given back by bots that used it up', async () => {
+    const code = 'exports.handler = () => { const a = []; for (;;) a.push(new Uint8Array(1_000_000).fill(1)) }'
+    const used = (): number => process.memoryUsage.rss()
+    await runCode(sandbox, 'exports.handler = () => 1')
+    const before = used()
+    for (let i = 0; i < 8; i++) await runCode(sandbox, code).catch(() => undefined)
+    await runCode(sandbox, 'exports.handler = () => 1')
+    expect(used() - before).toBeLessThan(200_000_000)
+  })
+})
