@@ -182,7 +182,7 @@ function auditing({ log, audit }: ServeOptions, { ctx, indexer }: Engine, io: Io
   }
 }
 
-/** Forgets old sessions. A failure is told and tried again the next day. */
+/** Forgets old sessions. A failure is reported, and the next day tries again. */
 async function purge(sessions: Sessions, io: Io): Promise<void> {
   await sessions.purge().catch((error: unknown) => io.err(`old sessions could not be forgotten: ${String(error)}`))
 }

@@ -25,7 +25,7 @@ export async function releaseFiles(path: string): Promise<readonly ReleaseFile[]
   const found = await stat(path).catch((cause: unknown) => {
     throw new OperationError('not-found', `${path} cannot be read.`, { cause })
   })
-  const files = found.isDirectory() ? await folderFiles(path) : await zipEntries(path)
+  const files = found.isDirectory() ? await folderFiles(path) : await archivedFiles(path)
   return files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
@@ -38,6 +38,10 @@ async function folderFiles(folder: string): Promise<readonly ReleaseFile[]> {
     files.push({ name: relative(folder, file), size: (await stat(file)).size, bytes, mark: async () => hashOf(bytes()) })
   }
   return files
+}
+
+async function archivedFiles(archive: string): Promise<readonly ReleaseFile[]> {
+  return (await zipEntries(archive)).map(({ mark, ...entry }) => ({ ...entry, mark: async () => mark }))
 }
 
 async function* fileBytes(file: string): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { crc32, createInflateRaw } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
-import type { ReleaseFile } from './release-file.js'
 
 const END = { signature: 0x06054b50, size: 22, maxComment: 0xffff } as const
 const CENTRAL = { signature: 0x02014b50, size: 46 } as const
@@ -29,19 +28,31 @@ interface Entry {
   readonly offset: number
 }
 
+/** A file in a ZIP archive. */
+export interface ZipEntry {
+  /** Path inside the archive. */
+  readonly name: string
+  /** In bytes, unpacked. */
+  readonly size: number
+  /** Its content. @throws {OperationError} `body-invalid` when it is damaged, `not-supported` for other compressions than deflate. */
+  readonly bytes: () => AsyncIterable<Uint8Array>
+  /** CRC-32 and stated sizes. */
+  readonly mark: string
+}
+
 /**
  * The files in a ZIP archive of any size, each read piece by piece and compared with its checksum.
  *
- * @throws {OperationError} `body-invalid` when it is none or damaged; `not-supported` for other compressions than deflate.
+ * @throws {OperationError} `body-invalid` when it is not a ZIP archive, or a damaged one.
  * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.14 to 4.3.16 and 4.5.3 for ZIP64
  */
-export async function zipEntries(path: string): Promise<readonly ReleaseFile[]> {
+export async function zipEntries(path: string): Promise<readonly ZipEntry[]> {
   const file = await open(path)
   try {
     const entries = readCentral(await centralDirectory(file, path), path)
     return entries
       .filter(({ name }) => !name.endsWith('/'))
-      .map((entry) => ({ name: entry.name, size: entry.size, bytes: () => entryBytes(path, entry), mark: async () => entry.mark }))
+      .map((entry) => ({ name: entry.name, size: entry.size, mark: entry.mark, bytes: () => entryBytes(path, entry) }))
   } finally {
     await file.close()
   }

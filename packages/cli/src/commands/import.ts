@@ -30,8 +30,8 @@ interface LoincOptions extends ReleaseOptions {
 export function importCommand(io: Io): Command {
   const snomed = intoStorage('snomed')
     .description('Import an RF2 snapshot of SNOMED CT. Versions are kept side by side; importing one again replaces it.')
-    .option('--edition <module>', 'module of the edition; told by the module dependencies of the release')
-    .option('--date <YYYYMMDD>', 'date of the release; told by the file names')
+    .option('--edition <module>', 'module id of the edition; default: derived from the module dependencies of the release')
+    .option('--date <YYYYMMDD>', 'date of the release; default: from the file names')
     .option('--experimental', 'content that is not an official release: its version begins with http://snomed.info/xsct')
     .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')
     .action((path: string, options: SnomedOptions) => snomedIntoStorage(path, options, io))
@@ -71,7 +71,7 @@ async function snomedIntoStorage(path: string, options: SnomedOptions, io: Io): 
 function loincCommand(io: Io): Command {
   return intoStorage('loinc')
     .description('Import a release of LOINC in CSV: codes, parts, answer lists, hierarchy, and the map of codes that were replaced.')
-    .option('--release <version>', 'such as 2.82; told by the name Loinc_2.82')
+    .option('--release <version>', 'such as 2.82; default: from a file name such as Loinc_2.82')
     .option('--language <tag>', 'names in this language too, such as de-DE, or all; repeatable', repeated)
     .addHelpText('after', '\nExample:\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db')
     .action((path: string, options: LoincOptions) => loincIntoStorage(path, options, io))
@@ -90,7 +90,7 @@ async function loincIntoStorage(path: string, options: LoincOptions, io: Io): Pr
 function rxnormCommand(io: Io): Command {
   return intoStorage('rxnorm')
     .description('Import a release of RxNorm in RRF: concepts, names, term types, semantic types, relationships.')
-    .option('--release <MMDDYYYY>', 'date of the release; told by the name RxNorm_full_11032025')
+    .option('--release <MMDDYYYY>', 'date of the release; default: from a file name such as RxNorm_full_11032025')
     .addHelpText('after', '\nExample:\n  fhir-ops import rxnorm RxNorm_full_11032025.zip --storage sqlite:content.db')
     .action((path: string, options: ReleaseOptions) => rxnormIntoStorage(path, options, io))
 }

@@ -1,5 +1,5 @@
 import { stringAt, isObject, objectsAt, type JsonObject } from '../json/index.js'
-import type { Definition } from './layer.js'
+import type { Definition, DefinitionKey } from './layer.js'
 import { DEFINITION_PARAM, type IndexEntry } from '../storage/index.js'
 import { canonicalOf } from './canonical.js'
 
@@ -18,9 +18,6 @@ export function definitionOf(resource: JsonObject, key?: string): Definition | u
     ...(key !== undefined && { key }),
   }
 }
-
-/** What definitions are looked up by: their own url, a canonical that they refer to, or the type of resource that a guide has a profile for. */
-export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type' | 'global'
 
 /** Members whose value, without version, is a key of the definition. Every type with a url has `url`. */
 const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]> = new Map([

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
-import type { DefinitionKey } from './definition.js'
 import type { Revised } from './kept.js'
 
 /** A conformance or terminology resource that engines look up by canonical. */
@@ -17,6 +16,9 @@ export interface Definition {
   /** Parses the resource in pieces, where it may be long and was not parsed yet. */
   readonly parsing?: (() => Work<JsonObject>) | undefined
 }
+
+/** What definitions are looked up by: their own url, a canonical that they refer to, or the type of resource that a guide has a profile for. */
+export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type' | 'global'
 
 /** A source of definitions. The layers of a request are asked in order. */
 export interface ContentLayer extends Revised {

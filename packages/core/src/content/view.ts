@@ -1,5 +1,5 @@
 import { formatCanonical } from './canonical.js'
-import type { DefinitionKey } from './definition.js'
+import type { DefinitionKey } from './layer.js'
 import { keptWhile, type Kept, type Revised } from './kept.js'
 import type { RequestDefinitions, ContentLayer, Definition } from './layer.js'
 

@@ -47,7 +47,7 @@ export interface CacheKind<T extends object> {
   readonly make: (definition: Definition) => T
 }
 
-/** What `kind.make` gives for the definition, made once per content. A definition without key is made anew, and never shared. */
+/** What `kind.make` gives for the definition, made once per content. The result for a definition without a key is computed for every call and never shared. */
 export function cached<T extends object>(cache: Cache, kind: CacheKind<T>, definition: Definition): T {
   if (definition.key === undefined) return kind.make(definition)
   const key = `${kind.name} ${definition.key}`

@@ -20,7 +20,7 @@ export interface LimiterOptions {
   readonly queue: number
   /** Longest wait in milliseconds. No limit when absent. */
   readonly waitMs?: number | undefined
-  /** What a refused caller is told. */
+  /** Message of the error for a refused caller. */
   readonly refusal: string
 }
 

@@ -46,16 +46,16 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
 /** Of how many rows one must be left, so that asking each of those for an entry is sooner than collecting all that have one. */
 const SMALL_PART = 32
 
-/** Look-ups of exact texts come first: what they leave is often few. */
+/** Lookups of exact texts come first: few rows often remain after them. */
 function rowsOfAll(scope: Scope, conditions: readonly Condition[]): Bits {
-  const inOrder = [...conditions.filter(isLookUp), ...conditions.filter((condition) => !isLookUp(condition))]
+  const inOrder = [...conditions.filter(isLookup), ...conditions.filter((condition) => !isLookup(condition))]
   return inOrder.reduce((rows, part) => {
     const areFew = countBits(rows) * SMALL_PART <= scope.table.size()
     return areFew && isQuickToAsk(part) ? rowsAmong(scope, rows, part) : intersection(rows, rowsWhere(scope, part))
   }, scope.table.live())
 }
 
-function isLookUp(condition: Condition): boolean {
+function isLookup(condition: Condition): boolean {
   return condition.kind === 'entry' && condition.all.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
 }
 

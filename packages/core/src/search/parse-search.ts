@@ -8,8 +8,8 @@ import { boundedQuestions, checkCost, overBound, SEARCH_BOUNDS, valueCounter } f
 import type { SearchOptions, SearchPair } from './search-options.js'
 
 /**
- * Parses a FHIR search over one type, whether it came by REST or as a criterion of a measure. All parameters must hold. Nothing is passed
- * over: what is not understood is refused by name.
+ * Parses a FHIR search over one type, from a REST request or from a criterion of a measure. A resource must match all parameters. No parameter
+ * is ignored: one that is not understood is refused by name.
  *
  * @param pairs Decoded parameters in their order.
  * @throws {OperationError} `search-invalid` for what no FHIR search is (unknown types, parameters and modifiers, malformed values),

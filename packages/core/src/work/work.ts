@@ -35,8 +35,8 @@ export function* mapped<T, R>(items: Iterable<T>, change: (item: T) => Work<R>):
 }
 
 /**
- * Work that is done once, however many need its result at the same time: whoever goes on with it does the next piece. Work that failed is
- * begun anew by the next one.
+ * Work that is done once, however many need its result at the same time: the caller that continues it does the next piece. Work that failed
+ * is started again by the next caller.
  */
 export function sharedWork<T>(make: () => Work<T>): () => Work<T> {
   let work: Work<T> | undefined

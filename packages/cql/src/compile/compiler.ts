@@ -4,7 +4,7 @@ import type { UnitConversion } from '../values/units.js'
 import type { Temporal } from '../values/temporal.js'
 import type { FhirElement, Value } from '../values/value.js'
 
-/** What one evaluation works on; made anew for each subject, except for `slots`. */
+/** The state of one evaluation, created for each subject, except for `slots`. */
 export interface Evaluation {
   /** Values of aliases, lets and operands, by the slot that the compiler gave them. */
   readonly slots: Value[]

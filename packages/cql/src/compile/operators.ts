@@ -73,7 +73,7 @@ export function orderAt(node: ElmNode, compiler: Compiler): PointOrder {
 
 const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
 
-/** The point type of an interval node, as far as it can be told from types and bounds. */
+/** The point type of an interval node, as far as types and bounds determine it. */
 export function pointTypeAt(node: ElmNode): PointType | undefined {
   const type = resultTypeOf(node)
   const bounds = [nodeAt(node, 'low'), nodeAt(node, 'high')].map((bound) => (bound === undefined ? undefined : staticType(bound)))

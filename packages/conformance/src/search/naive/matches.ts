@@ -63,7 +63,7 @@ function isString(text: string, value: string, modifier: string | undefined): bo
   return modifier === 'contains' ? plain(text).includes(asked) : plain(text).startsWith(asked)
 }
 
-/** Words parted by blanks, each of which must be there, or not there behind `not`; `or` parts alternatives. */
+/** Words separated by blanks: each must occur, or must not after `not`; `or` separates alternatives. */
 function hasWords(text: string, value: string): boolean {
   const words = plain(text).split(/[^\p{L}\p{N}]+/u)
   const holds = (asked: string): boolean =>

@@ -140,7 +140,7 @@ function addressOf({ resource }: Stored): string {
   return `${resource.resourceType}/${resource.id}`
 }
 
-/** The smallest value counts, in descending order the largest; who has none comes last; then what stands by itself, and by type and id. */
+/** By the smallest value, in descending order by the largest; resources without a value come last. Ties: resources before contained ones, then by type and id. */
 function inOrder(a: Seen, b: Seen, keys: readonly string[]): number {
   for (const key of keys) {
     const descending = key.startsWith('-')

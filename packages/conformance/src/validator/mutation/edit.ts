@@ -4,7 +4,7 @@ import type { JsonPath, Site } from './site.js'
 /** A change to a resource, and where the error must be found. */
 export interface Edit {
   readonly path: JsonPath
-  /** What stands there afterwards; `undefined` takes it away. */
+  /** The new value; `undefined` removes the element. */
   readonly value: unknown
   /** Replaced in the text, for what no JSON value can say. */
   readonly raw?: readonly [from: string, to: string]

@@ -27,7 +27,7 @@ export function isComplex({ node }: Site): boolean {
   return isObject(node.value)
 }
 
-/** Adds an item to a list. Where an extension has no extensions in it, the error is told there. */
+/** Adds an item to a list. Where an extension contains no extensions, the error is reported there. */
 export function added({ node, path, expression }: Site, name: string, item: JsonObject): readonly Edit[] {
   if (!isObject(node.value) || !node.type.members.has(name)) return []
   const before: unknown = node.value[name]

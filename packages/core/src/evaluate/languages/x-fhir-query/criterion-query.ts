@@ -88,7 +88,7 @@ export async function placed<T>({ place, path }: Criterion, parse: () => Promise
   }
 }
 
-/** What a fault of a search is where the search is part of a definition; nothing for faults of who asks and of what stands behind us. */
+/** The code of a search error where the search is part of a definition; `undefined` for errors of the caller and of the storage or upstream server. */
 function codeInMeasure(code: ErrorCode): ErrorCode | undefined {
   const { status } = ERRORS[code]
   if (status === 400) return 'definition-invalid'
