@@ -124,3 +124,21 @@ test('a language of the caller evaluates its criteria', async () => {
   const report = await evaluateMeasure(wardContext([resource]), YEAR_2021, { languages: [constant] })
   expect(report.group).toMatchObject([{ population: [{ count: 42 }] }, { population: [{ count: 4 }] }])
 })
+
+test.each<[string, unknown]>([
+  ['a text as coding', { coding: 'x' }],
+  ['an item of coding that is no object', { coding: [null] }],
+  ['a code that is no text', { coding: [{ code: 1 }] }],
+  ['an extension without url', { text: 'a', extension: [{}] }],
+])('a code of a group that is not a CodeableConcept is not copied into the report: %s', async (_name, code) => {
+  const report = await evaluateMeasure(wardContext([measure([{ code, population: [population('a', 'Patient')] }])]), YEAR_2021)
+  expect(report.group).toMatchObject([{ population: [{ count: 4 }] }])
+  expect(report.group?.[0]).not.toHaveProperty('code')
+})
+
+test('a code of a group with extensions is copied as it is', async () => {
+  const extension = [{ url: 'http://example.org/e', valueString: 'x' }]
+  const code = { id: 'c', text: 'Group', _text: { extension }, coding: [{ code: 'g', userSelected: true, extension }], extension }
+  const report = await evaluateMeasure(wardContext([measure([{ code, population: [] }])]), YEAR_2021)
+  expect(report.group?.[0]?.code).toEqual(code)
+})

@@ -6,7 +6,7 @@ import type { JsonObject } from '../json/index.js'
 /**
  * The Measure that `Measure/<id>`, an id, a url or `url|version` names. Without a version: the newest that is not retired.
  *
- * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
+ * @throws {OperationError} `not-found`; `deleted` for an id that the storage's history has.
  */
 export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
   const found = name.includes(':') ? await byCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))

@@ -4,7 +4,7 @@ import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import type { EvaluateInput } from './evaluate-measure.js'
 
-/** Codes of R4, with the words that R5 and other guides have for the same. */
+/** Codes of R4, and those of R5 and other guides for the same. */
 const REPORT_TYPES: ReadonlyMap<string, EvaluateInput['reportType']> = new Map([
   ['subject', 'subject'],
   ['individual', 'subject'],
@@ -43,12 +43,12 @@ function required(reader: ParameterReader, name: string): string {
 function measureOf(reader: ParameterReader, id: string | undefined): string {
   if (id === undefined) return required(reader, 'measure')
   if (reader.text('measure') === undefined) return `Measure/${id}`
-  throw new OperationError('parameter-invalid', "Parameter 'measure' cannot be given where the path names the Measure.", {
+  throw new OperationError('parameter-invalid', "Parameter 'measure' is not allowed when the path identifies the Measure.", {
     expression: [reader.expressionOf('measure')],
   })
 }
 
-/** R4 has these as texts; a Reference is taken, too. */
+/** R4 defines these as strings; a Reference is accepted too. */
 function referenceAt(reader: ParameterReader, name: string): string | undefined {
   const isReference = reader.all(name)[0]?.type === 'Reference'
   return isReference ? (stringAt(reader.object('Reference', name), 'reference') ?? '') : reader.text(name)
@@ -59,7 +59,7 @@ function reportTypeOf(reader: ParameterReader): EvaluateInput['reportType'] {
   if (code === undefined) return undefined
   const reportType = REPORT_TYPES.get(code)
   if (reportType !== undefined) return reportType
-  throw new OperationError('parameter-value', `There is no reportType ${quoted(code)}.`, {
+  throw new OperationError('parameter-value', `Unknown reportType ${quoted(code)}.`, {
     expression: [reader.expressionOf('reportType')],
   })
 }

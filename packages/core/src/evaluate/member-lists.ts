@@ -1,11 +1,11 @@
 import type { List, Reference } from 'fhir/r4.js'
 import type { Tally } from './tally.js'
 
-/** The Lists of a report that say who belongs to each of its populations. */
+/** The contained Lists of a report, with the members of each of its populations. */
 export interface MemberLists {
   /** The Lists so far, to be contained in the report. */
   readonly contained: readonly List[]
-  /** What a population says of its members: nothing when they were not asked for. */
+  /** The reference of a population to the List of its members: nothing when the tally has no members. */
   resultsOf(tally: Tally | undefined): { subjectResults?: Reference }
 }
 

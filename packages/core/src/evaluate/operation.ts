@@ -1,20 +1,24 @@
+import type { MeasureReport } from 'fhir/r4.js'
 import type { OperationContext } from '../context/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
-import type { Indexer } from '../storage/index.js'
+import { putResource, type Indexer } from '../storage/index.js'
 import { evaluateMeasure, type EvaluateOptions } from './evaluate-measure.js'
 import { readEvaluate } from './input.js'
-import { storeReport } from './store-report.js'
 
 /** How `$evaluate-measure` is offered. */
 export interface EvaluateOperationOptions extends EvaluateOptions {
   /**
-   * Store each report, found by what this makes of it, and answer 201 with its place. Such a call changes something, so GET is not
-   * offered then. Nothing is stored when absent.
+   * Store each report, with the index entries that this makes of it, and answer 201 with its location. Such a call changes data, so GET is
+   * not offered then. Nothing is stored when absent.
    */
   readonly storeReports?: Indexer
 }
 
-/** Makes `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure` (INTERFACE.md 4.8). */
+/**
+ * Makes `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
+ *
+ * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
+ */
 export function createEvaluateMeasureOperation({ storeReports, ...options }: EvaluateOperationOptions = {}): Operation {
   return {
     name: '$evaluate-measure',
@@ -25,10 +29,18 @@ export function createEvaluateMeasureOperation({ storeReports, ...options }: Eva
     needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
     run: async (ctx: OperationContext, request): Promise<OperationResponse> => {
       const report = await evaluateMeasure(ctx, readEvaluate(request), options)
-      return storeReports === undefined ? { status: 200, resource: { ...report } } : storeReport(ctx, report, storeReports)
+      return storeReports === undefined ? { status: 200, resource: { ...report } } : storedReport(ctx, report, storeReports)
     },
   }
 }
 
 /** The operation as it is by default: nothing is stored. */
 export const evaluateMeasureOperation: Operation = createEvaluateMeasureOperation()
+
+async function storedReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
+  ctx.authorize?.('create', 'MeasureReport')
+  const { id = ctx.newId() } = report
+  const results = await ctx.storage.write([putResource({ type: 'MeasureReport', id, source: { ...report }, ifVersion: null }, indexer)])
+  const meta = results.map(({ versionId, lastUpdated }) => ({ ...(versionId !== undefined && { versionId }), lastUpdated }))[0]
+  return { status: 201, resource: { ...report, id, meta }, location: `MeasureReport/${id}` }
+}

@@ -15,14 +15,14 @@ export function checkedPeriod(start: string, end: string): Period {
   const first = dayOf(start, { name: 'periodStart', missing: '-01-01' })
   const last = dayOf(end, { name: 'periodEnd', missing: '-12-31' })
   if (first > last) {
-    throw new OperationError('parameter-invalid', `The period starts at ${quoted(start)}, after its end at ${quoted(end)}.`, {
+    throw new OperationError('parameter-invalid', `periodStart ${quoted(start)} is after periodEnd ${quoted(end)}.`, {
       expression: ['periodStart', 'periodEnd'],
     })
   }
   return { start, end }
 }
 
-/** The date with what is missing of it filled in. A day past the end of its month does no harm: such texts are only compared. */
+/** The date completed to a day. A day after the end of the month is harmless here: the texts are only compared. */
 function dayOf(text: string, { name, missing }: { readonly name: string; readonly missing: string }): string {
   if (isDate(text)) return text + missing.slice(text.length - 'YYYY'.length)
   throw new OperationError('parameter-value', `Parameter '${name}' must be a date as YYYY, YYYY-MM or YYYY-MM-DD, not ${quoted(text)}.`, {

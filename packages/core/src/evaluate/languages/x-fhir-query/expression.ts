@@ -1,20 +1,20 @@
 import { OperationError, quoted } from '../../../errors/index.js'
 import { isResourceType } from '../../../storage/index.js'
 
-/** A query taken apart: the type and its decoded parameters in order. */
+/** The parts of a query: its type and decoded parameters in order. */
 export interface QueryExpression {
   readonly type: string
   readonly parameters: readonly (readonly [string, string])[]
 }
 
 /**
- * Reads `Type` or `Type?name=value&...`. `{{%name}}` stands for the value of a variable; what is inserted is data, never syntax.
+ * Reads `Type` or `Type?name=value&...`. `{{%name}}` is replaced by the value of a variable, which is data and never syntax.
  *
  * @param variables Values by name, without the percent sign.
  * @throws {OperationError} `search-invalid` for every other form, an unknown type and an unknown variable.
  */
 export function parseExpression(expression: string, variables: ReadonlyMap<string, string>): QueryExpression {
-  if (/[\u0000-\u001f\u007f#]/.test(expression)) throw invalid('A query holds no fragment and no control characters.')
+  if (/[\u0000-\u001f\u007f#]/.test(expression)) throw invalid('A query must not contain a fragment or control characters.')
   const mark = expression.indexOf('?')
   const type = mark < 0 ? expression : expression.slice(0, mark)
   if (!isResourceType(type) || type === 'Bot') throw invalid(`${quoted(type)} is not a resource type.`)
@@ -31,10 +31,10 @@ export function parseExpression(expression: string, variables: ReadonlyMap<strin
 function withValues(query: string, variables: ReadonlyMap<string, string>): string {
   const inserted = query.replace(/\{\{%([^{}]*)\}\}/g, (_, name: string) => {
     const value = variables.get(name)
-    if (value === undefined) throw invalid(`There is no variable ${quoted(`%${name}`)}.`)
+    if (value === undefined) throw invalid(`Variable ${quoted(`%${name}`)} is unknown.`)
     return encodeURIComponent(value)
   })
-  if (/\{\{|\}\}/.test(inserted)) throw invalid('Between {{ and }} stands a variable such as %periodStart.')
+  if (/\{\{|\}\}/.test(inserted)) throw invalid('{{ and }} must enclose a variable such as %periodStart.')
   return inserted
 }
 
@@ -48,7 +48,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw invalid(`${quoted(text)} is not percent-encoded.`)
+    throw invalid(`${quoted(text)} is not percent-encoded correctly.`)
   }
 }
 

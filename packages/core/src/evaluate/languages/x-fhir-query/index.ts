@@ -1,9 +1,77 @@
-import type { CriteriaLanguage } from '../language.js'
-import { QUERY_LANGUAGE, queryEvaluator, VALUE_LANGUAGE } from './query-evaluator.js'
+import type { OperationContext } from '../../../context/index.js'
+import type { Criterion, GroupPlan, Stratifier } from '../../measure-plan.js'
+import { membershipsOf } from '../../membership.js'
+import type { Stratum } from '../../stratum.js'
+import type { Tally } from '../../tally.js'
+import type { CriteriaLanguage, GroupCounts, Scope } from '../language.js'
+import { countedQuery, namesPatient, searchOptions, type Counted } from './criterion-query.js'
+import { scopeOfPatient, withoutOwnPatient } from './per-patient.js'
+import { mapInOrder, membersTally, type Members } from './populations.js'
+import { valueDivider } from './value-strata.js'
+
+const QUERY_LANGUAGE = 'application/x-fhir-query'
 
 /** Criteria that are FHIR searches, which the storage counts, and strata by values that FHIRPath finds in what is counted. */
 export const xFhirQuery: CriteriaLanguage = {
   names: [QUERY_LANGUAGE],
-  valueNames: [VALUE_LANGUAGE],
+  valueNames: ['text/fhirpath'],
   evaluator: queryEvaluator,
+}
+
+/** The id with which criteria that name the patient are checked before patients are searched. */
+const ANY_PATIENT = 'any'
+
+/** The populations of a group. */
+interface Populations {
+  readonly members: readonly Members[]
+  /** Who belongs to each, searched once. */
+  readonly listed: () => Promise<readonly Tally[]>
+}
+
+type Divider = (populations: Populations) => Promise<readonly Stratum[]>
+
+/**
+ * Counts groups by queries that the storage answers: a population is a condition on what is counted, belonging to another population
+ * as well is a conjunction, exclusion a negation. Equal queries are counted once. Populations with a criterion that names the patient are
+ * counted for each patient. All criteria of a group are checked before anything of it is counted.
+ */
+function queryEvaluator(ctx: OperationContext, scope: Scope): (group: GroupPlan) => Promise<GroupCounts> {
+  const tally = membersTally(ctx, scope)
+  const list = membersTally(ctx, { ...scope, listed: true })
+  const isOfPatients = scope.subjectType === 'Patient'
+  const queryOf = (written: Criterion): Promise<Counted> => {
+    const criterion = isOfPatients ? withoutOwnPatient(searchOptions(ctx), written) : written
+    return countedQuery(ctx, criterion, isOfPatients && namesPatient(criterion) ? scopeOfPatient(scope, ANY_PATIENT) : scope)
+  }
+  const dividerOf = async ({ criteria }: Stratifier): Promise<Divider> => {
+    const [only] = criteria
+    if (only?.language === QUERY_LANGUAGE) {
+      const stratum = await queryOf(only)
+      return async ({ members }) => [
+        { populations: await mapInOrder(members, ({ inside, outside }) => tally({ inside: [...inside, stratum], outside })) },
+      ]
+    }
+    const divide = await valueDivider(ctx, criteria)
+    return async ({ listed }) => {
+      const strata = await divide(await listed())
+      return scope.listed === true ? strata : strata.map(withoutMembers)
+    }
+  }
+  return async (group) => {
+    const memberships = membershipsOf(group)
+    const own = await mapInOrder(group.populations, queryOf)
+    const dividers = await mapInOrder(group.stratifiers, dividerOf)
+    const members = memberships.map(({ all, none }) => ({ inside: chosen(own, all), outside: chosen(own, none) }))
+    let lists: Promise<readonly Tally[]> | undefined
+    const listed = (): Promise<readonly Tally[]> => (lists ??= mapInOrder(members, list))
+    return { populations: await mapInOrder(members, tally), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
+  }
+}
+
+function withoutMembers({ values, populations }: Stratum): Stratum {
+  return { ...(values !== undefined && { values }), populations: populations.map(({ count }) => ({ count })) }
+}
+
+function chosen(own: readonly Counted[], indexes: readonly number[]): readonly Counted[] {
+  return indexes.flatMap((index) => own[index] ?? [])
 }

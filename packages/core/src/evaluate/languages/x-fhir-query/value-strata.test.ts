@@ -126,6 +126,14 @@ describe('stratifiers by values that are refused', () => {
     })
   })
 
+  test('a stored value that is not a CodeableConcept', async () => {
+    const broken = { resourceType: 'Observation', id: 'broken', code: { coding: 'weight' } }
+    await expect(reportOf([divided('Observation?_id=broken', byValue('code')), broken])).rejects.toMatchObject({
+      code: 'definition-invalid',
+      expression: ['Measure.group[0].stratifier[0].criteria.expression'],
+    })
+  })
+
   test.each(['gender', "gender | 'all'"])('%s for more members than an expansion may have codes', async (expression) => {
     const ctx = wardContext([divided('Patient', byValue(expression))], { limits: { maxExpansion: expression === 'gender' ? 3 : 6 } })
     await expect(evaluateMeasure(ctx, input)).rejects.toMatchObject({ code: 'too-costly' })
