@@ -33,6 +33,17 @@ describe('help', () => {
     },
   )
 
+  test.each(['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'compare', 'closure', 'evaluate'])(
+    'the example of %s succeeds on the sample content',
+    async (name) => {
+      const { out } = await command([name, '--help'])
+      const example = out.slice(out.indexOf('Example:')).replaceAll('\\\n', ' ').replaceAll('packages/cli/sample', SAMPLE)
+      const [program, ...args] = example.replace('Example:', '').replace('content.db', join(folder, 'example.db')).trim().split(/\s+/)
+      expect(program).toBe('fhir-ops')
+      expect(await command(args)).toMatchObject({ status: 0 })
+    },
+  )
+
   test.each(['create', 'list', 'revoke'])('token %s has --help with an example', async (name) => {
     expect((await command(['token', name, '--help'])).out).toContain(`fhir-ops token ${name}`)
   })

@@ -112,7 +112,7 @@ function validationLines(answer: JsonObject): readonly string[] {
 
 /** `fhir-ops subsumes`. */
 export function subsumesCommand(io: Io): Command {
-  return codeCommand('subsumes', 'urgent routine')
+  return codeCommand('subsumes', 'unplanned urgent')
     .description('Print how two codes of a code system relate: equivalent, subsumes, subsumed-by or not-subsumed.')
     .argument('<code-a>', 'first code')
     .argument('<code-b>', 'second code')

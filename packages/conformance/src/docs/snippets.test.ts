@@ -77,6 +77,13 @@ test('every block of TypeScript in the docs compiles as it stands', () => {
   expect(problemsOf(snippets)).toEqual([])
 })
 
+test('the blocks of the README, and the first of each operation, need nothing that is not in them', () => {
+  const operations = readdirSync(join(ROOT, 'docs/operations')).map((file) => join('docs/operations', file))
+  const whole = [...snippetsOf('README.md'), ...operations.flatMap((page) => snippetsOf(page).slice(0, 1))]
+  expect(whole.length).toBeGreaterThan(10)
+  expect(problemsOf(whole.map(({ name, code }) => ({ name, code: `${code}\nexport {}\n` })))).toEqual([])
+})
+
 test('a block that does not compile would be noticed', () => {
   expect(problemsOf([{ name: 'wrong.ts', code: "import { nothing } from 'fhir-ops/expand'\n" }])).toHaveLength(1)
 })
