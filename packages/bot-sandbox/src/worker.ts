@@ -1,9 +1,8 @@
+import type { ReplyMessage, FromWorker, RunMessage, ToWorker } from './protocol.js'
 import { readFile } from 'node:fs/promises'
 import { constants, platform, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import type { FromWorker, RunMessage, ToWorker } from './protocol.js'
 import { createRealm, type Realm } from './realm.js'
-import { replyQueue } from './reply-queue.js'
 import { runCode } from './run-code.js'
 
 // The entry of a worker thread: one run after the other, each in a realm in which nothing has run before.
@@ -41,4 +40,37 @@ function realmFor({ grants, limits: { memoryBytes } }: RunMessage): Promise<Real
   const realm = realms.get(key) ?? createRealm({ prelude, grants, memoryBytes })
   realms.set(key, realm)
   return realm
+}
+
+/** Answers of the host in the order they came. */
+interface ReplyQueue {
+  add(reply: ReplyMessage): void
+  /** The next answer; `undefined` when none comes within that many milliseconds. */
+  readonly next: (waitMs: number) => Promise<ReplyMessage | undefined>
+}
+
+/** Makes the queue of one run. */
+function replyQueue(): ReplyQueue {
+  const waiting: ReplyMessage[] = []
+  let wake: (() => void) | undefined
+  return {
+    add(reply) {
+      waiting.push(reply)
+      wake?.()
+    },
+    async next(waitMs) {
+      if (waiting.length === 0) await woken(waitMs, (resolve) => (wake = resolve))
+      return waiting.shift()
+    },
+  }
+}
+
+function woken(waitMs: number, register: (resolve: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, waitMs))
+    register(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

@@ -1,14 +1,10 @@
 import { botResponse } from 'fhir-ops/execute'
 import { parseHl7 } from 'fhir-ops/hl7v2'
-import { wireAnswer } from './answer.js'
+import { wireAnswer, readEvent } from './wire.js'
 import { capabilities } from './capabilities.js'
-import { describe } from './describe.js'
-import { readEvent } from './event.js'
-import { defineGlobal } from './globals.js'
+import { defineGlobal, installRandom, installTextCodecs } from './globals.js'
 import { handlerOf, installExports } from './handler.js'
-import { installRandom } from './random.js'
 import type { PreludeHost, PreludeOptions, SandboxApi } from './host.js'
-import { installTextCodecs } from './text-codecs.js'
 import { installClock, installTimers } from './timers.js'
 
 const LEVELS = ['debug', 'log', 'info', 'warn', 'error']
@@ -52,4 +48,14 @@ function logger(host: PreludeHost): (level: string) => (...values: unknown[]) =>
   return (level) =>
     (...values) =>
       host.log(level, values.map(text).join(' '))
+}
+
+/** The text of something that a bot threw: name, message and, for errors, where. Never throws. */
+function describe(error: unknown): string {
+  try {
+    if (!(error instanceof Error)) return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error))
+    return `${error.name}: ${error.message}\n${error.stack ?? ''}`.trim()
+  } catch {
+    return 'The bot threw a value that cannot be described.'
+  }
 }

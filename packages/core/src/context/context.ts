@@ -1,28 +1,74 @@
-import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
-import type { CodeSystem } from '../code-system/index.js'
-import type { Explain } from '../explain/index.js'
-import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import {
+  AMOUNT,
+  inputShape,
+  type InputShape,
   checkOptions,
   CLOCK,
   FUNCTION,
   having,
-  inputShape,
   ITERABLE,
   listOf,
   needed,
   OBJECT,
   optionsOf,
-  type InputShape,
 } from '../input/index.js'
+import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
+import type { CodeSystem } from '../code-system/index.js'
+import { type Explain, createRecorder, type Explanation } from '../explain/index.js'
+import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import { isObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Indexer, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
-import { limitsOf, LIMITS_SHAPE, type Limits } from './limits.js'
 import { pacedResource } from './pace.js'
 import { beginUse, createScheduler, type Scheduler, type ThreadUse } from './scheduler.js'
 import { suppressionProblem, VALIDATION_SHAPE, type ValidationPolicy } from './validation-policy.js'
+import { OperationError } from '../errors/index.js'
+
+/** Bounds on the work for one call. Every one can be set in `createContext`. */
+export interface Limits {
+  /** Most codes of an expansion for which no `count` was asked. */
+  readonly maxExpansion: number
+  /** Most bytes of an answer. */
+  readonly maxAnswerBytes: number
+  /** Most value sets on one path of imports. */
+  readonly maxImportDepth: number
+  /** Most ConceptMaps on one `unmapped` chain. */
+  readonly maxMapChain: number
+  /** Longest text filter, in characters. */
+  readonly maxFilterLength: number
+  /** Wall time of one operation in milliseconds; bots have their own. */
+  readonly operationTimeoutMs: number
+  /** Most issues of one validation. */
+  readonly maxIssues: number
+}
+
+/** The limits of a context that sets some. What is set was checked with `LIMITS_SHAPE`. */
+function limitsOf(set: Partial<Limits> = {}): Limits {
+  return { ...DEFAULT_LIMITS, ...set }
+}
+
+/** What each limit must be. */
+const LIMITS_SHAPE: InputShape = inputShape<Limits>({
+  maxExpansion: AMOUNT,
+  maxAnswerBytes: AMOUNT,
+  maxImportDepth: AMOUNT,
+  maxMapChain: AMOUNT,
+  maxFilterLength: AMOUNT,
+  operationTimeoutMs: AMOUNT,
+  maxIssues: AMOUNT,
+})
+
+/** The limits of a context that sets none. */
+export const DEFAULT_LIMITS: Limits = {
+  maxExpansion: 100_000,
+  maxAnswerBytes: 32 * 1024 * 1024,
+  maxImportDepth: 100,
+  maxMapChain: 16,
+  maxFilterLength: 4_096,
+  operationTimeoutMs: 5_000,
+  maxIssues: 100,
+}
 
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
 export interface OperationContext {
@@ -171,5 +217,40 @@ export function forRequest(ctx: OperationContext, options: RequestOptions): Oper
     signal: options.signal ?? ctx.signal,
     threadUse: ctx.threadUse ?? beginUse(),
     deadline: ctx.deadline ?? performance.now() + limits.operationTimeoutMs,
+  }
+}
+
+/** What every input of a terminology operation may say beside what it asks for. */
+export interface ExplainOption {
+  /** True: the result, or the error, has an `explanation`. Default false, which costs nothing. */
+  readonly explain?: boolean | undefined
+}
+
+/** What every result of a terminology operation may have. */
+export interface Explained {
+  /** What decided; present when the input asked for it. */
+  readonly explanation?: Explanation | undefined
+}
+
+/**
+ * Runs an operation, and puts what it wrote down into its result when the input asks for it. That there is an input is for the operation to check.
+ *
+ * @throws {OperationError} as the operation; with the explanation in `detail` when it was asked for.
+ */
+export function explained<T extends object>(
+  ctx: OperationContext,
+  input: ExplainOption | undefined,
+  run: (ctx: OperationContext) => Promise<T>,
+): Promise<T & Explained> {
+  return input?.explain === true ? recorded(ctx, run) : run(ctx)
+}
+
+async function recorded<T extends object>(ctx: OperationContext, run: (ctx: OperationContext) => Promise<T>): Promise<T & Explained> {
+  const { explain, explanation } = createRecorder()
+  try {
+    return { ...(await run({ ...ctx, explain })), explanation: explanation() }
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    throw new OperationError(error.code, error.message, { ...error.detail, explanation: explanation() })
   }
 }

@@ -1,7 +1,16 @@
 export { cached, createCache, type Cache, type CacheKind, type CacheOptions } from './cache.js'
-export { createContext, forRequest, type ContextOptions, type OperationContext, type RequestOptions } from './context.js'
-export { explained, type Explained, type ExplainOption } from './explained.js'
-export { DEFAULT_LIMITS, type Limits } from './limits.js'
+export {
+  createContext,
+  forRequest,
+  explained,
+  DEFAULT_LIMITS,
+  type ContextOptions,
+  type OperationContext,
+  type RequestOptions,
+  type Explained,
+  type ExplainOption,
+  type Limits,
+} from './context.js'
 export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'
 export { checkpoint, createPace, pacedText, type Pace, type PaceOptions } from './pace.js'
 export { createScheduler, type Scheduler, type ThreadUse, type Waiter } from './scheduler.js'

@@ -1,7 +1,15 @@
-export { createContext, forRequest, type ContextOptions, type OperationContext, type RequestOptions } from './context.js'
+export {
+  createContext,
+  forRequest,
+  DEFAULT_LIMITS,
+  type ContextOptions,
+  type OperationContext,
+  type RequestOptions,
+  type Explained,
+  type ExplainOption,
+  type Limits,
+} from './context.js'
 export { createCache, type Cache, type CacheKind, type CacheOptions } from './cache.js'
-export type { Explained, ExplainOption } from './explained.js'
-export { DEFAULT_LIMITS, type Limits } from './limits.js'
 export type {
   BestPractice,
   FindingLevel,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/index.js'
+import { OperationError, quoted, type ErrorCode } from '../errors/index.js'
 
 /** Texts by name, without a prototype, so that every name is data. */
 export type TextMap = Readonly<Record<string, string>>
@@ -6,7 +7,7 @@ export type TextMap = Readonly<Record<string, string>>
 /** What a bot is called with. It has no access token. */
 export interface BotEvent {
   /**
-   * The parsed input (INTERFACE.md 4.6): the text of `text/plain`, the object of `application/json`, the resource of
+   * The parsed input: the text of `text/plain`, the object of `application/json`, the resource of
    * `application/fhir+json`, the map of a form or of a GET's query, or the `Hl7Message` of `x-application/hl7-v2+er7`.
    */
   readonly input: unknown
@@ -54,4 +55,14 @@ export function textMap(pairs: Iterable<readonly [string, string]>): TextMap {
   const map: Record<string, string> = Object.create(null)
   for (const [name, value] of pairs) map[name] = value
   return map
+}
+
+/** The pairs as they are. @throws {OperationError} `code` when a name comes twice. */
+export function uniquePairs(pairs: readonly (readonly [string, string])[], code: ErrorCode): readonly (readonly [string, string])[] {
+  const names = new Set<string>()
+  for (const [name] of pairs) {
+    if (names.has(name)) throw new OperationError(code, `${quoted(name)} is given more than once.`)
+    names.add(name)
+  }
+  return pairs
 }

@@ -1,8 +1,7 @@
 import type { BotRecord } from './bot.js'
 import type { BotFunction } from './bot-function.js'
 import { createLimiter, type Limiter } from '../context/index.js'
-import { DEFAULT_BOT_LIMITS, type BotLimits } from './limits.js'
-import type { BotLogLevel, BotRuntime } from './runtime.js'
+import { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime } from './runtime.js'
 
 /** A function of the host that is called as a bot. It is trusted and runs in the host's process. */
 export interface HostBot extends Omit<BotRecord, 'identifier'> {

@@ -3,7 +3,7 @@ import { createContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { parseHl7 } from '../hl7v2/index.js'
 import { memoryStorage } from '../memory/index.js'
-import type { BotAnswer, BotContext, BotEvent, BotFunction, BotLogEntry, BotOptions, BotRuntime, ExecuteInput } from './index.js'
+import type { ExecuteResult, BotContext, BotEvent, BotFunction, BotLogEntry, BotOptions, BotRuntime, ExecuteInput } from './index.js'
 import { botEntries, botResponse, createBots, execute, readBot, writeBotOutput } from './index.js'
 
 const bot = (id: string, more: object = {}) => ({ resourceType: 'Bot', id, code: `code of ${id}`, ...more })
@@ -39,7 +39,7 @@ const running = (run: BotFunction, options: BotOptions = {}) => {
   const { call, log } = caller({ hostBots: [{ id: 'h', run }], ...options })
   return { log, call: (input: Partial<ExecuteInput> = {}, signal?: AbortSignal) => call({ bot: { id: 'h' }, ...input }, signal) }
 }
-const failure = (run: Promise<BotAnswer>) =>
+const failure = (run: Promise<ExecuteResult>) =>
   run.then(
     () => expect.fail('It gave an answer.'),
     (error: OperationError) => error,

@@ -1,15 +1,13 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
-import { answerOf, type BotAnswer } from './answer.js'
+import { answerOf, type ExecuteResult } from './answer.js'
 import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
 import type { Bots } from './bots.js'
-import { BOT_CONTENT_TYPES } from './content-types/registry.js'
+import { BOT_CONTENT_TYPES } from './content-types.js'
 import { findBot, type BotAddress, type FoundBot } from './find-bot.js'
-import { exceedsBytes } from './limits.js'
-import { logText } from './log-text.js'
-import { runHostBot } from './run-host-bot.js'
-import type { BotLogLevel, BotTask } from './runtime.js'
+import { type BotLogLevel, type BotTask } from './runtime.js'
+import { logText, runBot } from './run-bot.js'
 
 /** What an execution works with beside the context of every operation. */
 export interface ExecuteContext extends OperationContext {
@@ -58,7 +56,7 @@ const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent
  *   `bot-failed`, `bot-timeout` or `bot-too-costly` when it gives no answer, with its own message as `diagnostics` only where
  *   `exposeBotErrors` is set; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
  */
-export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<BotAnswer> {
+export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   checkInput(ctx, input, EXECUTE_INPUT)
   const { bots, signal } = ctx
   const bot = await findBot(ctx, input.bot, { bots, project: input.project })
@@ -66,7 +64,7 @@ export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise
   const log = (level: BotLogLevel, text: string) => bots.onLog({ level, botId: bot.id, requestId: event.requestId, text: logText([text]) })
   const task = { event, capabilities: input.capabilities ?? {}, limits: bots.limits, log, signal }
   try {
-    return answerOf(await returnedBy(bot, bots, task), bots.limits)
+    return answerOf(await runBot(bot, bots, task), bots.limits)
   } catch (error) {
     throw reported(error, bots, log)
   }
@@ -87,15 +85,6 @@ function eventOf(ctx: ExecuteContext, bot: FoundBot, input: ExecuteInput): BotEv
 
 function mediaTypeOf(input: unknown): string {
   return BOT_CONTENT_TYPES.find(({ write }) => write(input) !== undefined)?.mediaType ?? 'application/json'
-}
-
-function returnedBy(bot: FoundBot, bots: Bots, task: Omit<BotTask, 'code'>): Promise<unknown> {
-  if ('run' in bot) return bots.hostLimiter.run(() => runHostBot({ ...task, run: bot.run }), task.signal)
-  const { runtime, limits } = bots
-  if (runtime === undefined) throw new OperationError('not-supported', 'This server runs no stored bots.')
-  if (exceedsBytes(bot.code, limits.sourceBytes))
-    throw new OperationError('bot-too-costly', `The bot's source is longer than ${limits.sourceBytes} bytes.`)
-  return bots.runtimeLimiter.run(() => runtime.run({ ...task, code: bot.code }), task.signal)
 }
 
 /** Writes a bot's failure to the log, and takes the bot's own words out of the error unless they may be shown. */

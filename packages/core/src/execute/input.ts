@@ -1,8 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
-import { textMap, type TextMap } from './bot-function.js'
-import { BOT_CONTENT_TYPES } from './content-types/registry.js'
-import type { ParseJson } from './content-types/content-type.js'
-import { uniquePairs } from './unique-pairs.js'
+import { textMap, type TextMap, uniquePairs } from './bot-function.js'
+import { BOT_CONTENT_TYPES, type ParseJson } from './content-types.js'
 
 /** The input of a bot as it came with a request. */
 export interface BotInput {
@@ -22,7 +20,7 @@ export interface BotQuery {
 export const QUERY_CONTENT_TYPE = 'application/x-www-form-urlencoded'
 
 /**
- * Reads the body of a POST by its Content-Type (INTERFACE.md 4.6): strict UTF-8, a leading byte order mark is skipped.
+ * Reads the body of a POST by its Content-Type: strict UTF-8, a leading byte order mark is skipped.
  *
  * @param contentType The header as sent; `charset` may only be UTF-8.
  * @param parseJson The strict parser of the host; throws `body-invalid`.

@@ -1,6 +1,5 @@
-import { encodeEscapes } from './escape.js'
+import { encodeEscapes, type Hl7Separators } from './separators.js'
 import type { Hl7Segment } from './segment.js'
-import type { Hl7Separators } from './separators.js'
 
 /** The contents of an acknowledgment. */
 export interface Hl7AckOptions {

@@ -1,9 +1,8 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { SessionRecord, SessionState, UserRecord } from '../storage/index.js'
-import type { AuditOrigin } from './audit-event.js'
-import type { AuditEntry } from './audit.js'
+import type { AuditOrigin, AuditEntry } from './audit.js'
 import { foreignDigest } from './issue.js'
-import type { Principal } from './principal.js'
+import type { Principal } from './verify.js'
 import { rejected, type SessionServices } from './state.js'
 
 /** Ends the caller's own session. @throws {OperationError} `token-invalid` when another request has ended it already. */

@@ -1,10 +1,16 @@
 export { createSessions, type Sessions, type SessionsOptions } from './sessions.js'
 export type { ForeignToken, IssuedToken, NewSession, SeenCaller, SessionUser } from './issue.js'
 export type { EndedLogin, Revocation } from './end.js'
-export type { Principal } from './principal.js'
+export type { Principal } from './verify.js'
 export { INVALID_TOKEN, rejected, rejectionReason, type RejectionReason } from './state.js'
 export { TOKEN_PREFIX, sha256 } from './token.js'
-export type { AuditEvent, AuditOrigin, AuditSink, AuditType } from './audit-event.js'
-export { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
-export { auditStore, type AuditStore, type AuditStoreOptions } from './audit-store.js'
-export { toAuditEvent } from './to-audit-event.js'
+export {
+  createAudit,
+  type AuditEvent,
+  type AuditOrigin,
+  type AuditSink,
+  type AuditType,
+  type AuditEntry,
+  type AuditOptions,
+} from './audit.js'
+export { auditStore, toAuditEvent, type AuditStore, type AuditStoreOptions } from './audit-store.js'

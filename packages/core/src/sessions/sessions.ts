@@ -1,7 +1,6 @@
 import { AMOUNT, checkOptions, CLOCK, FUNCTION, having, inputShape, listOf, needed, oneOf, TEXT, type InputShape } from '../input/index.js'
 import type { SessionRecord, SessionStore } from '../storage/index.js'
-import type { AuditOrigin } from './audit-event.js'
-import { createAudit, type AuditEntry, type AuditOptions } from './audit.js'
+import { type AuditOrigin, createAudit, type AuditEntry, type AuditOptions } from './audit.js'
 import {
   endLogin,
   logout,
@@ -14,10 +13,9 @@ import {
   type Revocation,
 } from './end.js'
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
-import type { Principal } from './principal.js'
+import { type Principal, isActive, verifyToken } from './verify.js'
 import { KEEP_EXPIRED_MS, knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
 import { sha256 } from './token.js'
-import { isActive, verifyToken } from './verify.js'
 
 /** What `createSessions` needs. */
 export interface SessionsOptions extends AuditOptions {

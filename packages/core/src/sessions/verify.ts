@@ -1,8 +1,23 @@
 import { isString } from '../json/index.js'
 import type { KnownSession, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
-import type { Principal } from './principal.js'
 import { rejected, type RejectionReason, type SessionServices } from './state.js'
 import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
+
+/** Who makes a request: the user and session behind an accepted token. */
+export interface Principal {
+  /** Subject identifier of the user. */
+  readonly sub: string
+  readonly loginId: string
+  readonly scopes: readonly string[]
+  /** Every stored claim of the user, whatever the scopes; the user-information endpoint chooses from them. */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  readonly client?: string | undefined
+  readonly project?: string | undefined
+  /** Id of the Patient that `patient/` scopes are about. */
+  readonly patient?: string | undefined
+}
 
 const MAX_TOKEN_LENGTH = 8_192
 const TOUCH_MS = 60_000
