@@ -1,13 +1,19 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { createContext } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { r4 } from '@fhir-ops/r4'
 import { certificateFor } from './certificate-for.js'
 import { findingsOf } from './findings-of.js'
 
+const ctx = createContext({ storage: memoryStorage(), ...r4() })
 const KINDS = /^signature/
 const CANON = 'http://hl7.org/fhir/canonicalization/json'
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const short = generateKeyPairSync('rsa', { modulusLength: 1024 })
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
 const BUNDLE: JsonObject = {
@@ -48,6 +54,8 @@ function signed(
   return { ...bundle, signature: { type, when: '2026-01-01T00:00:00Z', who, sigFormat, data: Buffer.from(data).toString('base64') } }
 }
 
+const twice = ({ signature, ...bundle }: JsonObject): JsonObject => ({ ...bundle, signature: [signature, signature] })
+
 const TOLD = 'information signature Bundle'
 const WRONG = 'error signature-wrong Bundle'
 const HEADER = 'warning signature-header Bundle'
@@ -80,7 +88,17 @@ describe('the signature of a Bundle', () => {
     ['without time', signed(jws(header({ sigT: undefined }))), [HEADER, TOLD, TOLD]],
     ['with seconds as time', signed(jws(header({ sigT: undefined, iat: 1_767_225_600 }))), [TOLD, TOLD]],
     ['with a time that is none', signed(jws(header({ sigT: 1_767_225_600 }))), [HEADER, TOLD, TOLD]],
-    ['that demands what is not known', signed(jws(header({ crit: ['exp'] }))), [WRONG, TOLD, TOLD]],
+    ['that demands what is not known', signed(jws(header({ crit: ['exp'], exp: 1 }))), [WRONG, TOLD]],
+    ['that demands what is neither known nor there', signed(jws(header({ crit: ['exp'] }))), [WRONG, TOLD]],
+    ['that demands what is not there', signed(jws(header({ crit: ['b64'] }))), [WRONG, TOLD]],
+    ['that demands nothing in a list', signed(jws(header({ crit: [] }))), [TOLD, WRONG]],
+    ['of the content as it is, which it does not demand', signed(jws(header({ b64: false }))), [WRONG, TOLD]],
+    [
+      'by a key that is too short',
+      signed(jws(header({ x5c: [certificateFor(short.publicKey)] }), { key: short.privateKey })),
+      [TOLD, WRONG],
+    ],
+    ['twice, which is one signature too many', twice(signed(jws(header()))), [TOLD, TOLD]],
     ['with no algorithm', signed(jws(header({ alg: 'none' }))), [TOLD, HEADER]],
     ['with a shared secret', signed(jws(header({ alg: 'HS256' }))), [TOLD, HEADER]],
     ['with an algorithm that objects have as a member', signed(jws(header({ alg: 'constructor' }))), [TOLD, HEADER]],
@@ -90,6 +108,23 @@ describe('the signature of a Bundle', () => {
     ['that is a picture', signed('x', { sigFormat: 'image/png' }), []],
   ])('%s', async (_, resource, said) => {
     expect(await findingsOf(resource, [], KINDS)).toEqual(said)
+  })
+
+  test.each<readonly [what: string, resource: JsonObject, text: RegExp]>([
+    [
+      'a critical parameter that is not known',
+      signed(jws(header({ crit: ['exp'], exp: 1 }))),
+      /^The JWS is invalid: .* not supported: 'exp' \(RFC 7515, section 4\.1\.11\)\.$/,
+    ],
+    [
+      'a key of another kind',
+      signed(jws(header({ alg: 'ES256' }))),
+      /the key of the certificate cannot be used with the algorithm 'ES256'\.$/,
+    ],
+    ['another key', signed(jws(header(), { key: other.privateKey })), /did not sign this content\.$/],
+  ])('says what is wrong: %s', async (_, resource, text) => {
+    const { findings } = await validate(ctx, { resource })
+    expect(findings.filter(({ kind }) => kind === 'signature-wrong').map((finding) => finding.text)).toEqual([expect.stringMatching(text)])
   })
 
   test('keeps the digits of numbers', async () => {

@@ -7,7 +7,6 @@ import { codeFinder } from './code-lists.js'
 import { expressionCompiler } from './expressions.js'
 import { keptAnswers } from './kept-answers.js'
 import { definitionFinder, profileFinder } from './profiles.js'
-import { signatureVerifier } from './signatures.js'
 
 /** Makes the definitions of one validation. */
 export function createDefinitions(ctx: OperationContext, model: TypeModel): Promise<Definitions> {
@@ -21,7 +20,6 @@ async function definitionsIn(ctx: OperationContext, model: TypeModel, questions:
     ...codeFinder(ctx, questions, kept),
     ...definitionFinder(ctx, questions, kept),
     ...profileFinder(ctx, questions, { kept, model }),
-    ...signatureVerifier(questions),
     ...expressionCompiler(ctx.cache, model),
     settle: () => questions.settle(),
   }

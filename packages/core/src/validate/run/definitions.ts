@@ -6,7 +6,7 @@ import type { StatusNote, SystemFamily } from '../../terminology/index.js'
 import type { Profile } from './element-rule.js'
 
 /** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
-export interface Definitions extends CodeDefinitions, ResourceDefinitions, SignatureChecks {
+export interface Definitions extends CodeDefinitions, ResourceDefinitions {
   /** The definition of a type of the release. */
   readonly baseType: (type: string) => Profile | undefined | Pending
   /** A StructureDefinition by canonical, with or without version; `undefined` when there is none. */
@@ -69,27 +69,4 @@ export interface CodeList {
   readonly lasts: () => boolean
   /** Whether definitions with these urls would take the place of something that it was made of. */
   readonly restsOn: (fromRequest: RequestDefinitions) => boolean
-}
-
-/** What is said to be signed by a key. */
-export interface SignatureClaim {
-  readonly algorithm: SignatureAlgorithm
-  /** SubjectPublicKeyInfo in DER. */
-  readonly publicKey: Uint8Array<ArrayBuffer>
-  readonly signature: Uint8Array<ArrayBuffer>
-  readonly signed: Uint8Array<ArrayBuffer>
-}
-
-/** How a signature is verified, in the terms of Web Cryptography. */
-export interface SignatureAlgorithm {
-  readonly name: string
-  readonly hash: string
-  readonly saltLength: number
-  readonly namedCurve: string
-}
-
-/** Signatures. */
-export interface SignatureChecks {
-  /** Whether a claim is true; false for a key that the algorithm cannot use, too. The same element is asked once. */
-  readonly verifies: (element: object, claim: SignatureClaim) => boolean | Pending
 }

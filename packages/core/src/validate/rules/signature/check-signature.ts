@@ -1,23 +1,44 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
-import type { Run, ResourceRule } from '../../run/run.js'
+import type { ResourceRule, Run } from '../../run/run.js'
 import { base64Problem } from '../primitive/number-and-bytes.js'
-import { fromBase64 } from './base64-text.js'
-import { readCertificate } from './certificate.js'
-import { readHeader } from './jws-header.js'
-import { readJws } from './jws.js'
-import {
-  SIGNATURE,
-  SIGNATURE_DATA,
-  SIGNATURE_HEADER,
-  SIGNATURE_PAYLOAD,
-  SIGNATURE_WRONG,
-  verifySignature,
-  type Signature,
-  type SignedBundle,
-} from './verify-signature.js'
+import { canonicalJson, DEFAULT_CANONICALIZATION } from './canonical-json.js'
+import { commonNameIn } from './certificate.js'
+import type { Jws } from './verify-jws.js'
+
+const SIGNATURE: FindingDefinition = defineFinding(
+  'signature',
+  'information',
+  'informational',
+  'No action needed; decide whether to trust the certificate of the signature.',
+)
+const SIGNATURE_DATA: FindingDefinition = defineFinding(
+  'signature-data',
+  'error',
+  'invalid',
+  'Put the JWS, base64-encoded, into the data of the signature.',
+)
+const SIGNATURE_HEADER: FindingDefinition = defineFinding(
+  'signature-header',
+  'warning',
+  'not-found',
+  'Add the signing time (sigT) and the certificate (x5c) to the header of the JWS, and use an asymmetric algorithm.',
+)
+const SIGNATURE_PAYLOAD: FindingDefinition = defineFinding(
+  'signature-payload',
+  'warning',
+  'value',
+  'Use a detached JWS, with an empty payload; the Bundle itself is the signed content.',
+)
+const SIGNATURE_WRONG: FindingDefinition = defineFinding(
+  'signature-wrong',
+  'error',
+  'value',
+  'Sign the Bundle again, or revert the changes made after signing.',
+)
 
 /** Signatures of Bundles. */
 export const signatureRule: ResourceRule = {
@@ -26,29 +47,52 @@ export const signatureRule: ResourceRule = {
   check: checkSignature,
 }
 
+/** A signed Bundle with its signature. */
+interface SignedBundle {
+  readonly run: Run
+  readonly bundle: FhirNode
+  readonly element: JsonObject
+}
+
+/** What the header of a JWS says about the signing; `undefined` for what it does not say. */
+interface Signing {
+  readonly algorithm: string
+  /** As it is written: `sigT`, or the seconds of `iat` as a date. */
+  readonly time: string | undefined
+  /** What is wrong about the time. */
+  readonly timeProblem: string | undefined
+  /** The certificate of the key in base64 of DER, the first of `x5c`. */
+  readonly certificate: string | undefined
+  /** The common name of its subject; `undefined` when there is no certificate, or one that cannot be read. */
+  readonly subject: string | undefined
+  readonly canonicalization: string | undefined
+}
+
 /**
  * Checks the signature of a Bundle: that it is a JWS whose key, in the certificate that comes with it, has signed this content. Whether the
  * certificate can be trusted is for others to say. Signatures in XML are over the Bundle in XML, so nothing can be said about them here.
+ * A Bundle has one signature; of a list, whose form is wrong, the first is checked.
  *
  * @see https://hl7.org/fhir/R4/signatures.html
  */
-function checkSignature(run: Run, bundle: FhirNode): void {
-  for (const { value: element } of childrenOf(run, bundle, 'signature')) {
-    if (isObject(element)) checkElement(run, bundle, element)
-  }
-}
-
-function checkElement(run: Run, bundle: FhirNode, element: JsonObject): void {
-  const data = stringAt(element, 'data')
-  if (data === undefined) return
+async function checkSignature(run: Run, bundle: FhirNode): Promise<void> {
+  const [signature] = childrenOf(run, bundle, 'signature')
+  const element = signature?.value
+  const data = isObject(element) ? stringAt(element, 'data') : undefined
+  if (!isObject(element) || data === undefined) return
+  const signed = { run, bundle, element }
   const isEncoded = base64Problem(data) === undefined
-  const jws = readJws(isEncoded ? fromBase64(data) : data)
-  if (jws === undefined) return noteFormat({ run, bundle, element })
+  // Only who meets a signature loads what verifies it.
+  const { criticalProblem, isVerified, readJws } = await import('./verify-jws.js')
+  const jws = readJws((isEncoded ? atob(data) : data).trim())
+  if (jws === undefined) return noteFormat(signed)
   if (!isEncoded) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be base64-encoded; it is not.' })
-  const header = readHeader(jws.header)
-  const certificate = header.certificate === undefined ? undefined : readCertificate(header.certificate)
-  checkForm({ run, bundle, element }, { jws, header, certificate })
-  verifySignature({ run, bundle, element }, { jws, header, certificate })
+  const signing = signingOf(jws.header)
+  checkForm(signed, jws, signing)
+  const problem = criticalProblem(jws)
+  if (problem !== undefined) run.findings.report(SIGNATURE_WRONG, bundle, { text: problem })
+  const content = reportStated(signed, signing, isVerified(signing.algorithm))
+  if (problem === undefined && content !== undefined) await verify(signed, { jws, signing, content })
 }
 
 /** The picture of a signature is nothing to verify. */
@@ -60,17 +104,88 @@ function noteFormat({ run, bundle, element }: SignedBundle): void {
   })
 }
 
-function checkForm({ run: { findings: sink }, bundle }: SignedBundle, { jws, header, certificate }: Signature): void {
-  const { time, timeProblem, notUnderstood } = header
+/** @see https://www.rfc-editor.org/rfc/rfc7515#section-4 and, for `sigT`, ETSI TS 119 182-1 */
+function signingOf(header: JsonObject): Signing {
+  const { x5c } = header
+  const first: unknown = Array.isArray(x5c) ? x5c[0] : undefined
+  const certificate = typeof first === 'string' ? first : undefined
+  return {
+    algorithm: stringAt(header, 'alg') ?? 'none',
+    ...timeOf(header),
+    certificate,
+    subject: certificate === undefined ? undefined : commonNameIn(certificate),
+    canonicalization: stringAt(header, 'canon'),
+  }
+}
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
+
+function timeOf({ sigT, iat }: JsonObject): Pick<Signing, 'time' | 'timeProblem'> {
+  if (sigT === undefined) return iat === undefined ? { time: undefined, timeProblem: undefined } : secondsAsTime(iat)
+  if (typeof sigT === 'string' && DATE_TIME.test(sigT)) return { time: sigT, timeProblem: undefined }
+  return { time: undefined, timeProblem: `The signing time (sigT) ${shown(sigT)} is not a date with time and zone.` }
+}
+
+function secondsAsTime(iat: unknown): Pick<Signing, 'time' | 'timeProblem'> {
+  const time = new Date(Number(iat) * 1_000)
+  if (!Number.isNaN(time.getTime())) return { time: time.toISOString(), timeProblem: undefined }
+  return { time: undefined, timeProblem: `The signing time (iat) ${shown(iat)} is not a number of seconds.` }
+}
+
+function shown(value: unknown): string {
+  return quoted(JSON.stringify(value))
+}
+
+function checkForm({ run: { findings: sink }, bundle }: SignedBundle, { payload }: Jws, { time, timeProblem, subject }: Signing): void {
   if (timeProblem !== undefined) sink.report(SIGNATURE_HEADER, bundle, { text: timeProblem, code: 'invalid' })
   else if (time === undefined) sink.report(SIGNATURE_HEADER, bundle, { text: 'The JWS header does not contain the signing time (sigT).' })
-  if (certificate === undefined)
+  if (subject === undefined)
     sink.report(SIGNATURE_HEADER, bundle, {
       text: 'The JWS header does not contain a certificate (x5c), so the signature cannot be verified.',
     })
-  if (jws.payload !== '') sink.report(SIGNATURE_PAYLOAD, bundle, { text: 'The JWS includes its payload; it should be detached.' })
-  if (notUnderstood.length > 0) {
-    const text = `The JWS header has critical parameters that are not supported: ${notUnderstood.map(quoted).join(', ')}.`
-    sink.report(SIGNATURE_WRONG, bundle, { text })
+  if (payload !== '') sink.report(SIGNATURE_PAYLOAD, bundle, { text: 'The JWS includes its payload; it should be detached.' })
+}
+
+/**
+ * Reports what a signature says of itself.
+ *
+ * @returns The Bundle in the canonical form that is signed; `undefined` when the signature cannot be verified, which is reported.
+ */
+function reportStated(signed: SignedBundle, { algorithm, time, canonicalization }: Signing, isVerified: boolean): string | undefined {
+  const { run, bundle, element } = signed
+  const inFormat = /;\s*canonicalization=([^;\s]+)/.exec(stringAt(element, 'targetFormat') ?? '')?.[1]
+  const method = canonicalization ?? inFormat ?? DEFAULT_CANONICALIZATION
+  const text = `The signature states: algorithm ${quoted(algorithm)}, canonicalization ${quoted(method)}, time ${quoted(time ?? 'unknown')}.`
+  run.findings.report(SIGNATURE, bundle, { text })
+  if (!isVerified) return reportUnsupported(signed, `algorithm ${quoted(algorithm)}`)
+  const content = isObject(bundle.value) ? canonicalJson(run, bundle.value, method) : undefined
+  return content ?? reportUnsupported(signed, `canonicalization ${quoted(method)}`)
+}
+
+function reportUnsupported({ run, bundle }: SignedBundle, what: string): undefined {
+  const text = `The ${what} is not supported, so the signature is not verified.`
+  run.findings.report(SIGNATURE_HEADER, bundle, { text, code: 'not-supported' })
+}
+
+interface Verification {
+  readonly jws: Jws
+  readonly signing: Signing
+  /** The Bundle in canonical form. */
+  readonly content: string
+}
+
+async function verify({ run, bundle }: SignedBundle, { jws, signing, content }: Verification): Promise<void> {
+  const { certificate, subject } = signing
+  if (certificate === undefined || subject === undefined) return
+  const { isPayload, verifyProblem } = await import('./verify-jws.js')
+  const problem = await verifyProblem(jws, certificate, content)
+  if (problem === undefined) {
+    const text = `The key of ${quoted(subject)} verifies the signature; whether its certificate can be trusted is not checked.`
+    run.findings.report(SIGNATURE, bundle, { text })
+  } else {
+    run.findings.report(SIGNATURE_WRONG, bundle, { text: problem })
+  }
+  if (jws.payload !== '' && !isPayload(jws, content)) {
+    run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not the canonical form of this Bundle.' })
   }
 }
