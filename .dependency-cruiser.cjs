@@ -1,22 +1,20 @@
 // Which module may import which. `docs/architecture.md` gives the reasons.
+const { readdirSync } = require('node:fs')
+
 const core = '^packages/core/src'
 const layer = (names) => `${core}/(${names.join('|')})/`
 
 const foundations = ['bits', 'errors', 'explain', 'input', 'json', 'regex', 'text', 'work']
 const seams = ['storage', 'code-system', 'content', 'context', 'parameters', 'operation']
-const engines = [
-  'translate',
-  'expand',
-  'lookup',
-  'validate-code',
-  'subsumes',
-  'closure',
-  'compare',
-  'validate',
-  'evaluate',
-  'execute',
-  'sessions',
-]
+/** Every folder with the descriptor of an operation, and the two whose routes the handler has itself. */
+const engines = [...foldersWith(/^operations?\.ts$/).filter((folder) => folder !== 'operation'), 'execute', 'sessions']
+
+function foldersWith(file) {
+  const sources = `${__dirname}/packages/core/src`
+  return readdirSync(sources, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && readdirSync(`${sources}/${entry.name}`).some((name) => file.test(name)))
+    .map(({ name }) => name)
+}
 
 module.exports = {
   forbidden: [

@@ -7,6 +7,9 @@ import { root, sourceEntries, workspacePackages } from './packages.mjs'
 /** Packages that say of themselves that they promise nothing. */
 const UNVERSIONED = new Set(['@fhir-ops/sql', '@fhir-ops/releases'])
 
+const IMPORTED = /from '((?:@fhir-ops\/|fhir-ops)[\w/-]*)'/g
+const NAMED_IN_PROSE = /(?:from '|`)((?:@fhir-ops|fhir-ops)\/[\w/-]+)['`]/g
+
 const entries = publishedEntries()
 const pages = [join(root, 'README.md'), ...files(join(root, 'docs'), /\.md$/), ...files(join(root, 'examples'), /\.(ts|md)$/)]
 const readmes = workspacePackages().map(({ dir }) => join(dir, 'README.md'))
@@ -58,7 +61,7 @@ function deadSubpaths() {
   const known = new Set(workspacePackages().flatMap((pkg) => sourceEntries(pkg).map(([subpath]) => pkg.manifest.name + subpath.slice(1))))
   const places = [...files(join(root, 'packages'), /\.ts$/), ...files(join(root, 'docs'), /\.md$/), join(root, 'README.md')]
   return places.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/from '((?:@fhir-ops\/|fhir-ops)[\w/-]*)'/g)]
+    [...readFileSync(file, 'utf8').matchAll(file.endsWith('.md') ? NAMED_IN_PROSE : IMPORTED)]
       .filter(([, name]) => !known.has(name))
       .map(([, name]) => `${relative(root, file)}: there is no ${name}`),
   )

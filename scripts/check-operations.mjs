@@ -1,29 +1,25 @@
-// Every operation that the handler mounts is named by README, has a page, and is an engine of the import rules.
+// Every operation of core is an entry of its package, is mounted by the handler, is named by README and has a page.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './packages.mjs'
 
-const core = join(root, 'packages', 'core', 'src')
+const core = join(root, 'packages', 'core')
 const read = (...path) => readFileSync(join(root, ...path), 'utf8')
-const folders = readdirSync(core).filter(
-  (folder) => existsSync(join(core, folder, 'operation.ts')) || existsSync(join(core, folder, 'operations.ts')),
+const folders = readdirSync(join(core, 'src')).filter((folder) =>
+  ['operation.ts', 'operations.ts'].some((file) => folder !== 'operation' && existsSync(join(core, 'src', folder, file))),
 )
-const operations = folders.filter((folder) => folder !== 'operation')
-const names = operations.map((folder) => (folder === 'evaluate' ? 'evaluate-measure' : folder))
-const [readme, architecture, rules] = [read('README.md'), read('docs', 'architecture.md'), read('.dependency-cruiser.cjs')]
+const [readme, mounted] = [read('README.md'), read('packages', 'handler', 'src', 'operations.ts')]
+const entries = new Set(Object.keys(JSON.parse(read('packages', 'core', 'package.json')).exports))
 
-const problems = [
-  ...names
-    .filter((name) => !existsSync(join(root, 'docs', 'operations', `${name}.md`)))
-    .map((name) => `docs/operations/${name}.md is missing`),
-  ...names
-    .filter((name) => !readme.includes(`$${name}`) && !readme.includes(`/${name}.md`))
-    .map((name) => `README.md does not name ${name}`),
-  ...operations.filter((folder) => !architecture.includes(folder)).map((folder) => `docs/architecture.md does not name ${folder}`),
-  ...operations
-    .filter((folder) => !rules.includes(`'${folder}'`))
-    .map((folder) => `.dependency-cruiser.cjs does not list ${folder} as an engine`),
-]
+const problems = folders.flatMap((folder) => {
+  const page = `docs/operations/${folder === 'evaluate' ? 'evaluate-measure' : folder}.md`
+  return [
+    ...(entries.has(`./${folder}`) ? [] : [`exports of packages/core/package.json have no ./${folder}`]),
+    ...(mounted.includes(`'fhir-ops/internal/${folder}'`) ? [] : [`packages/handler/src/operations.ts does not mount ${folder}`]),
+    ...(existsSync(join(root, page)) ? [] : [`${page} is missing`]),
+    ...(readme.includes(page) ? [] : [`README.md does not lead to ${page}`]),
+  ]
+})
 for (const problem of problems) console.error(`  ${problem}`)
-console.log(`  ${operations.length} operations: ${names.join(', ')}`)
+console.log(`  ${folders.length} operations: ${folders.join(', ')}`)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -4,7 +4,7 @@ export const CHECKS = [
   ['Lint', ['oxlint', '--type-aware', '--deny-warnings']],
   ['Manifests and licences', ['node', 'scripts/check-manifests.mjs']],
   ['Import graph', ['depcruise', '--config', '.dependency-cruiser.cjs', 'packages', '--output-type', 'err']],
-  ['Operations are in docs and rules', ['node', 'scripts/check-operations.mjs']],
+  ['Operations are mounted and documented', ['node', 'scripts/check-operations.mjs']],
   ['Words', ['node', 'scripts/check-words.mjs', '--strict']],
   ['Exports and docstrings', ['node', 'scripts/check-exports.mjs']],
   ['Sizes of what pages load', ['node', 'scripts/size-report.mjs']],

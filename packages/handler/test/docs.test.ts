@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { createContext } from 'fhir-ops/context'
 import { ERRORS } from 'fhir-ops/errors'
 import { createBots } from 'fhir-ops/execute'
@@ -50,6 +51,11 @@ function rows(): readonly (readonly string[])[] {
   ])
 }
 
+const HANDLER_PAGE = fileURLToPath(new URL('../../../docs/handler.md', import.meta.url))
+const TABLE_HEAD = '| Method | Path | Needs | What it does |\n|---|---|---|---|\n'
+
+const lineOf = ([methods, path, ...rest]: readonly string[]): string => `| ${[methods, `\`${path}\``, ...rest].join(' | ')} |\n`
+
 const pathOf = ({ path, types }: Route): string =>
   path
     .replace(':type', types?.join(', ') ?? '<Type>')
@@ -58,9 +64,13 @@ const pathOf = ({ path, types }: Route): string =>
     .replace(':member', '<Member>')
 
 describe('the documentation', () => {
-  it('docs/handler.md lists the route table', () => {
-    const written = tableAfter('Routes', 'handler.md')
-    expect(written).toEqual(rows())
+  it('docs/handler.md lists the route table', async () => {
+    const page = readFileSync(HANDLER_PAGE, 'utf8')
+    expect(page).toContain(TABLE_HEAD)
+    const start = page.indexOf(TABLE_HEAD)
+    const end = page.indexOf('\n\n', start) + 1
+    const table = `${TABLE_HEAD}${rows().map(lineOf).join('')}`
+    await expect(`${page.slice(0, start)}${table}${page.slice(end)}`).toMatchFileSnapshot(HANDLER_PAGE)
   })
 
   it('docs/handler.md lists the limits', () => {

@@ -6,7 +6,7 @@ Every kind of finding has a name that does not depend on the wording: \`kind\` i
 \`ruleId\` in SARIF. Severity and issue type are the usual ones; profiles, warning levels and the circumstances can change them for one finding, and
 [\`rules\`](validate.md#rules) for all. Adding a kind is a minor release, removing one a major. \`FINDING_KINDS\` of \`fhir-ops/validate\` has the same data.
 
-This page is generated from the rules (\`npm run docs:findings\`).
+This page is generated from the rules (\`npm run docs\`).
 
 | Kind | Severity | Issue type | What to do |
 |---|---|---|---|
