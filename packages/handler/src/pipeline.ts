@@ -1,7 +1,6 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
-import { outcomeOf, type OperationError } from 'fhir-ops/errors'
-import { paced } from 'fhir-ops/internal/work'
+import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import { corsHeaders } from './http/cors.js'
 import { auditRefusal } from './audit.js'
 import { authorize } from './auth/caller.js'
@@ -131,10 +130,18 @@ async function run(exchange: Exchange): Promise<Answer> {
 /** Characters of an answer that is laid out for a person to read; no person reads a longer one. */
 const MAX_PRETTY = 1024 * 1024
 
-/** An answer that is long, or would be too long when laid out, stays as it is: the layout changes nothing but blanks. */
+/**
+ * An answer that is long, would be too long when laid out, or that there is no time left for, stays as it is: the layout changes nothing but
+ * blanks, and what the answer reports was done.
+ */
 async function prettyAnswer(ctx: OperationContext, answer: Answer): Promise<Answer> {
   const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))
   if (!isJson || answer.body === undefined || answer.body.length > MAX_PRETTY) return answer
-  const body = await paced(prettyJson(answer.body, ctx.limits.maxAnswerBytes), createPace(ctx))
-  return body === undefined ? answer : { ...answer, body }
+  try {
+    const body = await createPace(ctx).run(prettyJson(answer.body, ctx.limits.maxAnswerBytes))
+    return body === undefined ? answer : { ...answer, body }
+  } catch (error) {
+    if (error instanceof OperationError) return answer
+    throw error
+  }
 }

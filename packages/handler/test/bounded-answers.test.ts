@@ -153,6 +153,53 @@ describe('a transaction whose answer would be too long', () => {
   })
 })
 
+describe('a write that ends after the time limit of its request', () => {
+  const LIMIT_MS = 500
+
+  /** A server whose storage ends its first write just after the time limit, and takes a while for each read. */
+  async function slow(): Promise<RunningServer> {
+    const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+    const storage = memoryStorage([{ resourceType: 'Basic', id: 'old', code: { text: 'x' } }])
+    let waits = true
+    const context = createContext({
+      storage: {
+        ...storage,
+        async read<T extends string>(type: T, id: string) {
+          await new Promise((resolve) => setTimeout(resolve, 15))
+          return storage.read(type, id)
+        },
+        async write(entries) {
+          if (waits) await new Promise((resolve) => setTimeout(resolve, LIMIT_MS + 40))
+          waits = false
+          return storage.write(entries)
+        },
+      },
+      search: { parameters },
+      limits: { operationTimeoutMs: LIMIT_MS },
+    })
+    const server = await startServer({ context, storage: context.storage })
+    running.push(server)
+    return server
+  }
+
+  it('is answered as done in a transaction, whose reads say that there was no time for them', async () => {
+    const server = await slow()
+    const reply = await sent(server, 'transaction', [read('old'), write('a', 10), read('a')])
+    const statuses = [0, 1, 2].map((index) => at(reply.json, 'entry', index, 'response', 'status'))
+    expect([reply.status, statuses], reply.text).toEqual([200, ['422', '201', '422']])
+    expect(at(reply.json, 'entry', 2, 'response', 'outcome', 'issue', 0, 'code')).toBe('timeout')
+    expect((await askFhir(server, '/Basic/a')).status).toBe(200)
+  })
+
+  it('is answered as done, without a layout that there is no time for', async () => {
+    const server = await slow()
+    const coding = Array.from({ length: 10_000 }, (_, at) => ({ code: `c${at}` }))
+    const body = JSON.stringify({ resourceType: 'Basic', id: 'a', code: { coding } })
+    const reply = await askFhir(server, '/Basic/a?_pretty=true', { method: 'PUT', body })
+    expect([reply.status, at(reply.json, 'code', 'coding', 9_999, 'code')]).toEqual([201, 'c9999'])
+  })
+})
+
 describe('the size of an answer', () => {
   const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 

@@ -1,5 +1,5 @@
-import { checkpoint, createPace } from 'fhir-ops/internal/context'
-import { OperationError, outcomeOf } from 'fhir-ops/errors'
+import { checkpoint, createPace, type Pace } from 'fhir-ops/internal/context'
+import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
 import { mapped, paced, type Work } from 'fhir-ops/internal/work'
@@ -93,27 +93,45 @@ interface Reading {
   readonly entries: ReadonlyMap<number, string>
 }
 
-/** Adds the entries of the reads. What was written stays, so one that is too long for the rest of the answer says so in its place. */
+/**
+ * Adds the entries of the reads. What was written stays, so this never fails: a read that is too long for the rest of the answer says so in its
+ * place, and so do those that there is no time for.
+ */
 async function readAll(exchange: Exchange, { reads, serve, entries }: Reading): Promise<ReadonlyMap<number, string>> {
   const all = new Map(entries)
   const size = createAnswerSize({ maxBytes: exchange.ctx.limits.maxAnswerBytes, advice: '' })
   for (const entry of all.values()) size.add(entry)
-  const refusal = responseEntry(refusalOf(exchange))
+  const tooLong = responseEntry(refusalOf(exchange, noRoom()))
   const pace = createPace(exchange.ctx)
+  let refusal: OperationError | undefined
   for (const [place, { index, request }] of reads.entries()) {
-    if (pace.due()) await pace.pause()
-    const entry = responseEntry(await serve(request, exchange))
+    refusal ??= await refusalBy(pace)
+    const entry = responseEntry(refusal === undefined ? await serve(request, exchange) : refusalOf(exchange, refusal))
     const rest = ENVELOPE_BYTES + (reads.length - place - 1) * ENTRY_BYTES
     const isTaken = size.takes(entry, rest)
-    if (!isTaken) size.add(refusal)
-    all.set(index, isTaken ? entry : refusal)
+    if (!isTaken) size.add(tooLong)
+    all.set(index, isTaken ? entry : tooLong)
   }
   return all
 }
 
-function refusalOf({ ctx }: Exchange): Answer {
-  const error = new OperationError('too-costly', 'The answer to the transaction has no room for this entry; read it by itself.')
-  return fhirAnswer(422, outcomeOf(error, ctx.newId()))
+function noRoom(): OperationError {
+  return new OperationError('too-costly', 'The answer to the transaction has no room for this entry; read it by itself.')
+}
+
+function refusalOf({ ctx }: Exchange, error: OperationError): Answer {
+  return fhirAnswer(ERRORS[error.code].status, outcomeOf(error, ctx.newId()))
+}
+
+/** Lets other requests run; why there is no time for more, when that is so. */
+async function refusalBy(pace: Pace): Promise<OperationError | undefined> {
+  try {
+    await pace.step()
+    return undefined
+  } catch (error) {
+    if (error instanceof OperationError) return error
+    throw error
+  }
 }
 
 function checkCapable({ ctx }: Exchange): { readonly model: TypeModel } {
