@@ -1,17 +1,29 @@
 import { PENDING, pushSlot, type ElementSlot, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
+import { finished, type Work } from '../../work/index.js'
 import { primitiveCheck } from '../rules/primitive/check-primitive.js'
-import { checkMissing, countProblem } from '../rules/structure/cardinality.js'
-import { checkShape, nullItems, reportUnknownProperty, type Member, SEVERAL_CHOICES } from '../rules/structure/check-shape.js'
+import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
+import { checkCount, checkMissing, countProblem } from '../rules/structure/cardinality.js'
+import {
+  checkShape,
+  nullItems,
+  reportNullItem,
+  reportUnknownProperty,
+  type Member,
+  SEVERAL_CHOICES,
+} from '../rules/structure/check-shape.js'
+import { TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
+import type { ElementNodes } from '../run/nodes.js'
 import type { Run } from '../run/run.js'
 import type { Shape } from '../run/shape.js'
 import { isFlawlessMember } from './flawless.js'
-import { visitElement } from './visit-element.js'
 
 const UNDERSCORE = 95
 /** A primitive value without id and extensions, which a profile can ask for. */
 const NO_MEMBERS: JsonObject = {}
+/** Nodes that are visited in one go. Longer lists are work of their own, in which others have turns. */
+const MAX_AT_ONCE = 50
 
 /** Checks the members of a complex node, or the id and extensions of a primitive one, in document order. */
 export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
@@ -130,4 +142,87 @@ function hasForm(run: Run, { slot, holder }: Member): boolean {
   const value = holder[slot.jsonName]
   const source = typeof value === 'number' ? (run.numberText(holder, slot.jsonName) ?? String(value)) : ''
   return primitiveCheck(slot.type)(value, source, run.now) === undefined
+}
+
+/**
+ * Checks an element as a whole, then each of its nodes with the rules of the slices that it is in.
+ *
+ * @param rules What the rules of the parent say about the element.
+ */
+function visitElement(run: Run, element: ElementNodes, rules: readonly ElementRule[]): void {
+  const { parent, slot, nodes } = element
+  for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
+  const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
+  if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.scheduler.isDue())
+    run.scheduler.later(() => visitInPieces(run, element, fitting))
+  else {
+    const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
+    visitNodes(run, { element, rules: fitting, slices, reportedNulls: 0 }, nodes)
+  }
+}
+
+function isSliced(rules: readonly ElementRule[]): boolean {
+  return rules.some(({ slices }) => slices.length > 0)
+}
+
+/** Bundles are long, so each of their resources is a work of its own. */
+function isEntryResource({ slot, nodes: [first] }: ElementNodes): boolean {
+  return slot.name === 'resource' && first?.type.kind === 'resource'
+}
+
+/** A visit of all nodes of an element. */
+interface Visit {
+  readonly element: ElementNodes
+  readonly rules: readonly ElementRule[]
+  readonly slices: SliceRules | undefined
+  /** How many of the nulls were reported so far. */
+  reportedNulls: number
+}
+
+function* visitInPieces(run: Run, element: ElementNodes, rules: readonly ElementRule[]): Work<void> {
+  const { nodes } = element
+  const slices = isSliced(rules) ? yield* assignSlices(run, element, rules) : undefined
+  const visit: Visit = { element, rules, slices, reportedNulls: 0 }
+  for (let start = 0; start < nodes.length; start += MAX_AT_ONCE) {
+    visitNodes(run, visit, nodes.slice(start, start + MAX_AT_ONCE))
+    yield
+  }
+}
+
+function visitNodes(run: Run, visit: Visit, nodes: readonly FhirNode[]): void {
+  const { element, rules, slices } = visit
+  for (const node of nodes) {
+    const own = slices?.get(node)
+    reportNulls(run, visit, node.index)
+    run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
+  }
+  if (nodes.at(-1) === element.nodes.at(-1)) reportNulls(run, visit, Infinity)
+}
+
+/** Reports the nulls before an index, so that findings are in the order of the list: fixes are applied from the last to the first. */
+function reportNulls(run: Run, visit: Visit, before: number): void {
+  const { parent, slot, nulls } = visit.element
+  for (let index = nulls[visit.reportedNulls]; index !== undefined && index < before; index = nulls[++visit.reportedNulls]) {
+    reportNullItem(run, parent, { slot, index })
+  }
+}
+
+/** The rules for a node in slices: a slice of a snapshot replaces the element that is sliced. */
+function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[]): readonly ElementRule[] {
+  return [...rules.filter((rule) => !rule.isComplete || !rule.slices.some((slice) => slices.includes(slice))), ...slices]
+}
+
+/** Whether a rule allows the type of a choice; when it does not, it has nothing else to say about the value. */
+function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
+  if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
+  run.findings.report(TYPE_NOT_ALLOWED, placeOf(first), {
+    text: `The type ${slot.type} is not allowed here; allowed types: ${rule.types.map(({ code }) => code).join(', ')}.`,
+    profile: rule.profile,
+  })
+  return false
+}
+
+/** The type of an extension's value is what the extension as a whole is about. */
+function placeOf(node: FhirNode): FhirNode {
+  return node.parent?.type.name === 'Extension' ? node.parent : node
 }
