@@ -1,10 +1,10 @@
-import type { JsonPath } from './run/patch.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, type JsonProblem, type JsonSource, type JsonProblemKind } from '../json/index.js'
 import { UNKNOWN_RESOURCE_TYPE, unknownType } from './rules/structure/resource-type.js'
 import type { Positions } from './run/finding-sink.js'
 import { defineFinding, findingOf, type Finding, type FindingDefinition } from './run/finding.js'
 import { nodeAlong } from './run/nodes.js'
+import type { JsonPath } from './run/patch.js'
 import type { Run } from './run/run.js'
 
 const JSON_FATAL: FindingDefinition = defineFinding(

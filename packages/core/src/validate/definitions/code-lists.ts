@@ -1,10 +1,8 @@
-import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
 import { LRUCache } from 'lru-cache'
 import { canonicalOf, type Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { nearest } from '../../text/index.js'
 import {
   definedValueSet,
   findValueSet,
@@ -22,7 +20,9 @@ import {
   type ValueSetDefinition,
   type ValueSetPlan,
 } from '../../terminology/index.js'
+import { nearest } from '../../text/index.js'
 import { finished, paced } from '../../work/index.js'
+import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
 

@@ -3,9 +3,9 @@ import { cached, type CacheKind, type OperationContext } from '../../context/ind
 import type { TypeModel } from '../../fhirpath/index.js'
 import { objectsAt, stringAt } from '../../json/index.js'
 import { compileProfile } from '../profile/compile-profile.js'
+import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
-import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
 import { baseTypesOf, type KeptAnswers } from './kept-answers.js'
 
 /** What profiles are compiled with, and where they are kept. */

@@ -4,6 +4,7 @@ import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
 import { ALLOWED_UNITS, EXTENSION, extensionValue, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
 
+/** What a path such as `Observation.valueQuantity` names: the choice element, without `[x]`, and one of its types. */
 export type ChoicePath = { readonly name: string; readonly type: string }
 
 /** The StructureDefinition that a compilation is about. */

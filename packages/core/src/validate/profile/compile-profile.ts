@@ -1,10 +1,9 @@
-import { DEMAND_RULES } from '../rules/table.js'
-import { TYPE_URL } from '../run/element-rule.js'
 import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { rulesWithin, type ExtensionContext, type ExtensionRule, type Profile } from '../run/element-rule.js'
+import { DEMAND_RULES } from '../rules/table.js'
+import { TYPE_URL, rulesWithin, type ExtensionContext, type ExtensionRule, type Profile } from '../run/element-rule.js'
 import { emptyRule, ruleOf, type RuleDraft, type ProfileSource, type ChoicePath } from './compile-element.js'
 
 /**

@@ -1,11 +1,12 @@
-import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { quoted } from '../../errors/index.js'
 import type { FhirNode } from '../../fhirpath/index.js'
 import { isObject, stringAt } from '../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { textOf } from '../run/nodes.js'
 import type { Run, NodeRule } from '../run/run.js'
 import { base64Length, base64Problem } from './primitive/number-and-bytes.js'
 import { isAbsoluteUri } from './primitive/uri.js'
+
 const IDENTIFIER: FindingDefinition = defineFinding(
   'identifier',
   'error',

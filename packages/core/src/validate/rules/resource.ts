@@ -1,10 +1,11 @@
-import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { quoted } from '../../errors/index.js'
 import { pushChildren, type FhirNode } from '../../fhirpath/index.js'
 import { extensionAt, isObject, stringAt, type JsonObject } from '../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import type { Run, NodeRule } from '../run/run.js'
 import { readNarrative } from './narrative/read-narrative.js'
 import { isAbsoluteUri, URI_FORM } from './primitive/uri.js'
+
 const ID_EXTENSION: FindingDefinition = defineFinding('id-extension', 'error', 'business-rule', 'Remove the extensions of the id.')
 const CONTAINED: FindingDefinition = defineFinding(
   'contained',

@@ -2,6 +2,7 @@ import { pathOf, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, placeIn, type JsonSource, type TextPlace } from '../../json/index.js'
 import { defineFinding, findingOf, isError, type Finding, type FindingDefinition } from './finding.js'
 import type { JsonPatch } from './patch.js'
+
 /** Reported when there were too many findings. */
 export const FINDINGS_CUT: FindingDefinition = defineFinding(
   'findings-cut',

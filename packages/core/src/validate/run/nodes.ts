@@ -1,6 +1,6 @@
-import type { JsonPath } from './patch.js'
 import { pushChildren, pushSlot, type ElementSlot, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, stringAt } from '../../json/index.js'
+import type { JsonPath } from './patch.js'
 import type { Run } from './run.js'
 
 /** All nodes of one element in one parent. */

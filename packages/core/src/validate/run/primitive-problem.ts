@@ -1,29 +1,34 @@
 import { defineFinding, type Finding, type FindingDefinition } from './finding.js'
 
+/** A primitive value of another JSON type than its FHIR type needs. */
 export const PRIMITIVE_TYPE: FindingDefinition = defineFinding(
   'primitive-type',
   'error',
   'invalid',
   'Write the value as the JSON type that its FHIR type needs.',
 )
+/** A primitive value that does not have the format of its type. */
 export const PRIMITIVE_FORM: FindingDefinition = defineFinding(
   'primitive-form',
   'error',
   'invalid',
   'Write the value in the format of its type.',
 )
+/** A text that is empty or blank. */
 export const PRIMITIVE_EMPTY: FindingDefinition = defineFinding(
   'primitive-empty',
   'error',
   'invalid',
   'Leave the element out, or give it a value.',
 )
+/** A value that is allowed and probably not intended: a year far away, too many digits. */
 export const PRIMITIVE_RANGE: FindingDefinition = defineFinding(
   'primitive-range',
   'warning',
   'invalid',
   'Check that this value is intended.',
 )
+/** White space at the start or end of a text, or inside a value that has none. */
 export const PRIMITIVE_SPACE: FindingDefinition = defineFinding(
   'primitive-space',
   'warning',

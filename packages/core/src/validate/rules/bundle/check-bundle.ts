@@ -1,6 +1,6 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, BundleEntry, BundleIndex, ResourceRule } from '../../run/run.js'
 import { bundleIndexWork, referenceOf } from '../reference/resolve-locally.js'
@@ -9,6 +9,7 @@ import { checkEntryReferences, BUNDLE_REFERENCE_OPEN, BUNDLE_REFERENCE_MISSING, 
 import { checkBundleLinks, checkFullUrls, BUNDLE_FULL_URL, BUNDLE_LINK, BUNDLE_STYLE_SHEET } from './full-urls-and-links.js'
 import { checkReachability, BUNDLE_ENTRY_UNREACHABLE } from './reachability.js'
 import { checkSearchSet, BUNDLE_SEARCH } from './search-set.js'
+
 const BUNDLE_HEADER: FindingDefinition = defineFinding(
   'bundle-header',
   'error',

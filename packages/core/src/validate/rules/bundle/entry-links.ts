@@ -1,7 +1,7 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
-import type { JsonPath } from '../../run/patch.js'
 import { isObject } from '../../../json/index.js'
 import { textOf } from '../../run/nodes.js'
+import type { JsonPath } from '../../run/patch.js'
 import type { Run, BundleEntry, BundleIndex } from '../../run/run.js'
 
 /** What the rules of Bundles work with. */

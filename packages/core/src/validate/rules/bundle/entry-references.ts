@@ -1,25 +1,28 @@
+import { quoted } from '../../../errors/index.js'
+import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
+import { nodeAlong } from '../../run/nodes.js'
 import type { JsonPath } from '../../run/patch.js'
 import type { BundleEntry } from '../../run/run.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { quoted } from '../../../errors/index.js'
-import type { Finding } from '../../run/finding.js'
-import { nodeAlong } from '../../run/nodes.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
 import { entriesFor } from '../reference/resolve-locally.js'
 import { addressOf, targetsOf, type EntryLink, type BundleCheck } from './entry-links.js'
 import { MAY_LACK_FULL_URL } from './full-urls-and-links.js'
+
+/** A reference within a Bundle, often a URN, that leads to no entry and may be meant for elsewhere. */
 export const BUNDLE_REFERENCE_OPEN: FindingDefinition = defineFinding(
   'bundle-reference-open',
   'warning',
   'required',
   'Check whether the resource should be in the Bundle.',
 )
+/** A reference to an entry that the Bundle must have, or to an element of an entry, that is not there. */
 export const BUNDLE_REFERENCE_MISSING: FindingDefinition = defineFinding(
   'bundle-reference-missing',
   'error',
   'invalid',
   'Add the resource to the Bundle, or correct the reference or its fullUrl.',
 )
+/** A reference that several entries of the Bundle match, or several elements of an entry. */
 export const BUNDLE_REFERENCE_AMBIGUOUS: FindingDefinition = defineFinding(
   'bundle-reference-ambiguous',
   'error',

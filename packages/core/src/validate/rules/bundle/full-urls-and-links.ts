@@ -1,22 +1,26 @@
-import type { BundleCheck } from './entry-links.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, BundleEntry } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
+import type { BundleCheck } from './entry-links.js'
+
+/** The fullUrl of an entry that is missing, not absolute, or does not match the type and id of its resource. */
 export const BUNDLE_FULL_URL: FindingDefinition = defineFinding(
   'bundle-full-url',
   'error',
   'invalid',
   'Give the entry an absolute fullUrl that matches the type and id of its resource.',
 )
+/** A link of a Bundle that occurs twice, or that its type does not have. */
 export const BUNDLE_LINK: FindingDefinition = defineFinding(
   'bundle-link',
   'error',
   'invalid',
   'Keep one link for each relation, and only relations that this type of Bundle has.',
 )
+/** A style sheet of a document that is not in the Bundle. */
 export const BUNDLE_STYLE_SHEET: FindingDefinition = defineFinding(
   'bundle-style-sheet',
   'error',

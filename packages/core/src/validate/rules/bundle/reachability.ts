@@ -1,9 +1,10 @@
-import type { BundleEntry } from '../../run/run.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
-import type { Finding } from '../../run/finding.js'
+import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
+import type { BundleEntry } from '../../run/run.js'
 import { targetsOf, type BundleCheck } from './entry-links.js'
+
+/** An entry of a document or message to which no link leads from the Composition or MessageHeader. */
 export const BUNDLE_ENTRY_UNREACHABLE: FindingDefinition = defineFinding(
   'bundle-entry-unreachable',
   'error',

@@ -1,11 +1,12 @@
-import type { BundleCheck } from './entry-links.js'
-import type { BundleEntry } from '../../run/run.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../../../json/index.js'
-import type { Finding } from '../../run/finding.js'
+import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
+import type { BundleEntry } from '../../run/run.js'
+import type { BundleCheck } from './entry-links.js'
+
+/** What a Bundle of type searchset lacks or has too much: self link, search modes, ids, resources of other types. */
 export const BUNDLE_SEARCH: FindingDefinition = defineFinding(
   'bundle-search',
   'error',

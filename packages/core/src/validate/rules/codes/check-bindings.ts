@@ -1,4 +1,3 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
@@ -6,16 +5,18 @@ import { didYouMean, otherCase } from '../../../text/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
-import type { Finding } from '../../run/finding.js'
+import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
+
 const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
   'code-not-in-value-set',
   'error',
   'code-invalid',
   'Use a code from the value set.',
 )
+/** A value set that is not loaded, so that the codes of an element are not checked against it. */
 export const VALUE_SET_UNKNOWN: FindingDefinition = defineFinding(
   'value-set-unknown',
   'warning',

@@ -1,17 +1,18 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
-import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import { conceptTexts, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
+import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import { codesOfSystem } from '../../definitions/code-lists.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { pointerOf } from '../../run/patch.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundLists, codesOf } from './bound-codes.js'
+
 const CODE_UNKNOWN: FindingDefinition = defineFinding(
   'code-unknown',
   'error',

@@ -1,9 +1,10 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { systemNotes, type StatusNote } from '../../../terminology/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { boundLists, codesOf } from './bound-codes.js'
+
 const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
   'terminology-status',
   'information',

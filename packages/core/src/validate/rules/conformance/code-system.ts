@@ -1,11 +1,12 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { INVARIANT } from '../constraint/invariant.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { CONCEPT_PROPERTIES, type CodeSystemProvider } from '../../../terminology/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
+import { INVARIANT } from '../constraint/invariant.js'
+
 const CODE_SYSTEM_CONTENT: FindingDefinition = defineFinding(
   'code-system-content',
   'error',

@@ -1,10 +1,11 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { conceptTexts, foldTerm, type CodeSystemProvider } from '../../../terminology/index.js'
 import type { CodeList } from '../../run/definitions.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
+
 const CONCEPT_MAP_CODE: FindingDefinition = defineFinding(
   'concept-map-code',
   'warning',

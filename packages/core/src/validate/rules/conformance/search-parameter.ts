@@ -1,10 +1,11 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { parseFhirPath, PENDING, type Ast, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { placeOf } from '../structure-definition/element-place.js'
+
 const SEARCH_PARAMETER: FindingDefinition = defineFinding(
   'search-parameter',
   'error',

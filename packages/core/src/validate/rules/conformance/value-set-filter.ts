@@ -1,9 +1,11 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+
+/** A filter of a ValueSet by a property, an operator or a value that the code system does not have. */
 export const VALUE_SET_FILTER: FindingDefinition = defineFinding(
   'value-set-filter',
   'error',

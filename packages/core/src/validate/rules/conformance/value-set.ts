@@ -1,12 +1,12 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { parseFhirPath, PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import type { Finding } from '../../run/finding.js'
+import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run, type ResourceRule } from '../../run/run.js'
 import { EXTERNAL, isExampleUrl } from '../codes/check-coding.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { checkFilter, VALUE_SET_FILTER } from './value-set-filter.js'
+
 const VALUE_SET_SYSTEM: FindingDefinition = defineFinding(
   'value-set-system',
   'error',

@@ -1,10 +1,10 @@
-import { INVARIANT } from './invariant.js'
 import { OperationError } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
+import { INVARIANT } from './invariant.js'
 import { NATIVE_CONSTRAINTS } from './native.js'
 
 /** Constraints. */

@@ -1,5 +1,5 @@
-import { TYPE_URL } from '../../run/element-rule.js'
 import { isNode, PENDING, rootNode, type FhirNode, type FhirPathContext, type Item, type Pending } from '../../../fhirpath/index.js'
+import { TYPE_URL } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { profileRoots } from '../../run/profile-roots.js'
 import { resourceOf, type Run } from '../../run/run.js'

@@ -1,10 +1,11 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { expressionContext } from '../constraint/expression-context.js'
+
 const EXTENSION_CONTEXT: FindingDefinition = defineFinding(
   'extension-context',
   'error',

@@ -1,11 +1,12 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
 import { matchByCode, MEASURE_PART } from './match-by-code.js'
+
 const MEASURE_UNKNOWN: FindingDefinition = defineFinding(
   'measure-unknown',
   'warning',

@@ -1,8 +1,10 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
+
+/** A group, population or stratifier of a MeasureReport that does not match those of its Measure. */
 export const MEASURE_PART: FindingDefinition = defineFinding(
   'measure-part',
   'error',

@@ -1,13 +1,14 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { INVARIANT } from '../constraint/invariant.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type DemandRule, type NodeRule } from '../../run/run.js'
+import { INVARIANT } from '../constraint/invariant.js'
 import { containerOf } from '../reference/resolve-locally.js'
 import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './read-narrative.js'
+
 const NARRATIVE_SECTIONS: FindingDefinition = defineFinding(
   'narrative-sections',
   'error',

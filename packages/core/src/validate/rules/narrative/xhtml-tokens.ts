@@ -6,6 +6,7 @@ export type XhtmlToken =
   /** What narrative may not have: document types, processing instructions, CDATA, and what is not XML. */
   | { readonly kind: 'fault'; readonly text: string }
 
+/** An attribute of a tag in a narrative. */
 export interface XhtmlAttribute {
   readonly name: string
   /** As written, references not resolved. */

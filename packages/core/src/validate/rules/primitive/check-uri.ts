@@ -1,9 +1,10 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
 import { containerOf } from '../reference/resolve-locally.js'
+
 const URI_EXAMPLE: FindingDefinition = defineFinding(
   'uri-example',
   'error',

@@ -1,5 +1,5 @@
-import { PRIMITIVE_FORM, PRIMITIVE_RANGE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 import { quoted } from '../../../errors/index.js'
+import { PRIMITIVE_FORM, PRIMITIVE_RANGE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 
 const FRACTION = /^\.\d+$/
 const ZONE = /^(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/

@@ -1,5 +1,5 @@
-import { PRIMITIVE_FORM, PRIMITIVE_RANGE, PRIMITIVE_SPACE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 import { quoted } from '../../../errors/index.js'
+import { PRIMITIVE_FORM, PRIMITIVE_RANGE, PRIMITIVE_SPACE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 const MAX_INTEGER = 2_147_483_647

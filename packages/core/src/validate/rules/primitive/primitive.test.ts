@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { processorTimeOf } from '../../../../test/processor-time.js'
+import type { PrimitiveProblem } from '../../run/primitive-problem.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Length, base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number-and-bytes.js'
-import type { PrimitiveProblem } from '../../run/primitive-problem.js'
 import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 

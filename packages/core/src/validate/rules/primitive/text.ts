@@ -1,18 +1,21 @@
+import { quoted } from '../../../errors/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { PRIMITIVE_FORM, PRIMITIVE_EMPTY, PRIMITIVE_SPACE, type PrimitiveProblem } from '../../run/primitive-problem.js'
-import { quoted } from '../../../errors/index.js'
+
 const PRIMITIVE_TOO_LONG: FindingDefinition = defineFinding(
   'primitive-too-long',
   'error',
   'invalid',
   'Shorten the value, or store it in a Binary or Attachment.',
 )
+/** Markdown that contains HTML tags. */
 export const MARKDOWN_HTML: FindingDefinition = defineFinding(
   'markdown-html',
   'warning',
   'invalid',
   'Write markdown without HTML; tags are displayed as text.',
 )
+/** A text that contains what looks like an HTML tag. */
 export const STRING_MARKUP: FindingDefinition = defineFinding(
   'string-markup',
   'information',
@@ -20,12 +23,14 @@ export const STRING_MARKUP: FindingDefinition = defineFinding(
   'Check that the text is intended; applications that display it must escape the tag.',
 )
 const STRING_CONTROL: FindingDefinition = defineFinding('string-control', 'warning', 'invalid', 'Remove the invisible characters.')
+/** A text with an unpaired surrogate or U+0000. */
 export const STRING_ENCODING: FindingDefinition = defineFinding(
   'string-encoding',
   'error',
   'invalid',
   'Replace the character: text in FHIR is Unicode without unpaired surrogates and U+0000.',
 )
+/** An id that is malformed, occurs twice, or has extensions. */
 export const ID_FORM: FindingDefinition = defineFinding(
   'id-form',
   'error',

@@ -1,7 +1,9 @@
-import type { PrimitiveProblem } from '../../run/primitive-problem.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import type { PrimitiveProblem } from '../../run/primitive-problem.js'
 import { encodingProblem, isVisibleText } from './text.js'
+
+/** A uri, url, canonical, oid or uuid that is malformed, or relative where it must be absolute. */
 export const URI_FORM: FindingDefinition = defineFinding(
   'uri-form',
   'error',

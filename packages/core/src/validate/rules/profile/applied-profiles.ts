@@ -1,29 +1,34 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt } from '../../../json/index.js'
 import type { ElementRule, Profile } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
+
+/** A profile that is claimed or required and not loaded, so that nothing is checked against it. */
 export const PROFILE_UNKNOWN: FindingDefinition = defineFinding(
   'profile-unknown',
   'warning',
   'structure',
   'Load the profile or its package, or correct its canonical.',
 )
+/** A claimed profile that is for another release of FHIR. */
 export const PROFILE_OTHER_VERSION: FindingDefinition = defineFinding(
   'profile-other-version',
   'information',
   'structure',
   'No action needed; the profile is for another release of FHIR.',
 )
+/** A claimed or required profile that is for another type. */
 export const PROFILE_TYPE: FindingDefinition = defineFinding(
   'profile-type',
   'error',
   'structure',
   'Claim a profile for the type of the resource.',
 )
+/** A profile that cannot be applied: its base is unknown or part of a cycle, or its differential does not fit. */
 export const DEFINITION_SNAPSHOT: FindingDefinition = defineFinding(
   'definition-snapshot',
   'error',

@@ -1,11 +1,13 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { PROFILE_UNKNOWN, PROFILE_TYPE } from './applied-profiles.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import type { ElementRule, Profile } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { profileRoots } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
+import { PROFILE_UNKNOWN, PROFILE_TYPE } from './applied-profiles.js'
 import { conforms } from './conforms.js'
+
+/** An element that conforms to none of the profiles that its type may have, or to several. */
 export const PROFILE_CHOICE: FindingDefinition = defineFinding(
   'profile-choice',
   'error',

@@ -1,8 +1,10 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { Profile } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
+
+/** A profile that was applied because FHIR requires it for the code of a vital sign. */
 export const PROFILE_APPLIED: FindingDefinition = defineFinding(
   'profile-applied',
   'information',

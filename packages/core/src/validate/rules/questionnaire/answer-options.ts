@@ -1,26 +1,29 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { conceptTexts, foldTerm } from '../../../terminology/index.js'
-import type { CodeList } from '../../run/definitions.js'
 import { extensionValues } from '../../profile/value-rule.js'
-import type { Finding } from '../../run/finding.js'
+import type { CodeList } from '../../run/definitions.js'
+import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
+import { VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import type { FormItem, ResponseItem, ResponseCheck, ValuedAnswer } from './form.js'
+
+/** An answer that is not among the options of its question, or an exclusive option beside others. */
 export const ANSWER_OPTION: FindingDefinition = defineFinding(
   'answer-option',
   'error',
   'invariant',
   'Choose one of the options of the question.',
 )
+/** An answer to a question whose options are not given. */
 export const ANSWER_OPTIONS_UNKNOWN: FindingDefinition = defineFinding(
   'answer-options-unknown',
   'information',
   'invariant',
   'Add options to the question; until then the answer is not checked.',
 )
+/** An answer that is not in the value set of its question. */
 export const ANSWER_CODE: FindingDefinition = defineFinding(
   'answer-code',
   'error',

@@ -1,16 +1,19 @@
-import type { ResponseCheck, ValuedAnswer } from './form.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { measureOf } from '../../../ucum/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import type { ResponseCheck, ValuedAnswer } from './form.js'
+
+/** An answer that is outside the limits of its question: value, length, size, lines. */
 export const ANSWER_LIMIT: FindingDefinition = defineFinding(
   'answer-limit',
   'error',
   'invariant',
   'Answer within the limits of the question.',
 )
+/** A quantity in a unit that its question does not allow. */
 export const ANSWER_UNIT: FindingDefinition = defineFinding('answer-unit', 'error', 'invariant', 'Use a unit that the question allows.')
 
 const MIN = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-minQuantity'

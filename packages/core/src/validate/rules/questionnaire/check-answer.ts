@@ -1,8 +1,8 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, isString, stringAt, type JsonObject } from '../../../json/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
 import { base64Length } from '../primitive/number-and-bytes.js'
 import { referenceOf } from '../reference/resolve-locally.js'
@@ -11,6 +11,8 @@ import { compareValues, decimalPlaces, hasForm } from '../value/check-limits.js'
 import { checkOptions, ANSWER_OPTION, ANSWER_OPTIONS_UNKNOWN, ANSWER_CODE } from './answer-options.js'
 import { checkQuantity, ANSWER_LIMIT, ANSWER_UNIT } from './answer-quantity.js'
 import type { Answer, FormItem, ResponseCheck, ValuedAnswer } from './form.js'
+
+/** An answer of another type than its question. */
 export const ANSWER_TYPE: FindingDefinition = defineFinding('answer-type', 'error', 'invariant', 'Answer with the type of the question.')
 const ANSWER_ATTACHMENT: FindingDefinition = defineFinding(
   'answer-attachment',

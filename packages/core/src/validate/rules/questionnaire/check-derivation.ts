@@ -1,18 +1,21 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import { readForm, type Form, type FormItem } from './form.js'
+
+/** A questionnaire that another is derived from, and that is unknown or cannot be used. */
 export const QUESTIONNAIRE_DERIVED_FROM: FindingDefinition = defineFinding(
   'questionnaire-derived-from',
   'warning',
   'business-rule',
   'Load the questionnaire that this one is derived from.',
 )
+/** An item that differs from the base questionnaire in a way that its derivation does not allow. */
 export const QUESTIONNAIRE_DERIVED_ITEM: FindingDefinition = defineFinding(
   'questionnaire-derived-item',
   'error',

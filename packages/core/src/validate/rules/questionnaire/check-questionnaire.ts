@@ -1,14 +1,15 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { INVARIANT } from '../constraint/invariant.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
+import { INVARIANT } from '../constraint/invariant.js'
 import { typeProblem, ANSWER_TYPE } from './check-answer.js'
 import { checkDerivedFrom, QUESTIONNAIRE_DERIVED_FROM, QUESTIONNAIRE_DERIVED_ITEM } from './check-derivation.js'
 import { readForm, type FormItem } from './form.js'
+
 const QUESTIONNAIRE_ENABLE_WHEN: FindingDefinition = defineFinding(
   'questionnaire-enable-when',
   'error',

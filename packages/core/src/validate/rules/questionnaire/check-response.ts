@@ -1,9 +1,8 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { objectAt, stringAt } from '../../../json/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
-import type { Finding } from '../../run/finding.js'
+import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { compareValues } from '../value/check-limits.js'
@@ -20,6 +19,7 @@ import {
   QUESTIONNAIRE_UNKNOWN,
   type ResponseCheck,
 } from './form.js'
+
 const QUESTIONNAIRE_PERIOD: FindingDefinition = defineFinding(
   'questionnaire-period',
   'warning',

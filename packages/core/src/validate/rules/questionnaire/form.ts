@@ -1,7 +1,7 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { containedOf } from '../reference/resolve-locally.js'
@@ -20,6 +20,7 @@ export interface ResponseCheck {
   /** While a response is being filled in, what is missing is only a warning. */
   readonly isUnfinished: boolean
 }
+/** A questionnaire that is not named or not loaded, so that the answers are not checked. */
 export const QUESTIONNAIRE_UNKNOWN: FindingDefinition = defineFinding(
   'questionnaire-unknown',
   'warning',

@@ -1,11 +1,13 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { isAllowed, namesOf, targetProfilesOf } from './allowed-targets.js'
 import { containedOf, referenceOf, resolveLocally } from './resolve-locally.js'
+
+/** A reference that is malformed, or leads to nothing or to a type that is not allowed. */
 export const REFERENCE: FindingDefinition = defineFinding(
   'reference',
   'error',

@@ -1,11 +1,12 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { isAllowed, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
 import { REFERENCE } from './check-reference.js'
 import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
+
 const REFERENCE_TARGET: FindingDefinition = defineFinding(
   'reference-target',
   'information',

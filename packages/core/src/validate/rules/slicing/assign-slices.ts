@@ -1,13 +1,14 @@
-import type { ElementNodes } from '../../run/nodes.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { Work } from '../../../work/index.js'
 import type { ElementRule, SlicingRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import type { ElementNodes } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import { needsUnknownCodes } from '../codes/bound-codes.js'
 import { checkCount } from '../structure/cardinality.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
+
 const SLICE_UNMATCHED: FindingDefinition = defineFinding(
   'slice-unmatched',
   'information',

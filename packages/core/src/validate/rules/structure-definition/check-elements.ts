@@ -1,10 +1,10 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
+import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { checkCharacteristics, checkTypeProfiles, DEFINITION_BINDING } from './check-types.js'
 import {
@@ -16,12 +16,15 @@ import {
   type ElementCheck,
   type DifferentialCheck,
 } from './element-place.js'
+
+/** An element of a differential that its base does not have at this position. */
 export const DEFINITION_PATH: FindingDefinition = defineFinding(
   'definition-path',
   'error',
   'value',
   'Correct the path, or move the element to its position in the base.',
 )
+/** A slice that is not marked as mustSupport, of an element that is. */
 export const DEFINITION_MUST_SUPPORT: FindingDefinition = defineFinding(
   'definition-must-support',
   'warning',

@@ -1,20 +1,23 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { DEFINITION_SLICING, type ElementCheck, type DifferentialCheck } from './element-place.js'
 import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import { corrected } from '../../profile/corrections.js'
 import { SYSTEM_TYPES, type ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
+import { DEFINITION_SLICING, type ElementCheck, type DifferentialCheck } from './element-place.js'
+
+/** A profile that allows what its base forbids: cardinality, types, flags. */
 export const DEFINITION_RESTRICTION: FindingDefinition = defineFinding(
   'definition-restriction',
   'error',
   'business-rule',
   'Require at least what the base requires; a profile cannot relax it.',
 )
+/** A constraint whose expression is not FHIRPath, or whose key or source is wrong. */
 export const DEFINITION_EXPRESSION: FindingDefinition = defineFinding(
   'definition-expression',
   'error',

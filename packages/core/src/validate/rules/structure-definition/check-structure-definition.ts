@@ -1,15 +1,16 @@
-import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
+import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { checkElements, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
 import { checkObligations, DEFINITION_OBLIGATION } from './check-obligations.js'
+import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
+import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { placeOf, DEFINITION_SLICING } from './element-place.js'
+
 const DEFINITION_BASE: FindingDefinition = defineFinding(
   'definition-base',
   'warning',

@@ -1,16 +1,19 @@
-import type { ElementCheck } from './element-place.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+import type { ElementCheck } from './element-place.js'
+
+/** A statement about an element that its types cannot have: a binding, an order, a length, a fixed value. */
 export const DEFINITION_BINDING: FindingDefinition = defineFinding(
   'definition-binding',
   'error',
   'business-rule',
   'State only what the types of the element can have: a binding, an order, a length, a fixed value of the type.',
 )
+/** A profile of a type in a differential that is unknown, or for another type. */
 export const DEFINITION_TYPE_PROFILE: FindingDefinition = defineFinding(
   'definition-type-profile',
   'warning',

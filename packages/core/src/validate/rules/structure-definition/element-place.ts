@@ -1,6 +1,6 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 
@@ -21,6 +21,7 @@ export interface ElementCheck {
   /** Absent when the types do not know the element. */
   readonly place: ElementAtPath | undefined
 }
+/** Slicing of what cannot be sliced, or by a discriminator that leads to nothing. */
 export const DEFINITION_SLICING: FindingDefinition = defineFinding(
   'definition-slicing',
   'error',

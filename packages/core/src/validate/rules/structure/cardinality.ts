@@ -1,8 +1,9 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
+
 const TOO_FEW: FindingDefinition = defineFinding(
   'too-few',
   'error',

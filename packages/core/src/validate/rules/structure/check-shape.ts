@@ -1,10 +1,11 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { pathOf, type ElementSlot, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { Help, Report } from '../../run/finding-sink.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { itemRemoval, listing, nodeRemoval, removal, renaming, unlisting } from '../../run/patch.js'
 import type { Run } from '../../run/run.js'
+
 const UNKNOWN_PROPERTY: FindingDefinition = defineFinding(
   'unknown-property',
   'error',
@@ -18,6 +19,7 @@ const ARRAY_NOT_ALLOWED: FindingDefinition = defineFinding(
   'invalid',
   'Give the value itself, without an array; the element does not repeat.',
 )
+/** A value that must be a JSON object and is not. */
 export const OBJECT_EXPECTED: FindingDefinition = defineFinding(
   'object-expected',
   'error',

@@ -1,9 +1,10 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { ID_FORM } from '../primitive/text.js'
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, NodeRule } from '../../run/run.js'
+import { ID_FORM } from '../primitive/text.js'
+
 const ELEMENT_ID: FindingDefinition = defineFinding(
   'element-id',
   'error',

@@ -1,18 +1,21 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, type FhirNode, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import type { Report } from '../../run/finding-sink.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { pointerOf } from '../../run/patch.js'
 import type { Run, DemandRule } from '../../run/run.js'
+
+/** A resource whose type is missing or not one of the release. */
 export const UNKNOWN_RESOURCE_TYPE: FindingDefinition = defineFinding(
   'unknown-resource-type',
   'error',
   'structure',
   'Use a resource type of FHIR R4 in resourceType.',
 )
+/** A type of a choice or of a resource that is not allowed at its place. */
 export const TYPE_NOT_ALLOWED: FindingDefinition = defineFinding(
   'type-not-allowed',
   'error',

@@ -1,13 +1,14 @@
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { addDuration, decimalOf, temporalOf, temporalText, type FhirNode, type UnitConversion } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
 import type { DemandRule, Run } from '../../run/run.js'
 import { base64Length } from '../primitive/number-and-bytes.js'
 import { quantityProblem, type LimitProblem } from './quantity-limit.js'
+
 const VALUE_LIMIT: FindingDefinition = defineFinding('value-limit', 'error', 'invalid', 'Use a value within the limits of the element.')
 
 const LIMITS = ['min', 'max', 'maxLength', 'minLength', 'maxDecimalPlaces', 'maxSize', 'regex', 'units'] as const
