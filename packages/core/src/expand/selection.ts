@@ -18,7 +18,7 @@ import {
   type UsedDefinitions,
   type ValueSetPlan,
 } from '../terminology/index.js'
-import { mapped, paced, type Work } from '../work/index.js'
+import { paced } from '../work/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
 import { EXPAND_INPUT, type ExpandInput } from './input.js'
 import { matching } from './text-filter.js'
@@ -50,7 +50,7 @@ export async function selectedCodes(ctx: OperationContext, input: ExpandInput): 
   const members = await planned.members()
   const languages = languagesFor(input, plan.valueSet.resource)
   const filtered = filterWords(input.filter ?? '').length > 0
-  const wanted = await paced(wantedSegments(members, input), scope.pace)
+  const wanted = await wantedSegments(scope, members, input)
   const segments = filtered ? await matchingSegments(scope, wanted, input) : wanted
   const total = segments.reduce((sum, segment) => sum + segment.codes.count(), 0)
   const style = entryStyle(input, plan, languages)
@@ -58,9 +58,19 @@ export async function selectedCodes(ctx: OperationContext, input: ExpandInput): 
   return { scope, input, plan, members, used: planned.used(members), segments, total, style, filtered }
 }
 
-function* wantedSegments({ segments }: Members, { activeOnly, excludeNotForUI }: ExpandInput): Work<readonly Segment[]> {
-  const active = activeOnly === true ? yield* mapped(segments, activeCodes) : segments
-  return excludeNotForUI === true ? yield* mapped(active, selectableCodes) : active
+async function wantedSegments(
+  { pace }: TerminologyScope,
+  { segments }: Members,
+  { activeOnly, excludeNotForUI }: ExpandInput,
+): Promise<readonly Segment[]> {
+  if (activeOnly !== true && excludeNotForUI !== true) return segments
+  const wanted: Segment[] = []
+  for (const segment of segments) {
+    if (pace.due()) await pace.pause()
+    const active = activeOnly === true ? await paced(activeCodes(segment), pace) : segment
+    wanted.push(excludeNotForUI === true ? await paced(selectableCodes(active), pace) : active)
+  }
+  return wanted
 }
 
 async function matchingSegments(
@@ -71,7 +81,7 @@ async function matchingSegments(
   for (const { provider } of segments) await paced(listable(provider).buildTexts(), pace)
   const found = segments.map((segment) => matching(segment, filter))
   if (tolerateTypo !== true || found.some(({ codes }) => codes.count() > 0)) return found
-  return paced(nearlyMatching(segments, filter), pace)
+  return nearlyMatching(pace, segments, filter)
 }
 
 function refuseLongFilter({ limits }: OperationContext, { filter }: ExpandInput): void {

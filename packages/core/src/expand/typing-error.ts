@@ -1,5 +1,5 @@
+import type { Pace } from '../context/index.js'
 import { andNot, filterWords, listable, withCodes, type FilterWord, type Segment } from '../terminology/index.js'
-import type { Work } from '../work/index.js'
 import { matching } from './text-filter.js'
 
 /** Shorter words are near too many others. */
@@ -9,8 +9,10 @@ const SHORTEST = /^\p{L}{4,}$/u
  * The codes of segments that match when one word of the filter is corrected by one typing error: a letter too many, missing, wrong, or swapped with
  * its neighbour. The first letter must be right, and the word must be of four letters or more, without digits. Each code counts once, for the first
  * correction that it has: by place of the word, then in alphabetic order.
+ *
+ * @throws {OperationError} as `Pace.pause`.
  */
-export function* nearlyMatching(segments: readonly Segment[], filter: string): Work<readonly Segment[]> {
+export async function nearlyMatching(pace: Pace, segments: readonly Segment[], filter: string): Promise<readonly Segment[]> {
   const found: Segment[] = []
   for (const corrected of corrections(segments, filterWords(filter))) {
     for (const segment of segments) {
@@ -18,7 +20,7 @@ export function* nearlyMatching(segments: readonly Segment[], filter: string): W
       const earlier = found.filter(({ provider }) => provider === segment.provider)
       const rest = earlier.reduce((codes, other) => andNot(codes, other.codes), match.codes)
       if (rest.count() > 0) found.push(withCodes(match, rest))
-      yield
+      if (pace.due()) await pace.pause()
     }
   }
   return found

@@ -6,7 +6,6 @@ import { finished, sharedWork, type Work } from '../work/index.js'
 
 /** A ConceptMap indexed for lookups by code. */
 export interface MapIndex {
-  readonly kind: 'map-index'
   readonly url: string | undefined
   readonly version: string | undefined
   /** `url|version`; `undefined` without a url. */
@@ -57,11 +56,6 @@ const KIND: CachedKind<MapIndex> = longKind({
 /** Measured over a map of 100,000 elements with one target and two displays each: what was parsed and both directions. */
 const BYTES_PER_ELEMENT = 500
 
-/** Recognises an index among what is kept. */
-export function isMapIndex(value: object): value is MapIndex {
-  return 'kind' in value && value.kind === 'map-index'
-}
-
 /** The index of a map, made once for each stored version. Parts of the map that do not have the shape of R4 are ignored. */
 export function mapIndex(ctx: OperationContext, definition: Definition): Promise<MapIndex> {
   return cachedWork(ctx, KIND, definition)
@@ -73,7 +67,6 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
   const groups: GroupIndex[] = []
   for (const group of objectsAt(map, 'group')) groups.push(yield* groupIndex(group))
   return {
-    kind: 'map-index',
     url,
     version,
     canonical: url === undefined ? undefined : formatCanonical(url, version),

@@ -2,8 +2,8 @@ import { canonicalOf, compareVersions, definitionOf, type Definition } from '../
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import { implicitDefinition, refuseUnopened } from '../terminology/index.js'
-import { isMapIndex, mapIndex, type MapIndex } from './map-index.js'
+import { createMarks, implicitDefinition, refuseUnopened, type Marks } from '../terminology/index.js'
+import { mapIndex, type MapIndex } from './map-index.js'
 import type { LooseTranslateInput } from './input.js'
 
 /**
@@ -49,13 +49,16 @@ async function canonicalMap(ctx: OperationContext, url: string, version: string 
   const kept = await ctx.content.kept?.()
   const name = `concept-map ${version ?? ''} ${url}`
   const known = kept?.get(name)
-  if (known !== undefined && isMapIndex(known)) return known
+  if (known !== undefined && INDEXES.has(known)) return known
   const definition = await currentMap(ctx, url, version)
   if (definition === undefined) throw new OperationError('not-found', `ConceptMap ${quoted(url)} does not exist.`, { expression: ['url'] })
   const index = await mapIndex(ctx, definition)
-  kept?.set(name, index)
+  kept?.set(name, INDEXES.mark(index))
   return index
 }
+
+/** Those that are kept. */
+const INDEXES: Marks<MapIndex> = createMarks()
 
 async function storedMap(ctx: OperationContext, id: string): Promise<Definition> {
   const stored = await ctx.storage.read('ConceptMap', id)
