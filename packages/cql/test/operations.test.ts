@@ -1,10 +1,10 @@
 import { createHandler } from '@fhir-ops/handler'
 import { r4 } from '@fhir-ops/r4'
-import { createContext } from 'fhir-ops/context'
+import { createContext, forRequest } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCqlOperations } from '../src/index.js'
+import { createCqlOperations, evaluateCql } from '../src/index.js'
 import { createTranslator } from '../src/translator/index.js'
 
 type Handler = ReturnType<typeof createHandler>
@@ -64,7 +64,7 @@ function library(name: string, text: string): { readonly resourceType: string; r
 /** What the tests look at of Parameters and OperationOutcomes. */
 interface Answer {
   readonly resourceType: string
-  readonly issue: readonly { readonly code: string; readonly severity: string }[]
+  readonly issue: readonly { readonly code: string; readonly severity: string; readonly details: { readonly text: string } }[]
   readonly parameter: readonly { readonly name: string; readonly valueQuantity?: object; readonly resource?: Answer }[]
 }
 
@@ -139,6 +139,22 @@ describe('$cql', () => {
   ])('%s is refused', async (_, given, status, code) => {
     const answer = await call('POST', '$cql', parameters(...given))
     expect([answer.status, answer.json.issue[0]?.code]).toEqual([status, code])
+  })
+
+  it.each([
+    ['by itself', [], 'line 2, column 2'],
+    ['over the record of a subject', [{ name: 'subject', valueString: 'Patient/p' }], 'line 2, column 2'],
+  ])('an error in an expression %s is reported at its place in the expression', async (_, others, place) => {
+    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: '1 +\n foo' }, ...others))
+    expect(json.issue[0]?.details.text).toContain(`(${place})`)
+  })
+
+  it('a translation that takes longer than the operation may is a computation that ran out of time', async () => {
+    const { types, ...release } = r4()
+    const ctx = createContext({ ...release, types, storage: memoryStorage(), limits: { operationTimeoutMs: 20 } })
+    const translator = { translate: () => new Promise<never>(() => {}) }
+    const evaluation = evaluateCql(forRequest(ctx, {}), { expression: '1' }, { translator })
+    await expect(evaluation).rejects.toMatchObject({ code: 'computation-timeout' })
   })
 
   it('reports a run-time error beside the results', async () => {

@@ -2,7 +2,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { nodeAt, nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
-import type { CqlTranslator, TranslationProblem } from '../translator/translator.js'
+import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
 
 /** A Library resource, as far as it matters here. */
 export type LibraryResource = Readonly<Record<string, unknown>>
@@ -48,17 +48,16 @@ export async function loadLibrary(loading: LibraryLoading, resource: LibraryReso
         expression: ['Library.content'],
       },
     )
-  return await translated(loading, text, urlOf(resource))
+  return await translated(loading, { text, base: urlOf(resource) })
 }
 
 /**
  * Translates a library, and what it includes.
  *
- * @param base The url of the Library resource, by which includes are found.
- * @throws {OperationError} as `loadLibrary`.
+ * @throws {OperationError} as `loadLibrary`; `computation-timeout` when the translator does not answer in the time of the operation.
  */
-export async function translated(loading: LibraryLoading, text: string, base: string | undefined): Promise<LoadedLibrary> {
-  const { translator } = loading
+export async function translated(loading: LibraryLoading, { text, base, linesAhead = 0 }: Source): Promise<LoadedLibrary> {
+  const { ctx, translator } = loading
   if (translator === undefined)
     throw new OperationError(
       'not-supported',
@@ -67,28 +66,51 @@ export async function translated(loading: LibraryLoading, text: string, base: st
   const texts = new Map<string, string>()
   const published = new Map<string, ElmNode>()
   await collectIncludes(loading, { text, base }, texts, published)
-  const elm = checked(await translator.translate(text, texts))
+  const elm = checked(await inTime(ctx, translator.translate(text, texts)), linesAhead)
   const includes = new Map(published)
-  for (const [id, source] of texts) includes.set(id, checked(await translator.translate(source, texts)))
+  for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts))))
   return { elm, includes }
 }
 
-function checked({ elm, problems }: { readonly elm: unknown; readonly problems: readonly TranslationProblem[] }): ElmNode {
+/** Waits no longer than the operation may take: translators have limits of their own, and other texts may be before this one. */
+async function inTime<T>({ deadline }: OperationContext, translation: Promise<T>): Promise<T> {
+  if (deadline === undefined) return await translation
+  const { promise, reject } = Promise.withResolvers<never>()
+  const giveUp = (): void => reject(new OperationError('computation-timeout', 'The CQL could not be translated within the time limit.'))
+  const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()))
+  try {
+    return await Promise.race([promise, translation])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function checked({ elm, problems }: Translation, linesAhead = 0): ElmNode {
   const errors = problems.filter(({ severity }) => severity === 'error')
   if (errors.length > 0)
-    throw new OperationError('definition-invalid', `The CQL has errors: ${errors.slice(0, 3).map(problemText).join(' ')}`)
+    throw new OperationError(
+      'definition-invalid',
+      `The CQL has errors: ${errors
+        .slice(0, 3)
+        .map((error) => problemText(error, linesAhead))
+        .join(' ')}`,
+    )
   if (!isNode(elm)) throw new OperationError('definition-invalid', 'The translator gave no ELM.')
   return elm
 }
 
-function problemText({ message, line, column }: TranslationProblem): string {
-  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
+function problemText({ message, line, column }: TranslationProblem, linesAhead: number): string {
+  const place = line === undefined ? '' : ` (line ${Math.max(1, line - linesAhead)}, column ${column ?? 1})`
   return `${message.replace(/\.$/, '')}${place}.`
 }
 
+/** CQL text to translate. */
 interface Source {
   readonly text: string
+  /** The url of the Library resource, by which includes are found. */
   readonly base: string | undefined
+  /** Lines before what the caller wrote, which are not counted where errors are reported. Default 0. */
+  readonly linesAhead?: number
 }
 
 const INCLUDE = /^[ \t]*include[ \t]+([\w."]{1,200})(?:[ \t]+version[ \t]+'([^']{1,100})')?/gm

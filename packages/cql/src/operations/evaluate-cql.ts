@@ -125,8 +125,8 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
   const name = library === undefined ? undefined : textAt(library, 'name')
   const included = name === undefined ? '' : `include ${name}\n`
   const context = input.subject === undefined ? '' : `context ${subjectOf(input.subject).type}\n`
-  const text = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${context}define "${EXPRESSION}":\n${expression}\n`
-  return await translated(loading, text, url)
+  const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${context}define "${EXPRESSION}":\n`
+  return await translated(loading, { text: head + expression, base: url, linesAhead: head.split('\n').length - 1 })
 }
 
 /** Parameters that the library does not declare are refused by name. */
