@@ -10,10 +10,10 @@ import {
   subtractDecimals,
   type Decimal,
 } from '../values/decimal.js'
-import { listHas } from '../values/equality.js'
 import { integer, long } from '../values/point.js'
+import { createValueIndex } from '../values/value-index.js'
 import { isList, isQuantity, quantity, type Value } from '../values/value.js'
-import type { Compiler, NodeCompiler, NodeCompilers } from './compiler.js'
+import type { Compiler, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
 import { requiredAt } from './operators.js'
 
 /** Aggregate functions (CQL reference, section 12): over the elements that are not null; null when there are none. */
@@ -36,7 +36,7 @@ export const AGGREGATE: NodeCompilers = {
 }
 
 /** Elements of the source that are not null; with a `path`, that element of each. */
-function aggregate(compute: (values: readonly Value[], compiler: Compiler) => Value): NodeCompiler {
+function aggregate(compute: (values: readonly Value[], compiler: Compiler, evaluation: Evaluation) => Value): NodeCompiler {
   return (node, scope, compiler) => {
     const path = textAt(node, 'path')
     const slot = path === undefined ? undefined : compiler.slot()
@@ -45,6 +45,7 @@ function aggregate(compute: (values: readonly Value[], compiler: Compiler) => Va
     return (evaluation) => {
       const list = source(evaluation)
       const items = isList(list) ? list : []
+      evaluation.spend(items.length)
       const values = items.map((item) => {
         if (slot === undefined || element === undefined) return item
         evaluation.slots[slot] = item
@@ -53,6 +54,7 @@ function aggregate(compute: (values: readonly Value[], compiler: Compiler) => Va
       return compute(
         values.filter((value) => value !== null),
         compiler,
+        evaluation,
       )
     }
   }
@@ -62,8 +64,8 @@ function elementOf(path: string | undefined): ElmNode {
   return { type: 'Property', path, source: { type: 'Current' } }
 }
 
-function overSome(compute: (values: readonly Value[], compiler: Compiler) => Value): NodeCompiler {
-  return aggregate((values, compiler) => (values.length === 0 ? null : compute(values, compiler)))
+function overSome(compute: (values: readonly Value[], compiler: Compiler, evaluation: Evaluation) => Value): NodeCompiler {
+  return aggregate((values, compiler, evaluation) => (values.length === 0 ? null : compute(values, compiler, evaluation)))
 }
 
 /** Over decimals, or over quantities in the unit of the first. */
@@ -130,14 +132,10 @@ function median(values: readonly Decimal[]): Decimal | undefined {
   return quotientBy(addDecimals(above, below), 2)
 }
 
-function mode(values: readonly Value[], { convert }: Compiler): Value {
-  const counts: { value: Value; count: number }[] = []
-  for (const value of values) {
-    const known = counts.find((one) => listHas([one.value], value, convert))
-    if (known === undefined) counts.push({ value, count: 1 })
-    else known.count++
-  }
-  return counts.reduce((best, one) => (one.count > best.count ? one : best)).value
+function mode(values: readonly Value[], { convert }: Compiler, { spend }: Evaluation): Value {
+  const seen = createValueIndex([], convert, spend)
+  for (const value of values) seen.add(value)
+  return seen.mostFrequent()
 }
 
 function variance(values: readonly Decimal[], divisor: number): Decimal | undefined {

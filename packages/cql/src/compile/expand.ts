@@ -84,6 +84,9 @@ function moved(point: Value, by: Quantity, convert: UnitConversion): Value | und
   return typeof point === 'bigint' ? (long(point + BigInt(whole)) ?? undefined) : undefined
 }
 
+/** What a date or time costs more than a number. */
+const TEMPORAL_STEPS = 5
+
 /** The first and last points of the parts of an interval that are `per` long; a rest that is shorter is left out. */
 function steps(
   interval: Interval,
@@ -100,7 +103,7 @@ function steps(
   const result: (readonly [Value, Value])[] = []
   let low: Value = fitted.start
   for (;;) {
-    evaluation.spend(1)
+    evaluation.spend(isTemporal(low) ? TEMPORAL_STEPS : 1)
     const next: Value | undefined = moved(low, step, convert)
     if (next === undefined || compare(next, low, convert) !== 1) return result
     const high = beforeNext(next, fitted.gap)

@@ -23,6 +23,9 @@ import {
   unionOf,
   type PointOrder,
 } from '../values/interval.js'
+import { sizeOf } from '../values/size.js'
+import type { UnitConversion } from '../values/units.js'
+import { createValueIndex, type Spend } from '../values/value-index.js'
 import { isInterval, isList, type Interval, type Value } from '../values/value.js'
 import { quantityWidth } from './expand.js'
 import type { Compiler, NodeCompiler, NodeCompilers } from './compiler.js'
@@ -50,14 +53,14 @@ export const INTERVAL: NodeCompilers = {
   SameOrBefore: onIntervals((a, b, by) => isAtMost(endOf(a), startOf(b), by)),
   SameOrAfter: onIntervals((a, b, by) => isAtMost(endOf(b), startOf(a), by)),
   SameAs: onIntervals((a, b, by) => both(isSame(startOf(a), startOf(b), by), isSame(endOf(a), endOf(b), by))),
-  In: membership((point, whole, by) => memberOf(point, whole, by)),
-  Contains: membership((point, whole, by) => memberOf(point, whole, by), 'reversed'),
+  In: membership(memberOf),
+  Contains: membership(memberOf, 'reversed'),
   ProperIn: membership(properMemberOf),
   ProperContains: membership(properMemberOf, 'reversed'),
-  Includes: containment((a, b, by) => included(b, a, by)),
-  IncludedIn: containment((a, b, by) => included(a, b, by)),
-  ProperIncludes: containment((a, b, by) => properlyIncluded(b, a, by)),
-  ProperIncludedIn: containment((a, b, by) => properlyIncluded(a, b, by)),
+  Includes: containment((a, b, by, spend) => included(b, a, by, spend)),
+  IncludedIn: containment(included),
+  ProperIncludes: containment((a, b, by, spend) => properlyIncluded(b, a, by, spend)),
+  ProperIncludedIn: containment(properlyIncluded),
   Union: setOperator(unionOf, unionLists, 'keep'),
   Intersect: setOperator(intersectionOf, intersectLists, 'null'),
   Except: setOperator(differenceOf, exceptLists, 'left'),
@@ -108,7 +111,7 @@ function onIntervals(relation: IntervalRelation): NodeCompiler {
   }
 }
 
-type Membership = (item: Value, whole: Interval | readonly Value[], by: PointOrder) => boolean | null
+type Membership = (item: Value, whole: Interval | readonly Value[], by: PointOrder, spend: Spend) => boolean | null
 
 /** Whether a value is in a list or interval; operands of `Contains` are the other way round. */
 function membership(test: Membership, order: 'in order' | 'reversed' = 'in order'): NodeCompiler {
@@ -120,7 +123,9 @@ function membership(test: Membership, order: 'in order' | 'reversed' = 'in order
     return (evaluation) => {
       const [value, container] = [item(evaluation), whole(evaluation)]
       if (container === null) return isListType || order === 'in order' ? false : null
-      return isList(container) || isInterval(container) ? test(value, container, by) : null
+      if (!isList(container) && !isInterval(container)) return null
+      evaluation.spend(sizeOf(container))
+      return test(value, container, by, evaluation.spend)
     }
   }
 }
@@ -138,15 +143,15 @@ function memberOf(item: Value, whole: Interval | readonly Value[], by: PointOrde
   return listHas(whole, item, by.convert) || (by.precision !== undefined && whole.some((one) => isSame(one, item, by) === true))
 }
 
-function properMemberOf(item: Value, whole: Interval | readonly Value[], by: PointOrder): boolean | null {
+function properMemberOf(item: Value, whole: Interval | readonly Value[], by: PointOrder, spend: Spend): boolean | null {
   if (isInterval(whole)) return both(isBefore(startOf(whole), item, by), isBefore(item, endOf(whole), by))
-  const distinct = distinctValues(whole, by.convert)
+  const distinct = distinctValues(whole, by.convert, spend)
   if (distinct.length < 2) return false
   if (listHas(distinct, item, by.convert)) return true
   return item !== null && distinct.some((one) => one !== null && equal(one, item, by.convert) === null) ? null : false
 }
 
-type Containment = (part: Value, whole: Value, by: PointOrder) => boolean | null
+type Containment = (part: Value, whole: Value, by: PointOrder, spend: Spend) => boolean | null
 
 function containment(test: Containment): NodeCompiler {
   return (node, scope, compiler) => {
@@ -158,33 +163,38 @@ function containment(test: Containment): NodeCompiler {
       const [a, b] = [left(evaluation), right(evaluation)]
       if (isListType && (flips ? a : b) === null && (flips ? b : a) !== null) return isList(flips ? b : a) ? null : false
       if (a === null || b === null) return null
-      return test(a, b, by)
+      evaluation.spend(sizeOf(a) + sizeOf(b))
+      return test(a, b, by, evaluation.spend)
     }
   }
 }
 
-function included(part: Value, whole: Value, by: PointOrder): boolean | null {
-  if (isList(whole)) return isList(part) ? part.every((item) => listHas(whole, item, by.convert)) : listHas(whole, part, by.convert)
+function included(part: Value, whole: Value, by: PointOrder, spend: Spend): boolean | null {
+  if (isList(whole)) return areIn(isList(part) ? part : [part], whole, by, spend)
   if (!isInterval(whole)) return null
   return isInterval(part) ? includes(whole, part, by) : pointIn(part, whole, by)
 }
 
-function properlyIncluded(part: Value, whole: Value, by: PointOrder): boolean | null {
+function areIn(items: readonly Value[], whole: readonly Value[], { convert }: PointOrder, spend: Spend): boolean {
+  const index = createValueIndex(whole, convert, spend)
+  return items.every((item) => index.has(item))
+}
+
+function properlyIncluded(part: Value, whole: Value, by: PointOrder, spend: Spend): boolean | null {
   if (isList(whole)) {
     const items = isList(part) ? part : [part]
     return (
-      items.every((item) => listHas(whole, item, by.convert)) &&
-      distinctValues(whole, by.convert).length > distinctValues(items, by.convert).length
+      areIn(items, whole, by, spend) && distinctValues(whole, by.convert, spend).length > distinctValues(items, by.convert, spend).length
     )
   }
   if (!isInterval(whole)) return null
-  if (!isInterval(part)) return properMemberOf(part, whole, by)
+  if (!isInterval(part)) return properMemberOf(part, whole, by, spend)
   const same = both(isSame(startOf(whole), startOf(part), by), isSame(endOf(whole), endOf(part), by))
   return both(includes(whole, part, by), negated(same))
 }
 
 type IntervalOperation = (a: Interval, b: Interval, by: PointOrder) => Interval | null
-type ListOperation = (a: readonly Value[], b: readonly Value[], compiler: Compiler) => readonly Value[]
+type ListOperation = (a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend) => readonly Value[]
 
 /** Union, intersection and difference: null lists count as empty for `union`, and on the right of `except`. */
 function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList: 'keep' | 'null' | 'left'): NodeCompiler {
@@ -194,9 +204,10 @@ function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
       if (isInterval(a) && isInterval(b)) return onPair(a, b, by)
-      if (isList(a) && isList(b)) return onLists(a, b, compiler)
-      if (nullList === 'keep' && (isList(a) || isList(b))) return onLists(isList(a) ? a : [], isList(b) ? b : [], compiler)
-      return nullList === 'left' && isList(a) && b === null ? onLists(a, [], compiler) : null
+      const isOneNull = (isList(a) && b === null) || (nullList === 'keep' && isList(b) && a === null)
+      if (!(isList(a) && isList(b)) && !(isOneNull && nullList !== 'null')) return null
+      evaluation.spend(sizeOf(a) + sizeOf(b))
+      return onLists(isList(a) ? a : [], isList(b) ? b : [], compiler.convert, evaluation.spend)
     }
   }
 }

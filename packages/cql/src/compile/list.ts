@@ -1,7 +1,8 @@
 import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { failedEvaluation } from '../problem.js'
-import { listHas } from '../values/equality.js'
+import { equal } from '../values/equality.js'
 import type { UnitConversion } from '../values/units.js'
+import { createValueIndex, type Spend } from '../values/value-index.js'
 import { isFhir, isList, type Value } from '../values/value.js'
 import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands, unary } from './operators.js'
@@ -26,7 +27,13 @@ export const LIST: NodeCompilers = {
       return isList(list) && list.some((item) => item !== null)
     }
   },
-  Distinct: unary((value, { convert }) => (isList(value) ? distinctValues(value, convert) : null)),
+  Distinct: (node, scope, compiler) => {
+    const operand = compiler.compile(operandOf(node), scope)
+    return (evaluation) => {
+      const list = operand(evaluation)
+      return isList(list) ? distinctValues(list, compiler.convert, evaluation.spend) : null
+    }
+  },
   Flatten: unary((value) => (isList(value) ? value.flatMap((item) => (item === null ? [] : isList(item) ? item : [item])) : null)),
   SingletonFrom: unary((value, _, node) => singleton(value, node)),
   Length: (node, scope, compiler) => {
@@ -44,7 +51,9 @@ export const LIST: NodeCompilers = {
     const [source, element] = [optionalAt(node, 'source', scope, compiler), optionalAt(node, 'element', scope, compiler)]
     return (evaluation) => {
       const [list, wanted] = [source(evaluation), element(evaluation)]
-      return isList(list) && wanted !== null ? list.findIndex((item) => listHas([item], wanted, compiler.convert)) : null
+      if (!isList(list) || wanted === null) return null
+      evaluation.spend(list.length)
+      return list.findIndex((item) => item !== null && equal(item, wanted, compiler.convert) === true)
     }
   },
   Indexer: (node, scope, compiler) => {
@@ -60,7 +69,9 @@ export const LIST: NodeCompilers = {
     const [startIndex, endIndex] = [optionalAt(node, 'startIndex', scope, compiler), optionalAt(node, 'endIndex', scope, compiler)]
     return (evaluation) => {
       const [list, start, stop] = [source(evaluation), startIndex(evaluation), endIndex(evaluation)]
-      return isList(list) ? slice(list, start, stop) : null
+      if (!isList(list)) return null
+      evaluation.spend(list.length)
+      return slice(list, start, stop)
     }
   },
   Current: (_, scope) => slotValue(scope.current),
@@ -73,6 +84,7 @@ export const LIST: NodeCompilers = {
       if (!isList(list)) return null
       return list.filter((item) => {
         evaluation.slots[slot] = item
+        evaluation.spend(1)
         return condition(evaluation) === true
       })
     }
@@ -84,6 +96,7 @@ export const LIST: NodeCompilers = {
       if (!isList(list)) return null
       return list.map((item) => {
         evaluation.slots[slot] = item
+        evaluation.spend(1)
         return element(evaluation)
       })
     }
@@ -92,7 +105,9 @@ export const LIST: NodeCompilers = {
     const [left, right] = operandsOf(node, scope, compiler)
     return (evaluation) => {
       const [a, b] = [left?.(evaluation) ?? null, right?.(evaluation) ?? null]
-      return isList(a) && isList(b) ? a.flatMap((one) => b.map((other) => [one, other])) : null
+      if (!isList(a) || !isList(b)) return null
+      evaluation.spend(a.length * b.length)
+      return a.flatMap((one) => b.map((other) => [one, other]))
     }
   },
   Descendents: (node, scope, compiler) => {
@@ -146,36 +161,29 @@ function slice(list: readonly Value[], start: Value, stop: Value): Value {
 }
 
 /** The values without repetitions by `=`; nulls are one. */
-export function distinctValues(list: readonly Value[], convert: UnitConversion): readonly Value[] {
+export function distinctValues(list: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
+  spend(list.length)
   const simple = list.every((item) => typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean')
   if (simple) return [...new Set(list)]
-  const kept: Value[] = []
-  const seen = new Set<Value>()
-  for (const item of list) {
-    if (seen.has(item)) continue
-    seen.add(item)
-    if (!listHas(kept, item, convert)) kept.push(item)
-  }
-  return kept
+  const seen = createValueIndex([], convert, spend)
+  return list.filter((item) => seen.add(item) === 1)
 }
 
 /** All values of both, without repetitions. */
-export function unionLists(a: readonly Value[], b: readonly Value[], { convert }: Compiler): readonly Value[] {
-  return distinctValues([...a, ...b], convert)
+export function unionLists(a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
+  return distinctValues([...a, ...b], convert, spend)
 }
 
 /** Values of the first that the second has too, without repetitions. */
-export function intersectLists(a: readonly Value[], b: readonly Value[], { convert }: Compiler): readonly Value[] {
-  return distinctValues(
-    a.filter((item) => listHas(b, item, convert)),
-    convert,
-  )
+export function intersectLists(a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
+  const wanted = createValueIndex(b, convert, spend)
+  const kept = a.filter((item) => wanted.has(item))
+  return distinctValues(kept, convert, spend)
 }
 
 /** Values of the first that the second does not have, without repetitions. */
-export function exceptLists(a: readonly Value[], b: readonly Value[], { convert }: Compiler): readonly Value[] {
-  return distinctValues(
-    a.filter((item) => !listHas(b, item, convert)),
-    convert,
-  )
+export function exceptLists(a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
+  const unwanted = createValueIndex(b, convert, spend)
+  const kept = a.filter((item) => !unwanted.has(item))
+  return distinctValues(kept, convert, spend)
 }

@@ -3,6 +3,7 @@ import { resultTypeOf, isSystem, type TypeSpecifier } from '../elm/type-specifie
 import { invalidElm } from '../problem.js'
 import { pointOrder, type PointOrder } from '../values/interval.js'
 import { PRECISIONS, precisionOf, type Precision } from '../values/temporal.js'
+import { sizeOf } from '../values/size.js'
 import type { PointType, Value } from '../values/value.js'
 import type { Compiler, Compute, NodeCompiler, Scope } from './compiler.js'
 
@@ -25,23 +26,25 @@ export function operandsOf(node: ElmNode, scope: Scope, compiler: Compiler): rea
   return nodesAt(node, 'operand').map((operand) => compiler.compile(operand, scope))
 }
 
-/** A node type whose value follows from one operand; null when that is null. */
+/** A node type whose value follows from one operand, whose size is counted; null when that is null. */
 export function unary(compute: (value: Value, compiler: Compiler, node: ElmNode) => Value): NodeCompiler {
   return (node, scope, compiler) => {
     const operand = compiler.compile(operandOf(node), scope)
     return (evaluation) => {
       const value = operand(evaluation)
+      evaluation.spend(sizeOf(value))
       return value === null ? null : compute(value, compiler, node)
     }
   }
 }
 
-/** A node type whose value follows from two operands; null when one is null. */
+/** A node type whose value follows from two operands, whose sizes are counted; null when one is null. */
 export function binary(compute: (left: Value, right: Value, compiler: Compiler, node: ElmNode) => Value): NodeCompiler {
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
+      evaluation.spend(sizeOf(a) + sizeOf(b))
       return a === null || b === null ? null : compute(a, b, compiler, node)
     }
   }

@@ -33,6 +33,7 @@ export const QUERY: NodeCompilers = {
       const list = source(evaluation)
       let result = initial(evaluation)
       for (const [position, item] of (isList(list) ? list : []).entries()) {
+        evaluation.spend(1)
         evaluation.slots[current] = item
         evaluation.slots[total] = result
         evaluation.slots[index] = position
@@ -83,7 +84,7 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
     const rows: Value[] = []
     eachRow(sources, steps, evaluation, () => rows.push(row(evaluation)))
     if (isSingle) return rows[0] ?? null
-    const kept = isDistinct ? distinctValues(rows, compiler.convert) : rows
+    const kept = isDistinct ? distinctValues(rows, compiler.convert, evaluation.spend) : rows
     return order === undefined ? kept : sorted(kept, order, evaluation)
   }
 }
@@ -175,8 +176,9 @@ function compileAggregate(node: ElmNode, { sources, steps }: Rows, scope: Scope,
     let result = starting(evaluation)
     const rows: Value[][] = []
     eachRow(sources, steps, evaluation, () => rows.push(sources.map((source) => evaluation.slots[source.slot] ?? null)))
-    const kept = isDistinct ? distinctRows(rows, compiler) : rows
+    const kept = isDistinct ? distinctRows(rows, compiler, evaluation) : rows
     for (const row of kept) {
+      evaluation.spend(1)
       for (const [index, source] of sources.entries()) evaluation.slots[source.slot] = row[index] ?? null
       for (const step of steps) step(evaluation)
       evaluation.slots[slot] = result
@@ -186,8 +188,8 @@ function compileAggregate(node: ElmNode, { sources, steps }: Rows, scope: Scope,
   }
 }
 
-function distinctRows(rows: readonly (readonly Value[])[], { convert }: Compiler): readonly (readonly Value[])[] {
-  return distinctValues(rows, convert).filter(isList)
+function distinctRows(rows: readonly (readonly Value[])[], { convert }: Compiler, { spend }: Evaluation): readonly (readonly Value[])[] {
+  return distinctValues(rows, convert, spend).filter(isList)
 }
 
 /** The sort keys of an item, and the direction of each. */

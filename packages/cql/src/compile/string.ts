@@ -1,8 +1,9 @@
+import type { OperationError } from 'fhir-ops/errors'
 import { compileRegex, type LinearRegex } from 'fhir-ops/internal/regex'
 import { failedEvaluation } from '../problem.js'
 import { isList, type Value } from '../values/value.js'
-import type { Compute, NodeCompilers } from './compiler.js'
-import { binary, operandsOf, optionalAt, requiredAt, unary } from './operators.js'
+import type { Compute, Evaluation, NodeCompilers } from './compiler.js'
+import { binary, operandsOf, optionalAt, requiredAt, twoOperands, unary } from './operators.js'
 
 /** Longest text that an operator makes, in UTF-16 code units. */
 const MAX_TEXT = 1_000_000
@@ -13,7 +14,7 @@ export const STRING: NodeCompilers = {
     const operands = operandsOf(node, scope, compiler)
     return (evaluation) => {
       const parts = operands.map((operand) => operand(evaluation))
-      return parts.every((part) => typeof part === 'string') ? bounded(parts.join('')) : null
+      return parts.every((part) => typeof part === 'string') ? joined(parts, '', evaluation) : null
     }
   },
   Combine: (node, scope, compiler) => {
@@ -22,7 +23,7 @@ export const STRING: NodeCompilers = {
     return (evaluation) => {
       const [list, between] = [source(evaluation), separator(evaluation)]
       const parts = isList(list) ? list.filter((item) => typeof item === 'string') : []
-      return parts.length === 0 ? null : bounded(parts.join(typeof between === 'string' ? between : ''))
+      return parts.length === 0 ? null : joined(parts, typeof between === 'string' ? between : '', evaluation)
     }
   },
   Split: (node, scope, compiler) => {
@@ -30,7 +31,11 @@ export const STRING: NodeCompilers = {
     return (evaluation) => {
       const [whole, between] = [text(evaluation), separator(evaluation)]
       if (typeof whole !== 'string') return null
-      return typeof between === 'string' ? whole.split(between) : [whole]
+      if (typeof between !== 'string') return [whole]
+      spendSearch(between, whole, evaluation)
+      const parts = whole.split(between)
+      evaluation.spend(parts.length)
+      return parts
     }
   },
   SplitOnMatches: (node, scope, compiler) => {
@@ -40,7 +45,11 @@ export const STRING: NodeCompilers = {
       const [whole, separator] = [text(evaluation), pattern(evaluation)]
       if (typeof whole !== 'string') return null
       // U+0000 is no character of a String, so it can stand for what was matched.
-      return typeof separator === 'string' ? separators(separator).replaceAll(whole, '\u0000').split('\u0000') : [whole]
+      if (typeof separator !== 'string') return [whole]
+      spendMatch(separator, whole, evaluation)
+      const parts = separators(separator).replaceAll(whole, '\u0000').split('\u0000')
+      evaluation.spend(parts.length)
+      return parts
     }
   },
   Upper: unary((value) => (typeof value === 'string' ? value.toUpperCase() : null)),
@@ -62,9 +71,13 @@ export const STRING: NodeCompilers = {
   },
   Matches: (node, scope, compiler) => {
     const patterns = regexes()
-    return binary((text, pattern) =>
-      typeof text === 'string' && typeof pattern === 'string' ? patterns(pattern).matchesWhole(text) : null,
-    )(node, scope, compiler)
+    const [left, right] = twoOperands(node, scope, compiler)
+    return (evaluation) => {
+      const [text, pattern] = [left(evaluation), right(evaluation)]
+      if (typeof text !== 'string' || typeof pattern !== 'string') return null
+      spendMatch(pattern, text, evaluation)
+      return patterns(pattern).matchesWhole(text)
+    }
   },
   ReplaceMatches: (node, scope, compiler) => {
     const operands = operandsOf(node, scope, compiler)
@@ -72,6 +85,9 @@ export const STRING: NodeCompilers = {
     return (evaluation) => {
       const [text, pattern, substitution] = operands.map((operand) => operand(evaluation))
       if (typeof text !== 'string' || typeof pattern !== 'string' || typeof substitution !== 'string') return null
+      spendMatch(pattern, text, evaluation)
+      // A substitution may repeat what was matched, so that its length times that of the text bounds what is made.
+      evaluation.spend((text.length * (substitution.length + 1)) / TEXT_OF_STEP)
       return bounded(patterns(pattern).replaceAll(text, substitution.replaceAll('\\$', '$$$$')))
     }
   },
@@ -85,13 +101,45 @@ function position(pattern: Compute, text: Compute, which: 'first' | 'last'): Com
   return (evaluation) => {
     const [wanted, whole] = [pattern(evaluation), text(evaluation)]
     if (typeof wanted !== 'string' || typeof whole !== 'string') return null
+    spendSearch(wanted, whole, evaluation)
     return which === 'first' ? whole.indexOf(wanted) : whole.lastIndexOf(wanted)
   }
 }
 
+/** Characters that are looked at in the time of a step. */
+const TEXT_OF_STEP = 512
+
+/** Comparisons of a character with a part of a pattern in the time of a step. */
+const MATCHES_OF_STEP = 64
+
+/** The part of a text that a search for it may look at again at each place. */
+const MAX_REPEAT = 256
+
+function spendSearch(wanted: string, text: string, { spend }: Evaluation): void {
+  spend((text.length * Math.min(wanted.length + 1, MAX_REPEAT)) / TEXT_OF_STEP / 8)
+}
+
+/** Matching takes time by the length of the text and of the pattern. */
+function spendMatch(pattern: string, text: string, { spend }: Evaluation): void {
+  spend(1 + (text.length * (pattern.length + 1)) / MATCHES_OF_STEP)
+}
+
+/** The texts as one; how long it would be is known before it is made. */
+function joined(parts: readonly string[], between: string, { spend }: Evaluation): string {
+  let length = between.length * (parts.length - 1)
+  for (const part of parts) length += part.length
+  if (length > MAX_TEXT) throw tooLong()
+  spend(parts.length + length / TEXT_OF_STEP)
+  return parts.join(between)
+}
+
 function bounded(text: string): string {
-  if (text.length > MAX_TEXT) throw failedEvaluation(`A text may have at most ${MAX_TEXT} characters.`)
+  if (text.length > MAX_TEXT) throw tooLong()
   return text
+}
+
+function tooLong(): OperationError {
+  return failedEvaluation(`A text may have at most ${MAX_TEXT} characters.`)
 }
 
 /** Compiles patterns once for a node; the pattern seldom changes between evaluations. */

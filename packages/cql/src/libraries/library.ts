@@ -328,6 +328,7 @@ function callOf(library: Library, candidates: readonly ElmNode[], operands: read
   const [only] = targets
   if (only === undefined) throw invalidElm({}, 'There is no such function.')
   return (evaluation) => {
+    evaluation.spend(1)
     const values = operands.map((operand) => operand(evaluation))
     const target = targets.length === 1 ? only : (targets.find(({ def }) => fits(def, values, shared.options.model)) ?? only)
     for (const [index, slot] of target.slots.entries()) evaluation.slots[slot] = values[index] ?? null

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { modelTexts, type CqlTranslator, type Translation } from '../translator/translator.js'
@@ -7,10 +8,12 @@ import { modelTexts, type CqlTranslator, type Translation } from '../translator/
 export interface WorkerTranslatorOptions {
   /** The FHIR types, for `using FHIR`. */
   readonly model?: TypeModel | undefined
-  /** Longest time of one translation in milliseconds, loading the translator included. Default 20,000. */
+  /** Longest time of one translation in milliseconds, without loading the translator and waiting for others. Default 4,000. */
   readonly timeoutMs?: number
   /** Longest text in characters, each included library by itself. Default 500,000. */
   readonly maxLength?: number
+  /** Memory of the thread in MiB; a text that needs more is refused. Default 256. */
+  readonly maxMemory?: number
 }
 
 /** A translator that owns a thread. */
@@ -19,87 +22,121 @@ export interface WorkerTranslator extends CqlTranslator {
   close(): Promise<void>
 }
 
-interface Waiting {
-  readonly resolve: (translation: Translation) => void
-  readonly reject: (error: Error) => void
-  readonly timer: NodeJS.Timeout
-}
+/** Longest time of loading the translator. */
+const LOAD_MS = 20_000
+
+/** Texts that wait while another is translated. */
+const MAX_WAITING = 64
+
+/** How long a text waits for others. */
+const MAX_WAIT_MS = 5000
 
 /**
- * The reference translator in a thread of its own, which is started at first use, and ended when a text takes too long.
+ * The reference translator in a thread of its own, which is started at first use. Texts are translated one after the other; the thread is
+ * ended when one takes too long or too much memory, which fails that text only.
  *
- * `translate` rejects with an `OperationError`: `too-costly` for texts that are too long or take too long, `not-supported` when the package
- * `@cqframework/cql` is not installed.
+ * `translate` rejects with an `OperationError`: `too-costly` for texts that are too long or take too long, `throttled` when too many wait,
+ * `not-supported` when the package `@cqframework/cql` is not installed.
  */
-export function createWorkerTranslator({ model, timeoutMs = 20_000, maxLength = 500_000 }: WorkerTranslatorOptions = {}): WorkerTranslator {
+export function createWorkerTranslator(options: WorkerTranslatorOptions = {}): WorkerTranslator {
+  const { model, timeoutMs = 4000, maxLength = 500_000, maxMemory = 256 } = options
+  const limiter = createLimiter({
+    concurrency: 1,
+    queue: MAX_WAITING,
+    waitMs: MAX_WAIT_MS,
+    refusal: 'Too many CQL texts at the same time.',
+  })
   let thread: TranslatorThread | undefined
   return {
     translate: async (text, includes = new Map()) => {
       if ([text, ...includes.values()].some((one) => one.length > maxLength))
         throw new OperationError('too-costly', `A CQL library may have at most ${maxLength} characters.`)
-      thread = thread?.hasEnded() === false ? thread : startThread(model, timeoutMs)
-      return await thread.ask(text, includes)
+      return await limiter.run(async () => {
+        thread = thread?.hasEnded() === false ? thread : startThread(model, maxMemory)
+        return await thread.ask({ text, includes }, timeoutMs)
+      })
     },
     close: async () => await thread?.end(),
   }
 }
 
+interface Source {
+  readonly text: string
+  readonly includes: ReadonlyMap<string, string>
+}
+
 interface TranslatorThread {
-  ask(text: string, includes: ReadonlyMap<string, string>): Promise<Translation>
+  /** Translates a text; the thread takes one at a time. */
+  ask(source: Source, timeoutMs: number): Promise<Translation>
   hasEnded(): boolean
   end(): Promise<void>
 }
 
-interface Answer {
-  readonly id: number
+/** What the thread says: first that it is ready, then an answer to each text. */
+export interface TranslatorMessage {
+  readonly ready?: true
   readonly translation?: Translation
   readonly failure?: string
 }
 
-/** Starts the thread. When one text takes too long it is ended, and all that wait fail with it. */
-function startThread(model: TypeModel | undefined, timeoutMs: number): TranslatorThread {
+function startThread(model: TypeModel | undefined, maxMemory: number): TranslatorThread {
   const worker = new Worker(new URL('./worker.js', import.meta.url), {
     workerData: model === undefined ? undefined : modelTexts(model),
+    resourceLimits: { maxOldGenerationSizeMb: maxMemory },
     // The package writes a line when it is loaded, which must not reach the output of a command.
     stdout: true,
   })
   worker.unref()
   let ended = false
-  let nextId = 0
-  const waiting = new Map<number, Waiting>()
-  const fail = (error: Error): void => {
+  let receive: ((message: TranslatorMessage | Error) => void) | undefined
+  const end = async (): Promise<void> => {
     ended = true
-    void worker.terminate()
-    for (const { reject, timer } of waiting.values()) {
-      clearTimeout(timer)
-      reject(error)
-    }
-    waiting.clear()
+    await worker.terminate()
   }
-  worker.on('error', (cause) => fail(new OperationError('not-supported', 'The CQL translator ended.', { cause })))
-  worker.on('message', ({ id, translation, failure }: Answer) => {
-    const asked = waiting.get(id)
-    if (asked === undefined) return
-    waiting.delete(id)
-    clearTimeout(asked.timer)
-    if (translation !== undefined) asked.resolve(translation)
-    else
-      asked.reject(
-        new OperationError('not-supported', 'CQL text cannot be translated here: the package @cqframework/cql failed.', { cause: failure }),
-      )
+  const next = (timeoutMs: number): Promise<TranslatorMessage> =>
+    new Promise((resolve, reject) => {
+      const finish = (message: TranslatorMessage | Error): void => {
+        clearTimeout(timer)
+        receive = undefined
+        if (message instanceof Error) reject(message)
+        else resolve(message)
+      }
+      const timer = setTimeout(() => {
+        void end()
+        finish(new OperationError('too-costly', `A translation may take at most ${timeoutMs / 1000} seconds.`))
+      }, timeoutMs)
+      receive = finish
+    })
+  worker.on('message', (message: TranslatorMessage) => receive?.(message))
+  worker.on('error', (cause) => {
+    ended = true
+    receive?.(failureOf(cause))
   })
+  worker.on('exit', () => {
+    ended = true
+    receive?.(new OperationError('aborted', 'The CQL translator was closed.'))
+  })
+  const ready = next(LOAD_MS)
+  ready.catch(() => undefined) // reported by what is asked
   return {
     hasEnded: () => ended,
-    end: async () => {
-      fail(new OperationError('aborted', 'The CQL translator was closed.'))
-      await worker.terminate()
+    end,
+    ask: async (source, timeoutMs) => {
+      await ready
+      const answered = next(timeoutMs)
+      worker.postMessage(source)
+      const { translation, failure } = await answered
+      if (translation !== undefined) return translation
+      throw new OperationError('not-supported', 'CQL text cannot be translated here: the package @cqframework/cql failed.', {
+        cause: failure,
+      })
     },
-    ask: (text, includes) =>
-      new Promise((resolve, reject) => {
-        const id = nextId++
-        const tooLong = new OperationError('too-costly', `A translation may take at most ${timeoutMs / 1000} seconds.`)
-        waiting.set(id, { resolve, reject, timer: setTimeout(() => fail(tooLong), timeoutMs) })
-        worker.postMessage({ id, text, includes })
-      }),
   }
+}
+
+function failureOf(cause: Error): OperationError {
+  const isMemory = 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return isMemory
+    ? new OperationError('too-costly', 'The translation needs too much memory.', { cause })
+    : new OperationError('not-supported', 'The CQL translator ended.', { cause })
 }

@@ -10,6 +10,7 @@ import { loadLibrary, translated, type LibraryResource, type LoadedLibrary } fro
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { CqlTranslator } from '../translator/translator.js'
+import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import type { FhirElement, Value } from '../values/value.js'
 import { createTerminology } from './terminology.js'
@@ -103,7 +104,9 @@ export async function evaluateCql(
   const failures = new Map<string, OperationError>()
   for (const { name, compute } of definitions) {
     try {
-      values.set(name, compute(evaluation))
+      const value = compute(evaluation)
+      evaluation.spend(sizeOf(value)) // parts that values share are written once for each
+      values.set(name, value)
     } catch (error) {
       if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
       failures.set(name, error)

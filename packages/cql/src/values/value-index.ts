@@ -1,0 +1,72 @@
+import { decimalOf } from './compare.js'
+import { equal } from './equality.js'
+import type { UnitConversion } from './units.js'
+import { isCode, isDecimal, isFhir, type Value } from './value.js'
+
+/** Values that can be asked for by `=`, where null counts as equal to null (as `union`, `distinct` and `in` of lists take it). */
+export interface ValueIndex {
+  has(value: Value): boolean
+  /** Counts one more of the value, and says how many that makes. */
+  add(value: Value): number
+  /** The value that was added most often, the first of several; null when there is none. */
+  mostFrequent(): Value
+}
+
+/** Counts steps of an evaluation. @throws {OperationError} when there were too many. */
+export type Spend = (steps: number) => void
+
+interface Entry {
+  readonly value: Value
+  count: number
+}
+
+const NONE: Entry = { value: null, count: 0 }
+
+/** What finding a key costs. */
+const LOOKUP_STEPS = 0.5
+
+/** Comparisons that cost as much as an item that is looked at. */
+const COMPARISONS_OF_STEP = 4
+
+/** An index of values. Those of most types are found by a key, those of others by comparing, which is counted. */
+export function createValueIndex(values: readonly Value[], convert: UnitConversion, spend: Spend): ValueIndex {
+  const byKey = new Map<string, Entry[]>()
+  const withoutKey: Entry[] = []
+  const all: Entry[] = []
+  const among = (candidates: readonly Entry[], value: Value): Entry | undefined => {
+    spend(LOOKUP_STEPS + candidates.length / COMPARISONS_OF_STEP)
+    return candidates.find((one) =>
+      one.value === null || value === null ? one.value === value : equal(one.value, value, convert) === true,
+    )
+  }
+  const find = (value: Value, key: string | undefined): Entry | undefined =>
+    key === undefined ? among(all, value) : (among(byKey.get(key) ?? [], value) ?? among(withoutKey, value))
+  const index: ValueIndex = {
+    has: (value) => find(value, keyOf(value)) !== undefined,
+    add(value) {
+      const key = keyOf(value)
+      const known = find(value, key)
+      if (known !== undefined) return ++known.count
+      const entry = { value, count: 1 }
+      all.push(entry)
+      const sameKey = key === undefined ? withoutKey : byKey.get(key)
+      if (sameKey !== undefined) sameKey.push(entry)
+      else if (key !== undefined) byKey.set(key, [entry])
+      return 1
+    },
+    mostFrequent: () => all.reduce<Entry>((best, one) => (one.count > best.count ? one : best), NONE).value,
+  }
+  spend(values.length)
+  for (const value of values) index.add(value)
+  return index
+}
+
+/** A text that values have in common when they are equal; undefined where equality is not that of a text. */
+function keyOf(value: Value): string | undefined {
+  if (value === null) return 'null'
+  if (typeof value === 'string') return `s${value}`
+  if (typeof value === 'boolean') return `b${value}`
+  if (typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)) return `n${decimalOf(value)?.units}`
+  if (isCode(value)) return `c${JSON.stringify([value.code, value.system])}`
+  return isFhir(value) ? `f${JSON.stringify(value.json)}` : undefined
+}

@@ -1,0 +1,69 @@
+import { r4TypeModel } from '@fhir-ops/r4'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { compileLibrary, createEvaluation, literalText } from '../src/index.js'
+import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+
+const model = r4TypeModel()
+const MAX_STEPS = 200_000
+/** Processor time that so many steps may take. Far above what they take, far below what the expressions took without a bound. */
+const MAX_MS = 1000
+
+let translator: CqlTranslator
+beforeAll(async () => {
+  translator = await createTranslator({ model })
+})
+
+async function evaluated(definitions: string): Promise<{ readonly text: string; readonly ms: number }> {
+  const { elm, problems } = await translator.translate(`library T version '1'\n${definitions}`)
+  expect(problems).toEqual([])
+  const library = compileLibrary(elm, { model, convert: (from, to) => (from === to ? 1 : undefined) })
+  const evaluation = createEvaluation({ now: new Date('2020-06-01T10:00:00Z'), maxSteps: MAX_STEPS })
+  const began = process.cpuUsage()
+  const outcome = (): string => {
+    try {
+      return literalText(library.definition('X')?.compute(evaluation) ?? null)
+    } catch (error) {
+      return String(error)
+    }
+  }
+  const text = outcome()
+  const { user, system } = process.cpuUsage(began)
+  return { text, ms: (user + system) / 1000 }
+}
+
+const TOO_MANY = expect.stringContaining('took more than 200000 steps')
+const DECIMALS = '(expand Interval[1.0, 3000.0] per 0.1)'
+const QUANTITIES = "((expand Interval[1, 5000] per 1) N return all Quantity { value: N * 1.0, unit: 'mg' })"
+const ROWS = '(expand Interval[1, 30000] per 1)'
+const LONG = "((expand Interval[1, 19] per 1) N aggregate T starting 'a': T + T)"
+
+describe('operators over many values', () => {
+  it.each([
+    ['decimals without repetitions are found by their value', `Count(distinct ${DECIMALS})`, '29991'],
+    ['quantities are compared in pairs', `Count(distinct ${QUANTITIES})`, TOO_MANY],
+    ['the most frequent value', `Mode(${DECIMALS})`, '1.0'],
+    ['a difference', `Count((expand Interval[1, 15000] per 1) except (expand Interval[15001, 30000] per 1))`, '15000'],
+    ['a list within a list', '(expand Interval[1, 15000] per 1) includes (expand Interval[1, 15000] per 1)', 'true'],
+    ['membership of each', `Count(${ROWS} N where N in ${DECIMALS} return all N)`, TOO_MANY],
+    ['equality of each with a long text', `${LONG} T let L: T return Count(${ROWS} N where L = (L + 'b') return all N)`, TOO_MANY],
+    ['a text put together of long ones', `Length(Combine(${LONG} T let L: T return ${ROWS} N return all L))`, /at most 1000000 characters/],
+    ['a pattern on a long text', `Matches(${LONG}, '(a|b|c)*(a|d|e|f)*(a|g|h)*x')`, TOO_MANY],
+    ['dates', 'Count(expand Interval[@0001-01-01, @9999-12-31] per 1 day)', TOO_MANY],
+  ])('%s', async (_, expression, expected) => {
+    const { text, ms } = await evaluated(`define X: ${expression}`)
+    expect(text).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected)
+    expect(ms).toBeLessThan(MAX_MS)
+  })
+
+  it('calls of functions count as steps', async () => {
+    const functions = Array.from({ length: 40 }, (_, n) => `define function f${n + 1}(n Integer): f${n}(n) + f${n}(n)`)
+    const { text, ms } = await evaluated(`define function f0(n Integer): n\n${functions.join('\n')}\ndefine X: f40(0)`)
+    expect([text, ms < MAX_MS]).toEqual([TOO_MANY, true])
+  })
+
+  it('a value that shares its parts costs as much as it would when it is walked', async () => {
+    const lists = Array.from({ length: 40 }, (_, n) => `define L${n + 1}: {L${n}, L${n}}`)
+    const { text, ms } = await evaluated(`define L0: {1, 2}\n${lists.join('\n')}\ndefine X: L40 = L40`)
+    expect([text, ms < MAX_MS]).toEqual([TOO_MANY, true])
+  })
+})

@@ -1,0 +1,17 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { createWorkerTranslator } from '../dist/node/index.js'
+
+const translator = createWorkerTranslator({ timeoutMs: 1500 })
+afterAll(() => translator.close())
+
+const library = (expression: string): string => `library T version '1'\ndefine X: ${expression}`
+
+describe('the translator in a thread', () => {
+  it('a text that takes too long fails alone: what waits for it is translated', async () => {
+    await translator.translate(library('1'))
+    const slow = translator.translate(library(`${'{'.repeat(1500)}1${'}'.repeat(1500)}`))
+    const [refused, translated] = await Promise.allSettled([slow, translator.translate(library('2'))])
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'too-costly' } })
+    expect(translated).toMatchObject({ status: 'fulfilled', value: { problems: [] } })
+  })
+})
