@@ -22,6 +22,7 @@ import {
 } from '../../terminology/index.js'
 import { nearest } from '../../text/index.js'
 import { finished, paced } from '../../work/index.js'
+import { codesOfSystem } from '../run/codes-of-system.js'
 import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
@@ -170,7 +171,6 @@ function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict
 }
 
 const SHORT_LIST = 6
-const MAX_CODES = 1_000
 
 /**
  * Codes of a value set that a wrong one may mean, the nearest first; when none is near and there are no more than six, all.
@@ -192,11 +192,4 @@ function codesNamed(plan: ValueSetPlan, system: string | undefined): ReadonlySet
     for (const code of definition.concepts?.map((listed) => listed.code) ?? codesOfSystem(provider)) codes.add(code)
   }
   return codes
-}
-
-/** All codes of a code system of at most a thousand; none of a larger one. */
-export function codesOfSystem(provider: CodeSystemProvider | undefined): readonly string[] {
-  const size = provider?.index?.size ?? 0
-  if (provider === undefined || size > MAX_CODES) return []
-  return Array.from({ length: size }, (_, concept) => provider.code(concept))
 }
