@@ -6,7 +6,6 @@ import { childrenOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
 import { base64Problem } from '../primitive/number-and-bytes.js'
 import { canonicalJson, DEFAULT_CANONICALIZATION } from './canonical-json.js'
-import { commonNameIn } from './certificate.js'
 import type { Jws } from './verify-jws.js'
 
 const SIGNATURE: FindingDefinition = defineFinding(
@@ -83,11 +82,11 @@ async function checkSignature(run: Run, bundle: FhirNode): Promise<void> {
   const signed = { run, bundle, element }
   const isEncoded = base64Problem(data) === undefined
   // Only who meets a signature loads what verifies it.
-  const { criticalProblem, isVerified, readJws } = await import('./verify-jws.js')
+  const { commonNameIn, criticalProblem, isVerified, readJws } = await import('./verify-jws.js')
   const jws = readJws((isEncoded ? atob(data) : data).trim())
   if (jws === undefined) return noteFormat(signed)
   if (!isEncoded) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be base64-encoded; it is not.' })
-  const signing = signingOf(jws.header)
+  const signing = signingOf(jws.header, commonNameIn)
   checkForm(signed, jws, signing)
   const problem = criticalProblem(jws)
   if (problem !== undefined) run.findings.report(SIGNATURE_WRONG, bundle, { text: problem })
@@ -105,7 +104,7 @@ function noteFormat({ run, bundle, element }: SignedBundle): void {
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc7515#section-4 and, for `sigT`, ETSI TS 119 182-1 */
-function signingOf(header: JsonObject): Signing {
+function signingOf(header: JsonObject, subjectOf: (certificate: string) => string | undefined): Signing {
   const { x5c } = header
   const first: unknown = Array.isArray(x5c) ? x5c[0] : undefined
   const certificate = typeof first === 'string' ? first : undefined
@@ -113,7 +112,7 @@ function signingOf(header: JsonObject): Signing {
     algorithm: stringAt(header, 'alg') ?? 'none',
     ...timeOf(header),
     certificate,
-    subject: certificate === undefined ? undefined : commonNameIn(certificate),
+    subject: certificate === undefined ? undefined : subjectOf(certificate),
     canonicalization: stringAt(header, 'canon'),
   }
 }
