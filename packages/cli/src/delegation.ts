@@ -29,7 +29,7 @@ export function operationsOf(
   callerToken?: () => string | undefined,
 ): Pick<HandlerOptions, 'operations'> {
   if ((delegateTo === undefined) !== (delegate.length === 0) || (remote.length > 0 && delegateTo === undefined)) {
-    throw new OperationError('parameter-value', '--delegate goes with --delegate-to, and --remote with both.')
+    throw new OperationError('parameter-value', '--delegate and --delegate-to must be given together; --remote needs both.')
   }
   if (delegateTo === undefined) return {}
   try {

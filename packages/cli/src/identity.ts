@@ -36,7 +36,7 @@ export async function identityOf(options: IdentityOptions, io: Io): Promise<Iden
   const provider = providerAt(options.issuer, credentialsOf(options) !== undefined)
   await provider().catch((error: unknown) => {
     if (!(error instanceof OperationError && error.code === 'unavailable')) throw wrongUse(error)
-    io.err(`${error.message} It is asked again when a token comes, and by /readyz, which answers 503 until then.`)
+    io.err(`${error.message} The next token and /readyz try again; /readyz answers 503 until then.`)
   })
   return { options: handlerOptions(options.issuer, provider, options), ready: provider }
 }
@@ -44,7 +44,7 @@ export async function identityOf(options: IdentityOptions, io: Io): Promise<Iden
 function checkTogether({ issuer, audience, clientId, dpop = false }: IdentityOptions): void {
   const isUsed = audience !== undefined || clientId !== undefined
   if (issuer === undefined ? !isUsed && !dpop : isUsed) return
-  throw new OperationError('parameter-value', '--issuer goes with --audience, --client-id or both; these and --dpop need --issuer.')
+  throw new OperationError('parameter-value', '--issuer needs --audience, --client-id or both; these and --dpop need --issuer.')
 }
 
 interface Provider {

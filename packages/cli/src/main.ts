@@ -3,7 +3,7 @@ import { runtimeProblem } from './runtime-problem.js'
 
 // A reader such as `head` that has seen enough is not a failure, and there is nobody left to write to.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') process.stderr.write(`error: standard output takes no more (${error.code}).\n`)
+  if (error.code !== 'EPIPE') process.stderr.write(`error: cannot write to standard output (${error.code}).\n`)
   process.exit(error.code === 'EPIPE' ? process.exitCode : 1)
 })
 

@@ -26,7 +26,7 @@ Exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use
 
 function program(io: Io): Command {
   const root = new Command('fhir-ops')
-    .description('FHIR R4 operations: serve them, or run them here over a storage.')
+    .description('FHIR R4 operations: serve them over HTTP, or run them from the command line.')
     .version(version())
     .addHelpText('after', ABOUT_ALL)
   for (const make of COMMANDS) root.addCommand(make(io))

@@ -64,7 +64,10 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
  */
 export async function serve(options: ServeOptions, io: Io): Promise<RunningServer> {
   if ((options.open || options.devToken !== undefined) && !LOOPBACK.has(options.host)) {
-    throw new OperationError('parameter-value', `--no-auth and --dev-token are for loopback only, not for ${options.host}.`)
+    throw new OperationError(
+      'parameter-value',
+      `--no-auth and --dev-token are allowed on loopback interfaces only, not on ${options.host}.`,
+    )
   }
   const server = configureServer(createServer({ connectionsCheckingInterval: CHECK_MS }))
   server.on('request', startingListener())
@@ -184,7 +187,7 @@ function auditing({ log, audit }: ServeOptions, { ctx, indexer }: Engine, io: Io
 
 /** Forgets old sessions. A failure is reported, and the next day tries again. */
 async function purge(sessions: Sessions, io: Io): Promise<void> {
-  await sessions.purge().catch((error: unknown) => io.err(`old sessions could not be forgotten: ${String(error)}`))
+  await sessions.purge().catch((error: unknown) => io.err(`old sessions could not be deleted: ${String(error)}`))
 }
 
 async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {
@@ -204,6 +207,6 @@ function isAddress(address: AddressInfo | string | null): address is AddressInfo
 
 function reasonOf(error: Error): string {
   if (!('code' in error && 'errno' in error && typeof error.errno === 'number')) return error.message
-  if (error.code === 'EADDRINUSE') return 'the port is in use (--port takes another one, 0 a free one)'
+  if (error.code === 'EADDRINUSE') return 'the port is in use (--port selects another one, 0 a free one)'
   return error.code === 'ENOTFOUND' ? 'there is no such host' : getSystemErrorMessage(error.errno)
 }

@@ -23,7 +23,7 @@ type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam'
 
 /** Said in words, because `rest.resource` can name types of R4 only. */
 const BOTS =
-  'Bots, for which R4 has no type, are kept at Bot like other resources. The operation $execute of an instance, or of the type by identifier, runs one.'
+  'Bots, for which R4 has no resource type, are stored and read at Bot like other resources. $execute runs one: on an instance, or on the type with an identifier.'
 
 const OAUTH = { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }
 

@@ -73,7 +73,7 @@ export type Observe = (serve: (note: (entry: LogEntry) => void) => Promise<Answe
  */
 export function observerOf({ tracer, meter }: Telemetry): Observe {
   const duration = meter?.createHistogram('fhir_ops.request.duration', { description: 'Duration of requests', unit: 's' })
-  const active = meter?.createUpDownCounter('fhir_ops.request.active', { description: 'Requests under way', unit: '{request}' })
+  const active = meter?.createUpDownCounter('fhir_ops.request.active', { description: 'Requests in progress', unit: '{request}' })
   return (serve) =>
     withinSpan(tracer, 'request', async (span) => {
       active?.add(1)

@@ -33,7 +33,7 @@ export function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPa
   if (answer.status !== 200) throw unavailable(`refused a ${kind}`)
   if (stringAt(bundle, 'resourceType') !== 'Bundle' || stringAt(bundle, 'type') !== kind) throw unavailable(`sent no ${kind}`)
   if (pairs !== undefined) checkSelf(linkOf(bundle, 'self'), pairs)
-  if (!Array.isArray(bundle['entry'] ?? [])) throw unavailable('sent entries that are no list')
+  if (!Array.isArray(bundle['entry'] ?? [])) throw unavailable('sent entries that are not an array')
   const next = nextOf(bundle, base)
   return { bundle, entries: finished(jsonItems(memberText(answer.text, 'entry') ?? '[]')), ...(next !== undefined && { next }) }
 }

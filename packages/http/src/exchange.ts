@@ -79,7 +79,7 @@ function checked(answer: Answer, { forwardsToken }: HttpSettings): Answer {
   const { status } = answer
   if (status === 401 || status === 403) throw forwardsToken ? callerRefused() : unavailable('refuses the credentials of this service')
   if (status >= 500) throw unavailable('failed')
-  if (status < 200 || (status >= 300 && status < 400)) throw unavailable('sent an answer that is not followed')
+  if (status < 200 || (status >= 300 && status < 400)) throw unavailable('sent a redirect')
   return answer
 }
 

@@ -33,7 +33,7 @@ function stampOf(
 ): { readonly versionId: string; readonly lastUpdated: string } {
   const meta = objectAt(resource, 'meta')
   const said = meta?.['versionId'] ?? versionId
-  if (typeof said !== 'string' || !isResourceId(said)) throw unavailable('sent a version that is none')
+  if (typeof said !== 'string' || !isResourceId(said)) throw unavailable('sent an invalid version')
   return {
     versionId: said,
     lastUpdated: instantOf(stringAt(meta, 'lastUpdated') ?? headers?.get('last-modified') ?? undefined),

@@ -1,5 +1,4 @@
-export { backupSqlite } from './backup-sqlite.js'
-export { checkSqlite } from './check-sqlite.js'
+export { backupSqlite, checkSqlite } from './file-tools.js'
 export type { SqliteConnection, SqliteStatement, SqliteValue } from './database/connection.js'
 export { openSqlite, openSqliteToFill, type OpenSqliteOptions, type SqliteFile } from './open-sqlite.js'
 export { sqliteConceptStore, sqliteSessionStore, sqliteStorage } from './sqlite-storage.js'

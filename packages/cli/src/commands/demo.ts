@@ -4,11 +4,11 @@ import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
+import { SAMPLE_FOLDER } from '../sample-folder.js'
 import type { Io } from '../io.js'
 import { type RunningServer, serve } from '../serve.js'
 import { portNumber } from './options.js'
 import { interrupted, stop } from './serve.js'
-import { fileURLToPath } from 'node:url'
 
 const DAY_SECONDS = 86_400
 /** How this program was started, for commands to paste. */
@@ -156,6 +156,3 @@ function post(server: DemoServer, path: string, { type, body }: Body): string {
 function parameters(...parameter: readonly object[]): string {
   return `'${JSON.stringify({ resourceType: 'Parameters', parameter })}'`
 }
-
-/** Where the sample content lies; beside `dist` as beside `src`. */
-export const SAMPLE_FOLDER: string = fileURLToPath(new URL('../sample', import.meta.url))

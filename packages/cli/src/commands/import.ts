@@ -51,7 +51,7 @@ function intoStorage(name: string): Command {
   return new Command(name)
     .argument('<path>', 'folder or ZIP archive of the release', existing)
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
-    .option('--work <file>', `keeps the work until it is done, for the next run after an abort (default: FILE-import-${name})`)
+    .option('--work <file>', `work file: an import that was aborted resumes from it (default: FILE-import-${name})`)
 }
 
 function existing(path: string): string {
@@ -62,7 +62,7 @@ function existing(path: string): string {
 async function snomedIntoStorage(path: string, options: SnomedOptions, io: Io): Promise<void> {
   const run: Import['run'] = async ({ concepts }, work) => {
     const { system, dangling } = await importSnomed(concepts, path, { ...options, ...work })
-    if (dangling > 0) io.err(`${dangling} relationships name a concept that the release does not have; they were left out`)
+    if (dangling > 0) io.err(`${dangling} relationships refer to a concept that is not in the release; they were left out`)
     return system
   }
   await importInto({ system: 'snomed', run }, options, io)

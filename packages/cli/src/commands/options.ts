@@ -22,12 +22,12 @@ export function wordsOption(): Option {
 
 /** `--explain`. */
 export function explainOption(): Option {
-  return new Option('--explain', 'say on standard error how the answer came about')
+  return new Option('--explain', 'explain on standard error how the result was found')
 }
 
 /** `--suppress`. */
 export function suppressOption(): Option {
-  return new Option('--suppress <file>', 'JSON file with findings of $validate that are accepted, each with a reason and a last day')
+  return new Option('--suppress <file>', 'JSON file with accepted findings of $validate, each with a reason and an expiry date')
 }
 
 /** `--json`. */
@@ -47,10 +47,10 @@ export function repeated(value: string, before: readonly string[] | undefined): 
  */
 export function scopes(value: string, before: readonly string[] | undefined): readonly string[] {
   if (!/^[!#-[\]-~]+$/.test(value))
-    throw new InvalidArgumentError('It must have no blanks, quotes or backslashes: give each scope by a --scope of its own.')
+    throw new InvalidArgumentError('It must have no blanks, quotes or backslashes: repeat --scope for each scope.')
   const looksSmart = value.includes('/') && !value.startsWith('launch/') && !value.includes('://')
   if (looksSmart && parseScope(value) === undefined)
-    throw new InvalidArgumentError('It grants nothing. A scope is such as system/*.cruds, user/Observation.rs or patient/*.rs.')
+    throw new InvalidArgumentError('It grants nothing. Examples of scopes: system/*.cruds, user/Observation.rs, patient/*.rs.')
   return repeated(value, before)
 }
 

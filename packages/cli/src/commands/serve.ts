@@ -44,16 +44,16 @@ export function serveCommand(io: Io): Command {
     .description('Serve FHIR R4 at /fhir/R4 until interrupted. Prints one line `listening on URL` when ready.')
     .option('--host <host>', 'interface to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
-    .addOption(addressOption('--base-url', 'address that clients know, such as that of a proxy (default: what is listened on)'))
+    .addOption(addressOption('--base-url', 'public base address, for example that of a proxy (default: the address listened on)'))
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(wordsOption())
     .addOption(suppressOption())
     .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
-    .option('--no-auth', 'open the FHIR part to everybody (loopback only)')
-    .addOption(new Option('--validate-writes <checks>', 'store no resource with errors').choices(['all', 'structure']))
+    .option('--no-auth', 'serve FHIR without authentication (loopback only)')
+    .addOption(new Option('--validate-writes <checks>', 'refuse to store resources with validation errors').choices(['all', 'structure']))
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
-    .option('--max-expansion <n>', 'most codes of an expansion that has no count', wholeNumber(1))
+    .option('--max-expansion <n>', 'maximum number of codes in an expansion without count', wholeNumber(1))
     .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))
     .option('--audit', 'store audit events as AuditEvent resources')
   return withOtherServers(command)
@@ -70,21 +70,21 @@ export function serveCommand(io: Io): Command {
 /** The options that name an OpenID provider, or a FHIR server to ask. */
 function withOtherServers(command: Command): Command {
   return command
-    .addOption(addressOption('--issuer', 'take access tokens of this OpenID provider'))
-    .option('--audience <uri>', 'what signed tokens of the issuer must be for')
+    .addOption(addressOption('--issuer', 'accept access tokens of this OpenID provider'))
+    .option('--audience <uri>', 'required audience (aud) of signed tokens of the issuer')
     .option(
       '--client-id <id>',
-      "this service's client at the issuer: takes its logout tokens; with $FHIR_OPS_CLIENT_SECRET, asks it about opaque tokens",
+      'client id of this service at the issuer: accepts its logout tokens; with $FHIR_OPS_CLIENT_SECRET, introspects opaque tokens',
     )
-    .option('--dpop', 'take tokens of the issuer that are bound to a key, with a proof (DPoP)')
+    .option('--dpop', 'accept tokens of the issuer that are bound to a key, with a DPoP proof')
     .option(
       '--delegate <operation>',
-      'ask another FHIR server for what this operation does not find here, such as expand; repeatable',
+      'operation, such as expand, that is sent to another FHIR server when its definitions are not found here; repeatable',
       repeated,
     )
-    .addOption(addressOption('--delegate-to', 'base of the other server'))
-    .option('--remote <canonical>', 'code system or canonical that the other server answers at once; repeatable', repeated)
-    .option('--forward-token', "ask the other server, and that of --storage http:URL, with the caller's token")
+    .addOption(addressOption('--delegate-to', 'base URL of the other server'))
+    .option('--remote <canonical>', 'code system or canonical that always goes to the other server; repeatable', repeated)
+    .option('--forward-token', "send the caller's token to the other server and to that of --storage http:URL")
 }
 
 /** Resolves at the first SIGINT or SIGTERM. Others change nothing: npm passes on what the terminal has sent to all of its processes. */

@@ -7,7 +7,7 @@ import { Exit } from '../exit.js'
 /** `fhir-ops backup`. */
 export function backupCommand(io: Io): Command {
   return new Command('backup')
-    .description('Copy a SQLite file as it is now, also while it is served. The copy appears under its name when it is whole.')
+    .description('Copy a SQLite file, also while a server uses it. The copy appears under its name when it is complete.')
     .argument('<copy>', 'file to write; one that exists is replaced')
     .requiredOption('--storage <storage>', 'sqlite:FILE')
     .addHelpText('after', '\nExample:\n  fhir-ops backup content-copy.db --storage sqlite:content.db')
@@ -23,7 +23,7 @@ async function backUp(storage: string, copy: string, io: Io): Promise<void> {
 /** `fhir-ops check`. */
 export function checkCommand(io: Io): Command {
   return new Command('check')
-    .description('Look for damage in a SQLite file, without changing it. Exit status 1 when there is any.')
+    .description('Check a SQLite file for damage, without changing it. Exit status 1 when it is damaged.')
     .requiredOption('--storage <storage>', 'sqlite:FILE')
     .addHelpText('after', '\nExample:\n  fhir-ops check --storage sqlite:content.db')
     .action((options: { readonly storage: string }) => check(options.storage, io))

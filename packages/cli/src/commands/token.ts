@@ -31,7 +31,7 @@ const DAY_SECONDS = 86_400
 /** `fhir-ops token`, with its subcommands. */
 export function tokenCommand(io: Io): Command {
   return new Command('token')
-    .description('Make, list and revoke access tokens; works beside a running server on the same storage.')
+    .description('Create, list and revoke access tokens, also while a server uses the same storage.')
     .addCommand(createCommand(io))
     .addCommand(listCommand(io))
     .addCommand(revokeCommand(io))
@@ -48,7 +48,7 @@ function createCommand(io: Io): Command {
     .option('--user <sub>', 'subject identifier; a new user gets all standard claims', subject, 'demo')
     .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, scopes)
     .option('--project <project>', 'project that the token is bound to')
-    .option('--patient <id>', 'patient that scopes of the form patient/... are about', patientId)
+    .option('--patient <id>', 'patient that scopes of the form patient/... apply to', patientId)
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
     .option('--json', 'print {token, loginId, expiresAt}')
     .addHelpText('after', '\nExample:\n  fhir-ops token create --storage sqlite:content.db --json')
@@ -77,7 +77,7 @@ function listCommand(io: Io): Command {
 
 function revokeCommand(io: Io): Command {
   return new Command('revoke')
-    .description('End a session at once, in every process on the same storage.')
+    .description('End a session immediately, in every process on the same storage.')
     .argument('<loginId>', 'login id, as `token list` prints it')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .addHelpText('after', '\nExample:\n  fhir-ops token revoke 6f1c2a0e-3b1d-4c55-9f2e-8d7a90b1c2d3 --storage sqlite:content.db')
@@ -121,7 +121,7 @@ async function revoke(engine: Engine, loginId: string, io: Io): Promise<void> {
 async function withStored(options: EngineOptions, io: Io, work: (engine: Engine) => Promise<void>): Promise<void> {
   const { storage } = options
   if (!storage.startsWith('sqlite:') && postgresUrl(storage) === undefined)
-    throw new OperationError('parameter-value', 'Tokens need a storage that outlives this command: --storage sqlite:FILE or postgres:URL.')
+    throw new OperationError('parameter-value', 'Tokens need a persistent storage: --storage sqlite:FILE or postgres:URL.')
   const engine = await openEngine(options, io)
   try {
     await work(engine)

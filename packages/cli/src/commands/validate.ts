@@ -36,13 +36,13 @@ export function validateCommand(io: Io): Command {
     .description('Validate resources. Exit status 0 when none has an error, 1 when one has or the command failed, 2 on wrong use.')
     .argument('[paths...]', 'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; standard input when there is none')
     .option('--profile <canonical>', 'profile to validate against, repeatable', repeated)
-    .addOption(new Option('--format <format>', 'how to print findings').choices(Object.keys(REPORTS)).default('text'))
+    .addOption(new Option('--format <format>', 'output format of findings').choices(Object.keys(REPORTS)).default('text'))
     .addOption(new Option('--json', 'the same as --format json'))
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())
-    .addOption(new Option('--best-practice <severity>', 'check best practices too, and tell them so').choices(LEVELS))
-    .addOption(new Option('--level <severity>', 'the least severity to tell').choices(LEVELS).default('information'))
+    .addOption(new Option('--best-practice <severity>', 'report violations of best practices, as this severity').choices(LEVELS))
+    .addOption(new Option('--level <severity>', 'lowest severity to report').choices(LEVELS).default('information'))
     .addHelpText(
       'after',
       '\nExample:\n  fhir-ops validate --load packages/cli/sample packages/cli/sample/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif',

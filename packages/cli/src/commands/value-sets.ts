@@ -21,7 +21,7 @@ export function expandCommand(io: Io): Command {
     .description('List the codes of a value set.')
     .argument('<url>', 'canonical of the value set')
     .option('--filter <text>', 'keep the codes whose words start with these')
-    .option('--count <n>', 'most codes to print')
+    .option('--count <n>', 'maximum number of codes to print')
     .option('--offset <n>', 'codes to leave out at the start')
     .option('--display-language <tags>', 'language of the displays, as in Accept-Language')
     .option('--active-only', 'leave out inactive codes')
@@ -53,7 +53,7 @@ export function compareCommand(io: Io): Command {
     .description('Print how the codes of two value sets relate: same, subset, superset, overlapping, disjoint, empty or indeterminate.')
     .argument('<url>', 'canonical of the first value set')
     .argument('<other>', 'canonical of the second')
-    .option('--codes', 'print also the codes that both have, and those that only one has, where they were compared one by one')
+    .option('--codes', 'also print the shared codes and the codes of each set alone, where codes were compared one by one')
     .action(async (thisUrl: string, otherUrl: string, options: OperationOptions & { readonly codes?: true }) => {
       const values = { thisUrl, otherUrl, diagnostics: options.codes && 'true' }
       await printAnswer({ operation: compareOperation, type: 'ValueSet', values }, options, io, (answer) => {

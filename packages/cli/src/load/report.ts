@@ -16,7 +16,7 @@ export function reportLoad(summary: LoadSummary, io: Io): void {
   const { loaded, unchanged, refused, seconds } = summary
   const types = [...summary.types].map(([type, count]) => `${type} ${count}`)
   io.err(`loaded ${counted(loaded, 'resource')} in ${seconds.toFixed(1)} s${types.length > 0 ? ` (${types.join(', ')})` : ''}`)
-  if (unchanged > 0) io.err(`left ${unchanged} as they are, which were stored already`)
+  if (unchanged > 0) io.err(`left ${unchanged} unchanged, already stored`)
   for (const open of openDependencies(summary.packages)) io.err(dependencyNote(open))
   if (refused.length === 0) return
   io.err(`refused ${refused.length}:`)

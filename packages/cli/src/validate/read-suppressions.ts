@@ -15,7 +15,7 @@ export async function readSuppressions(file: string, io: Io): Promise<readonly S
   const suppressions = items.map((item, index) => suppressionOf(item, `${file}, entry ${index + 1}`))
   const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
   for (const { id, until } of suppressions) {
-    if (until < today) io.err(`${file}: the suppression of ${id} held until ${until}`)
+    if (until < today) io.err(`${file}: the suppression of ${id} expired on ${until}`)
   }
   return suppressions
 }
@@ -33,7 +33,7 @@ function listIn(text: string, file: string): readonly unknown[] {
   } catch (cause) {
     throw new OperationError('parameter-value', `${file} is not JSON.`, { cause })
   }
-  throw new OperationError('parameter-value', `${file} holds no JSON array of suppressions.`)
+  throw new OperationError('parameter-value', `${file} does not contain a JSON array of suppressions.`)
 }
 
 const MEMBERS = new Set(['id', 'at', 'reason', 'until'])

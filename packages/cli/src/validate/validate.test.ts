@@ -156,7 +156,7 @@ describe('findings that are accepted', () => {
     expect(status).toBe(1)
     expect(out).toContain('[unknown-property]')
     expect(out).toContain('[suppression-expired]')
-    expect(err).toContain('the suppression of unknown-property held until 2020-12-31')
+    expect(err).toContain('the suppression of unknown-property expired on 2020-12-31')
   })
 
   test.each([

@@ -191,5 +191,7 @@ function lateOnes({ long, short }: Line, eachMs: number): readonly (readonly [Wa
 }
 
 function throttled(ms: number): OperationError {
-  return new OperationError('throttled', 'Too many long operations at once.', { retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) })
+  return new OperationError('throttled', 'Too many long operations at the same time.', {
+    retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)),
+  })
 }

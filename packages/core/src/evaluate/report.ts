@@ -4,17 +4,18 @@ import type {
   MeasureReportGroup,
   MeasureReportGroupPopulation,
   MeasureReportGroupStratifier,
+  MeasureReportGroupStratifierStratum,
+  MeasureReportGroupStratifierStratumComponent,
+  Quantity,
 } from 'fhir/r4.js'
 import { formatCanonical } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
-import { objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { objectAt, stringAt, type JsonObject, isObject } from '../json/index.js'
 import { conceptOf } from './concept.js'
 import type { GroupCounts, Scope } from './languages/index.js'
-import type { GroupPlan, MeasurePlan, Stratifier } from './measure-plan.js'
+import type { GroupPlan, MeasurePlan, Stratifier, StratifierCriterion } from './measure-plan.js'
 import { memberLists, type MemberLists } from './member-lists.js'
-import { scoreOf } from './score.js'
-import { valuesOf } from './stratum-values.js'
-import type { Stratum } from './stratum.js'
+import type { Stratum, StratumValue } from './stratum.js'
 import type { Tally } from './tally.js'
 
 /** Everything that a report says. */
@@ -96,4 +97,39 @@ interface Head {
 function headOf(head: Head): { id?: string; code?: CodeableConcept } {
   const code = conceptOf(head.code)
   return { ...(head.id !== undefined && { id: head.id }), ...(code !== undefined && { code }) }
+}
+
+/** Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring or with nothing to divide by. */
+function scoreOf({ scoring, populations }: GroupPlan, counts: readonly number[]): number | undefined {
+  if (scoring !== 'proportion' && scoring !== 'ratio') return undefined
+  const count = (kind: string): number => counts[populations.findIndex((population) => population.kinds.includes(kind))] ?? 0
+  const above = count('numerator') - count('numerator-exclusion')
+  const below = count('denominator') - count('denominator-exclusion') - count('denominator-exception')
+  return below > 0 ? above / below : undefined
+}
+
+/** Of R5, where the value of a stratum may be an amount. */
+const VALUE_EXTENSION = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-MeasureReport.group.stratifier.stratum.value'
+
+/** What a stratum of a report says of its values. */
+function valuesOf(
+  { criteria, byComponents }: Stratifier,
+  { values = [] }: Stratum,
+): Pick<MeasureReportGroupStratifierStratum, 'component' | 'extension' | 'value'> {
+  if (byComponents) return { component: values.map((value, index) => componentOf(value, criteria[index]?.code)) }
+  const [only] = values
+  if (only === undefined) return {}
+  const value = conceptOf(only.concept)
+  return {
+    ...(isQuantity(only.quantity) && { extension: [{ url: VALUE_EXTENSION, valueQuantity: only.quantity }] }),
+    ...(value !== undefined && { value }),
+  }
+}
+
+function componentOf({ concept }: StratumValue, code: StratifierCriterion['code']): MeasureReportGroupStratifierStratumComponent {
+  return { code: conceptOf(code) ?? {}, value: conceptOf(concept) ?? {} }
+}
+
+function isQuantity(value: unknown): value is Quantity {
+  return isObject(value)
 }

@@ -81,7 +81,7 @@ function entryWriter(scope: TerminologyScope, style: EntryStyle): EntryWriter {
     const entry = entryOf(segment, concept, style)
     bytes += lengthOf(entry)
     if (bytes > maxAnswerBytes) {
-      throw new OperationError('too-costly', `The expansion would be longer than ${maxAnswerBytes} bytes; ask for it in pages with count.`)
+      throw new OperationError('too-costly', `The expansion would be longer than ${maxAnswerBytes} bytes; page it with count.`)
     }
     return entry
   }

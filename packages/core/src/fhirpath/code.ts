@@ -37,7 +37,7 @@ export function codeOfConstant(items: Items): Code {
 function truthOf(items: Items): boolean | undefined {
   const [item] = items
   if (item === undefined) return undefined
-  if (items.length > 1) throw evaluationProblem(`one truth is needed where there are ${items.length} items`)
+  if (items.length > 1) throw evaluationProblem(`a single Boolean is needed, but there are ${items.length} items`)
   if (typeof item === 'boolean') return item
   return isNode(item) && typeof item.value === 'boolean' ? item.value : true
 }

@@ -43,7 +43,7 @@ function compareObjects(left: SystemValue, right: SystemValue, convert: UnitConv
 }
 
 function single(items: Items): SystemValue {
-  if (items.length > 1) throw evaluationProblem(`one value is needed where there are ${items.length} items`)
+  if (items.length > 1) throw evaluationProblem(`a single value is needed, but there are ${items.length} items`)
   return orderable(items[0])
 }
 

@@ -110,7 +110,7 @@ function not(truth: boolean | undefined): boolean | undefined {
 
 function isMember(scope: Scope, element: Items, collection: Items): boolean | undefined {
   if (element.length === 0) return undefined
-  if (element.length > 1) throw evaluationProblem(`membership needs one item where there are ${element.length}`)
+  if (element.length > 1) throw evaluationProblem(`membership needs a single item, but there are ${element.length}`)
   spend(scope.run, collection.length)
   const convert = scope.run.context.host?.convertUnit
   return collection.some((item) => equal1(element[0], item, convert) === true)

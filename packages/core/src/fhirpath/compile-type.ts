@@ -23,7 +23,7 @@ export function isOfType(operand: Code, type: TypeSpecifier, model: TypeModel): 
   return codeOfTruth((scope) => {
     const items = operand.items(scope)
     const [item] = items
-    if (items.length > 1) throw evaluationProblem(`'is' needs one item where there are ${items.length}`)
+    if (items.length > 1) throw evaluationProblem(`'is' needs a single item, but there are ${items.length}`)
     return item === undefined ? undefined : test(item)
   })
 }

@@ -86,7 +86,7 @@ function readPlain(source: string, at: number): Read {
   const name = matchAt(NAME, source, at)
   if (name !== undefined) return { token: { kind: 'name', text: name, at }, end: at + name.length }
   const symbol = matchAt(SYMBOL, source, at)
-  if (symbol === undefined) throw syntaxProblem('there is a character that begins nothing', source, at)
+  if (symbol === undefined) throw syntaxProblem('unexpected character', source, at)
   return { token: { kind: 'symbol', text: symbol, at }, end: at + symbol.length }
 }
 
@@ -111,14 +111,14 @@ function readVariable(source: string, at: number): Read {
 function readSpecial(source: string, at: number): Read {
   const name = matchAt(NAME, source, at + 1)
   if (name !== 'this' && name !== 'index' && name !== 'total') {
-    throw syntaxProblem('after $ there may be this, index or total', source, at)
+    throw syntaxProblem('$ must be followed by this, index or total', source, at)
   }
   return { token: { kind: 'special', text: name, at }, end: at + 1 + name.length }
 }
 
 function readTemporal(source: string, at: number): Read {
   const text = matchAt(TEMPORAL, source, at)
-  if (text === undefined) throw syntaxProblem('after @ there is no date or time', source, at)
+  if (text === undefined) throw syntaxProblem('@ must be followed by a date or time', source, at)
   const kind = text.startsWith('@T') ? 'time' : text.includes('T') ? 'dateTime' : 'date'
   return { token: { kind, text: text.slice(1), at }, end: at + text.length }
 }

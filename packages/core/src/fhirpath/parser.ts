@@ -36,7 +36,7 @@ export function parseFhirPath(source: string): Ast {
   if (state.tokens.length > MAX_NODES) throw budgetProblem(`${MAX_NODES} tokens in an expression`)
   const ast = parseExpression(state, 0)
   const rest = peek(state)
-  if (rest.kind !== 'end') throw syntaxProblem('the expression does not end here', source, rest.at)
+  if (rest.kind !== 'end') throw syntaxProblem('unexpected text after the expression', source, rest.at)
   return ast
 }
 

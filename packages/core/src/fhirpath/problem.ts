@@ -12,5 +12,5 @@ export function evaluationProblem(reason: string): OperationError {
 
 /** The error for an expression or evaluation beyond a limit. */
 export function budgetProblem(limit: string): OperationError {
-  return new OperationError('fhirpath-budget', `The FHIRPath evaluation goes beyond the limit of ${limit}.`)
+  return new OperationError('fhirpath-budget', `The FHIRPath evaluation exceeds the limit of ${limit}.`)
 }

@@ -17,7 +17,7 @@ export function* parseInPieces(text: string, piece: number = PIECE): Work<unknow
   const start = afterSpace(text, 0)
   if (text.length <= piece || !isOpening(text.charCodeAt(start))) return parsed(text)
   const { value, end } = yield* container({ text, piece, depth: 1 }, start)
-  if (afterSpace(text, end) < text.length) throw new SyntaxError('There is more after the value.')
+  if (afterSpace(text, end) < text.length) throw new SyntaxError('There is unexpected text after the value.')
   return value
 }
 

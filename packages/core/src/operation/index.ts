@@ -1,4 +1,5 @@
 export {
+  storedInstance,
   TERMINOLOGY_NEEDS,
   type Action,
   type Operation,
@@ -7,4 +8,3 @@ export {
   type OperationRequest,
   type OperationResponse,
 } from './operation.js'
-export { storedInstance } from './stored-instance.js'

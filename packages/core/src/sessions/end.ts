@@ -127,7 +127,7 @@ async function userChange(services: SessionServices, sub: string, change: () => 
   services.known.forget()
   const changed = await change()
   services.known.forget()
-  if (changed === undefined) throw new OperationError('not-found', `No user with the subject ${quoted(sub)}.`)
+  if (changed === undefined) throw new OperationError('not-found', `There is no user with the subject ${quoted(sub)}.`)
 }
 
 function auditOf(

@@ -1,9 +1,8 @@
 import { codeOfItems, codeOfTruth, type Code } from '../code.js'
-import type { LinearRegex } from '../../regex/index.js'
+import { type LinearRegex, compileRegex } from '../../regex/index.js'
 import { NOTHING, type Items } from '../item.js'
-import { spend } from '../scope.js'
+import { spend, type Scope } from '../scope.js'
 import { integerArgument, itemsFunction, textArgument, textFunction, type Call, type FunctionDefinition } from './definition.js'
-import { patternOf } from './pattern.js'
 
 /** Functions of text. @see https://hl7.org/fhirpath/N1/#string-manipulation */
 export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
@@ -81,4 +80,18 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
     spend(scope.run, costOf(regex, text) + ((text.length * (by.length + 1)) >> 3))
     return [regex.pattern === '' ? text : regex.replaceAll(text, by)]
   })
+}
+
+/**
+ * The regular expression that an argument gives, compiled again only when its text changes; `undefined` when the argument is empty.
+ * FHIRPath's dot matches line ends.
+ */
+function patternOf(argument: Code | undefined): (scope: Scope) => LinearRegex | undefined {
+  let last: { readonly text: string; readonly regex: LinearRegex } | undefined
+  return (scope) => {
+    const text = textArgument('matches', argument?.items(scope))
+    if (text === undefined) return undefined
+    if (last?.text !== text) last = { text, regex: compileRegex(text, { dotAll: true }) }
+    return last.regex
+  }
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
@@ -10,6 +10,10 @@ import { prepare } from '../load/prepare.js'
 import { reportLoad, reportProgress } from '../load/report.js'
 import { filesIn } from '../load/sources.js'
 import { wholeNumber, wordsOption } from './options.js'
+import { isResourceType } from 'fhir-ops/storage'
+import { resourceTypes } from 'fhir-ops/internal/storage'
+import { counted } from '../text.js'
+import { exportResources, folder, lines } from '../export/export-resources.js'
 
 interface LoadCommandOptions {
   readonly storage: string
@@ -31,8 +35,8 @@ export function loadCommand(io: Io): Command {
     .argument('<paths...>', 'JSON, Bundle or NDJSON files (also .gz), FHIR packages (.tgz), or folders of them')
     .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
     .addOption(wordsOption())
-    .option('--resume', 'leave alone what is stored already with the same content, to go on with a load that was aborted')
-    .option('--threads <n>', 'threads that index, beside the one that reads; with 0 that one does', wholeNumber(0, MAX_THREADS), THREADS)
+    .option('--resume', 'skip resources that are already stored with the same content, for example to resume an aborted load')
+    .option('--threads <n>', 'number of indexing threads; with 0 the reading thread indexes', wholeNumber(0, MAX_THREADS), THREADS)
     .addHelpText('after', '\nExample:\n  fhir-ops load packages/cli/sample --storage sqlite:content.db')
     .action((paths: readonly string[], options: LoadCommandOptions) => loadInto(paths, options, io))
 }
@@ -41,7 +45,7 @@ async function loadInto(paths: readonly string[], options: LoadCommandOptions, i
   if (options.storage === 'memory')
     throw new OperationError(
       'parameter-value',
-      'What is loaded into memory is gone when the command ends: name another storage, or use --load of serve.',
+      'The content of memory storage is lost when the command ends: name another storage, or use serve --load.',
     )
   // Before the storage is opened: a name that is wrong makes no file.
   await filesIn(paths)
@@ -90,3 +94,48 @@ async function loadWith(
 
 /** One that it works on, and one that waits. */
 const BATCHES_PER_THREAD = 2
+
+interface ExportCommandOptions {
+  readonly storage: string
+  readonly type?: readonly string[]
+  readonly since?: number
+  readonly out?: string
+}
+
+/** `fhir-ops export`. */
+export function exportCommand(io: Io): Command {
+  return new Command('export')
+    .description('Write the resources of a storage as NDJSON, with their versions and times, which `load` passes over.')
+    .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
+    .option('--type <type>', 'only this type; repeatable', resourceType)
+    .option('--since <instant>', 'only what was written at this time or later, such as 2026-01-31T00:00:00Z', instant)
+    .option('--out <folder>', 'write a file <Type>.ndjson for each type, instead of printing all')
+    .addHelpText('after', '\nExample:\n  fhir-ops export --storage sqlite:content.db --out ./exported')
+    .action((options: ExportCommandOptions) => exportFrom(options, io))
+}
+
+async function exportFrom({ storage, type: types = resourceTypes(), since, out }: ExportCommandOptions, io: Io): Promise<void> {
+  if (storage === 'memory') throw new OperationError('parameter-value', 'There is nothing in memory to export: name another storage.')
+  const engine = await openEngine({ storage }, io)
+  try {
+    const sink = out === undefined ? lines(io.out) : await folder(out)
+    const counts = await exportResources(engine.ctx.storage, { types, since, sink })
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    io.err(
+      `exported ${counted(total, 'resource')}${counts.size > 0 ? ` (${[...counts].map(([type, count]) => `${type} ${count}`).join(', ')})` : ''}`,
+    )
+  } finally {
+    await engine.close()
+  }
+}
+
+function resourceType(text: string, before: readonly string[] = []): readonly string[] {
+  if (!isResourceType(text)) throw new InvalidArgumentError('It must be a resource type of R4, or Bot.')
+  return [...before, text]
+}
+
+function instant(text: string): number {
+  const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw new InvalidArgumentError('It must be a date, or a time with seconds and zone.')
+  return time
+}
