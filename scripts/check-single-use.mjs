@@ -11,7 +11,6 @@ const UNCOUNTED = new Set(['bench', 'conformance'])
 
 /** Short files of one use that are right as they are, each with its reason. */
 const REASONS = new Map([
-  ['Every file of the prelude is one thing that a realm gets; this is Math.random from a seed.'],
   ['packages/cli/src/runtime-problem.ts', 'Tested apart from main.ts, which runs when it is imported.'],
   [
     'packages/core/src/validate/rules/extension/unknown-extensions.ts',
