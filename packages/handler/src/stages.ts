@@ -2,7 +2,6 @@ import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isResourceType } from 'fhir-ops/storage'
-import { paced } from 'fhir-ops/internal/work'
 import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
 import { emptyAnswer } from './http/answer.js'
@@ -100,7 +99,7 @@ async function parseBody(server: Server, exchange: Exchange): Promise<void> {
   const { request, route, bytes, ctx } = exchange
   if (route === undefined || bytes === undefined) return
   const limits = bodyLimits(server, maxBytesOf(server, exchange))
-  exchange.body = await paced(parsingBody(request, { kind: route.body, bytes, limits }), createPace(ctx))
+  exchange.body = await createPace(ctx).run(parsingBody(request, { kind: route.body, bytes, limits }))
 }
 
 function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {

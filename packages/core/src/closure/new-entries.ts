@@ -79,7 +79,7 @@ async function additionIn(provider: CodeSystemProvider, { old, concepts, pace }:
   const [oldPlaces, allPlaces] = [placesIn(provider, [...before]), placesIn(provider, [...before, ...fresh])]
   const entries: Omit<ClosureEntry, 'since'>[] = []
   for (const place of fresh) {
-    if (pace.due()) await pace.pause()
+    await pace.step()
     for (const above of allPlaces.above(place)) if (above !== place) entries.push(row(provider, place, above))
     for (const below of oldPlaces.below(place)) entries.push(row(provider, below, place))
   }

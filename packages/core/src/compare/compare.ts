@@ -19,7 +19,7 @@ import {
   type ValueSetPlan,
   type VersionRules,
 } from '../terminology/index.js'
-import { mapped, paced, type Work } from '../work/index.js'
+import { mapped, type Work } from '../work/index.js'
 import { compareDefinitions, type VersionPolicy } from './compare-definitions.js'
 import {
   comparisonStep,
@@ -95,7 +95,7 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
     const defined = compareDefinitions(...plans, { rules: scope.rules, policy, explain: ctx.explain })
     performedExpansion = defined === undefined
     ctx.explain?.step(definitionsStep(!performedExpansion))
-    const overlap = defined ?? (await paced(expandedOverlap(scope, plans, policy), scope.pace))
+    const overlap = defined ?? (await scope.pace.run(expandedOverlap(scope, plans, policy)))
     const relationship = relationshipOf(overlap)
     const message = messageOf(relationship, [nameOf(valueSets[0]), nameOf(valueSets[1])])
     const codes = performedExpansion && relationship === 'same' ? undefined : overlap.codes

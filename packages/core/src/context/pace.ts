@@ -20,10 +20,6 @@ export interface Pace {
   run<T>(work: Work<T>): Promise<T>
   /** For work that cannot be awaited. @throws {OperationError} `aborted` or `computation-timeout`. */
   check(): void
-  /** True when others must run: `await pause()` then. For work that counts its own steps. */
-  due(): boolean
-  /** Lets other work run, then checks. */
-  pause(): Promise<void>
 }
 
 /** What a pace watches over. */
@@ -76,8 +72,6 @@ export function createPace(options: PaceOptions): Pace {
       }
     },
     check: () => checkpoint(options),
-    due: () => !look(),
-    pause,
   }
 }
 

@@ -33,7 +33,7 @@ export async function pageEntries(
   for (const match of await wantedMatches(scope, segments, { input, style, filtered })) {
     if (entries.length >= most) break
     entries.push(writer(match))
-    if (scope.pace.due()) await scope.pace.pause()
+    await scope.pace.step()
   }
   return entries
 }
@@ -53,7 +53,7 @@ export async function* streamedEntries(
   for (const { segment, concept } of matches) {
     if (left-- <= 0) return
     yield entryOf(segment, concept, style)
-    if (pace.due()) await pace.pause()
+    await pace.step()
   }
 }
 
@@ -111,7 +111,7 @@ async function nestedEntries(writer: EntryWriter, segment: Segment, pace: Pace):
     const siblings = open.at(-1)?.contains ?? roots
     siblings.push({ ...writer({ segment, concept }), contains })
     open.push({ concept, contains })
-    if (pace.due()) await pace.pause()
+    await pace.step()
   }
   return roots
 }

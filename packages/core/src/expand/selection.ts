@@ -18,7 +18,6 @@ import {
   type UsedDefinitions,
   type ValueSetPlan,
 } from '../terminology/index.js'
-import { paced } from '../work/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
 import { EXPAND_INPUT, type ExpandInput } from './input.js'
 import { matching } from './text-filter.js'
@@ -66,9 +65,9 @@ async function wantedSegments(
   if (activeOnly !== true && excludeNotForUI !== true) return segments
   const wanted: Segment[] = []
   for (const segment of segments) {
-    if (pace.due()) await pace.pause()
-    const active = activeOnly === true ? await paced(activeCodes(segment), pace) : segment
-    wanted.push(excludeNotForUI === true ? await paced(selectableCodes(active), pace) : active)
+    await pace.step()
+    const active = activeOnly === true ? await pace.run(activeCodes(segment)) : segment
+    wanted.push(excludeNotForUI === true ? await pace.run(selectableCodes(active)) : active)
   }
   return wanted
 }
@@ -78,7 +77,7 @@ async function matchingSegments(
   segments: readonly Segment[],
   { filter = '', tolerateTypo }: ExpandInput,
 ): Promise<readonly Segment[]> {
-  for (const { provider } of segments) await paced(listable(provider).buildTexts(), pace)
+  for (const { provider } of segments) await pace.run(listable(provider).buildTexts())
   const found = segments.map((segment) => matching(segment, filter))
   if (tolerateTypo !== true || found.some(({ codes }) => codes.count() > 0)) return found
   return nearlyMatching(pace, segments, filter)

@@ -15,7 +15,7 @@ import {
   type Segment,
   type TerminologyScope,
 } from '../terminology/index.js'
-import { paced, type Work } from '../work/index.js'
+import type { Work } from '../work/index.js'
 import { bestMatches, type BestQuestion } from './best-matches.js'
 
 /** The codes of a segment in which every word of the filter starts a word. */
@@ -56,9 +56,9 @@ export async function firstMatches({ pace }: TerminologyScope, segments: readonl
   const found: RankedMatch[] = []
   for (const segment of segments) {
     const order = orderFor(segment, languages)
-    const best = order && (await paced(bestMatches(order, segment.codes, { ...questionOf(segment), most: end }), pace))
+    const best = order && (await pace.run(bestMatches(order, segment.codes, { ...questionOf(segment), most: end })))
     if (best !== undefined && segments.length === 1) return best.slice(skip).map((concept) => ({ segment, concept }))
-    for (const match of await paced(ranked(segment, best ?? conceptsOf(segment), languages), pace)) found.push(match)
+    for (const match of await pace.run(ranked(segment, best ?? conceptsOf(segment), languages))) found.push(match)
   }
   return found.sort((a, b) => compareKeys(a.key, b.key)).slice(skip, end)
 }

@@ -20,7 +20,7 @@ export async function nearlyMatching(pace: Pace, segments: readonly Segment[], f
       const earlier = found.filter(({ provider }) => provider === segment.provider)
       const rest = earlier.reduce((codes, other) => andNot(codes, other.codes), match.codes)
       if (rest.count() > 0) found.push(withCodes(match, rest))
-      if (pace.due()) await pace.pause()
+      await pace.step()
     }
   }
   return found

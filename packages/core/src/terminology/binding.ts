@@ -6,7 +6,7 @@ import { terminologyScope } from './scope.js'
 import { definedValueSet } from './value-set/value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
-import { finished, paced } from '../work/index.js'
+import { finished } from '../work/index.js'
 import { membershipIn, type MembershipQuestion } from './value-set/membership.js'
 import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set/plan.js'
 import { preparedFilters } from './value-set/selection.js'
@@ -58,7 +58,7 @@ async function memberTest(ctx: OperationContext, canonical: string): Promise<Mem
   try {
     const scope = await terminologyScope(ctx, { supplements: demandedSupplements(found.resource) })
     const plan = await makePlan(scope, definedValueSet(ctx.cache, found))
-    await paced(preparedFilters(plan, scope.rules), scope.pace)
+    await scope.pace.run(preparedFilters(plan, scope.rules))
     return testOf({ scope, options: { trustLists: true } }, plan)
   } catch (error) {
     if (isUnusable(error)) return CANNOT_TELL

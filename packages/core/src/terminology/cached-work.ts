@@ -1,7 +1,7 @@
 import type { Definition } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
-import { paced, type Work } from '../work/index.js'
+import type { Work } from '../work/index.js'
 import { createMarks, type Marks } from './memo.js'
 
 /** A kind of thing that takes long to make from a definition. */
@@ -32,12 +32,12 @@ export function longKind<T extends object>(kind: LongKind<T>): CachedKind<T> {
  * time wait for the same one. Of a definition without key it is made for every call, and never shared.
  */
 export function cachedWork<T extends object>(ctx: OperationContext, kind: CachedKind<T>, definition: Definition): Promise<T> {
-  if (definition.key === undefined) return paced(makeOf(kind, definition), createPace(ctx))
+  if (definition.key === undefined) return createPace(ctx).run(makeOf(kind, definition))
   const key = `${kind.name} ${definition.key}`
   const found = ctx.cache.get(key)
   if (found !== undefined && kind.pending.has(found)) return found.made
   // It is made for everybody, so it ends neither with this request nor with its time.
-  const pending = kind.pending.mark({ made: paced(makeOf(kind, definition), createPace({ scheduler: ctx.scheduler })) })
+  const pending = kind.pending.mark({ made: createPace({ scheduler: ctx.scheduler }).run(makeOf(kind, definition)) })
   ctx.cache.set(key, pending, 1)
   return pending.made.then((made) => {
     ctx.cache.set(key, pending, kind.bytes(made))

@@ -101,7 +101,7 @@ async function indexesOf(ctx: OperationContext, definitions: readonly Definition
   const pace = createPace(ctx)
   const indexes: MapIndex[] = []
   for (const definition of definitions) {
-    if (pace.due()) await pace.pause()
+    await pace.step()
     indexes.push(await mapIndex(ctx, definition))
   }
   return indexes

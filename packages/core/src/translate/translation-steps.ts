@@ -2,7 +2,6 @@ import { quoted } from '../errors/index.js'
 import type { Explain, ExplanationReason, ExplanationStep } from '../explain/index.js'
 import { stringAt } from '../json/index.js'
 import { nearestOf } from '../terminology/index.js'
-import { paced } from '../work/index.js'
 import type { Pace } from '../context/index.js'
 import type { Direction, MapIndex, Mapping } from './map-index.js'
 import type { UnmappedRule } from './mapping.js'
@@ -94,7 +93,7 @@ export async function explainGroup(explain: Explain, pace: Pace, { code, found, 
     text: `The group does not map ${quoted(code.code)}.`,
   })
   if (!explain.wantsNearest()) return
-  const near = await paced(nearestOf(code.code, candidatesIn(group.direction)), pace)
+  const near = await pace.run(nearestOf(code.code, candidatesIn(group.direction)))
   explain.nearest(near.map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })))
 }
 

@@ -1,7 +1,6 @@
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isOfVersion } from '../terminology/index.js'
-import { paced } from '../work/index.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
 import { dependenciesMet, factsOf, mappingMatch, unmappedRule, type Facts } from './mapping.js'
 import { currentMap } from './maps.js'
@@ -79,11 +78,11 @@ async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceC
   const { explain } = walk.ctx
   const asked = codes.filter((code) => fitsVersion(code, direction))
   if (explain !== undefined) explainPassedCodes(explain, group, { codes, asked })
-  if (asked.length > 0 && direction.build !== undefined) await paced(direction.build(), walk.pace)
+  if (asked.length > 0 && direction.build !== undefined) await walk.pace.run(direction.build())
   const rest: SourceCode[] = []
-  if (walk.pace.due()) await walk.pace.pause()
+  await walk.pace.step()
   for (const code of asked) {
-    if (walk.pace.due()) await walk.pace.pause()
+    await walk.pace.step()
     const found = direction.find(code.code)
     const mappings = found.filter(({ target }) => applies(walk, target))
     if (explain !== undefined) await explainGroup(explain, walk.pace, { ...group, code, found, applied: mappings })

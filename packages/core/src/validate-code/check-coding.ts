@@ -12,7 +12,6 @@ import {
   type TerminologyScope,
   type ValueSetPlan,
 } from '../terminology/index.js'
-import { paced } from '../work/index.js'
 import { conceptFindings, type ConceptFindings } from './check-concept.js'
 import { explainDisplay } from './check-display.js'
 import { relativeSystem, unknownCode, unusableSystem, versionFindings, type VersionFindings } from './check-system.js'
@@ -58,8 +57,8 @@ async function systemsWith({ scope, plan, input }: CodingCheck, coding: GivenCod
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
   const systems: string[] = []
   for (const system of new Set(parts.flatMap(({ family }) => family?.url ?? []))) {
-    if (scope.pace.due()) await scope.pace.pause()
-    const { state } = await paced(membershipIn({ scope, code: { ...coding, system }, options }, plan), scope.pace)
+    await scope.pace.step()
+    const { state } = await scope.pace.run(membershipIn({ scope, code: { ...coding, system }, options }, plan))
     if (state === 'in') systems.push(system)
   }
   return systems
@@ -74,7 +73,7 @@ async function checkInSystem(check: CodingCheck, coding: CodingOfSystem): Promis
   const family = await scope.family(coding.system)
   await preparedChoice(family, { value: coding.version, rules: scope.rules })
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
-  const membership = await paced(membershipIn({ scope, code: coding, options }, plan), scope.pace)
+  const membership = await scope.pace.run(membershipIn({ scope, code: coding, options }, plan))
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
   const about = codeFindings(check, coding, { provider, membership })
   if (input.membershipOnly === true) return { coding, ...membershipAlone(coding, membership), provider, findings: about.findings }

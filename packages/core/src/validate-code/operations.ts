@@ -148,7 +148,7 @@ interface OneValidation {
 /** A validation that fails, or that comes after the time limit, is answered by its error, and the others go on. */
 async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
   try {
-    if (pace.due()) await pace.pause()
+    await pace.step()
     pace.check()
     const own = parametersOf(resource ?? {})
     const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))

@@ -49,7 +49,7 @@ async function validation(ctx: OperationContext, input: LooseValueSetInput): Pro
   if (missing !== undefined) return withoutImport(value, missing)
   const results: CodingResult[] = []
   for (const coding of value.codings) {
-    if (scope.pace.due()) await scope.pace.pause()
+    await scope.pace.step()
     results.push(await checkCoding(check, coding))
   }
   return answer(check, results)

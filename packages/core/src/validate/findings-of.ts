@@ -3,7 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
-import { paced } from '../work/index.js'
+import type { Work } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
 import { baseTypesOf } from './definitions/kept-answers.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
@@ -138,20 +138,25 @@ function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
   const tasks: (() => Promise<void>)[] = []
   const lastTasks: (() => Promise<void>)[] = []
   let steps = 0
-  const breaks = {
-    due: () => {
-      steps = 0
-      return pace.due()
-    },
-    pause: () => pace.pause(),
+  const turn = (): Promise<void> | undefined => {
+    steps = 0
+    return pace.step()
+  }
+  const run = async <T>(work: Work<T>): Promise<T> => {
+    for (;;) {
+      const next = work.next()
+      if (next.done === true) return next.value
+      const wait = turn()
+      if (wait !== undefined) await wait
+    }
   }
   const step = (): void => {
     if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
   }
   const done = async (task: Task): Promise<void> => {
     const work = task()
-    if (work !== undefined) await ('next' in work ? paced(work, breaks) : work)
-    if (breaks.due()) await breaks.pause()
+    if (work !== undefined) await ('next' in work ? run(work) : work)
+    await turn()
   }
   const into =
     (list: (() => Promise<void>)[]) =>
@@ -164,11 +169,8 @@ function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
       later: into(tasks),
       atEnd: into(lastTasks),
       step,
-      turn: () => {
-        steps = 0
-        return pace.step()
-      },
-      run: (work) => paced(work, breaks),
+      turn,
+      run,
       isDue: () => steps > STEPS_IN_ONE_GO,
     },
     finish: async () => {

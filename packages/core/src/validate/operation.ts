@@ -3,7 +3,6 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt } from '../json/index.js'
 import { storedInstance, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
 import type { StoredResource } from '../storage/index.js'
-import { paced } from '../work/index.js'
 import { UPDATE_ID, UPDATE_VERSION } from './finding-kinds.js'
 import { readRequest, type ValidateMode, type ValidateRequest } from './input.js'
 import { OPTIONS_HEADER } from './options-header.js'
@@ -28,7 +27,7 @@ export const validateOperation: Operation = {
 }
 
 async function run(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const asked = await paced(readRequest(request), createPace(ctx))
+  const asked = await createPace(ctx).run(readRequest(request))
   const findings = await checkMode(ctx, request, asked)
   if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
   const { source, profiles, places, bestPractice, refuse, level } = asked

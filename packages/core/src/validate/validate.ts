@@ -8,7 +8,6 @@ import {
 } from '../context/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
-import { paced } from '../work/index.js'
 import { findingsOf, type Asked } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
 import { positionsIn } from './run/finding-sink.js'
@@ -115,7 +114,7 @@ function isAtLeast(level: FindingLevel, { severity }: Finding): boolean {
 }
 
 async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): Promise<JsonSource> {
-  if (typeof resource === 'string') return paced(readJsonSource(resource, { positions: places === true }), createPace(ctx))
+  if (typeof resource === 'string') return createPace(ctx).run(readJsonSource(resource, { positions: places === true }))
   if (isSource(resource)) return resource
   return { text: '', start: 0, value: resource, repairs: [], numberText: () => undefined, positions: new Map() }
 }

@@ -1,1 +1,1 @@
-export { finished, mapped, paced, sharedWork, type Breaks, type Work } from './work.js'
+export { finished, mapped, sharedWork, type Work } from './work.js'

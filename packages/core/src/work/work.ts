@@ -9,21 +9,6 @@ export function finished<T>(work: Work<T>): T {
   }
 }
 
-/** Says when others are to run, and lets them. */
-export interface Breaks {
-  due(): boolean
-  pause(): Promise<void>
-}
-
-/** Does the work while other work runs in between. @throws {OperationError} as `pause`. */
-export async function paced<T>(work: Work<T>, breaks: Breaks): Promise<T> {
-  for (;;) {
-    const step = work.next()
-    if (step.done === true) return step.value
-    if (breaks.due()) await breaks.pause()
-  }
-}
-
 /** What `change` makes of each item, one after the other. */
 export function* mapped<T, R>(items: Iterable<T>, change: (item: T) => Work<R>): Work<readonly R[]> {
   const changed: R[] = []

@@ -8,7 +8,7 @@ import { parseSearch } from 'fhir-ops/search'
 import { searchTypesOf } from 'fhir-ops/internal/search'
 import { isResourceType, storedResource } from 'fhir-ops/storage'
 import { puttingResource } from 'fhir-ops/internal/storage'
-import { paced, type Work } from 'fhir-ops/internal/work'
+import type { Work } from 'fhir-ops/internal/work'
 import { authorize, type Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 import { checkLength } from '../http/body-bytes.js'
@@ -69,7 +69,7 @@ async function search(service: Service, { ctx, caller }: Exchange, query: string
 
 async function write(service: Service, { ctx, caller }: Exchange, given: JsonObject): Promise<JsonObject> {
   const pace = createPace(ctx)
-  const resource = await paced(heldLikeBody(given, service.limits), pace)
+  const resource = await pace.run(heldLikeBody(given, service.limits))
   const type = stringAt(resource, 'resourceType') ?? ''
   checkType(type)
   const named = stringAt(resource, 'id')
@@ -77,7 +77,7 @@ async function write(service: Service, { ctx, caller }: Exchange, given: JsonObj
   authorize(caller, named === undefined ? { action: 'create', type } : { action: 'update', type, id })
   await checkValid(service, ctx, { type, source: resource })
   const put = { type, id, source: resource, ifVersion: named === undefined ? null : undefined }
-  const entry = await paced(puttingResource(put, service.indexer), pace)
+  const entry = await pace.run(puttingResource(put, service.indexer))
   const [result] = await ctx.storage.write([entry])
   if (result === undefined) throw new TypeError('The storage gave no result for a write.')
   return storedResource({ ...entry, versionId: result.versionId ?? '', lastUpdated: result.lastUpdated }).resource

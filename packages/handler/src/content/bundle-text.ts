@@ -46,7 +46,7 @@ export async function pageText(ctx: OperationContext, head: BundleHead, entries:
   const pace = createPace(ctx)
   for (const entry of entries) {
     writer.add(entry)
-    if (pace.due()) await pace.pause()
+    await pace.step()
   }
   return writer.text()
 }

@@ -1,7 +1,6 @@
 import { checkpoint, createPace } from 'fhir-ops/internal/context'
 import { outcomeOk } from 'fhir-ops/internal/errors'
 import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
-import { paced } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
 import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -11,7 +10,7 @@ import { entriesOf, type WritePlan } from './write-plan.js'
 
 /** Carries a plan out. @throws {OperationError} `version-conflict` */
 export async function carryOut(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
-  const entries = await paced(entriesOf(plan), createPace(exchange.ctx))
+  const entries = await createPace(exchange.ctx).run(entriesOf(plan))
   checkpoint(exchange.ctx)
   const results = entries.length === 0 ? [] : await exchange.ctx.storage.write(entries)
   return planAnswer(service, exchange, { plan, entries, results })

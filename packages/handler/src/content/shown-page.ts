@@ -53,7 +53,7 @@ export async function shownPage<T>({ ctx, pageOf, shows }: ShownPages<T>, { limi
 async function placesOf<T>(items: readonly T[], shows: Shows<T>, pace: Pace): Promise<readonly number[]> {
   const places: number[] = []
   for (const [at, item] of items.entries()) {
-    if (pace.due()) await pace.pause()
+    await pace.step()
     if (await shows(item)) places.push(at)
   }
   return places

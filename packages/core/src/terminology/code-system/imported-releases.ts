@@ -5,7 +5,6 @@ import { OperationError, quoted } from '../../errors/index.js'
 import { stringAt } from '../../json/index.js'
 import type { ConceptStore, StoredSystem } from '../../storage/index.js'
 import { createMarks, type Marks } from '../memo.js'
-import { paced } from '../../work/index.js'
 
 /** The imported versions of one code system. */
 export interface ImportedReleases {
@@ -33,7 +32,7 @@ export async function importedReleases(ctx: OperationContext, url: string): Prom
     has: (version) => releases.pick(version) !== undefined,
     async prepare(version) {
       const build = releases.pick(version)?.open.build
-      if (build !== undefined) await paced(build(), createPace(ctx))
+      if (build !== undefined) await createPace(ctx).run(build())
     },
     provider(version) {
       const picked = releases.pick(version)
@@ -57,7 +56,7 @@ export async function implicitDefinition(ctx: OperationContext, type: ImplicitTy
     if (named === undefined) continue
     const release = (await openReleases(ctx, system.url)).pick(named.version)
     if (release?.open.implicitResource === undefined) continue
-    if (release.open.build !== undefined) await paced(release.open.build(), createPace(ctx))
+    if (release.open.build !== undefined) await createPace(ctx).run(release.open.build())
     const resource = release.open.implicitResource(type, canonical)
     if (resource === undefined) continue
     const [url = canonical, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]

@@ -4,7 +4,7 @@ import { quoted } from '../../errors/index.js'
 import type { Explain, NearestCode } from '../../explain/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { conceptTexts, mainText } from '../concept-texts.js'
-import { paced, type Work } from '../../work/index.js'
+import type { Work } from '../../work/index.js'
 import { distancesFrom } from '../../text/index.js'
 import { foldTerm } from '../words.js'
 
@@ -31,7 +31,7 @@ export async function explainUnknownCode(explain: Explain | undefined, pace: Pac
     text: `${quoted(code)} is not a code of ${quoted(definition)}${why === undefined ? '' : `: ${why}`}.`,
   })
   if (!explain.wantsNearest()) return
-  const found = await paced(nearestOf(code, candidatesIn(provider)), pace)
+  const found = await pace.run(nearestOf(code, candidatesIn(provider)))
   explain.nearest(eachOnce(found).map((near) => nearestCode(provider, near)))
 }
 

@@ -54,7 +54,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   const inner = { scope, made, path: [...path, { key, valueSet }], owner: nameOf(valueSet) }
   const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
   const includes = inVersionOrder(await eachPlan(inner, valueSet.includes, 'include'))
-  if (scope.pace.due()) await scope.pace.pause()
+  await scope.pace.step()
   const match = expansionParameterText(valueSet.resource, 'versionsMatch')
   const plan = {
     valueSet,
@@ -89,7 +89,7 @@ async function eachPlan(
   const plans: ConceptSetPlan[] = []
   for (const [place, definition] of definitions.entries()) {
     plans.push(await conceptSetPlan(making, definition, `ValueSet.compose.${kind}[${place}]`))
-    if (making.scope.pace.due()) await making.scope.pace.pause()
+    await making.scope.pace.step()
   }
   return plans
 }

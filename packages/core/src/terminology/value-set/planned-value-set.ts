@@ -4,7 +4,7 @@ import type { OperationContext } from '../../context/index.js'
 import { demandedSupplements } from '../request-input.js'
 import { scopeOver, terminologyScope, type TerminologyScope } from '../scope.js'
 import { hasRules, type VersionRules } from '../versions.js'
-import { paced, sharedWork, type Work } from '../../work/index.js'
+import { sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
 import { membersOf, type Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
@@ -101,7 +101,7 @@ function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
 function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
   const members = async (): Promise<Members> => {
     try {
-      return await paced(kept.members(), scope.pace)
+      return await scope.pace.run(kept.members())
     } catch (error) {
       kept.giveUp()
       throw error

@@ -33,7 +33,7 @@ export function createQuestions(pace: Pace): Questions {
       const noted = open
       open = []
       for (let start = 0; start < noted.length; start += TOGETHER) {
-        if (pace.due()) await pace.pause()
+        await pace.step()
         await Promise.all(noted.slice(start, start + TOGETHER).map((fetch) => fetch()))
       }
       return noted.length > 0

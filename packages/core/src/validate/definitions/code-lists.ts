@@ -21,7 +21,7 @@ import {
   type ValueSetPlan,
 } from '../../terminology/index.js'
 import { nearest } from '../../text/index.js'
-import { finished, paced } from '../../work/index.js'
+import { finished } from '../../work/index.js'
 import { codesOfSystem } from '../run/codes-of-system.js'
 import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
@@ -35,7 +35,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
     const scope = await opened()
     return usable(async () => {
       const plan = await makePlan(scope, definition)
-      await paced(preparedFilters(plan, scope.rules), createPace(ctx))
+      await createPace(ctx).run(preparedFilters(plan, scope.rules))
       return codeListOf(scope, plan)
     })
   }

@@ -1,7 +1,7 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
-import { finished, paced, type Work } from 'fhir-ops/internal/work'
+import { finished, type Work } from 'fhir-ops/internal/work'
 import type { WritePlan } from '../write-plan.js'
 import type { Exchange } from '../../exchange.js'
 import type { Answer } from '../../http/answer.js'
@@ -47,7 +47,7 @@ export interface PlannedEntry extends PlannedWrite {
  * @throws {OperationError} `body-structure`; `too-costly` for more entries than a Bundle may have.
  */
 export function bundleParts({ limits }: Pick<Service, 'limits'>, exchange: Exchange): Promise<readonly BundlePart[]> {
-  return paced(readingParts(exchange, limits.bundleEntries), createPace(exchange.ctx))
+  return createPace(exchange.ctx).run(readingParts(exchange, limits.bundleEntries))
 }
 
 function* readingParts({ body, request }: Exchange, maxEntries: number): Work<readonly BundlePart[]> {

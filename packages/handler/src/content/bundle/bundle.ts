@@ -2,7 +2,7 @@ import { checkpoint, createPace, type Pace } from 'fhir-ops/internal/context'
 import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
-import { mapped, paced, type Work } from 'fhir-ops/internal/work'
+import { mapped, type Work } from 'fhir-ops/internal/work'
 import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
 import { criteriaText } from '../criteria.js'
 import { returnPreference } from '../preference.js'
@@ -44,7 +44,7 @@ async function runBatch(service: Service, exchange: Exchange, serve: ServePart):
   const pace = createPace(exchange.ctx)
   for (const { index, request } of await bundleParts(service, exchange)) {
     pace.check()
-    if (pace.due()) await pace.pause()
+    await pace.step()
     addEntry(response, index, await serve(request, exchange))
   }
   return fhirText(200, response.text())
@@ -174,7 +174,7 @@ async function planAll(exchange: Exchange, writes: readonly BundlePart[], plan: 
   const pace = createPace(exchange.ctx)
   for (const part of writes) {
     pace.check()
-    if (pace.due()) await pace.pause()
+    await pace.step()
     try {
       const made = await plan(part.request, exchange)
       checkDistinct(taken, made.plan)
@@ -218,10 +218,7 @@ async function writeTogether(service: Service, exchange: Exchange, { planned, mo
   const pace = createPace(exchange.ctx)
   const texts = await textsWithLinks({ service, model, pace }, planned)
   const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
-  const steps = await paced(
-    mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))),
-    pace,
-  )
+  const steps = await pace.run(mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))))
   checkAnswerSize(exchange, steps, reads)
   checkpoint(exchange.ctx)
   const results = await writeSteps(exchange, steps)

@@ -4,7 +4,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import { isResourceType } from 'fhir-ops/storage'
-import { paced, type Work } from 'fhir-ops/internal/work'
+import type { Work } from 'fhir-ops/internal/work'
 import { onlyMatch } from '../criteria.js'
 import type { Exchange } from '../../exchange.js'
 import { parseQuery } from '../../http/target.js'
@@ -34,7 +34,7 @@ export async function textsWithLinks(scope: LinkScope, planned: readonly Planned
     const found = await conditionalReferences(scope, entry)
     const relink = ({ target, isReference }: Link): string | undefined =>
       addresses.get(target) ?? (isReference ? (found.get(target) ?? addresses.get(`${own}${target}`)) : undefined)
-    texts.set(entry.part.index, await paced(relinked(entry.plan.text, model, relink), pace))
+    texts.set(entry.part.index, await pace.run(relinked(entry.plan.text, model, relink)))
   }
   return texts
 }
@@ -68,7 +68,7 @@ async function conditionalReferences(
   const note = ({ target, isReference }: Link): undefined => {
     if (isReference && /^[A-Za-z]+\?/.test(target)) asked.add(target)
   }
-  await paced(relinked(plan.text, model, note), pace)
+  await pace.run(relinked(plan.text, model, note))
   const found = new Map<string, string>()
   for (const target of asked) {
     try {

@@ -48,7 +48,7 @@ export async function countOf({ ctx, caller }: Exchange, query: SearchQuery): Pr
   let shown = 0
   for await (const match of allMatches(ctx.storage, { ...query, limit: MAX_PAGE })) {
     pace.check()
-    if (pace.due()) await pace.pause()
+    await pace.step()
     if (isShown(caller, match)) shown += 1
   }
   return shown

@@ -48,7 +48,7 @@ export function perPatientTally(ctx: OperationContext, scope: Scope): (tallyIn: 
     const tallies: Tally[] = []
     for (const id of await (ids ??= patientIds(ctx, scope))) {
       pace.check()
-      if (pace.due()) await pace.pause()
+      await pace.step()
       tallies.push(await tallyIn(scopeOfPatient(scope, id)))
     }
     return {

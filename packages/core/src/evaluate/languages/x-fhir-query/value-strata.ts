@@ -45,7 +45,7 @@ export async function valueDivider(ctx: OperationContext, criteria: readonly Cri
     for (const [population, { members = [] }] of populations.entries()) {
       for (const member of members) {
         pace.check()
-        if (pace.due()) await pace.pause()
+        await pace.step()
         const combinations = known.get(member) ?? (await readValues(member))
         known.set(member, combinations)
         for (const [key, values] of combinations) strata.membersOf(key, values)[population]?.push(member)
