@@ -142,7 +142,7 @@ exports.handler = async function (event, context) {
   return stringify(seen.flatMap((one) => (one === undefined || one === null ? [] : names.filter((name) => one[name] !== undefined))))
 }`
 
-describe('BO-20: nothing of the host is reached by', () => {
+describe('nothing of the host is reached by', () => {
   test.each(ATTEMPTS)('%s', async (_, attempt) => {
     const found = await runCode(sandbox, probe(attempt), { capabilities: { storage } }).catch((error: { code: string }) => error.code)
     // A bot that broke its own builtins may also just fail.
@@ -150,16 +150,16 @@ describe('BO-20: nothing of the host is reached by', () => {
   })
 })
 
-test('BO-20: the probe would see a name of the host', async () => {
+test('the probe would see a name of the host', async () => {
   expect(await runCode(sandbox, probe('return { process: 1, fetch: 2 }'))).toBe('["process","fetch"]')
 })
 
-test('BO-20: the globals are those of the language and the documented few', async () => {
+test('the globals are those of the language and the documented few', async () => {
   const names = await runCode(sandbox, `export const handler = () => ${JSON.stringify(HOST_NAMES)}.filter((name) => name in globalThis)`)
   expect(names).toEqual([])
 })
 
-describe('BO-20: a result that plays tricks stays data', () => {
+describe('a result that plays tricks stays data', () => {
   const globals = () => [
     Object.keys(Object.prototype),
     Object.getOwnPropertyNames(Object.prototype).length,
@@ -194,7 +194,7 @@ describe('BO-20: a result that plays tricks stays data', () => {
   })
 })
 
-describe('BO-21: no state survives a run', () => {
+describe('no state survives a run', () => {
   test.each([
     ['globals', 'globalThis.left = 1', 'typeof left'],
     ['Object.prototype', 'Object.prototype.left = 1', 'typeof ({}).left'],

@@ -74,7 +74,7 @@ const HUNGRY: readonly (readonly [string, string])[] = [
   ['process.kill', 'process.kill(process.pid, 9)'],
 ]
 
-describe('BO-30: ends with a failure at its limit, and the next bot runs', () => {
+describe('ends with a failure at its limit, and the next bot runs', () => {
   test.each(HUNGRY)('%s', async (_, body) => {
     const failure = await runCode(sandbox, `exports.handler = async (event, context) => { ${body} }`, { limits: { timeoutMs } }).then(
       (value) => value,

@@ -26,7 +26,7 @@ describe('a handler may be', () => {
   })
 })
 
-describe('BO-31: code that does not load fails', () => {
+describe('code that does not load fails', () => {
   test.each([
     ['syntax', 'export function handler( {'],
     ['empty', ''],
@@ -64,7 +64,7 @@ describe('what goes in and out', () => {
     })
   })
 
-  test('BO-08: a map of texts has no prototype, and every name in it is data', async () => {
+  test('a map of texts has no prototype, and every name in it is data', async () => {
     const input = JSON.parse('{"__proto__":"p","constructor":"c"}')
     const event = { input, contentType: 'application/x-www-form-urlencoded' }
     const code =
@@ -166,7 +166,7 @@ describe('capabilities', () => {
     await expect(waiting).rejects.toMatchObject({ code: 'bot-timeout' })
   })
 
-  test('BO-30: calls without end are stopped', async () => {
+  test('calls without end are stopped', async () => {
     await expect(run('for (;;) storage.read("Patient", "1")')).rejects.toMatchObject({ code: 'bot-too-costly' })
   })
 })

@@ -12,7 +12,7 @@ const codeOf = (run: Promise<unknown>) =>
     (error: { code: string }) => error.code,
   )
 
-describe('FT-12: when a thread is killed', () => {
+describe('when a thread is killed', () => {
   test('that run fails, no other is affected, and another thread takes its place', async () => {
     const sandbox = botSandbox({ workers: 2 })
     await Promise.all([runCode(sandbox, 'export const handler = () => 1'), runCode(sandbox, 'export const handler = () => 1')])
@@ -40,7 +40,7 @@ describe('FT-12: when a thread is killed', () => {
   })
 })
 
-test('BO-32: more bots than threads wait for each other', async () => {
+test('more bots than threads wait for each other', async () => {
   const sandbox = botSandbox({ workers: 1 })
   const runs = Array.from({ length: 12 }, (_, n) => runCode(sandbox, `export const handler = () => ${n}`))
   expect(await Promise.all(runs)).toEqual(Array.from({ length: 12 }, (_, n) => n))

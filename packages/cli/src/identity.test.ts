@@ -56,14 +56,14 @@ describe('serve --issuer', () => {
     expect((await ask('Bearer unknown')).status).toBe(401)
   })
 
-  test('BC-01 ends the sessions that the provider says have ended', async () => {
+  test('ends the sessions that the provider says have ended', async () => {
     const token = await provider.opaqueToken({ sid: 's1' })
     expect((await ask(`Bearer ${token}`)).status).toBe(200)
     await provider.endLogin('eve', 's1')
     expect((await ask(`Bearer ${token}`)).status).toBe(401)
   })
 
-  test('DP-01 takes a token that is bound to a key with a proof of it only', async () => {
+  test('takes a token that is bound to a key with a proof of it only', async () => {
     const token = await provider.opaqueToken({ jkt: await calculateJwkThumbprint(proofKey.jwk) })
     const ath = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(token))).toString('base64url')
     const dpop = await new SignJWT({ htm: 'GET', htu: `${server.url}/fhir/R4/Patient`, ath, jti: crypto.randomUUID() })

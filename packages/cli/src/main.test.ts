@@ -15,7 +15,7 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     expect([status, err]).toEqual([0, expect.not.stringContaining('EPIPE')])
   })
 
-  test.skipIf(!existsSync('/dev/full'))('FT-10: says so when its output goes to a full disk', () => {
+  test.skipIf(!existsSync('/dev/full'))('says so when its output goes to a full disk', () => {
     const call = ['-c', '"$0" "$1" expand http://hl7.org/fhir/ValueSet/administrative-gender > /dev/full', process.execPath, MAIN]
     const { status, stderr } = spawnSync('sh', call, { encoding: 'utf8' })
     expect([status, stderr]).toEqual([1, expect.stringMatching(/error: cannot write to standard output \(ENOSPC\)\.\n$/)])

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const statusOf = async (token: string): Promise<number> => (await userInfo(running, token)).status
 
-describe('BC-01 back-channel logout by an OpenID provider', () => {
+describe('back-channel logout by an OpenID provider', () => {
   it('ends the session of the login that it names, and leaves the others', async () => {
     const [ended, other] = [await provider.opaqueToken({ sid: 's1' }), await provider.opaqueToken({ sid: 's2' })]
     expect([await statusOf(ended), await statusOf(other)]).toEqual([200, 200])
@@ -45,7 +45,7 @@ describe('BC-01 back-channel logout by an OpenID provider', () => {
   })
 })
 
-describe('BC-01 a logout token', () => {
+describe('a logout token', () => {
   const ISSUER = 'https://issuer.example'
   let key: CryptoKey
   let jwk: JWK

@@ -94,13 +94,13 @@ const putBot = (id: string, change: object = {}, token = running.token): Promise
 const tokenFor = async (project?: string, scopes: readonly string[] = FULL_SCOPES): Promise<string> =>
   (await running.sessions.create({ user: 'bob', scopes, ...(project !== undefined && { project }) })).token
 
-describe('execute (INTERFACE.md 4.6)', () => {
+describe('execute', () => {
   it.each([
     ['text/plain', '{"a":1}', '{"a":1}'],
     ['application/json; charset=utf-8', '{"a":{"b":[1,2]}}', { a: { b: [1, 2] } }],
     ['application/x-www-form-urlencoded', 'a=1&b=x+y%21', { a: '1', b: 'x y!' }],
     ['application/fhir+json', '{"resourceType":"Patient","active":true}', { resourceType: 'Patient', active: true }],
-  ])('BO-09 BO-10 POST %s is parsed by its type', async (type, body, input) => {
+  ])('POST %s is parsed by its type', async (type, body, input) => {
     for (const path of ['/Bot/echo/$execute', '/Bot/$execute?identifier=urn:bots%7Cecho']) {
       const reply = await run(path, { type, body })
       expect([reply.status, at(reply.json, 'input'), at(reply.json, 'method')]).toEqual([200, input, 'POST'])
@@ -119,7 +119,7 @@ describe('execute (INTERFACE.md 4.6)', () => {
     expect([at(byIdentifier.json, 'input'), at(byIdentifier.json, 'method')]).toEqual([{ a: '1' }, 'GET'])
   })
 
-  it('BO-13 the bot sees neither the token nor other headers that tell who calls', async () => {
+  it('the bot sees neither the token nor other headers that tell who calls', async () => {
     const reply = await run('/Bot/echo/$execute', { type: 'text/plain', body: 'x' })
     expect(reply.text).not.toContain(running.token)
     expect(at(reply.json, 'headers')).toEqual({ 'content-type': 'text/plain' })
@@ -140,14 +140,14 @@ describe('execute (INTERFACE.md 4.6)', () => {
   })
 
   it.each([
-    ['BO-05 no bar', '/Bot/$execute?identifier=echo', 400],
-    ['BO-05 two bars', '/Bot/$execute?identifier=a|b|c', 400],
-    ['BO-05 no value', '/Bot/$execute?identifier=a|', 400],
-    ['BO-05 twice', '/Bot/$execute?identifier=urn:bots|echo&identifier=urn:bots|echo', 400],
-    ['BO-05 none', '/Bot/$execute', 400],
-    ['BO-05 both id and identifier', '/Bot/echo/$execute?identifier=urn:bots|echo', 400],
-    ['BO-05 unknown', '/Bot/$execute?identifier=urn:bots|nobody', 404],
-    ['BO-08 repeated keys', '/Bot/echo/$execute?a=1&a=2', 400],
+    ['no bar', '/Bot/$execute?identifier=echo', 400],
+    ['two bars', '/Bot/$execute?identifier=a|b|c', 400],
+    ['no value', '/Bot/$execute?identifier=a|', 400],
+    ['twice', '/Bot/$execute?identifier=urn:bots|echo&identifier=urn:bots|echo', 400],
+    ['none', '/Bot/$execute', 400],
+    ['both id and identifier', '/Bot/echo/$execute?identifier=urn:bots|echo', 400],
+    ['unknown', '/Bot/$execute?identifier=urn:bots|nobody', 404],
+    ['repeated keys', '/Bot/echo/$execute?a=1&a=2', 400],
     ['unknown id', '/Bot/nobody/$execute', 404],
     ['an id like a member', '/Bot/constructor/$execute', 404],
     ['another type', '/Patient/echo/$execute', 404],
@@ -159,13 +159,13 @@ describe('execute (INTERFACE.md 4.6)', () => {
   })
 
   it.each([
-    ['BO-10 malformed JSON', 'application/json', '{"a":1,}', 400],
-    ['BO-10 a list', 'application/json', '[]', 400],
-    ['BO-10 a member twice', 'application/json', '{"a":1,"a":2}', 400],
-    ['BO-10 __proto__', 'application/json', '{"__proto__":{}}', 400],
-    ['BO-10 too deep', 'application/json', '{"a":'.repeat(200) + '1' + '}'.repeat(200), 400],
-    ['BO-11 another type', 'application/xml', '<a/>', 415],
-    ['BO-12 no HL7', 'x-application/hl7-v2+er7', 'PID|1', 400],
+    ['malformed JSON', 'application/json', '{"a":1,}', 400],
+    ['a list', 'application/json', '[]', 400],
+    ['a member twice', 'application/json', '{"a":1,"a":2}', 400],
+    ['__proto__', 'application/json', '{"__proto__":{}}', 400],
+    ['too deep', 'application/json', '{"a":'.repeat(200) + '1' + '}'.repeat(200), 400],
+    ['another type', 'application/xml', '<a/>', 415],
+    ['no HL7', 'x-application/hl7-v2+er7', 'PID|1', 400],
     ['a wrong charset', 'text/plain; charset=latin1', 'x', 415],
     ['no UTF-8', 'text/plain', Uint8Array.of(0xff), 400],
   ])('%s: %s', async (_name, type, body, status) => {
@@ -182,12 +182,12 @@ describe('execute (INTERFACE.md 4.6)', () => {
     expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, POST'])
   })
 
-  it('SC-03 needs Bot.r', async () => {
+  it('needs Bot.r', async () => {
     expect((await run('/Bot/text/$execute', { token: await tokenFor(undefined, ['user/Patient.cruds']) })).status).toBe(403)
     expect((await run('/Bot/text/$execute', { token: await tokenFor(undefined, ['user/Bot.r']) })).status).toBe(200)
   })
 
-  it('AU-01 leaves a record of each run and each failure, without their content', async () => {
+  it('leaves a record of each run and each failure, without their content', async () => {
     events.length = 0
     await run('/Bot/echo/$execute?secret=value')
     await run('/Bot/fails/$execute')
@@ -227,7 +227,7 @@ describe('stored bots', () => {
     expect((await putBot('x', {}, await tokenFor(undefined, ['system/Bot.cud']))).status).toBe(201)
   })
 
-  it('BO-06 with one identifier: 412 naming the ids, and within a project the one that is there', async () => {
+  it('with one identifier: 412 naming the ids, and within a project the one that is there', async () => {
     const shared = [{ system: 'urn:x', value: 'shared' }]
     await putBot('one', { identifier: shared, project: 'p1' })
     await putBot('two', { identifier: shared, project: 'p2' })
@@ -258,7 +258,7 @@ describe('stored bots', () => {
   })
 })
 
-describe('SC-05 the storage of a bot', () => {
+describe('the storage of a bot', () => {
   const json = (value: unknown): { type: string; body: string } => ({ type: 'application/json', body: JSON.stringify(value) })
   it('has the rights of its caller, and none on Bots', async () => {
     const scopes = ['user/Bot.r', 'user/Patient.cru', 'user/Observation.s']
@@ -276,7 +276,7 @@ describe('SC-05 the storage of a bot', () => {
     ])
     expect(refused.map(({ status }) => status).every((status) => status === 403 || status === 422)).toBe(true)
   })
-  it.each([...made.keys()])('IN-01 stores no more than a request could: not %s', async (what) => {
+  it.each([...made.keys()])('stores no more than a request could: not %s', async (what) => {
     const reply = await run('/Bot/makes/$execute', json({ what }))
     expect(reply.text).toMatch(/^(body|parameter)-/)
   })

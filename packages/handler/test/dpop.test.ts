@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const statusOf = async (token: string): Promise<number> => (await userInfo(running, token)).status
 
-describe('DP-01 tokens that are bound to a key', () => {
+describe('tokens that are bound to a key', () => {
   let config: client.Configuration
   let handle: client.DPoPHandle
   let token: string

@@ -12,7 +12,7 @@ afterAll(() => running.stop())
 const ask = (path: string, sending?: Sending): Promise<Reply> => askFhir(running, path, sending)
 const codeOf = (reply: Reply): unknown[] => [reply.status, at(reply.json, 'issue', 0, 'code')]
 
-describe('HT-20 every answer', () => {
+describe('every answer', () => {
   const paths = ['/healthz', '/nowhere', '/fhir/R4/metadata', '/fhir/R4/Patient/p', '/fhir/R4/Patient/%ff', '/oauth2/userinfo', '/auth/me']
   it.each(paths)('carries the security headers: %s', async (path) => {
     for (const headers of [{}, { authorization: `Bearer ${running.token}` }]) {
@@ -29,7 +29,7 @@ describe('HT-20 every answer', () => {
   })
 })
 
-describe('HT-01 HT-02 HT-03 methods', () => {
+describe('methods', () => {
   it.each([
     ['PATCH', '/Patient/p', 'GET, HEAD, PUT, DELETE'],
     ['TRACE', '/Patient/p', 'GET, HEAD, PUT, DELETE'],
@@ -63,7 +63,7 @@ describe('HT-01 HT-02 HT-03 methods', () => {
   })
 })
 
-describe('HT-04 HT-05 HT-07 the type of a body', () => {
+describe('the type of a body', () => {
   const put = (headers: Record<string, string>): Promise<Reply> =>
     ask('/Patient/t', { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"t"}' })
   it.each([
@@ -98,7 +98,7 @@ describe('HT-04 HT-05 HT-07 the type of a body', () => {
   })
 })
 
-describe('HT-06 what the caller takes', () => {
+describe('what the caller takes', () => {
   it.each([
     ['*/*', 200],
     ['application/*', 200],
@@ -144,7 +144,7 @@ it.each([
   expect(codeOf(await ask(path))).toEqual([400, 'invalid']),
 )
 
-describe('HT-11 paths', () => {
+describe('paths', () => {
   it.each([
     ['/Patient/%ff', 400],
     ['/Patient/%', 400],
@@ -205,7 +205,7 @@ describe('HT-11 paths', () => {
   })
 })
 
-describe('HT-13 HT-14 headers', () => {
+describe('headers', () => {
   it.each([
     ['my-id_1.2', true],
     ['x'.repeat(64), true],
@@ -278,7 +278,7 @@ describe('the SMART configuration', () => {
   })
 })
 
-describe('UI-05 pages of other origins', () => {
+describe('pages of other origins', () => {
   it('may call only where configured, and never with credentials', async () => {
     const other = await startServer({ cors: { origins: ['https://app.example'] } })
     const from = (origin: string, method = 'GET'): Promise<Reply> => send(`${other.base}/fhir/R4/metadata`, { method, headers: { origin } })

@@ -39,7 +39,7 @@ describe('opaque tokens of an OpenID provider, by introspection', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  it('TK-20 are refused after a logout here, whatever the provider says', async () => {
+  it('are refused after a logout here, whatever the provider says', async () => {
     const token = await provider.opaqueToken()
     expect((await send(`${running.base}/oauth2/logout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } })).status).toBe(
       200,
@@ -47,7 +47,7 @@ describe('opaque tokens of an OpenID provider, by introspection', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  it('TK-05 are refused when they are refresh tokens, which are active, too', async () => {
+  it('are refused when they are refresh tokens, which are active, too', async () => {
     const token = await provider.refreshToken()
     expect(await statusOf(token)).toBe(401)
     expect(await introspectionVerifier({ ...provider.introspection, allowUntyped: true }).verify(token)).toMatchObject({ sub: 'eve' })
@@ -59,7 +59,7 @@ describe('opaque tokens of an OpenID provider, by introspection', () => {
     expect([await statusOf('no-token-at-all'), provider.asked.length]).toEqual([401, before])
   })
 
-  it.each([500, 401, 302, 200])('TK-07 an answer %i that is none is 503, not 401', async (status) => {
+  it.each([500, 401, 302, 200])('an answer %i that is none is 503, not 401', async (status) => {
     const token = await provider.opaqueToken()
     provider.broken = status
     const reply = await userInfo(running, token)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from '../src/http/body-bytes.js'
 import { readingJsonBody } from '../src/http/json-body.js'
 
-describe('IN-01 IN-02 a JSON body', () => {
+describe('a JSON body', () => {
   const LIMITS = { jsonDepth: 4, jsonMembers: 5, stringLength: 10 }
 
   it.each([

@@ -49,7 +49,7 @@ const wait = ({ base, token }: RunningServer): Promise<Reply> =>
   send(`${base}/fhir/R4/Basic/$wait`, { headers: { authorization: `Bearer ${token}` } })
 const statusOf = (reply: Reply): unknown[] => [reply.status, at(reply.json, 'issue', 0, 'code'), reply.headers['retry-after'] !== undefined]
 
-describe('LIM-05 many requests at once', () => {
+describe('many requests at once', () => {
   it('wait for their turn, and beyond that are told to come back', async () => {
     const work = controlled()
     const server = await start({ operations: [work.operation], limits: { concurrency: 2, queue: 2 } })
@@ -75,7 +75,7 @@ describe('LIM-05 many requests at once', () => {
   })
 })
 
-describe('LIM-03 slow clients', () => {
+describe('slow clients', () => {
   it('do not slow others', async () => {
     const server = await start({})
     const head = `PUT /fhir/R4/Patient/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
@@ -95,7 +95,7 @@ describe('LIM-03 slow clients', () => {
   })
 })
 
-describe('LIM-04 a client that goes', () => {
+describe('a client that goes', () => {
   it('cancels its work', async () => {
     const work = controlled()
     const server = await start({ operations: [work.operation], limits: { concurrency: 1 } })
@@ -163,7 +163,7 @@ describe('other requests run in between', () => {
   })
 })
 
-describe('FT-06 an orderly stop', () => {
+describe('an orderly stop', () => {
   it('refuses new work and waits for what is under way', async () => {
     const work = controlled()
     const server = await start({ operations: [work.operation] })

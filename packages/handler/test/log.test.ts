@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.stop())
 
-describe('LOG-01 LOG-02 LOG-03 the log', () => {
+describe('the log', () => {
   it('has one line per request with the template of the route, and nothing that was sent', async () => {
     running.logs.length = 0
     await askFhir(running, '/Patient/secretid?name=secretname', { headers: { 'user-agent': 'x', 'x-request-id': 'log-test' } })

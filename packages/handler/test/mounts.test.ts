@@ -125,19 +125,19 @@ describe.each(MOUNTS)('%s', (_name, mount) => {
     expect((await send(`${base}/base/healthz`)).status).toBe(200)
   })
 
-  it('HT-20 tells nothing of the server', async () => {
+  it('tells nothing of the server', async () => {
     const { headers } = await send(`${base}/base/auth/me`)
     expect([headers.server, headers['x-powered-by']]).toEqual([undefined, undefined])
   })
 
-  it('AUTH-01 AUTH-12 keeps the rules of credentials', async () => {
+  it('keeps the rules of credentials', async () => {
     expect((await send(`${base}/base/auth/me`)).headers['www-authenticate']).toBe('Bearer realm="fhir-ops"')
     const line = ['Authorization', `Bearer ${token}`]
     expect((await send(`${base}/base/auth/me`, { headers: ['Host', 'x', ...line, ...line] })).status).toBe(400)
   })
 })
 
-it('HT-10 a request whose raw headers were not kept, as by adapters to other servers, is served by the others', async () => {
+it('a request whose raw headers were not kept, as by adapters to other servers, is served by the others', async () => {
   const serve = toNodeListener(handlerAt('http://x.example'))
   const base = await listen(
     createServer((message, response) => {
@@ -220,20 +220,20 @@ describe('a web-standard request', () => {
     ['something of another type', 'text/plain', ['{}'], 415],
     ['something without a type', undefined, ['{}'], 415],
     ['an object', 'application/json', ['{}'], 200],
-  ])('LO-02 ends a session with %s as its body of unknown length: %s, %j, %d', async (_, type, chunks, status) => {
+  ])('ends a session with %s as its body of unknown length: %s, %j, %d', async (_, type, chunks, status) => {
     const own = (await sessions.create({ user: 'ann' })).token
     const body = ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk)))
     const headers = { authorization: `Bearer ${own}`, ...(type !== undefined && { 'content-type': type }) }
     expect((await handler(new Request('http://x/oauth2/logout', { method: 'POST', headers, body, duplex: 'half' }))).status).toBe(status)
   })
 
-  it('AUTH-12 with two Authorization headers is 400, since Headers joins them', async () => {
+  it('with two Authorization headers is 400, since Headers joins them', async () => {
     const headers = new Headers({ authorization: `Bearer ${token}` })
     headers.append('authorization', `Bearer ${token}`)
     expect((await handler(new Request('http://x/auth/me', { headers }))).status).toBe(400)
   })
 
-  it('LIM-01 whose body is too long is read no further than the limit', async () => {
+  it('whose body is too long is read no further than the limit', async () => {
     let pulled = 0
     const body = new ReadableStream({
       pull(controller) {
@@ -245,7 +245,7 @@ describe('a web-standard request', () => {
     expect([response.status, pulled < 8]).toEqual([413, true])
   })
 
-  it('LIM-01 without a token has its body left alone', async () => {
+  it('without a token has its body left alone', async () => {
     let pulled = 0
     const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
     const response = await handler(new Request('http://x/auth/revoke', { method: 'POST', body, duplex: 'half' }))

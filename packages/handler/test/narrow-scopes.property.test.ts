@@ -66,7 +66,7 @@ async function viewOf(storage: Storage, asked: readonly Scope[]): Promise<{ read
   return { caller, view: caller.isNarrowed ? narrowedStorage(ctx, caller, release.indexer) : storage }
 }
 
-it('SC-02 narrow scopes show exactly what a naive reading of them grants', async () => {
+it('narrow scopes show exactly what a naive reading of them grants', async () => {
   await fc.assert(
     fc.asyncProperty(samples, scopes, async (stored, asked) => {
       const { caller, view } = await viewOf(memoryStorage(stored.map(resourceOf), { indexer: release.indexer }), asked)

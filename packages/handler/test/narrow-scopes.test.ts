@@ -108,7 +108,7 @@ const shapeOf = ({ status, text }: Reply): unknown => [status, text.replace(/"id
 
 const MINE = ['patient/*.cruds', 'user/Measure.r', 'user/ValueSet.r', 'user/Bot.r']
 
-describe('SC-02 patient scopes', () => {
+describe('patient scopes', () => {
   let token: string
   beforeAll(async () => (token = await tokenFor(MINE, 'me')))
 
@@ -150,7 +150,7 @@ describe('SC-02 patient scopes', () => {
     async (path) => expect((await ask(token, path)).status).toBe(403),
   )
 
-  it('SC-04 what is of others looks exactly like what does not exist, by every route', async () => {
+  it('what is of others looks exactly like what does not exist, by every route', async () => {
     const asked = (id: string): Promise<Reply>[] => [
       ask(token, `Observation/${id}`),
       ask(token, `Observation/${id}/_history/1`),
@@ -195,19 +195,19 @@ describe('SC-02 patient scopes', () => {
     expect((await ask(token, '', { method: 'POST', body })).status).toBe(403)
   })
 
-  it('SC-03 a measure counts what is in the compartment', async () => {
+  it('a measure counts what is in the compartment', async () => {
     const reply = await ask(token, 'Measure/m/$evaluate-measure?periodStart=2026&periodEnd=2026')
     const counts = (at(reply.json, 'group') as object[]).map((group) => at(group, 'population', 0, 'count'))
     const { total } = (await ask(token, 'Observation?_summary=count')).json as { total: number }
     expect(counts).toEqual([total, 0, 1])
   })
 
-  it('SC-05 a bot sees what its caller sees', async () => {
+  it('a bot sees what its caller sees', async () => {
     const [found, theirs] = (await ask(token, 'Bot/spy/$execute?id=theirs')).json as [string[], unknown]
     expect([found.includes('mine'), found.includes('theirs'), theirs]).toEqual([true, false, null])
   })
 
-  it('SC-03 terminology needs the right to all value sets', async () => {
+  it('terminology needs the right to all value sets', async () => {
     expect((await ask(token, 'ValueSet/$expand?url=http://x/v')).status).toBe(200)
     const some = await tokenFor(['user/ValueSet.rs?status=active'])
     expect((await ask(some, 'ValueSet/$expand?url=http://x/d')).status).toBe(403)
@@ -237,7 +237,7 @@ describe('SC-02 patient scopes', () => {
   })
 })
 
-describe('SC-02 scopes with a query', () => {
+describe('scopes with a query', () => {
   it.each([
     ['user/Observation.rs?category=http://c|social-history', ['mine-social']],
     ['user/Observation.rs?category=http%3A%2F%2Fc%7Csocial-history', ['mine-social']],

@@ -11,7 +11,7 @@ const forwarded = (value?: string): HttpRequest => ({
   signal: undefined,
 })
 
-describe('SE-03 the remote host', () => {
+describe('the remote host', () => {
   it.each([
     [[], '10.0.0.1', '1.2.3.4', '10.0.0.1'],
     [['10.0.0.0/8'], '10.0.0.1', '1.2.3.4', '1.2.3.4'],

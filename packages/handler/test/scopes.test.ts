@@ -17,7 +17,7 @@ const lettersOf = (scope: string): string => {
     .join('')
 }
 
-describe('SC-02 a scope', () => {
+describe('a scope', () => {
   it.each([
     ['user/Patient.r', 'r'],
     ['system/Patient.cruds', 'cruds'],
@@ -105,7 +105,7 @@ describe('SC-02 a scope', () => {
   })
 })
 
-describe('SC-04 the policy', () => {
+describe('the policy', () => {
   const reading = { parse: parseScope, ctx: createContext({ storage: memoryStorage() }), base: 'http://x/fhir/R4', maxParameters: 10 }
   const principal = (...scopes: string[]): Parameters<typeof callerOf>[0] => ({
     sub: 'ann',
@@ -138,7 +138,7 @@ describe('SC-04 the policy', () => {
   })
 })
 
-describe('SC-04 what is hidden', () => {
+describe('what is hidden', () => {
   it('looks exactly like what does not exist, wherever it is asked for', async () => {
     const storage = memoryStorage()
     const search = { parameters: searchParameters(r4SearchParameters(), r4TypeModel()) }

@@ -69,7 +69,7 @@ describe('search', () => {
     expect(idsOf(await get('/Patient?_id=a,b&_revinclude=Observation:subject'))).toEqual(['a', 'b', 'o'])
   })
 
-  it('SC-03 leaves out what its caller may not read, and needs the right to search what refers', async () => {
+  it('leaves out what its caller may not read, and needs the right to search what refers', async () => {
     const { token } = await running.sessions.create({ user: 'bob', scopes: ['user/Observation.rs'] })
     expect(idsOf(await get('/Observation?_include=Observation:subject', token))).toEqual(['o'])
     const { token: other } = await running.sessions.create({ user: 'bob', scopes: ['user/Patient.rs'] })
@@ -182,7 +182,7 @@ describe('search', () => {
     expect([reply.status, at(reply.json, 'resourceType')]).toEqual([status, 'OperationOutcome'])
   })
 
-  it('SC-03 needs the right to search every type that a chain or a list looks at', async () => {
+  it('needs the right to search every type that a chain or a list looks at', async () => {
     const { token } = await running.sessions.create({ user: 'bob', scopes: ['user/Observation.rs'] })
     expect((await get('/Observation?status=final', token)).status).toBe(200)
     expect((await get('/Observation?subject:Patient.family=muster', token)).status).toBe(403)

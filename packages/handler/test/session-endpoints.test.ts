@@ -27,7 +27,7 @@ const OK = {
 const JSON_TYPE = 'application/json;charset=UTF-8'
 
 describe('userinfo', () => {
-  it('UI-01 gives every claim of INTERFACE.md 2.1', async () => {
+  it('gives every standard claim', async () => {
     const { token } = await signIn()
     const reply = await ask('/oauth2/userinfo', token)
     expect([reply.status, reply.headers['content-type'], reply.headers['cache-control'], reply.json]).toEqual([
@@ -42,12 +42,12 @@ describe('userinfo', () => {
     [['openid'], { sub: 'ann' }],
     [['openid', 'email'], { sub: 'ann', email: 'ann@example.org' }],
     [['openid', 'profile'], { sub: 'ann', name: 'Ann Example', given_name: 'Ann', family_name: 'Example', preferred_username: 'ann' }],
-  ])('UI-07 gives the claims of the scopes %j only', async (scopes, claims) => {
+  ])('gives the claims of the scopes %j only', async (scopes, claims) => {
     const { token } = await signIn({ scopes })
     expect((await ask('/oauth2/userinfo', token)).json).toEqual(claims)
   })
 
-  it('UI-01 leaves out claims without a value or of a wrong type', async () => {
+  it('leaves out claims without a value or of a wrong type', async () => {
     const user = {
       sub: 'odd',
       name: '',
@@ -62,7 +62,7 @@ describe('userinfo', () => {
     expect((await ask('/oauth2/userinfo', token)).json).toEqual({ sub: 'odd', phone_number: '1', address: { locality: 'X' } })
   })
 
-  it('SC-01 UI-08 needs openid: 403 insufficient_scope', async () => {
+  it('needs openid: 403 insufficient_scope', async () => {
     const { token } = await signIn({ scopes: ['profile'] })
     const reply = await ask('/oauth2/userinfo', token)
     expect(reply.status).toBe(403)
@@ -71,7 +71,7 @@ describe('userinfo', () => {
     )
   })
 
-  it('UI-02 POST gives the same, UI-03 HEAD the same without body, others 405', async () => {
+  it('POST gives the same, HEAD the same without body, others 405', async () => {
     const { token } = await signIn()
     expect((await ask('/oauth2/userinfo', token, { method: 'POST' })).json).toEqual(USER)
     const head = await ask('/oauth2/userinfo', token, { method: 'HEAD' })
@@ -82,7 +82,7 @@ describe('userinfo', () => {
     }
   })
 
-  it('UI-04 UI-06 neither Accept nor query parameters change anything', async () => {
+  it('neither Accept nor query parameters change anything', async () => {
     const { token } = await signIn()
     for (const accept of ['text/html', 'application/xml', '*/*', ';;;']) {
       const reply = await ask('/oauth2/userinfo?sub=bob&user=bob', token, { headers: { accept } })
@@ -90,7 +90,7 @@ describe('userinfo', () => {
     }
   })
 
-  it('AUTH-13 a token in the form beside the header: 400', async () => {
+  it('a token in the form beside the header: 400', async () => {
     const { token } = await signIn()
     const reply = await postJson('/oauth2/userinfo', token, `access_token=${token}`, 'application/x-www-form-urlencoded')
     expect([reply.status, at(reply.json, 'error')]).toEqual([400, 'invalid_request'])
@@ -105,7 +105,7 @@ describe('logout', () => {
     ['an empty object', '{}', 'application/json'],
     ['an empty object as FHIR', '{}', 'application/fhir+json'],
     ['unknown members', '{"extra":1}', 'application/fhir+json; charset=utf-8'],
-  ])('LO-01 LO-02 with %s it ends the session, and a second one is 401', async (_, body, type) => {
+  ])('with %s it ends the session, and a second one is 401', async (_, body, type) => {
     const { token } = await signIn()
     const headers = type === undefined ? {} : { 'content-type': type }
     const reply = await ask('/oauth2/logout', token, { method: 'POST', headers, ...(body !== undefined && { body }) })
@@ -120,14 +120,14 @@ describe('logout', () => {
     ['null', 400],
     ['"x"', 400],
     [Uint8Array.of(0x7b, 0xff, 0x7d), 400],
-  ])('LO-03 with a body that is not an object, the session lives on', async (body, status) => {
+  ])('with a body that is not an object, the session lives on', async (body, status) => {
     const { token } = await signIn()
     expect((await postJson('/oauth2/logout', token, body)).status).toBe(status)
     expect((await ask('/auth/me', token)).status).toBe(200)
   })
 
   it.each(['application/x-www-form-urlencoded', 'text/plain', '', 'application/fhir+json; charset=latin1'])(
-    'LO-02 a body of the type %j: 415, and the session lives on',
+    'a body of the type %j: 415, and the session lives on',
     async (type) => {
       const { token } = await signIn()
       expect((await postJson('/oauth2/logout', token, '{}', type)).status).toBe(415)
@@ -135,7 +135,7 @@ describe('logout', () => {
     },
   )
 
-  it('LO-04 fifty at once: each 200 or 401, at least one 200, then 401', async () => {
+  it('fifty at once: each 200 or 401, at least one 200, then 401', async () => {
     const { token } = await signIn()
     const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await postJson('/oauth2/logout', token, '{}')).status))
     expect(new Set([...statuses, 200, 401])).toEqual(new Set([200, 401]))
@@ -143,13 +143,13 @@ describe('logout', () => {
     expect((await ask('/auth/me', token)).status).toBe(401)
   })
 
-  it('LO-05 GET is 405', async () => {
+  it('GET is 405', async () => {
     const { token } = await signIn()
     const reply = await ask('/oauth2/logout', token)
     expect([reply.status, reply.headers.allow]).toEqual([405, 'POST'])
   })
 
-  it('LO-06 other sessions stay', async () => {
+  it('other sessions stay', async () => {
     const [one, two] = [await signIn(), await signIn()]
     await postJson('/oauth2/logout', one.token, '{}')
     expect((await ask('/auth/me', two.token)).status).toBe(200)
@@ -173,7 +173,7 @@ describe('logout', () => {
 })
 
 describe('revoke', () => {
-  it('RV-06 ends another session of the user, gone from the list, and again 200', async () => {
+  it('ends another session of the user, gone from the list, and again 200', async () => {
     const [mine, other] = [await signIn(), await signIn()]
     const body = JSON.stringify({ loginId: other.loginId })
     expect((await postJson('/auth/revoke', mine.token, body)).json).toEqual(OK)
@@ -182,13 +182,13 @@ describe('revoke', () => {
     expect((await postJson('/auth/revoke', mine.token, body)).status).toBe(200)
   })
 
-  it('RV-07 the own session: as logout', async () => {
+  it('the own session: as logout', async () => {
     const { token, loginId } = await signIn()
     expect((await postJson('/auth/revoke', token, JSON.stringify({ loginId }))).status).toBe(200)
     expect((await ask('/auth/me', token)).status).toBe(401)
   })
 
-  it('RV-02 RV-03 unknown and foreign ids: the same 404', async () => {
+  it('unknown and foreign ids: the same 404', async () => {
     const { token } = await signIn()
     const bob = await running.sessions.create({ user: 'bob' })
     const ids = [bob.loginId, bob.loginId.replace(/^./, 'z'), 'constructor', '__proto__', 'x'.repeat(128)]
@@ -228,7 +228,7 @@ describe('revoke', () => {
     '{"loginId":"\\ud800"}',
     '{"loginId":"\\u0000"}',
     '['.repeat(100_000),
-  ])('RV-01 the body %.40j: 400', async (body) => {
+  ])('the body %.40j: 400', async (body) => {
     const { token } = await signIn()
     const reply = await postJson('/auth/revoke', token, body)
     expect([reply.status, at(reply.json, 'resourceType'), reply.headers['content-type']]).toEqual([
@@ -243,7 +243,7 @@ describe('revoke', () => {
     expect(at((await postJson('/auth/revoke', token, '{}')).json, 'issue', 0, 'code')).toBe('required')
   })
 
-  it('RV-01 as application/fhir+json, too', async () => {
+  it('as application/fhir+json, too', async () => {
     const [mine, other] = [await signIn(), await signIn()]
     const body = JSON.stringify({ loginId: other.loginId })
     expect((await postJson('/auth/revoke', mine.token, body, 'application/fhir+json')).json).toEqual(OK)
@@ -257,21 +257,21 @@ describe('revoke', () => {
   })
 
   it.each(['text/plain', 'application/fhir+xml', 'application/x-www-form-urlencoded', '', 'application/json; charset=latin1'])(
-    'RV-04 the type %j: 415',
+    'the type %j: 415',
     async (type) => {
       const { token } = await signIn()
       expect((await postJson('/auth/revoke', token, '{"loginId":"x"}', type)).status).toBe(415)
     },
   )
 
-  it('RV-05 other methods: 405', async () => {
+  it('other methods: 405', async () => {
     const { token } = await signIn()
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) expect((await ask('/auth/revoke', token, { method })).status).toBe(405)
   })
 })
 
 describe('the session list', () => {
-  it('SE-01 shows the caller and all active sessions, newest first', async () => {
+  it('shows the caller and all active sessions, newest first', async () => {
     const user = { sub: 'dora', name: 'Dora', email: 'd@example.org' }
     const first = await running.sessions.create({ user, userAgent: 'one', remoteHost: '::1' })
     const second = await running.sessions.create({ user, userAgent: 'two', remoteHost: '::2', authMethod: 'password' })
@@ -291,7 +291,7 @@ describe('the session list', () => {
     expect(reply.text).not.toMatch(/digest|epoch|fo_/)
   })
 
-  it("SE-05 shows nobody else's, SE-02 and other methods are 405", async () => {
+  it("shows nobody else's, and other methods are 405", async () => {
     const { token } = await running.sessions.create({ user: 'eve' })
     const reply = await ask('/auth/me?sub=ann', token)
     expect([at(reply.json, 'sub'), (at(reply.json, 'sessions') as unknown[]).length]).toEqual(['eve', 1])

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.stop())
 
-describe('HT-10 malformed wire requests', () => {
+describe('malformed wire requests', () => {
   const exchange = (text: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(running.port, '127.0.0.1', () => socket.end(text))
@@ -78,7 +78,7 @@ describe('HT-10 malformed wire requests', () => {
   })
 })
 
-it('HT-20 a server that is starting answers 503 with the security headers', async () => {
+it('a server that is starting answers 503 with the security headers', async () => {
   const server = createServer(startingListener())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -231,7 +231,7 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['takes no writes (405)', put, json({ secret: SECRET }, 405), 'not-supported'],
 ]
 
-describe('FT-08: an upstream that', () => {
+describe('an upstream that', () => {
   for (const [name, call, behave, code] of CASES) {
     it(`${name} fails the call with ${code} and shows nothing of itself`, async () => {
       server.behave = behave
@@ -268,7 +268,7 @@ describe('FT-08: an upstream that', () => {
   })
 })
 
-describe('FT-08: calls to an upstream in trouble', () => {
+describe('calls to an upstream in trouble', () => {
   it('a GET is tried again at most twice while the upstream is busy, and then may succeed', async () => {
     let tries = 0
     server.behave = (...all) => (++tries < 3 ? json({}, 503) : json(PATIENT))(...all)

@@ -36,7 +36,7 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     expect(await all[0]?.storage.count({ type: 'Basic', where: { kind: 'and', conditions: [] } })).toBe(6)
   })
 
-  it('FT-07, TK-20: a session ended at one is refused at the other by the next request', async () => {
+  it('a session ended at one is refused at the other by the next request', async () => {
     const [a, b] = [await instance(), await instance()].map(({ sessions }) => createSessions({ store: sessions }))
     const { token } = await a!.create({ user: 'ann' })
     const principal = await b!.verify(token)
@@ -48,7 +48,7 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     await expect(b!.verify(other.token)).rejects.toMatchObject(REFUSED)
   })
 
-  it('TK-20: what one remembers of sessions is dropped when the other ends one', async () => {
+  it('what one remembers of sessions is dropped when the other ends one', async () => {
     const [first, second] = [await instance(), await instance()]
     // For a clock that stands, nothing is forgotten by time.
     const start = new Date()
@@ -61,7 +61,7 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     await vi.waitFor(() => expect(remembering.verify(token)).rejects.toMatchObject(REFUSED), LONG)
   })
 
-  it('TK-20: nothing is heard while the listening connection is lost, and everything again afterwards', async () => {
+  it('nothing is heard while the listening connection is lost, and everything again afterwards', async () => {
     const { sessions } = await instance()
     const news = sessions.news
     if (news === undefined) throw new Error('There is no news.')
@@ -74,7 +74,7 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     await vi.waitFor(() => expect(news.heard).toBe(true), LONG)
   })
 
-  it('TK-20: without notifications nothing is ever remembered', async () => {
+  it('without notifications nothing is ever remembered', async () => {
     const [a, b] = [await instance({ notify: false }), await instance({ notify: false })]
     const ending = createSessions({ store: a.sessions })
     const remembering = createSessions({ store: b.sessions, sessionCacheMs: 5_000 })

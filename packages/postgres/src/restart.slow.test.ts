@@ -9,7 +9,7 @@ const server = await testServer()
 afterAll(async () => server?.remove())
 
 describe.skipIf(server === undefined)('a server that is restarted under load (needs a PostgreSQL server)', () => {
-  it(`FT-07: nothing acknowledged is lost in ${ROUNDS} restarts`, { timeout: ROUNDS * MS_PER_ROUND }, async () => {
+  it(`nothing acknowledged is lost in ${ROUNDS} restarts`, { timeout: ROUNDS * MS_PER_ROUND }, async () => {
     if (server === undefined) return
     const report = await restartRounds(server, ROUNDS)
     const { acknowledged, refused, connections, slowestRecoveryMs } = report

@@ -12,7 +12,7 @@ describe('a process that writes is killed', () => {
   })
   afterEach(async () => folder.remove())
 
-  it(`FT-01, FT-03, FT-04, FT-05: nothing acknowledged is lost in ${ROUNDS} rounds`, { timeout: ROUNDS * MS_PER_ROUND }, async () => {
+  it(`nothing acknowledged is lost in ${ROUNDS} rounds`, { timeout: ROUNDS * MS_PER_ROUND }, async () => {
     const { acknowledged, slowestOpenMs, faults } = await crashRounds(folder.file('data.db'), ROUNDS)
     process.stdout.write(
       `${ROUNDS} kills, ${acknowledged} acknowledged writes, ${faults.length} faults, opened in ${Math.round(slowestOpenMs)} ms at most\n`,

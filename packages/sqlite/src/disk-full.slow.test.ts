@@ -22,7 +22,7 @@ const folder = await temporaryFolder()
 const disk = smallDisk(folder)
 if (disk === undefined) await folder.remove()
 
-describe.skipIf(disk === undefined)('FT-10: a full disk (needs the right to mount a tmpfs)', () => {
+describe.skipIf(disk === undefined)('a full disk (needs the right to mount a tmpfs)', () => {
   const path = disk ?? ''
   const ballast = join(path, 'ballast')
   const file = join(path, 'data.db')

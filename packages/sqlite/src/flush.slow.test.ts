@@ -5,7 +5,7 @@ import { temporaryFolder } from '../test/temporary-folder.js'
 const folder = await temporaryFolder()
 afterAll(async () => folder.remove())
 
-describe.skipIf(!canWatchCalls)('FT-02: acknowledged writes (needs strace)', () => {
+describe.skipIf(!canWatchCalls)('acknowledged writes (needs strace)', () => {
   it('are flushed to disk before they are acknowledged, each of them', async () => {
     const flushes = await flushesBeforeAcknowledgements(folder, 'FULL')
     expect(flushes).toHaveLength(20)

@@ -55,7 +55,7 @@ describe('a database file', () => {
     await folder.remove()
   })
 
-  it('LIM-10: answers searches of ever other forms, and opens its reader anew on the way', async () => {
+  it('answers searches of ever other forms, and opens its reader anew on the way', async () => {
     await db.storage.write([basic('one')])
     const starts: Condition[] = []
     for (let n = 0; n < 150; n++) {
@@ -114,7 +114,7 @@ describe('a database file', () => {
     await other.close()
   })
 
-  it('TK-20: ended sessions are refused by every process on the file with its next call', async () => {
+  it('ended sessions are refused by every process on the file with its next call', async () => {
     const other = await openSqlite(file)
     const here = createSessions({ store: db.sessions })
     const there = createSessions({ store: other.sessions })
@@ -124,7 +124,7 @@ describe('a database file', () => {
     await other.close()
   })
 
-  it('FT-11: a writer elsewhere makes writes fail with storage-locked after the time-out, and reads go on', async () => {
+  it('a writer elsewhere makes writes fail with storage-locked after the time-out, and reads go on', async () => {
     await db.storage.write([basic('one')])
     const other = new DatabaseSync(file)
     other.exec('BEGIN IMMEDIATE')
@@ -138,7 +138,7 @@ describe('a database file', () => {
     expect(await db.storage.count(byCode('a'))).toBe(2)
   })
 
-  it('FT-06: close finishes the writes that were called before', async () => {
+  it('close finishes the writes that were called before', async () => {
     const writes = Promise.all(Array.from({ length: 300 }, (_, n) => db.storage.write([basic(`n${n}`)])))
     await db.close()
     expect(await writes).toHaveLength(300)
@@ -202,7 +202,7 @@ describe('a database file', () => {
     await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  describe('FT-13: damaged', () => {
+  describe('damaged', () => {
     it('that is not a database is refused and stays as it is', async () => {
       for (const text of ['!', 'Dear Sir or Madam, '.repeat(400)]) {
         const other = folder.file(`letter-${text.length}.txt`)

@@ -25,7 +25,7 @@ it.each([
   ['deleting the user', () => "deleteUser('ann')"],
   ['disabling the session', (loginId: string) => `disable('${loginId}')`],
   ['deleting the session', (loginId: string) => `delete('${loginId}')`],
-])('TK-20: %s by another process is seen by the next request', async (_name, call) => {
+])('%s by another process is seen by the next request', async (_name, call) => {
   const folder = await temporaryFolder()
   onTestFinished(() => folder.remove())
   const file = folder.file('sessions.db')

@@ -16,7 +16,7 @@ const WARM_UP = 1 / 6
 const MODEST_HEAP = '--heap-growing-percent=50'
 
 /**
- * FT-15: memory of a server over SQLite at half of the load that it can take. `SOAK_MINUTES` (default 5; the promise is about 30). Fails when
+ * Memory of a server over SQLite at half of the load that it can take. `SOAK_MINUTES` (default 5; the promise is about 30). Fails when
  * the last third holds more than a tenth above the third after the warm-up.
  */
 export async function soak(): Promise<string> {

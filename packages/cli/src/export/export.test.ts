@@ -62,7 +62,7 @@ describe('an export', () => {
     expect(await readdir(at('cut'))).toEqual([])
   })
 
-  test.skipIf(!existsSync('/dev/full'))('FT-10: to a full disk says so, and leaves nothing there', async () => {
+  test.skipIf(!existsSync('/dev/full'))('to a full disk says so, and leaves nothing there', async () => {
     const err: string[] = []
     const io = { out: () => {}, err: (line: string) => err.push(line), stdin: async () => '' }
     const sample = join(import.meta.dirname, '../../sample')

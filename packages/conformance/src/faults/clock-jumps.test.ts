@@ -59,7 +59,7 @@ async function stateOf(sessions: Sessions, token: string): Promise<string> {
   )
 }
 
-describe.each(ADAPTERS)('FT-09: %s, when the clock of the machine jumps', (_, open) => {
+describe.each(ADAPTERS)('%s, when the clock of the machine jumps', (_, open) => {
   let stores: Stores
   beforeEach(async () => {
     stores = await open()
@@ -91,7 +91,7 @@ describe.each(ADAPTERS)('FT-09: %s, when the clock of the machine jumps', (_, op
   })
 })
 
-describe('FT-09: while the clock jumps', () => {
+describe('while the clock jumps', () => {
   it.each(JUMPS)('%s: a session whose end could not be stored stays refused here', async (_, ms) => {
     const store = memorySessionStore()
     const away = async (): Promise<never> => Promise.reject(new OperationError('storage-unavailable', 'Away.'))

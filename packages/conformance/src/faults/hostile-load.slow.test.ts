@@ -94,7 +94,7 @@ async function hostileRounds(rounds: number): Promise<void> {
 }
 
 describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (needs /proc)', () => {
-  it('LIM-10, LIM-11, LIM-12: holds no more than 300 MB, 64 files and 16 threads more than before', async () => {
+  it('holds no more than 300 MB, 64 files and 16 threads more than before', async () => {
     await sendUntil([200, 201], 'PUT', `${FHIR}/Bot/endless`, { body: JSON.stringify(ENDLESS) })
     await sendUntil([200, 201], 'PUT', `${FHIR}/CodeSystem/large`, { body: JSON.stringify(SYSTEM) })
     await sendUntil([200], 'GET', `${FHIR}/Patient?gender=female`)
@@ -109,7 +109,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (
     expect(after.threads - before.threads).toBeLessThanOrEqual(16)
   })
 
-  it('FT-06, FT-14: stops in order under load, and has everything that it acknowledged', async () => {
+  it('stops in order under load, and has everything that it acknowledged', async () => {
     const acknowledged: string[] = []
     let isStopped = false
     const write = async (lane: number): Promise<void> => {

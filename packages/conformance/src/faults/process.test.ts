@@ -29,7 +29,7 @@ const IMPORTING = `
   console.log(process.eventNames().length - before)
 `
 
-describe('FT-14: the libraries', () => {
+describe('the libraries', () => {
   it('leave the process to their host: they add no handlers of it and never end it', () => {
     const files = LIBRARIES.flatMap((name) => globSync(`${PACKAGES}/${name}/src/**/*.ts`)).filter((file) => !file.endsWith('.test.ts'))
     // In the program of a thread, `process.exit` ends the thread.

@@ -23,7 +23,7 @@ const FULL: AuditEvent = {
   resourceId: 'm',
 }
 
-describe('AU-01 an audit event as FHIR', () => {
+describe('an audit event as FHIR', () => {
   const context = createContext({ storage: memoryStorage(), ...release })
   const types: readonly AuditType[] = [
     'token-rejected',
@@ -98,7 +98,7 @@ const storeOver = (
   return { ...store, failures }
 }
 
-describe('AU-01 a store of audit events', () => {
+describe('a store of audit events', () => {
   it('keeps what sessions tell, to be searched for', async () => {
     const storage = memoryStorage()
     const { onAudit, close } = storeOver(storage)

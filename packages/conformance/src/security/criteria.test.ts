@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../sqlite/test/temporary-folder.js'
 
 const FAMILIES = ['Lovell', "O'Brien", '100%', 'under_score', 'back\\slash', '"quoted"', 'x; DROP TABLE resource; --']
 
-test('ME-05 a value in criteria is a value: quotes, wildcards and statements count what is written so', async () => {
+test('a value in criteria is a value: quotes, wildcards and statements count what is written so', async () => {
   const folder = await temporaryFolder()
   const { storage, close } = await openSqlite(folder.file('data.db'))
   const { indexer, ...release } = r4()

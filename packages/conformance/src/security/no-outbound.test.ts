@@ -105,7 +105,7 @@ const REQUESTS: readonly (readonly [string, () => readonly [string, string, stri
   ],
 ]
 
-test.each(REQUESTS)('NET-01: %s connects to nothing', async (_, request) => {
+test.each(REQUESTS)('%s connects to nothing', async (_, request) => {
   const [method, path, body] = request()
   const answer = await service.call(method, path, body)
   expect(answer.status).not.toBe(503)

@@ -171,7 +171,7 @@ const bundled = fc
 
 const request = fc.oneof({ weight: 4, arbitrary: searching }, listing, reading, writing, bundled)
 
-it(`SC-04 what a caller may not see makes no difference to any answer (seed ${SEED}, ${ROUNDS} rounds)`, async () => {
+it(`what a caller may not see makes no difference to any answer (seed ${SEED}, ${ROUNDS} rounds)`, async () => {
   const round = fc.tuple(fc.array(change, { maxLength: 30 }), scopes, fc.array(request, { minLength: 10, maxLength: 20 }))
   await fc.assert(
     fc.asyncProperty(round, async ([changes, granted, requests]) => {

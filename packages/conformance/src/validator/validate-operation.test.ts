@@ -196,8 +196,8 @@ describe('$validate', () => {
   })
 
   test.each([
-    ['VA-13 an unknown profile', 'profile-not-found', VALID, { profile: 'http://example.org/none' }],
-    ['VA-13 an unknown mode', 'parameter-value', VALID, { mode: 'dream' }],
+    ['an unknown profile', 'profile-not-found', VALID, { profile: 'http://example.org/none' }],
+    ['an unknown mode', 'parameter-value', VALID, { mode: 'dream' }],
     ['an unknown level', 'parameter-value', VALID, { level: 'fatal' }],
     ['a profile that is not named', 'parameter-required', VALID, { mode: 'profile' }],
     ['deleting without an id', 'parameter-required', '', { mode: 'delete' }],
@@ -243,7 +243,7 @@ describe('$validate', () => {
       expect(await asked(mode, id, text)).toEqual(said)
     })
 
-    test.each(['update', 'delete'])('SC-03 %s needs the right to read what is stored', async (mode) => {
+    test.each(['update', 'delete'])('%s needs the right to read what is stored', async (mode) => {
       const forbid = (interaction: string): void => {
         if (interaction === 'read') throw new OperationError('forbidden', 'no')
       }
@@ -317,7 +317,7 @@ describe('$validate', () => {
     expect(objectsAt(resource, 'issue')).toMatchObject([{ code: 'structure', expression: ['Bundle.entry[0].resource'] }])
   })
 
-  test('VA-02 stores nothing', async () => {
+  test('stores nothing', async () => {
     await call({ ...VALID, id: 'not-stored' })
     expect(await storage.read('Patient', 'not-stored')).toBeUndefined()
   })

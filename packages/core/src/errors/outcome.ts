@@ -6,7 +6,7 @@ import type { OutcomeIssue } from './outcome-issue.js'
 const TX_ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type'
 const MESSAGE_ID = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-message-id'
 
-/** The OperationOutcome of a success without further content: id `ok`, one issue `All OK` (INTERFACE.md 2.8). */
+/** The OperationOutcome of a success without further content: id `ok`, one issue `All OK`. */
 export function outcomeOk(): OperationOutcome {
   return {
     resourceType: 'OperationOutcome',

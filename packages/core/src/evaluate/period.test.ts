@@ -18,7 +18,7 @@ test.each([
   ['2021', '2020'],
   ['2020-03', '2020-02-29'],
   ['2020-02-29', '2020-01'],
-])('ME-01 %s to %s is refused: the start is after the end', (start, end) => {
+])('%s to %s is refused: the start is after the end', (start, end) => {
   expect(() => checkedPeriod(start, end)).toThrow(
     expect.objectContaining({ code: 'parameter-invalid', expression: ['periodStart', 'periodEnd'] }),
   )
@@ -41,7 +41,7 @@ test.each([
   '-2020',
   '２０２０',
   'now',
-])('ME-01 %j is not a calendar date', (text) => {
+])('%j is not a calendar date', (text) => {
   expect(() => checkedPeriod(text, '2030')).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodStart'] }))
   expect(() => checkedPeriod('2000', text)).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodEnd'] }))
 })

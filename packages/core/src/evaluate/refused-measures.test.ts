@@ -15,7 +15,7 @@ test('a value set that a query names and that is not there is a fault of the Mea
   })
 })
 
-describe('ME-07 queries that are not understood', () => {
+describe('queries that are not understood', () => {
   test.each([
     ['NoSuchResource', 'NoSuchResource'],
     ['https://elsewhere.example.org/fhir/Patient', 'not a resource type'],
@@ -63,7 +63,7 @@ describe('Measures that cannot be evaluated', () => {
     ],
     ['no language', one({ expression: 'Patient' }), 'not-supported', 'Measure.group[0].population[0].criteria.language'],
     [
-      'ME-08 CQL',
+      'CQL',
       one({ language: 'text/cql-identifier', expression: 'Numerator' }),
       'not-supported',
       'Measure.group[0].population[0].criteria.language',
@@ -110,7 +110,7 @@ describe('Measures that cannot be evaluated', () => {
     expect(await countsOf(measure([null, 'x', { population: [null, 7] }]))).toEqual([])
   })
 
-  test('ME-09 100 groups and 500 populations are counted, one more is too costly', async () => {
+  test('100 groups and 500 populations are counted, one more is too costly', async () => {
     const groups = (count: number): object[] => Array.from({ length: count }, () => ({ population: [population('a', 'Patient')] }))
     const populations = (count: number): object[] => [{ population: Array.from({ length: count }, () => population('a', 'Patient')) }]
     expect(await countsOf(measure(groups(100)))).toHaveLength(100)

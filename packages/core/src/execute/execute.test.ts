@@ -54,12 +54,9 @@ describe('which bot', () => {
     expect((await caller().call({ bot: address })).value).toMatchObject({ code: `code of ${id}`, event: { bot: { id } } })
   })
 
-  test.each(['alone', '|alone', 'urn:s|', '|', '', 'urn:s|alone|', 'a|b|c'])(
-    'BO-05: the identifier %j has the wrong form',
-    async (identifier) => {
-      expect(await failure(caller().call({ bot: { identifier } }))).toMatchObject({ code: 'parameter-value' })
-    },
-  )
+  test.each(['alone', '|alone', 'urn:s|', '|', '', 'urn:s|alone|', 'a|b|c'])('the identifier %j has the wrong form', async (identifier) => {
+    expect(await failure(caller().call({ bot: { identifier } }))).toMatchObject({ code: 'parameter-value' })
+  })
 
   test.each([
     { id: 'none' },
@@ -71,7 +68,7 @@ describe('which bot', () => {
     expect(await failure(caller().call({ bot: address }))).toMatchObject({ code: 'not-found' })
   })
 
-  test('BO-06: several bots of one identifier are named by id, never the first is taken', async () => {
+  test('several bots of one identifier are named by id, never the first is taken', async () => {
     const error = await failure(caller().call({ bot: { identifier: 'urn:s|twin' } }))
     expect(error).toMatchObject({ code: 'multiple-matches', message: expect.stringContaining("'twin-a', 'twin-b'") })
   })
@@ -130,7 +127,7 @@ describe('which bot', () => {
   })
 })
 
-describe('BO-13: the event', () => {
+describe('the event', () => {
   test('holds the input and a safe few of the headers', async () => {
     const headers = { accept: '*/*', 'user-agent': 'x', authorization: 'Bearer secret', cookie: 'secret', 'x-forwarded-for': '10.0.0.1' }
     const { call } = running((event) => event)
@@ -251,7 +248,7 @@ describe('the answer', () => {
         },
       }),
     ],
-  ])('BO-30: a result that is %s fails', async (_, run) => {
+  ])('a result that is %s fails', async (_, run) => {
     expect(await failure(running(run).call())).toMatchObject({ code: 'bot-failed' })
   })
 
@@ -340,7 +337,7 @@ describe('time and turns', () => {
     expect(await failure(call({}, AbortSignal.abort()))).toMatchObject({ code: 'aborted' })
   })
 
-  test('BO-32: beyond the bots that run and those that may wait, calls are throttled', async () => {
+  test('beyond the bots that run and those that may wait, calls are throttled', async () => {
     const { call } = running(forever, { maxConcurrentBots: 2, maxQueuedBots: 1, limits: { timeoutMs: 1_000 } })
     const calls = Array.from({ length: 4 }, () => failure(call()))
     expect(await calls[3]).toMatchObject({ code: 'throttled', detail: { retryAfterSeconds: 1 } })

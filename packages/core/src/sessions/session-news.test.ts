@@ -19,7 +19,7 @@ async function world() {
   return { token, sessions, tell, reads: () => reads, other: createSessions({ store: inner }) }
 }
 
-test('TK-20: a remembered session is read again after news of a change', async () => {
+test('a remembered session is read again after news of a change', async () => {
   const { sessions, token, tell, reads, other } = await world()
   const principal = await sessions.verify(token)
   await sessions.verify(token)
@@ -29,7 +29,7 @@ test('TK-20: a remembered session is read again after news of a change', async (
   await expect(sessions.verify(token)).rejects.toMatchObject({ code: 'token-invalid' })
 })
 
-test('TK-20: while news is not heard every verification reads the store', async () => {
+test('while news is not heard every verification reads the store', async () => {
   const { sessions, token, tell, reads, other } = await world()
   const principal = await sessions.verify(token)
   tell(false)
@@ -40,7 +40,7 @@ test('TK-20: while news is not heard every verification reads the store', async 
   await expect(sessions.verify(token)).rejects.toMatchObject({ code: 'token-invalid' })
 })
 
-test('TK-20: what was read while news was not heard is not remembered afterwards', async () => {
+test('what was read while news was not heard is not remembered afterwards', async () => {
   const { sessions, token, tell, reads } = await world()
   tell(false)
   await sessions.verify(token)

@@ -50,7 +50,7 @@ const foreign = (change: Partial<ForeignToken> = {}): ForeignToken => ({
 })
 
 describe('tokens', () => {
-  it('TK-01 are fo_ and 256 random bits, and a session id is not a part of them', async () => {
+  it('are fo_ and 256 random bits, and a session id is not a part of them', async () => {
     const { sessions } = world()
     const made = await sessions.create({ user: 'ann' })
     expect(made.token).toMatch(/^fo_[A-Za-z0-9_-]{43}$/)
@@ -58,14 +58,14 @@ describe('tokens', () => {
     expect(made.expiresAt).toBe('2026-01-01T01:00:00.000Z')
   })
 
-  it('TK-08 have the SHA-256 that everybody computes', async () => {
+  it('have the SHA-256 that everybody computes', async () => {
     const { store, sessions } = world()
     const { token, loginId } = await sessions.create({ user: 'ann' })
     const digest = createHash('sha256').update(token).digest('hex')
     expect((await store.session(loginId))?.digest).toBe(digest)
   })
 
-  it('TK-08 are stored as a digest only', async () => {
+  it('are stored as a digest only', async () => {
     const { sessions, store } = world()
     const { token, loginId } = await sessions.create({ user: 'ann' })
     const record = await store.session(loginId)
@@ -95,7 +95,7 @@ describe('tokens', () => {
     },
   )
 
-  it('TK-05 are refused from the moment they expire', async () => {
+  it('are refused from the moment they expire', async () => {
     const { sessions, clock } = world()
     const { token } = await sessions.create({ user: 'ann', ttl: 10 })
     clock.time += 9_999
@@ -133,7 +133,7 @@ describe('tokens', () => {
     expect((ended as OperationError).code).toBe('token-invalid')
   })
 
-  it('TK-20 what was read before an end and arrives after it is not remembered', async () => {
+  it('what was read before an end and arrives after it is not remembered', async () => {
     const store = memorySessionStore()
     const [reading, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let slow = false
@@ -171,7 +171,7 @@ describe('tokens', () => {
 })
 
 describe('logout', () => {
-  it('LO-01 a second one is a refused token and no second event', async () => {
+  it('a second one is a refused token and no second event', async () => {
     const { sessions, events } = world()
     const principal = await sessions.verify((await sessions.create({ user: 'ann' })).token)
     await sessions.logout(principal, { requestId: 'r1', remoteHost: '::1' })
@@ -190,7 +190,7 @@ describe('logout', () => {
     ])
   })
 
-  it('LO-06 leaves other sessions of the user', async () => {
+  it('leaves other sessions of the user', async () => {
     const { sessions } = world()
     const [one, two] = [await sessions.create({ user: 'ann' }), await sessions.create({ user: 'ann' })]
     await sessions.logout(await sessions.verify(one.token))
@@ -243,7 +243,7 @@ describe('logout', () => {
 })
 
 describe('revoke', () => {
-  it('RV-06 ends another session of the same user, again and again', async () => {
+  it('ends another session of the same user, again and again', async () => {
     const { sessions, events } = world()
     const [mine, other] = [await sessions.create({ user: 'ann' }), await sessions.create({ user: 'ann' })]
     const principal = await sessions.verify(mine.token)
@@ -254,7 +254,7 @@ describe('revoke', () => {
     expect(events.filter(({ type }) => type === 'session-revoked').length).toBe(1)
   })
 
-  it('RV-02 RV-03 a foreign login id is as unknown as an absent one, has no effect, and leaves a record', async () => {
+  it('a foreign login id is as unknown as an absent one, has no effect, and leaves a record', async () => {
     const { sessions, events } = world()
     const [ann, bob] = [await sessions.create({ user: 'ann' }), await sessions.create({ user: 'bob' })]
     const principal = await sessions.verify(ann.token)
@@ -264,7 +264,7 @@ describe('revoke', () => {
     expect(events.filter(({ type }) => type === 'revoke-denied').map(({ reason }) => reason)).toEqual(['other-subject', 'unknown'])
   })
 
-  it('RV-06 a record is kept until 30 days after its expiry', async () => {
+  it('a record is kept until 30 days after its expiry', async () => {
     const { sessions, clock } = world()
     const old = await sessions.create({ user: 'ann', ttl: 60 })
     const days = 24 * 3_600_000
@@ -290,7 +290,7 @@ describe('revoke', () => {
 })
 
 describe('users', () => {
-  it('GS-01 sign-out everywhere does not depend on clocks', async () => {
+  it('sign-out everywhere does not depend on clocks', async () => {
     const { sessions, clock } = world()
     const old = await sessions.create({ user: 'ann', ttl: 1e9 })
     clock.time -= 86_400_000
@@ -300,7 +300,7 @@ describe('users', () => {
     expect((await sessions.verify(fresh.token)).sub).toBe('ann')
   })
 
-  it('GS-02 enabling a user again does not revive old sessions', async () => {
+  it('enabling a user again does not revive old sessions', async () => {
     const { sessions } = world()
     const old = await sessions.create({ user: 'ann' })
     await sessions.disableUser('ann')
@@ -416,7 +416,7 @@ describe('foreign tokens', () => {
     [-1_000, 'signed-out'],
     [999, 'signed-out'],
     [1_000, undefined],
-  ])('GS-01 issued %d ms after the second of a global sign-out: %s', async (after, reason) => {
+  ])('issued %d ms after the second of a global sign-out: %s', async (after, reason) => {
     const { sessions } = world()
     await sessions.create({ user: 'ann' })
     await sessions.signOutEverywhere('ann')
@@ -441,7 +441,7 @@ describe('foreign tokens', () => {
 })
 
 describe('the list', () => {
-  it('SE-01 shows active sessions only, newest first', async () => {
+  it('shows active sessions only, newest first', async () => {
     const { sessions, clock } = world()
     const made = []
     for (let i = 0; i < 4; i++) {
@@ -452,7 +452,7 @@ describe('the list', () => {
     expect((await sessions.list('ann')).map(({ loginId }) => loginId)).toEqual([made[3]!.loginId, made[2]!.loginId])
   })
 
-  it('SE-01 shows an old active session behind a thousand ended ones', async () => {
+  it('shows an old active session behind a thousand ended ones', async () => {
     const { sessions, clock } = world()
     const old = await sessions.create({ user: 'ann', ttl: 1e6 })
     for (let i = 0; i < 1_001; i++) {
@@ -462,7 +462,7 @@ describe('the list', () => {
     expect((await sessions.list('ann')).map(({ loginId }) => loginId)).toEqual([old.loginId])
   })
 
-  it('SE-04 notes the last use at most once a minute', async () => {
+  it('notes the last use at most once a minute', async () => {
     const { sessions, clock, store } = world()
     const { token, loginId } = await sessions.create({ user: 'ann' })
     const lastUse = async (later: number): Promise<number | undefined> => {
@@ -493,7 +493,7 @@ describe('the list', () => {
     expect(writes).toBe(1)
   })
 
-  it('SE-04 keeps 256 characters of the user agent, without control characters', async () => {
+  it('keeps 256 characters of the user agent, without control characters', async () => {
     const { sessions } = world()
     await sessions.create({ user: 'ann', userAgent: `a\r\n\u001b[31m${'b'.repeat(300)}` })
     expect((await sessions.list('ann'))[0]?.userAgent).toBe(`a[31m${'b'.repeat(251)}`)
@@ -513,7 +513,7 @@ describe('the list', () => {
 })
 
 describe('audit', () => {
-  it('AU-01 required: an action whose event cannot be stored fails', async () => {
+  it('required: an action whose event cannot be stored fails', async () => {
     const onAudit = (): Promise<void> => Promise.reject(new Error('full'))
     const strict = createSessions({ store: memorySessionStore(), onAudit, auditMode: 'required' })
     expect(await codeOf(strict.create({ user: 'ann' }))).toBe('unavailable')
@@ -524,7 +524,7 @@ describe('audit', () => {
     expect(failures.length).toBe(1)
   })
 
-  it('AU-01 an event can be written as FHIR', () => {
+  it('an event can be written as FHIR', () => {
     const event: AuditEvent = {
       time: new Date(START),
       type: 'scope-denied',

@@ -13,7 +13,7 @@ function contextWith(group: unknown): OperationContext {
 
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length', 'prototype']
 
-describe('TR-04 names of object properties', () => {
+describe('names of object properties', () => {
   test.each(NAMES)('%s as a code or system is unknown unless the map has it', async (name) => {
     const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element: [{ code: 'a', target: [{ code: 'b', equivalence: 'equal' }] }] }])
     expect(await translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: name } })).toMatchObject({ result: false, matches: [] })

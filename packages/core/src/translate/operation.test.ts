@@ -207,7 +207,7 @@ describe('names of R5', () => {
   })
 })
 
-describe('TR-01 what is refused', () => {
+describe('what is refused', () => {
   test.each<[string, readonly object[]]>([
     ['code and coding', [url, code, system, coding]],
     ['coding and CodeableConcept', [url, coding, codeableConcept]],

@@ -24,7 +24,7 @@ describe('inputs', () => {
     await expect(call(valueSetValidateCodeOperation, content, both)).rejects.toMatchObject({ code: 'source-ambiguous' })
   })
 
-  it('EX-06: a diamond of excludes and imports is asked about once', async () => {
+  it('a diamond of excludes and imports is asked about once', async () => {
     const level = (i: number): JsonObject =>
       valueSet(`l${i}`, {
         include: [{ valueSet: [vs(`l${i + 1}`)] }, { system: cs('living') }],
@@ -40,7 +40,7 @@ describe('inputs', () => {
     expect(answerOf(resource).result).toBe(true)
   })
 
-  it('EX-06: a value set that two includes import at each of 60 levels is asked about once for a code that is outside', async () => {
+  it('a value set that two includes import at each of 60 levels is asked about once for a code that is outside', async () => {
     const twice = (i: number): JsonObject =>
       valueSet(`t${i}`, { include: [{ valueSet: [vs(`t${i + 1}`)] }, { valueSet: [vs(`t${i + 1}`)] }] })
     const doubling = contextOf(

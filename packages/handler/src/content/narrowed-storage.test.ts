@@ -20,7 +20,7 @@ async function narrowedToMe(ctx: OperationContext): Promise<Storage> {
   return narrowedStorage(ctx, caller, release.indexer)
 }
 
-it('SC-02 of a history, those versions are seen whose content is granted, and no deletion', async () => {
+it('of a history, those versions are seen whose content is granted, and no deletion', async () => {
   const storage = memoryStorage()
   const ctx = createContext({ storage, ...release })
   const about = async (patient: string): Promise<void> => {

@@ -6,7 +6,7 @@ import { sql } from './sql.js'
 const CHARACTERS = 100_000
 const STATEMENTS = 11
 
-test('LIM-10: a connection is worn by many long statements, not by one that comes again and again', () => {
+test('a connection is worn by many long statements, not by one that comes again and again', () => {
   const [same, other] = [sqliteDriver(new DatabaseSync(':memory:')), sqliteDriver(new DatabaseSync(':memory:'))]
   for (let n = 0; n < STATEMENTS; n++) {
     same.get({ text: `SELECT 1 ${' '.repeat(CHARACTERS)}`, values: [] })

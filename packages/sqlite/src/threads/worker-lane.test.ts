@@ -6,7 +6,7 @@ import { migrate } from '../database/migrations.js'
 import { countMatches } from '../search/search-page.js'
 import { workerLane } from './worker-lane.js'
 
-it('FT-12: a thread that dies fails its calls, and the next call gets another thread', async () => {
+it('a thread that dies fails its calls, and the next call gets another thread', async () => {
   const folder = await temporaryFolder()
   const task = { file: folder.file('later/data.db'), busyTimeoutMs: 100, synchronous: 'FULL', role: 'reader' } as const
   const lane = workerLane(task)

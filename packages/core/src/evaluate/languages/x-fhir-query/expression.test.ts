@@ -77,7 +77,7 @@ describe('a criteria expression', () => {
     '{{%periodStart}}',
     'Session',
     'User?name=x',
-  ])('ME-06 %j is refused', (expression) => {
+  ])('%j is refused', (expression) => {
     expect(() => parseExpression(expression, variables)).toThrow(expect.objectContaining({ code: 'search-invalid' }))
   })
 

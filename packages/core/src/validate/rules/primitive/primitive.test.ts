@@ -111,7 +111,7 @@ describe.each(ROWS)('%s', (_, problemOf, { ok, warning = [], information = [], e
   })
 })
 
-test('VA-07 a base64 text that defeats the published expression takes no time', () => {
+test('a base64 text that defeats the published expression takes no time', () => {
   const hostile = `${'"AAAA  "'.repeat(100_000)}!`
   const ms = processorTimeOf(() => {
     expect(base64Problem(hostile)).toBeDefined()
