@@ -1,11 +1,15 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
-import { createCqlOperations } from '@fhir-ops/cql'
+import { createCqlLanguage, createCqlOperations } from '@fhir-ops/cql'
 import { createWorkerTranslator } from '@fhir-ops/cql/node'
+import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { createEvaluateMeasureOperation } from 'fhir-ops/evaluate'
+import { evaluateMeasureOperation } from 'fhir-ops/internal/evaluate'
+import type { Operation } from 'fhir-ops/operation'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
 import { auditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
@@ -100,7 +104,7 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   const handler = createHandler({
     ...identity.options,
-    operations: [...(operations.operations ?? OPERATIONS), ...createCqlOperations({ translator })],
+    operations: withCql(operations.operations ?? OPERATIONS, translator),
     ...handlerOptions({ options, engine, io, baseUrl, runtime, sessions }),
     verifiers: [...devTokens(options), ...(identity.options.verifiers ?? [])],
     readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
@@ -128,6 +132,13 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
       }
     },
   }
+}
+
+/** The operations with CQL: those of CQL itself, and measures whose criteria are in it. */
+function withCql(operations: readonly Operation[], translator: CqlTranslator): readonly Operation[] {
+  const evaluate = createEvaluateMeasureOperation({ languages: [createCqlLanguage({ translator })] })
+  const own = operations.map((operation) => (operation === evaluateMeasureOperation ? evaluate : operation))
+  return [...own, ...createCqlOperations({ translator })]
 }
 
 function engineOptions({ storage, load, words, suppress, maxExpansion }: ServeOptions, baseUrl: string): EngineOptions {

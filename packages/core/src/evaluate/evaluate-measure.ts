@@ -58,7 +58,7 @@ export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInpu
   const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
   const type = reportTypeOf(input.reportType, subject)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
-  const scope: Scope = { period, subjectType: subjectTypeOf(measure), subject, practitioner, listed: type === 'subject-list' }
+  const scope: Scope = { period, measure, subjectType: subjectTypeOf(measure), subject, practitioner, listed: type === 'subject-list' }
   const counts = await countsOf(ctx, { plan, languages, scope })
   return reportOf(ctx, { measure, plan, scope, type, counts })
 }

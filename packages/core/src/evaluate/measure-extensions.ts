@@ -26,6 +26,12 @@ export function criteriaReferenceOf(population: JsonObject): string | undefined 
   return stringAt(extensionOf(population, ['cqf-criteriaReference', 'cqfm-criteriaReference', 'cqm-criteriaReference']), 'valueString')
 }
 
+/** How observations are put together: `sum`, `average`, `median`, `minimum`, `maximum` or `count`. */
+export function aggregateMethodOf(population: JsonObject): string | undefined {
+  const extension = extensionOf(population, ['cqfm-aggregateMethod', 'cqm-aggregateMethod'])
+  return stringAt(extension, 'valueCode') ?? stringAt(extension, 'valueString')
+}
+
 function extensionOf(element: JsonObject, names: readonly string[]): JsonObject | undefined {
   return objectsAt(element, 'extension').find((extension) => {
     const url = stringAt(extension, 'url')

@@ -1,6 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { basisOf, criteriaReferenceOf, scoringOf } from './measure-extensions.js'
+import { aggregateMethodOf, basisOf, criteriaReferenceOf, scoringOf } from './measure-extensions.js'
 
 const MAX_GROUPS = 100
 const MAX_POPULATIONS = 500
@@ -44,6 +44,8 @@ export interface Population extends Criterion {
   readonly kinds: readonly string[]
   /** Id of another population of the group, for the two initial populations of a ratio. */
   readonly criteriaReference?: string
+  /** How observations are put together. */
+  readonly aggregateMethod?: string
 }
 
 /** Divides the populations of a group. */
@@ -130,11 +132,13 @@ function populationPlan(population: JsonObject, at: Place): Population {
   const codes = objectsAt(objectAt(population, 'code'), 'coding').map((coding) => stringAt(coding, 'code'))
   const kinds = codes.filter((code) => code !== undefined)
   const criteriaReference = criteriaReferenceOf(population)
+  const aggregateMethod = aggregateMethodOf(population)
   return {
     ...headOf(population),
     ...criterion(population, { ...at, place: kinds[0] === undefined ? at.place : `${at.place} (${quoted(kinds[0])})` }),
     kinds,
     ...(criteriaReference !== undefined && { criteriaReference }),
+    ...(aggregateMethod !== undefined && { aggregateMethod }),
   }
 }
 

@@ -5,6 +5,8 @@ import type { GroupPlan, Population } from './measure-plan.js'
 export interface Membership {
   readonly all: readonly number[]
   readonly none: readonly number[]
+  /** For observations: the population whose members are observed, without those that its exclusion has. */
+  readonly observed?: number
 }
 
 /** What a population kind is within, and what it leaves out, besides its own criterion. */
@@ -12,9 +14,12 @@ interface Rule {
   readonly within: readonly string[]
   readonly without?: readonly string[]
   readonly required?: true
+  /** What is counted are observations, not members. */
+  readonly observes?: true
 }
 
 const IP = 'initial-population'
+const OBSERVATION = 'measure-observation'
 
 /** The populations that each scoring allows (Quality Measure IG, CR 3.11). */
 const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
@@ -38,6 +43,7 @@ const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
       ['denominator-exclusion', { within: [IP, 'denominator'] }],
       ['numerator', { within: [IP], required: true }],
       ['numerator-exclusion', { within: [IP, 'numerator'] }],
+      [OBSERVATION, { within: [], observes: true }],
     ]),
   ],
   [
@@ -46,6 +52,7 @@ const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
       [IP, { within: [], required: true }],
       ['measure-population', { within: [IP], required: true }],
       ['measure-population-exclusion', { within: [IP, 'measure-population'] }],
+      [OBSERVATION, { within: [], observes: true }],
     ]),
   ],
 ])
@@ -53,17 +60,18 @@ const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
 /**
  * Who belongs to each population of a group, in their order. Without scoring, each population stands alone.
  *
- * @throws {OperationError} `not-supported` for other scorings and for observations; `definition-required` when a population is missing
+ * @param observations Whether the language makes observations.
+ * @throws {OperationError} `not-supported` for other scorings and for observations where they are refused; `definition-required` when a population is missing
  *   that the scoring needs; `definition-invalid` for one that it does not allow, a repeated one, and a bad criteriaReference.
  */
-export function membershipsOf(group: GroupPlan): readonly Membership[] {
+export function membershipsOf(group: GroupPlan, observations: 'allowed' | 'refused' = 'refused'): readonly Membership[] {
   const { scoring, populations, path } = group
   if (scoring === undefined) return populations.map((_, index) => ({ all: [index], none: [] }))
   const rules = SCORINGS.get(scoring)
   if (rules === undefined) {
     throw new OperationError('not-supported', `Scoring ${quoted(scoring)} is not supported.`, { expression: [path] })
   }
-  const kinds = populations.map((population) => kindOf(population, { rules, scoring }))
+  const kinds = populations.map((population) => kindOf(population, { rules, scoring, observations }))
   checkRequired(group, { kinds, rules })
   checkRepeated(group, kinds)
   return kinds.map((kind, index) => membership(group, { kinds, index, rule: rules.get(kind) ?? { within: [] } }))
@@ -71,11 +79,15 @@ export function membershipsOf(group: GroupPlan): readonly Membership[] {
 
 function kindOf(
   population: Population,
-  { rules, scoring }: { readonly rules: ReadonlyMap<string, Rule>; readonly scoring: string },
+  {
+    rules,
+    scoring,
+    observations,
+  }: { readonly rules: ReadonlyMap<string, Rule>; readonly scoring: string; readonly observations: 'allowed' | 'refused' },
 ): string {
   const kind = population.kinds.find((code) => rules.has(code))
-  if (kind !== undefined) return kind
-  if (population.kinds.includes('measure-observation')) {
+  if (kind !== undefined && (kind !== OBSERVATION || observations === 'allowed')) return kind
+  if (population.kinds.includes(OBSERVATION) && observations === 'refused') {
     throw new OperationError('not-supported', `${population.place}: observations are not supported.`, { expression: [population.path] })
   }
   throw invalid(population, `is not allowed in a measure with scoring ${quoted(scoring)}`)
@@ -101,7 +113,8 @@ function checkRepeated({ scoring, populations }: GroupPlan, kinds: readonly stri
   populations.forEach((population, index) => {
     const kind = kinds[index]
     const before = kinds.slice(0, index).filter((other) => other === kind).length
-    if (before > (scoring === 'ratio' && kind === IP ? 1 : 0)) throw invalid(population, 'is of a kind that the group already has')
+    if (before > (scoring === 'ratio' && (kind === IP || kind === OBSERVATION) ? 1 : 0))
+      throw invalid(population, 'is of a kind that the group already has')
   })
 }
 
@@ -111,7 +124,24 @@ interface Place {
   readonly rule: Rule
 }
 
+/** The population that observations are of: the one that they refer to, else the measure population. */
+function observation(group: GroupPlan, kinds: readonly string[], index: number): Membership {
+  const own = group.populations[index]
+  const reference = own?.criteriaReference
+  const observed = reference === undefined ? kinds.indexOf('measure-population') : group.populations.findIndex(({ id }) => id === reference)
+  const kind = kinds[observed]
+  if (own === undefined || kind === undefined || !OBSERVABLE.has(kind))
+    throw new OperationError('definition-invalid', `${own?.place ?? group.path} must refer to the population that is observed.`, {
+      expression: [own?.path ?? group.path],
+    })
+  const exclusion = kinds.indexOf(`${kind}-exclusion`)
+  return { all: [], none: exclusion < 0 ? [] : [exclusion], observed }
+}
+
+const OBSERVABLE: ReadonlySet<string> = new Set(['measure-population', 'numerator', 'denominator'])
+
 function membership(group: GroupPlan, { kinds, index, rule }: Place): Membership {
+  if (rule.observes) return observation(group, kinds, index)
   const within = rule.within.map((kind) => (kind === IP ? initialOf(group, { kinds, index }) : kinds.indexOf(kind)))
   const without = (rule.without ?? []).map((kind) => kinds.indexOf(kind)).filter((at) => at >= 0)
   return { all: [...within, index], none: without }

@@ -1,4 +1,5 @@
 export { evaluateMeasure, type EvaluateInput, type EvaluateOptions } from './evaluate-measure.js'
+export { createEvaluateMeasureOperation, type EvaluateOperationOptions } from './operation.js'
 export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
 export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion } from './measure-plan.js'
 export type { Period } from './period.js'

@@ -60,17 +60,23 @@ function canonicalOfMeasure(measure: JsonObject): string {
   return url === undefined ? `Measure/${stringAt(measure, 'id')}` : formatCanonical(url, stringAt(measure, 'version'))
 }
 
-function groupOf(group: GroupPlan, { populations, strata }: GroupCounts, lists: MemberLists): MeasureReportGroup {
+function groupOf(group: GroupPlan, counts: GroupCounts, lists: MemberLists): MeasureReportGroup {
+  const { strata } = counts
   const stratifierOf = (stratifier: Stratifier, all: readonly Stratum[]): MeasureReportGroupStratifier => {
     const { id, code } = headOf(stratifier)
-    const stratum = all.map((one) => ({ ...valuesOf(stratifier, one), ...populationsOf(group, one.populations, lists) }))
+    const stratum = all.map((one) => ({ ...valuesOf(stratifier, one), ...populationsOf(group, one, lists) }))
     return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), ...(stratum.length > 0 && { stratum }) }
   }
   return {
     ...headOf(group),
-    ...populationsOf(group, populations, lists),
+    ...populationsOf(group, counts, lists),
     ...(strata.length > 0 && { stratifier: group.stratifiers.map((stratifier, index) => stratifierOf(stratifier, strata[index] ?? [])) }),
   }
+}
+
+interface Tallied {
+  readonly populations: readonly Tally[]
+  readonly score?: number | undefined
 }
 
 interface Counted {
@@ -78,9 +84,9 @@ interface Counted {
   measureScore?: { value: number }
 }
 
-function populationsOf(group: GroupPlan, tallies: readonly Tally[], lists: MemberLists): Counted {
+function populationsOf(group: GroupPlan, { populations: tallies, score: given }: Tallied, lists: MemberLists): Counted {
   const counts = group.populations.map((_, index) => tallies[index]?.count ?? 0)
-  const score = scoreOf(group, counts)
+  const score = given ?? scoreOf(group, counts)
   const population = group.populations.map((one, index) => ({
     ...headOf(one),
     count: counts[index] ?? 0,

@@ -7,6 +7,8 @@ export interface Stratum {
   readonly values?: readonly StratumValue[]
   /** What of each population of the group lies in it, in their order. */
   readonly populations: readonly Tally[]
+  /** The score, where observations make it; default: that of the counts. */
+  readonly score?: number | undefined
 }
 
 /** A value that divides populations. */

@@ -14,6 +14,13 @@ export const CLINICAL: NodeCompilers = {
   ParameterRef: (node, _, { references }) => references.parameter(node),
   FunctionRef: (node, scope, compiler) => compiler.references.invoke(node, operandsOf(node, scope, compiler)),
   CodeRef: (node, _, { references }) => constant(references.code(node)),
+  Code: (node, _, { references }) => constant(references.inlineCode(node)),
+  Concept: (node, _, { references }) =>
+    constant({
+      kind: 'concept',
+      codes: nodesAt(node, 'code').map((code) => references.inlineCode(code)),
+      display: textAt(node, 'display') ?? null,
+    }),
   ConceptRef: (node, _, { references }) => constant(references.concept(node)),
   ValueSetRef: (node, _, { references }) => constant(references.vocabulary(node)),
   CodeSystemRef: (node, _, { references }) => constant(references.vocabulary(node)),
@@ -89,16 +96,17 @@ function ageAt(born: Value, at: Value, node: ElmNode): Value {
 }
 
 function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compute {
+  if (nodeAt(node, 'context') !== undefined) throw unsupportedElm(node, 'Retrieves in the context of another resource are not supported.')
   if (nodesAt(node, 'include').length > 0) throw unsupportedElm(node, 'Retrieves with includes are not supported.')
   const type = localName(textAt(node, 'dataType') ?? '')
   if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${type} is not known.`)
   const codes = codesFor(node, scope, compiler)
   const range = optionalAt(node, 'dateRange', scope, compiler)
-  const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)
   const template = textAt(node, 'templateId')
   const request = {
     type,
     profile: template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template,
+    unfiltered: compiler.isUnfiltered(),
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),
   }
@@ -108,7 +116,6 @@ function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compu
       ...request,
       codes: codes?.(evaluation),
       dateRange: range(evaluation),
-      ...(context !== undefined && { context: context(evaluation) }),
     })
     evaluation.spend(found.length)
     return found

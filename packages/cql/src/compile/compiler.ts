@@ -2,7 +2,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { ElmNode } from '../elm/node.js'
 import type { UnitConversion } from '../values/units.js'
 import type { Temporal } from '../values/temporal.js'
-import type { FhirElement, Value } from '../values/value.js'
+import type { Code, FhirElement, Value } from '../values/value.js'
 
 /** The state of one evaluation, created for each subject, except for `slots`. */
 export interface Evaluation {
@@ -28,14 +28,14 @@ export interface RetrieveRequest {
   readonly type: string
   /** The profile that the retrieve names; undefined when it is that of the type itself. */
   readonly profile: string | undefined
+  /** Whether all resources are meant, not only those of the subject (context Unfiltered). */
+  readonly unfiltered: boolean
   /** Element whose codes are compared. */
   readonly codePath: string | undefined
   /** Tests a coded element; undefined when no codes are asked for. */
   readonly codes: CodeTest | undefined
   readonly datePath: string | undefined
   readonly dateRange: Value
-  /** The resource whose context is meant, instead of the subject. */
-  readonly context?: Value
 }
 
 /** Whether a code is one of those asked for. */
@@ -74,6 +74,8 @@ export interface Compiler {
   readonly model: TypeModel
   /** Offset in minutes of times that have none. */
   readonly offset: number
+  /** Whether what is compiled is in the context Unfiltered. */
+  isUnfiltered(): boolean
   /** Learns of each retrieve that is compiled. */
   onRetrieve(request: RetrieveRequest): void
   /** Resolves a reference to what the library, or an included one, defines. */
@@ -86,6 +88,8 @@ export interface References {
   parameter(node: ElmNode): Compute
   invoke(node: ElmNode, operands: readonly Compute[]): Compute
   code(node: ElmNode): Value
+  /** A code that is written where it is used, with a reference to its system. */
+  inlineCode(node: ElmNode): Code
   concept(node: ElmNode): Value
   vocabulary(node: ElmNode): Value
   /** Membership test of a value set or code system. */

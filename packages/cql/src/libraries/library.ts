@@ -63,6 +63,8 @@ interface Shared {
   slots: number
   memo: number
   depth: number
+  /** Context of the definition that is being compiled. */
+  context: string
 }
 
 interface Library {
@@ -85,7 +87,7 @@ interface Library {
  *   understood, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
-  const shared: Shared = { options, libraries: new Map(), slots: 0, memo: 0, depth: 0 }
+  const shared: Shared = { options, libraries: new Map(), slots: 0, memo: 0, depth: 0, context: 'Patient' }
   const library = openLibrary(elm)
   const definitions = nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').filter((def) => typeOf(def) !== 'FunctionDef')
   return {
@@ -120,11 +122,31 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
   )
   const expression = def === undefined ? undefined : nodeAt(def, 'expression')
   if (def === undefined || expression === undefined) return undefined
-  const context = textAt(def, 'context') ?? 'Patient'
-  const compute = isContextSubject(name, context, expression) ? subject : memoised(library, name, expression, shared)
+  const context = contextOf(def, library)
+  const compute = isContextSubject(name, context, expression)
+    ? subject
+    : inContext(context, shared, () => memoised(library, name, expression, shared))
   const made = { name, context, compute, isPublic: textAt(def, 'accessLevel') !== 'Private' }
   library.definitions.set(name, made)
   return made
+}
+
+/** The context of a definition. A library that states none is evaluated for each subject, though the translator writes Unfiltered. */
+function contextOf(def: ElmNode, { node }: Library): string {
+  const statesContext = nodesAt(nodeAt(node, 'contexts') ?? {}, 'def').some((context) => textAt(context, 'name') !== 'Unfiltered')
+  const context = textAt(def, 'context') ?? 'Patient'
+  return context === 'Unfiltered' && !statesContext ? 'Patient' : context
+}
+
+/** Compiles within the context of a definition. */
+function inContext<T>(context: string, shared: Shared, compile: () => T): T {
+  const outer = shared.context
+  shared.context = context
+  try {
+    return compile()
+  } finally {
+    shared.context = outer
+  }
 }
 
 /** `define Patient: singleton from ([Patient])`, which every library with that context has. */
@@ -169,6 +191,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     convert: options.convert,
     model: options.model,
     offset: options.offset ?? 0,
+    isUnfiltered: () => shared.context === 'Unfiltered' || shared.context === 'Population',
     onRetrieve: (request) => options.onRetrieve?.(request),
     slot: () => shared.slots++,
     references: referencesOf(library, shared),
@@ -198,6 +221,7 @@ function referencesOf(library: Library, shared: Shared): References {
     parameter: (node) => parameterOf(node, at(node), shared),
     invoke: (node, operands) => invocationOf(node, operands, library, shared),
     code: (node) => codeOf(node, at(node), shared),
+    inlineCode: (node) => codeWith(node, textAt(node, 'code'), { target: library, reference: nodeAt(node, 'system'), shared }),
     concept: (node) => {
       const target = at(node)
       const def = definedIn(target, 'concepts', node)
@@ -253,14 +277,24 @@ function definedIn(library: Library, section: string, node: ElmNode): ElmNode {
 
 function codeOf(node: ElmNode, target: Library, shared: Shared): Code {
   const def = definedIn(target, 'codes', node)
-  const reference = nodeAt(def, 'codeSystem')
+  return codeWith(def, textAt(def, 'id'), { target, reference: nodeAt(def, 'codeSystem'), shared })
+}
+
+interface CodePlace {
+  readonly target: Library
+  /** The reference to the code system. */
+  readonly reference: ElmNode | undefined
+  readonly shared: Shared
+}
+
+function codeWith(node: ElmNode, code: string | undefined, { target, reference, shared }: CodePlace): Code {
   const system = reference === undefined ? undefined : definedIn(libraryOf(reference, target, shared), 'codeSystems', reference)
   return {
     kind: 'code',
-    code: textAt(def, 'id') ?? null,
+    code: code ?? null,
     system: system === undefined ? null : (textAt(system, 'id') ?? null),
     version: system === undefined ? null : (textAt(system, 'version') ?? null),
-    display: textAt(def, 'display') ?? null,
+    display: textAt(node, 'display') ?? null,
   }
 }
 

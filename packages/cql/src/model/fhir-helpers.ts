@@ -42,7 +42,7 @@ export const FHIR_HELPERS: Readonly<Record<string, Helper>> = {
     const codes = isList(codings) ? codings.map((coding) => codeOf(coding, context)) : []
     return { kind: 'concept', codes, display: textOf(value, 'text', context) }
   },
-  ToCalendarUnit: (value) => value,
+  ToCalendarUnit: (value) => (typeof value === 'string' ? (CALENDAR_UNITS.get(value) ?? value) : null),
   ToValueSet: (value, context) => {
     const url = plainOf(value, context)
     return typeof url === 'string' ? { kind: 'valueSet', id: url, version: null } : null
@@ -84,10 +84,23 @@ function amountOf(value: Value, context: HelperContext): Value {
   return amount === undefined ? null : quantity(amount, unitOf(value, context))
 }
 
-/** Units as UCUM codes; ones of another system, and none, as they are written. */
+/** The unit of a quantity: its code, else the unit as it is written, else 1. */
 function unitOf(value: Value, context: HelperContext): string {
-  return textOf(value, 'code', context) ?? textOf(value, 'unit', context) ?? '1'
+  const unit = textOf(value, 'code', context) ?? textOf(value, 'unit', context) ?? '1'
+  return CALENDAR_UNITS.get(unit) ?? unit
 }
+
+/** UCUM's units of time, which FHIRHelpers takes for calendar units. */
+const CALENDAR_UNITS: ReadonlyMap<string, string> = new Map([
+  ['a', 'year'],
+  ['mo', 'month'],
+  ['wk', 'week'],
+  ['d', 'day'],
+  ['h', 'hour'],
+  ['min', 'minute'],
+  ['s', 'second'],
+  ['ms', 'millisecond'],
+])
 
 /** Intervals of Period and Range; quantities with a comparator as the interval of what they may be. */
 function intervalOfElement(value: Value, context: HelperContext): Value {

@@ -66,10 +66,16 @@ function slotValue(element: FhirElement, slot: ElementSlot, model: TypeModel): V
   const [json, extra] = [memberOf(holder, slot.jsonName), memberOf(holder, slot.siblingName)]
   if (json === undefined && extra === undefined) return null
   if (!slot.isCollection) return elementOf(json, extra, slot.type, model)
-  const [items, extras] = [Array.isArray(json) ? json : [], Array.isArray(extra) ? extra : []]
+  const [items, extras] = [listOf(json), listOf(extra)]
   return Array.from({ length: Math.max(items.length, extras.length) }, (_, index) =>
     elementOf(items[index], extras[index], slot.type, model),
   ).filter((item) => item !== null)
+}
+
+/** What repeats is a list; content that has one item in its place is read as that. */
+function listOf(json: unknown): readonly unknown[] {
+  if (json === undefined || json === null) return []
+  return Array.isArray(json) ? json : [json]
 }
 
 function elementOf(json: unknown, extra: unknown, typeName: string, model: TypeModel): FhirElement | null {

@@ -1,4 +1,5 @@
 import type { OperationContext } from '../../context/index.js'
+import type { JsonObject } from '../../json/index.js'
 import type { GroupPlan } from '../measure-plan.js'
 import type { Period } from '../period.js'
 import type { Stratum } from '../stratum.js'
@@ -8,6 +9,8 @@ import type { Tally } from '../tally.js'
 /** What an evaluation is about. */
 export interface Scope {
   readonly period: Period
+  /** The Measure, for languages that need its libraries. */
+  readonly measure: JsonObject
   /** Type of the subjects of the Measure, which are counted with basis `boolean`. */
   readonly subjectType: string
   /** Only what belongs to this patient, or to the patients of this Group, is looked at; all when absent. */
@@ -23,6 +26,8 @@ export interface GroupCounts {
   readonly populations: readonly Tally[]
   /** For each stratifier, the parts into which it divides the populations. */
   readonly strata: readonly (readonly Stratum[])[]
+  /** The score, where observations make it; default: that of the counts. */
+  readonly score?: number | undefined
 }
 
 /** A language that criteria are written in. Adding one is a file and a line of the registry. */

@@ -1,0 +1,52 @@
+import type { StratumValue } from 'fhir-ops/evaluate'
+import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
+import { systemValueOf } from '../model/property.js'
+import { decimalOf } from '../values/compare.js'
+import { decimalText, numberOf, type Decimal } from '../values/decimal.js'
+import { plainTextOf } from '../values/text.js'
+import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type Value } from '../values/value.js'
+
+/** What a result is as the value of a stratum; `undefined` for resources and lists, which are more than one value. */
+export function stratumValueOf(value: Value, context: HelperContext): StratumValue | undefined {
+  if (value === null) return { concept: { text: 'null' } }
+  if (isCode(value)) return { concept: { coding: [codingOf(value)] } }
+  if (isConcept(value)) return { concept: { coding: value.codes.map(codingOf), ...(value.display !== null && { text: value.display }) } }
+  if (isQuantity(value)) {
+    const unit = value.unit === '1' ? '' : ` ${value.unit}`
+    return { concept: { text: `${shortText(value.value)}${unit}` }, quantity: { value: numberOf(value.value), code: value.unit } }
+  }
+  if (isList(value)) return undefined
+  if (isFhir(value)) return stratumOfElement(value, context)
+  const amount = typeof value === 'object' ? decimalOf(value) : undefined
+  const text = amount === undefined ? plainTextOf(value) : shortText(amount)
+  return text === undefined ? undefined : { concept: { text } }
+}
+
+function stratumOfElement(value: Extract<Value, { readonly kind: 'fhir' }>, context: HelperContext): StratumValue | undefined {
+  if (value.type.kind === 'primitive') return stratumValueOf(systemValueOf(value, context.offset) ?? null, context)
+  if (value.type.name === 'CodeableConcept' && isRecord(value.json)) return { concept: { ...value.json } }
+  if (value.type.name === 'Coding' && isRecord(value.json)) return { concept: { coding: [{ ...value.json }] } }
+  if (value.type.name === 'Quantity') {
+    const quantity = FHIR_HELPERS['ToQuantityIgnoringComparator']?.(value, context) ?? null
+    return isQuantity(quantity) ? stratumValueOf(quantity, context) : undefined
+  }
+  return undefined
+}
+
+function codingOf({ code, system, version, display }: Code): Readonly<Record<string, string>> {
+  return {
+    ...(system !== null && { system }),
+    ...(version !== null && { version }),
+    ...(code !== null && { code }),
+    ...(display !== null && { display }),
+  }
+}
+
+/** A number without trailing zeros. */
+function shortText(value: Decimal): string {
+  return decimalText(value).replace(/\.?0+$/, '')
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
