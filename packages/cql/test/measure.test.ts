@@ -41,11 +41,17 @@ const patient = (id: string, gender: string, more: object = {}): { resourceType:
   const resource = { resourceType: 'Patient', id, gender, ...more }
   return resource
 }
-const visit = (id: string, of: string, start: string, end: string): { resourceType: string; id: string } => ({
-  resourceType: 'Encounter',
-  id,
-  ...{ status: 'finished', class: { code: 'AMB' }, subject: { reference: `Patient/${of}` }, period: { start, end } },
-})
+const visit = (id: string, of: string, start: string, end: string): { resourceType: string; id: string } => {
+  const resource = {
+    resourceType: 'Encounter',
+    id,
+    status: 'finished',
+    class: { code: 'AMB' },
+    subject: { reference: `Patient/${of}` },
+    period: { start, end },
+  }
+  return resource
+}
 const PEOPLE = [
   patient('a', 'female'),
   patient('b', 'female', { active: false }),
