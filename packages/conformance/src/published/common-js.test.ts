@@ -7,10 +7,16 @@ import { sourceEntries, workspacePackages } from '../../../../scripts/packages.m
 const entries = workspacePackages()
   .filter(({ manifest }) => manifest.name !== '@fhir-ops/storage-contract')
   .flatMap((pkg) =>
-    sourceEntries(pkg).map(([subpath]) => ({ entry: pkg.manifest.name + subpath.slice(1), manifest: join(pkg.dir, 'package.json') })),
+    sourceEntries(pkg).map(([subpath, source]) => ({
+      entry: pkg.manifest.name + subpath.slice(1),
+      source,
+      manifest: join(pkg.dir, 'package.json'),
+    })),
   )
 
-test.each(entries)('$entry can be required by CommonJS', ({ entry, manifest }) => {
+// An entry that has only types gives no names to either.
+test.each(entries)('$entry can be required by CommonJS, with the names that its source exports', async ({ entry, source, manifest }) => {
   const required: object = createRequire(manifest)(entry)
-  expect(Object.keys(required)).not.toEqual([])
+  const exported: object = await import(source)
+  expect(Object.keys(required).toSorted()).toEqual(Object.keys(exported).toSorted())
 })

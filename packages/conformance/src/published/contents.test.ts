@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { root, sourceEntries, workspacePackages } from '../../../../scripts/packages.mjs'
+import { root, workspacePackages } from '../../../../scripts/packages.mjs'
 
 interface Packed {
   readonly name: string
   readonly files: readonly { readonly path: string }[]
 }
 
-const published = workspacePackages().filter((pkg) => sourceEntries(pkg).length > 0)
+const published = workspacePackages().filter(({ manifest }) => manifest.private !== true)
 
 /** What npm would publish of these folders, by package. */
 function packed(folders: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -252,7 +252,7 @@ const count = fc.integer({ min: 1, max: 4 }).map((value): readonly Pair[] => [['
 function sortBy(codes: readonly string[]): fc.Arbitrary<readonly Pair[]> {
   const keys = ['_id', '_lastUpdated', ...codes].flatMap((code) => [code, `-${code}`])
   return fc
-    .uniqueArray(one(keys), { maxLength: 2, selector: (key) => key.replace('-', '') })
+    .uniqueArray(one(keys), { maxLength: 2, selector: (key) => key.replace(/^-/, '') })
     .map((sorted): readonly Pair[] => (sorted.length === 0 ? [] : [['_sort', sorted.join(',')]]))
 }
 

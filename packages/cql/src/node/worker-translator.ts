@@ -80,7 +80,7 @@ export interface TranslatorMessage {
 }
 
 function startThread(model: TypeModel | undefined, maxMemory: number): TranslatorThread {
-  const worker = new Worker(new URL('./worker.js', import.meta.url), {
+  const worker = new Worker(workerFile(), {
     workerData: model === undefined ? undefined : modelTexts(model),
     resourceLimits: { maxOldGenerationSizeMb: maxMemory },
     // The package writes a line when it is loaded, which must not reach the output of a command.
@@ -139,4 +139,9 @@ function failureOf(cause: Error): OperationError {
   return isMemory
     ? new OperationError('too-costly', 'The translation needs too much memory.', { cause })
     : new OperationError('not-supported', 'The CQL translator ended.', { cause })
+}
+
+/** Beside the built modules; tests run the sources, which use the built thread. */
+function workerFile(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? '../../dist/node/worker.js' : './worker.js', import.meta.url)
 }
