@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { checkSqlite, openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { builtFile } from '../../../../test/built.js'
 import { run } from '../program.js'
 
-const CLI = resolve(import.meta.dirname, '../../dist/main.js')
+const CLI = builtFile('packages/cli/dist/main.js')
 let folder = ''
 const at = (name: string): string => join(folder, name)
 beforeAll(async () => {

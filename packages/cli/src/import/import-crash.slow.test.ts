@@ -4,15 +4,15 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { withCheckDigit } from '@fhir-ops/snomed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builtFile } from '../../../../test/built.js'
 import { testDatabase } from '../../../postgres/test/test-database.js'
 import { openStorage } from '../storage.js'
 import { run } from '../program.js'
 import { openWork } from '@fhir-ops/releases'
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const MAIN = builtFile('packages/cli/dist/main.js')
 const ROWS = 60_000
 const ROOT = '138875005'
 const CORE = '900000000000207008'

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { allMatches } from 'fhir-ops/storage'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { builtFile } from '../../../../test/built.js'
 
-const CLI = resolve(import.meta.dirname, '../../dist/main.js')
+const CLI = builtFile('packages/cli/dist/main.js')
 const RESOURCES = 8_000
 const KILLS = 2
 let folder = ''

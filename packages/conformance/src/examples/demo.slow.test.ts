@@ -2,12 +2,13 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { builtFile } from '../../../../test/built.js'
 
-const CLI = resolve(import.meta.dirname, '../../../cli/dist/main.js')
+const CLI = builtFile('packages/cli/dist/main.js')
 const shell = promisify(execFile)
 let folder = ''
 let server: ChildProcess

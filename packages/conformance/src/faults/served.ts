@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { builtFile } from '../../../../test/built.js'
 
-const CLI = resolve(import.meta.dirname, '../../../cli/dist/main.js')
+const CLI = builtFile('packages/cli/dist/main.js')
 const SAMPLE = resolve(import.meta.dirname, '../../../cli/sample')
 
 /** What a process holds. */
