@@ -14,14 +14,19 @@ import type { Service } from './service.js'
  * @throws {OperationError} `token-missing`, `token-malformed`, `token-invalid`, and storage errors.
  */
 export async function authenticate(service: Service, exchange: Exchange): Promise<void> {
-  if (exchange.whole === undefined && exchange.route?.access !== 'public') exchange.caller = await callerIn(service, exchange)
+  if (exchange.whole !== undefined) return
+  await refuseTokenInUrl(service, exchange)
+  if (exchange.route?.access !== 'public') exchange.caller = await callerIn(service, exchange)
+}
+
+/** A token in the URL ends up in logs, so it is refused everywhere, also where no token is needed. */
+async function refuseTokenInUrl(service: Service, exchange: Exchange): Promise<void> {
+  if (!exchange.target.query.some(([name]) => name === 'access_token')) return
+  await audit(service, exchange, { type: 'token-in-url', outcome: 'refused' })
+  throw malformedCredentials()
 }
 
 async function callerIn(service: Service, exchange: Exchange): Promise<Caller> {
-  if (exchange.target.query.some(([name]) => name === 'access_token')) {
-    await audit(service, exchange, { type: 'token-in-url', outcome: 'refused' })
-    throw malformedCredentials()
-  }
   if (service.isOpen && exchange.isFhir) return OPEN_CALLER
   const credentials = credentialsIn(service, exchange)
   try {

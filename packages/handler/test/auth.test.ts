@@ -154,6 +154,14 @@ describe('accepted credentials', () => {
   })
 })
 
+it.each(['/fhir/R4/metadata', '/fhir/R4/.well-known/smart-configuration'])(
+  'a token in the URL of %s, which needs none, is refused',
+  async (path) => {
+    const { status } = await send(`${running.base}${path}?access_token=x`)
+    expect(status).toBe(400)
+  },
+)
+
 describe('before a token is accepted', () => {
   it('no byte of the body is asked for', async () => {
     const socket = connect(running.port, '127.0.0.1')
