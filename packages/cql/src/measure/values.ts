@@ -2,7 +2,7 @@ import type { StratumValue } from 'fhir-ops/evaluate'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
 import { decimalOf } from '../values/compare.js'
-import { decimalText, numberOf, type Decimal } from '../values/decimal.js'
+import { numberOf, shortDecimalText } from '../values/decimal.js'
 import { plainTextOf } from '../values/text.js'
 import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type Value } from '../values/value.js'
 
@@ -13,12 +13,12 @@ export function stratumValueOf(value: Value, context: HelperContext): StratumVal
   if (isConcept(value)) return { concept: { coding: value.codes.map(codingOf), ...(value.display !== null && { text: value.display }) } }
   if (isQuantity(value)) {
     const unit = value.unit === '1' ? '' : ` ${value.unit}`
-    return { concept: { text: `${shortText(value.value)}${unit}` }, quantity: { value: numberOf(value.value), code: value.unit } }
+    return { concept: { text: `${shortDecimalText(value.value)}${unit}` }, quantity: { value: numberOf(value.value), code: value.unit } }
   }
   if (isList(value)) return undefined
   if (isFhir(value)) return stratumOfElement(value, context)
   const amount = typeof value === 'object' ? decimalOf(value) : undefined
-  const text = amount === undefined ? plainTextOf(value) : shortText(amount)
+  const text = amount === undefined ? plainTextOf(value) : shortDecimalText(amount)
   return text === undefined ? undefined : { concept: { text } }
 }
 
@@ -40,11 +40,6 @@ function codingOf({ code, system, version, display }: Code): Readonly<Record<str
     ...(code !== null && { code }),
     ...(display !== null && { display }),
   }
-}
-
-/** A number without trailing zeros. */
-function shortText(value: Decimal): string {
-  return decimalText(value).replace(/\.?0+$/, '')
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

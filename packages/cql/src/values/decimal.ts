@@ -59,8 +59,14 @@ export function decimalText({ units, places }: Decimal): string {
     .toString()
     .padStart(MAX_PLACES + 1, '0')
   const fraction = digits.slice(-MAX_PLACES)
-  const significant = fraction.replace(/0+$/, '').length
+  const significant = significantLength(fraction)
   return `${units < 0 ? '-' : ''}${digits.slice(0, -MAX_PLACES)}.${fraction.slice(0, Math.max(places, significant, 1))}`
+}
+
+/** Writes a decimal without trailing zeros: `1.5`, `12`. */
+export function shortDecimalText(value: Decimal): string {
+  const text = decimalText({ ...value, places: 0 })
+  return text.endsWith('.0') ? text.slice(0, -2) : text
 }
 
 /** -1, 0 or 1 by value. */
@@ -131,7 +137,14 @@ export function wholePart({ units }: Decimal): { readonly whole: bigint; readonl
 
 /** Digits after the point without trailing zeros. */
 export function placesOf(units: number | bigint): number {
-  return (bigOf(units) % BIG_SCALE).toString().replace('-', '').padStart(MAX_PLACES, '0').replace(/0+$/, '').length
+  return significantLength((bigOf(units) % BIG_SCALE).toString().replace('-', '').padStart(MAX_PLACES, '0'))
+}
+
+/** How many digits there are before the trailing zeros. */
+function significantLength(digits: string): number {
+  let length = digits.length
+  while (digits[length - 1] === '0') length--
+  return length
 }
 
 function summed(a: Decimal, units: number | bigint, places: number): Decimal | undefined {
