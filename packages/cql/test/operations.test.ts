@@ -117,6 +117,7 @@ describe('$cql', () => {
     ['no expression', [], 400, 'required'],
     ['CQL that is no CQL', [{ name: 'expression', valueString: '1 +' }], 422, 'invalid'],
     ['CQL with an unknown name', [{ name: 'expression', valueString: 'foo' }], 422, 'invalid'],
+    ['a retrieve without subject or data', [{ name: 'expression', valueString: 'exists [Observation]' }], 400, 'required'],
     [
       'an unknown subject',
       [

@@ -53,6 +53,8 @@ export interface EvaluateCqlResult {
 
 const MAX_STEPS = 200_000
 const EXPRESSION = 'return'
+/** The beginning of a retrieve, `[Observation`; that of `Interval[` and of an index has a name or bracket before it. */
+const RETRIEVE = /(?:^|[^\w\])"])\s{0,9}\[\s{0,9}"?[A-Z]/
 const FHIR_HEAD = "using FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n"
 
 /**
@@ -123,7 +125,7 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
       throw new OperationError('parameter-required', 'An expression or a library is needed.', { expression: ['expression'] })
     return await loadLibrary(loading, library)
   }
-  const usesFhir = input.subject !== undefined || input.data !== undefined || library !== undefined
+  const usesFhir = input.subject !== undefined || input.data !== undefined || library !== undefined || RETRIEVE.test(expression)
   const url = library === undefined ? undefined : textAt(library, 'url')
   const name = library === undefined ? undefined : textAt(library, 'name')
   const included = name === undefined ? '' : `include ${name}\n`
