@@ -183,6 +183,22 @@ describe('Library/$evaluate', () => {
   })
 
   it.each([
+    ['membership in a code system', 'library S\ncodesystem "S": \'http://s\'\ndefine X: \'a\' in "S"'],
+    [
+      'a retrieve in the context Unfiltered from the storage',
+      "library U\nusing FHIR version '4.0.1'\ncontext Patient\ndefine Y: 1\ncontext Unfiltered\ndefine X: Count([Observation])",
+    ],
+  ])('%s is refused by name', async (_, text) => {
+    const given = parameters(
+      { name: 'library', resource: library('Given', text) },
+      { name: 'subject', valueString: 'Patient/p' },
+      { name: 'expression', valueString: 'X' },
+    )
+    const { status, json } = await call('POST', 'Library/$evaluate', given)
+    expect([status, json.issue[0]?.code]).toEqual([422, 'not-supported'])
+  })
+
+  it.each([
     ['an unknown library', 'Library/nope/$evaluate', [], 404],
     ['an unknown url', 'Library/$evaluate', [{ name: 'url', valueCanonical: 'http://x/none' }], 404],
     ['an unknown definition', 'Library/main/$evaluate', [{ name: 'expression', valueString: 'Nope' }], 400],

@@ -8,10 +8,10 @@ const AGGREGATES: Readonly<Record<string, (values: readonly number[]) => number 
   average: averageOf,
   mean: averageOf,
   median: medianOf,
-  minimum: (values) => (values.length === 0 ? undefined : Math.min(...values)),
-  min: (values) => (values.length === 0 ? undefined : Math.min(...values)),
-  maximum: (values) => (values.length === 0 ? undefined : Math.max(...values)),
-  max: (values) => (values.length === 0 ? undefined : Math.max(...values)),
+  minimum: leastOf,
+  min: leastOf,
+  maximum: greatestOf,
+  max: greatestOf,
   avg: averageOf,
 }
 
@@ -35,6 +35,14 @@ function sumOf(values: readonly number[]): number {
 
 function averageOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : sumOf(values) / values.length
+}
+
+function leastOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((least, value) => Math.min(least, value))
+}
+
+function greatestOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((greatest, value) => Math.max(greatest, value))
 }
 
 function medianOf(values: readonly number[]): number | undefined {

@@ -88,11 +88,8 @@ export async function evaluateCql(
   })
   const definitions = definitionsOf(library, input)
   await terminology.load()
+  checkData(input, requests)
   const record = await recordOf(ctx, input, requests)
-  if (record.subject === undefined && input.data === undefined && requests.length > 0)
-    throw new OperationError('parameter-required', 'A subject or data is needed, since resources are retrieved.', {
-      expression: ['subject'],
-    })
   const messages: EvaluationMessage[] = []
   const evaluation = createEvaluation({
     subject: record.subject,
@@ -153,6 +150,17 @@ function definitionsOf(library: CqlLibrary, input: EvaluateCqlInput): readonly D
       })
     return definition.isPublic || input.definitions !== undefined ? [definition] : []
   })
+}
+
+/** What is retrieved must be somewhere: resources of a subject in the storage, all others in the data. */
+function checkData({ subject, data }: EvaluateCqlInput, requests: readonly RetrieveRequest[]): void {
+  if (data !== undefined || requests.length === 0) return
+  if (subject === undefined)
+    throw new OperationError('parameter-required', 'A subject or data is needed, since resources are retrieved.', {
+      expression: ['subject'],
+    })
+  if (requests.some(({ unfiltered }) => unfiltered))
+    throw new OperationError('not-supported', 'Definitions in the context Unfiltered that retrieve resources need the resources as data.')
 }
 
 interface EvaluatedRecord {

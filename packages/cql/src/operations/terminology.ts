@@ -8,7 +8,7 @@ import type { Vocabulary } from '../values/value.js'
 
 /** The value sets and code systems that compiled libraries name, which are read before anything is evaluated. */
 export interface Terminology {
-  /** The test of a vocabulary; it may be called once `load` is done. */
+  /** The test of a value set; it may be called once `load` is done. @throws {OperationError} `not-supported` for a code system. */
   membership(vocabulary: Vocabulary): CodeTest
   /**
    * Reads the codes of all value sets that were asked for.
@@ -29,7 +29,11 @@ export function createTerminology(ctx: OperationContext): Terminology {
   const loaded = new Map<string, Codes>()
   return {
     membership: (vocabulary) => {
-      if (vocabulary.kind === 'codeSystem') return (system) => system === vocabulary.id
+      if (vocabulary.kind === 'codeSystem')
+        throw new OperationError(
+          'not-supported',
+          `Membership in a code system (${quoted(vocabulary.id)}) is not supported; a value set of all its codes is.`,
+        )
       const key = canonicalOf(vocabulary)
       asked.set(key, vocabulary)
       return (system, code) => {
