@@ -183,7 +183,6 @@ describe('Library/$evaluate', () => {
   })
 
   it.each([
-    ['membership in a code system', 'library S\ncodesystem "S": \'http://s\'\ndefine X: \'a\' in "S"'],
     [
       'a retrieve in the context Unfiltered from the storage',
       "library U\nusing FHIR version '4.0.1'\ncontext Patient\ndefine Y: 1\ncontext Unfiltered\ndefine X: Count([Observation])",
