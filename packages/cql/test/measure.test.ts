@@ -1,7 +1,8 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
-import { evaluateMeasure } from 'fhir-ops/evaluate'
+import { evaluateMeasure, toMeasureReport } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
+import type { MeasureReport } from 'fhir/r4.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createCqlLanguage } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
@@ -88,10 +89,10 @@ function measure(
   return resource
 }
 
-async function report(definition: { resourceType: string; id: string }, more: object = {}): ReturnType<typeof evaluateMeasure> {
+async function report(definition: { resourceType: string; id: string }, more: object = {}): Promise<MeasureReport> {
   const ctx = createContext({ ...release, types, storage: memoryStorage([library, definition, ...PEOPLE], { indexer: release.indexer }) })
   const input = { measure: 'm', periodStart: '2020-01-01', periodEnd: '2020-12-31', ...more }
-  return await evaluateMeasure(ctx, input, { languages: [createCqlLanguage({ translator })] })
+  return toMeasureReport(await evaluateMeasure(ctx, input, { languages: [createCqlLanguage({ translator })] }))
 }
 
 const PROPORTION = [

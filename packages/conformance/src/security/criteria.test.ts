@@ -19,8 +19,8 @@ test('a value in criteria is a value: quotes, wildcards and statements count wha
     const population = { code: { text: 'all' }, criteria: { language: 'application/x-fhir-query', expression: `Patient?${query}` } }
     const source = { resourceType: 'Measure', id: 'm', status: 'active', group: [{ population: [population] }] }
     await storage.write([putResource({ type: 'Measure', id: 'm', source }, indexer)])
-    const report = await evaluateMeasure(ctx, { measure: 'm', periodStart: '2026', periodEnd: '2026' })
-    return report.group?.[0]?.population?.[0]?.count
+    const { groups } = await evaluateMeasure(ctx, { measure: 'm', periodStart: '2026', periodEnd: '2026' })
+    return groups[0]?.populations[0]?.count
   }
   for (const family of FAMILIES) expect([family, await counted(`family:exact=${encodeURIComponent(family)}`)]).toEqual([family, 1])
   for (const value of ['%', '_', "' OR '1'='1", "x' OR 1=1 --", '[a-z]', '*']) {

@@ -220,13 +220,13 @@ export function forRequest(ctx: OperationContext, options: RequestOptions): Oper
   }
 }
 
-/** What every input of a terminology operation may say beside what it asks for. */
+/** What the input of an operation that explains itself may say beside what it asks for. */
 export interface ExplainOption {
   /** True: the result, or the error, has an `explanation`. Default false, which costs nothing. */
   readonly explain?: boolean | undefined
 }
 
-/** What every result of a terminology operation may have. */
+/** What the result of such an operation may have. */
 export interface Explained {
   /** What decided; present when the input asked for it. */
   readonly explanation?: Explanation | undefined

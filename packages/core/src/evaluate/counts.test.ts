@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../json/index.js'
 import { evaluateMeasure } from './index.js'
-import { basis, countsOf, measure, population, wardContext, YEAR_2021 } from './ward.fixture.js'
+import { basis, countsOf, measure, population, reportOf, wardContext, YEAR_2021 } from './ward.fixture.js'
 
 describe('counts', () => {
   test.each<[string, number]>([
@@ -53,7 +53,7 @@ describe('counts', () => {
       { resourceType: 'Observation', id: 'g1', subject: { reference: 'Group/g' }, code: { coding: [{ code: 'count' }] } },
     ]
     const countOf = async (resource: JsonObject): Promise<unknown> =>
-      (await evaluateMeasure(wardContext([resource, ...groups]), YEAR_2021)).group?.[0]?.population?.map(({ count }) => count)
+      (await reportOf(wardContext([resource, ...groups]))).group?.[0]?.population?.map(({ count }) => count)
     expect(await countOf(measure([{ population: [population('a', 'Group'), population('b', 'Observation')] }], about('Group')))).toEqual([
       1, 1,
     ])
@@ -91,5 +91,5 @@ test('a query may ask for all that lies below something', async () => {
     organization('leaf', 'middle'),
     organization('other'),
   ])
-  expect((await evaluateMeasure(ctx, YEAR_2021)).group).toMatchObject([{ population: [{ count: 2 }] }])
+  expect((await reportOf(ctx)).group).toMatchObject([{ population: [{ count: 2 }] }])
 })

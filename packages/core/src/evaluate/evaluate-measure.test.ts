@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { OperationError } from '../errors/index.js'
-import { evaluateMeasure } from './index.js'
-import { measure, population, wardContext, YEAR_2021 } from './ward.fixture.js'
+import { evaluateMeasure, toMeasureReport } from './index.js'
+import { measure, population, reportOf, wardContext, YEAR_2021 } from './ward.fixture.js'
 
 describe('the report', () => {
   test('says what was evaluated, when and for which period, and how many there are', async () => {
@@ -14,7 +14,7 @@ describe('the report', () => {
       },
     ]
     const ctx = wardContext([measure(group, { version: '2', improvementNotation: { text: 'up' } })])
-    expect(await evaluateMeasure(ctx, YEAR_2021)).toEqual({
+    expect(await reportOf(ctx, YEAR_2021)).toEqual({
       resourceType: 'MeasureReport',
       id: 'report-1',
       meta: { versionId: '1', lastUpdated: '2024-05-06T07:08:09.010Z' },
@@ -30,11 +30,11 @@ describe('the report', () => {
 
   test('names a Measure without url by its id', async () => {
     const ctx = wardContext([measure([{ population: [population('x', 'Patient')] }], { url: undefined })])
-    expect((await evaluateMeasure(ctx, YEAR_2021)).measure).toBe('Measure/m')
+    expect((await reportOf(ctx, YEAR_2021)).measure).toBe('Measure/m')
   })
 
   test('of a Measure without groups has none', async () => {
-    expect(await evaluateMeasure(wardContext([measure(undefined)]), YEAR_2021)).not.toHaveProperty('group')
+    expect(await reportOf(wardContext([measure(undefined)]), YEAR_2021)).not.toHaveProperty('group')
   })
 })
 
@@ -53,7 +53,7 @@ describe('which Measure', () => {
     ['http://example.org/Measure/m|2', 'http://example.org/Measure/m|2'],
     ['Measure/retired', 'http://example.org/Measure/m|2'],
   ])('%s is %s', async (name, canonical) => {
-    expect((await evaluateMeasure(wardContext(versions), { ...YEAR_2021, measure: name })).measure).toBe(canonical)
+    expect((await reportOf(wardContext(versions), { ...YEAR_2021, measure: name })).measure).toBe(canonical)
   })
 
   test.each([
@@ -121,7 +121,7 @@ test('a language of the caller evaluates its criteria', async () => {
     { population: [{ criteria: { language: 'text/x-number', expression: '42' } }] },
     { population: [population('a', 'Patient')] },
   ])
-  const report = await evaluateMeasure(wardContext([resource]), YEAR_2021, { languages: [constant] })
+  const report = await reportOf(wardContext([resource]), YEAR_2021, { languages: [constant] })
   expect(report.group).toMatchObject([{ population: [{ count: 42 }] }, { population: [{ count: 4 }] }])
 })
 
@@ -131,7 +131,7 @@ test.each<[string, unknown]>([
   ['a code that is no text', { coding: [{ code: 1 }] }],
   ['an extension without url', { text: 'a', extension: [{}] }],
 ])('a code of a group that is not a CodeableConcept is not copied into the report: %s', async (_name, code) => {
-  const report = await evaluateMeasure(wardContext([measure([{ code, population: [population('a', 'Patient')] }])]), YEAR_2021)
+  const report = await reportOf(wardContext([measure([{ code, population: [population('a', 'Patient')] }])]), YEAR_2021)
   expect(report.group).toMatchObject([{ population: [{ count: 4 }] }])
   expect(report.group?.[0]).not.toHaveProperty('code')
 })
@@ -139,6 +139,44 @@ test.each<[string, unknown]>([
 test('a code of a group with extensions is copied as it is', async () => {
   const extension = [{ url: 'http://example.org/e', valueString: 'x' }]
   const code = { id: 'c', text: 'Group', _text: { extension }, coding: [{ code: 'g', userSelected: true, extension }], extension }
-  const report = await evaluateMeasure(wardContext([measure([{ code, population: [] }])]), YEAR_2021)
+  const report = await reportOf(wardContext([measure([{ code, population: [] }])]), YEAR_2021)
   expect(report.group?.[0]?.code).toEqual(code)
+})
+
+describe('an explanation', () => {
+  const group = [
+    {
+      population: [
+        population('initial-population', 'Patient'),
+        population('denominator', 'Patient'),
+        population('numerator', 'Patient?gender=female'),
+      ],
+      stratifier: [{ criteria: { language: 'application/x-fhir-query', expression: 'Patient?gender=male' } }],
+    },
+  ]
+  const scored = measure(group, { version: '2', scoring: { coding: [{ code: 'proportion' }] } })
+
+  test('says which Measure was chosen, what each count is of, and the score', async () => {
+    const result = await evaluateMeasure(wardContext([scored]), { ...YEAR_2021, measure: 'http://example.org/Measure/m', explain: true })
+    const definition = 'http://example.org/Measure/m|2'
+    expect(result.explanation?.steps).toMatchObject([
+      { kind: 'measure', outcome: 'chosen', reason: 'newest', definition },
+      { kind: 'population', path: 'Measure.group[0].population[0]', count: 4 },
+      { kind: 'population', path: 'Measure.group[0].population[1]', count: 4 },
+      { kind: 'population', count: 3, text: expect.stringContaining("'Patient?gender=female' (application/x-fhir-query)") },
+      { kind: 'stratifier', path: 'Measure.group[0].stratifier[0]', count: 1, definition },
+      { kind: 'score', path: 'Measure.group[0]', text: 'Group 1 has the score 0.75.' },
+    ])
+    expect(toMeasureReport(result).extension).toMatchObject([{ url: 'https://fhir-ops.dev/StructureDefinition/explanation' }])
+  })
+
+  test('is there when the evaluation fails, and only when it is asked for', async () => {
+    const input = { ...YEAR_2021, subject: 'nobody' }
+    await expect(evaluateMeasure(wardContext([scored]), { ...input, explain: true })).rejects.toMatchObject({
+      detail: { explanation: { steps: [{ kind: 'measure', reason: 'request' }] } },
+    })
+    const without = await evaluateMeasure(wardContext([scored]), YEAR_2021)
+    expect(without.explanation).toBeUndefined()
+    expect(toMeasureReport(without).extension).toBeUndefined()
+  })
 })

@@ -1,17 +1,16 @@
-import type { MeasureReport } from 'fhir/r4.js'
-import type { OperationContext } from '../context/index.js'
+import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { checkInput, inputShape, needed, oneOf, TEXT } from '../input/index.js'
+import { checkInput, FLAG, inputShape, needed, oneOf, TEXT } from '../input/index.js'
 import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope } from './languages/index.js'
 import { planOf, type Criterion, type GroupPlan, type MeasurePlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
-import { reportOf } from './report.js'
+import { canonicalOfMeasure, resultOf, type EvaluateMeasureResult } from './result.js'
 import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
 import { canonicalOf } from '../content/index.js'
 import type { JsonObject } from '../json/index.js'
 
 /** What to evaluate. */
-export interface EvaluateInput {
+export interface EvaluateMeasureInput extends ExplainOption {
   /** `Measure/<id>`, an id, a url or `url|version`. */
   readonly measure: string
   /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`: the first day, month or year of the period. */
@@ -26,17 +25,18 @@ export interface EvaluateInput {
   readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
 }
 
-const EVALUATE_INPUT = inputShape<EvaluateInput>({
+const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
   measure: needed(TEXT),
   periodStart: needed(TEXT),
   periodEnd: needed(TEXT),
   subject: TEXT,
   practitioner: TEXT,
   reportType: oneOf('subject', 'subject-list', 'population'),
+  explain: FLAG,
 })
 
 /** Options of `evaluateMeasure`. */
-export interface EvaluateOptions {
+export interface EvaluateMeasureOptions {
   /** Criteria languages beside those that come with the engine. */
   readonly languages?: readonly CriteriaLanguage[]
 }
@@ -44,12 +44,25 @@ export interface EvaluateOptions {
 /**
  * Counts the populations of a Measure. Nothing is stored.
  *
- * @returns A MeasureReport with a new id; its period is the input's, word for word.
+ * @returns The counts of each population; `toMeasureReport` makes a MeasureReport of them. With `explain: true` also which Measure was chosen, and
+ *   what each count is of.
  * @throws {OperationError} `not-found`; `parameter-value`, `parameter-invalid`, `parameter-required` for the input; 422 for a Measure
  *   that cannot be evaluated, naming the place in it.
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
  */
-export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInput, options: EvaluateOptions = {}): Promise<MeasureReport> {
+export function evaluateMeasure(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput,
+  options: EvaluateMeasureOptions = {},
+): Promise<EvaluateMeasureResult> {
+  return explained(ctx, input, (own) => evaluated(own, input, options))
+}
+
+async function evaluated(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput,
+  options: EvaluateMeasureOptions,
+): Promise<EvaluateMeasureResult> {
   checkInput(ctx, input, EVALUATE_INPUT)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
@@ -60,10 +73,10 @@ export async function evaluateMeasure(ctx: OperationContext, input: EvaluateInpu
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
   const scope: Scope = { period, measure, subjectType: subjectTypeOf(measure), subject, practitioner, listed: type === 'subject-list' }
   const counts = await countsOf(ctx, { plan, languages, scope })
-  return reportOf(ctx, { measure, plan, scope, type, counts })
+  return resultOf(ctx, { measure, plan, scope, type, counts })
 }
 
-function reportTypeOf(asked: EvaluateInput['reportType'], subject: Subject | undefined): MeasureReport['type'] {
+function reportTypeOf(asked: EvaluateMeasureInput['reportType'], subject: Subject | undefined): EvaluateMeasureResult['type'] {
   if (asked === 'subject' && subject?.type !== 'Patient') {
     const [code, fault] =
       subject === undefined
@@ -121,6 +134,16 @@ async function countsOf(ctx: OperationContext, { plan, languages, scope }: Work)
 async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
   const found = name.includes(':') ? await byCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
   if (found === undefined) throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`)
+  const definition = canonicalOfMeasure(found)
+  const isNewest = name.includes(':') && canonicalOf(name).version === undefined
+  const why = isNewest ? 'it is the newest of its url that is not retired' : 'the request names it'
+  ctx.explain?.step({
+    kind: 'measure',
+    outcome: 'chosen',
+    reason: isNewest ? 'newest' : 'request',
+    definition,
+    text: `The Measure ${quoted(definition)} was used: ${why}.`,
+  })
   return found
 }
 

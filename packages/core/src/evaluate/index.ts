@@ -1,8 +1,18 @@
-export { evaluateMeasure, type EvaluateInput, type EvaluateOptions } from './evaluate-measure.js'
+export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './evaluate-measure.js'
 export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
 export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion } from './measure-plan.js'
-export { createEvaluateMeasureOperation, evaluateMeasureOperation, type EvaluateOperationOptions } from './operation.js'
+export { createEvaluateMeasureOperation, evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
+export { toMeasureReport } from './report.js'
+export type {
+  EvaluatedGroup,
+  EvaluatedPopulation,
+  EvaluatedPopulations,
+  EvaluatedStratifier,
+  EvaluatedStratum,
+  EvaluateMeasureResult,
+  StratumComponent,
+} from './result.js'
 export type { Stratum, StratumValue } from './stratum.js'
 export type { Subject } from './subject.js'
 export type { Tally } from './tally.js'

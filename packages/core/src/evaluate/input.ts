@@ -2,10 +2,10 @@ import { OperationError, quoted } from '../errors/index.js'
 import { stringAt } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
-import type { EvaluateInput } from './evaluate-measure.js'
+import type { EvaluateMeasureInput } from './evaluate-measure.js'
 
 /** Codes of R4, and those of R5 and other guides for the same. */
-const REPORT_TYPES: ReadonlyMap<string, EvaluateInput['reportType']> = new Map([
+const REPORT_TYPES: ReadonlyMap<string, EvaluateMeasureInput['reportType']> = new Map([
   ['subject', 'subject'],
   ['individual', 'subject'],
   ['subject-list', 'subject-list'],
@@ -19,7 +19,7 @@ const REPORT_TYPES: ReadonlyMap<string, EvaluateInput['reportType']> = new Map([
  * @throws {OperationError} `parameter-required`, `parameter-value`, `parameter-invalid`, and `parameter-unsupported` for an input of R4
  *   that is not offered.
  */
-export function readEvaluate(request: OperationRequest): EvaluateInput {
+export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
   const reader = parameterReader(request.parameters)
   reader.refuse('lastReceivedOn', 'parameters')
   const input = {
@@ -29,6 +29,7 @@ export function readEvaluate(request: OperationRequest): EvaluateInput {
     subject: referenceAt(reader, 'subject'),
     practitioner: referenceAt(reader, 'practitioner'),
     reportType: reportTypeOf(reader),
+    explain: reader.boolean('_explain'),
   }
   reader.refuseUnknown()
   return input
@@ -54,7 +55,7 @@ function referenceAt(reader: ParameterReader, name: string): string | undefined 
   return isReference ? (stringAt(reader.object('Reference', name), 'reference') ?? '') : reader.text(name)
 }
 
-function reportTypeOf(reader: ParameterReader): EvaluateInput['reportType'] {
+function reportTypeOf(reader: ParameterReader): EvaluateMeasureInput['reportType'] {
   const code = reader.text('reportType')
   if (code === undefined) return undefined
   const reportType = REPORT_TYPES.get(code)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateMeasure, type EvaluateInput } from './index.js'
-import { basis, countsOf, measure, population, wardContext, YEAR_2021 } from './ward.fixture.js'
+import { evaluateMeasure, type EvaluateMeasureInput } from './index.js'
+import { basis, countsOf, measure, population, reportOf, wardContext, YEAR_2021 } from './ward.fixture.js'
 
 describe('the report of one subject', () => {
   const resource = measure([
@@ -8,7 +8,7 @@ describe('the report of one subject', () => {
   ])
 
   test.each(['Patient/ada', 'ada'])('%s', async (subject) => {
-    const report = await evaluateMeasure(wardContext([resource]), { ...YEAR_2021, subject })
+    const report = await reportOf(wardContext([resource]), { ...YEAR_2021, subject })
     expect(report).toMatchObject({ type: 'individual', subject: { reference: 'Patient/ada' } })
     expect(report.group?.[0]?.population?.map((one) => one.count)).toEqual([1, 2, 2])
   })
@@ -49,7 +49,7 @@ describe('the report of one subject', () => {
     expect(sums).toEqual(await countsOf(ofSomebody))
   })
 
-  test.each<[Partial<EvaluateInput>, string]>([
+  test.each<[Partial<EvaluateMeasureInput>, string]>([
     [{ reportType: 'subject' }, 'parameter-required'],
     [{ subject: 'Patient/nobody' }, 'content-not-found'],
     [{ subject: '' }, 'parameter-invalid'],

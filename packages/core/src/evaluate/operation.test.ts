@@ -128,3 +128,9 @@ describe('storing reports', () => {
     expect(evaluateMeasureOperation.methods).toEqual(['GET', 'POST'])
   })
 })
+
+test('_explain adds how the counts were reached', async () => {
+  expect((await post([start, end, { name: '_explain', valueBoolean: true }])).resource).toMatchObject({
+    extension: [{ url: 'https://fhir-ops.dev/StructureDefinition/explanation', extension: [{ url: 'step' }, { url: 'step' }] }],
+  })
+})

@@ -2,11 +2,12 @@ import type { MeasureReport } from 'fhir/r4.js'
 import type { OperationContext } from '../context/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
 import { putResource, type Indexer } from '../storage/index.js'
-import { evaluateMeasure, type EvaluateOptions } from './evaluate-measure.js'
+import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
 import { readEvaluate } from './input.js'
+import { toMeasureReport } from './report.js'
 
 /** How `$evaluate-measure` is offered. */
-export interface EvaluateOperationOptions extends EvaluateOptions {
+export interface EvaluateMeasureOperationOptions extends EvaluateMeasureOptions {
   /**
    * Store each report, with the index entries that this makes of it, and answer 201 with its location. Such a call changes data, so GET is
    * not offered then. Nothing is stored when absent.
@@ -19,7 +20,7 @@ export interface EvaluateOperationOptions extends EvaluateOptions {
  *
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
  */
-export function createEvaluateMeasureOperation({ storeReports, ...options }: EvaluateOperationOptions = {}): Operation {
+export function createEvaluateMeasureOperation({ storeReports, ...options }: EvaluateMeasureOperationOptions = {}): Operation {
   return {
     name: '$evaluate-measure',
     types: ['Measure'],
@@ -28,7 +29,7 @@ export function createEvaluateMeasureOperation({ storeReports, ...options }: Eva
     definition: 'http://hl7.org/fhir/OperationDefinition/Measure-evaluate-measure',
     needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
     run: async (ctx: OperationContext, request): Promise<OperationResponse> => {
-      const report = await evaluateMeasure(ctx, readEvaluate(request), options)
+      const report = toMeasureReport(await evaluateMeasure(ctx, readEvaluate(request), options))
       return storeReports === undefined ? { status: 200, resource: { ...report } } : storedReport(ctx, report, storeReports)
     },
   }

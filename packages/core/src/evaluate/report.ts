@@ -1,141 +1,75 @@
 import type {
-  CodeableConcept,
+  Extension,
+  List,
   MeasureReport,
   MeasureReportGroup,
   MeasureReportGroupPopulation,
   MeasureReportGroupStratifier,
   MeasureReportGroupStratifierStratum,
-  MeasureReportGroupStratifierStratumComponent,
-  Quantity,
 } from 'fhir/r4.js'
-import { formatCanonical } from '../content/index.js'
-import type { OperationContext } from '../context/index.js'
-import { objectAt, stringAt, type JsonObject, isObject } from '../json/index.js'
-import { conceptOf } from './concept.js'
-import type { GroupCounts, Scope } from './languages/index.js'
-import type { GroupPlan, MeasurePlan, Stratifier, StratifierCriterion } from './measure-plan.js'
-import { memberLists, type MemberLists } from './member-lists.js'
-import type { Stratum, StratumValue } from './stratum.js'
-import type { Tally } from './tally.js'
-
-/** Everything that a report says. */
-export interface Evaluation {
-  readonly measure: JsonObject
-  readonly plan: MeasurePlan
-  readonly scope: Scope
-  readonly type: MeasureReport['type']
-  /** One for each group of the plan. */
-  readonly counts: readonly GroupCounts[]
-}
+import { explanationExtension } from '../explain/index.js'
+import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMeasureResult } from './result.js'
 
 /**
- * The MeasureReport of an evaluation, in whatever language its criteria were written.
+ * The result as the MeasureReport that `$evaluate-measure` answers. The members of a `subject-list` are in contained Lists; an explanation is an
+ * extension.
  *
  * @see https://hl7.org/fhir/R4/measurereport.html
  */
-export function reportOf(ctx: OperationContext, { measure, plan, scope, type, counts }: Evaluation): MeasureReport {
-  const now = ctx.now().toISOString()
-  const { period, subject } = scope
-  const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
-  const lists = memberLists()
-  const group = plan.groups.map((one, index) => groupOf(one, counts[index] ?? { populations: [], strata: [] }, lists))
+export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
+  const { id, date, type, measure, subject, period, improvementNotation, groups, explanation } = result
+  const contained: List[] = []
+  const group = groups.map((one) => groupOf(one, contained))
+  const extension = explanationExtension(explanation)
   return {
     resourceType: 'MeasureReport',
-    id: ctx.newId(),
-    meta: { versionId: '1', lastUpdated: now },
-    ...(lists.contained.length > 0 && { contained: [...lists.contained] }),
+    id,
+    meta: { versionId: '1', lastUpdated: date },
+    ...(contained.length > 0 && { contained }),
+    ...(extension.length > 0 && { extension }),
     status: 'complete',
     type,
-    measure: canonicalOfMeasure(measure),
+    measure,
     ...(subject !== undefined && { subject: { reference: `${subject.type}/${subject.id}` } }),
-    date: now,
-    period: { start: period.start, end: period.end },
+    date,
+    period: { ...period },
     ...(improvementNotation !== undefined && { improvementNotation }),
     ...(group.length > 0 && { group }),
   }
 }
 
-function canonicalOfMeasure(measure: JsonObject): string {
-  const url = stringAt(measure, 'url')
-  return url === undefined ? `Measure/${stringAt(measure, 'id')}` : formatCanonical(url, stringAt(measure, 'version'))
-}
-
-function groupOf(group: GroupPlan, counts: GroupCounts, lists: MemberLists): MeasureReportGroup {
-  const { strata } = counts
-  const stratifierOf = (stratifier: Stratifier, all: readonly Stratum[]): MeasureReportGroupStratifier => {
-    const { id, code } = headOf(stratifier)
-    const stratum = all.map((one) => ({ ...valuesOf(stratifier, one), ...populationsOf(group, one, lists) }))
+function groupOf({ populations, score, stratifiers, ...head }: EvaluatedGroup, contained: List[]): MeasureReportGroup {
+  const own = populationsOf({ populations, ...(score !== undefined && { score }) }, contained)
+  const stratifier = stratifiers.map(({ id, code, strata }): MeasureReportGroupStratifier => {
+    const stratum = strata.map((one) => ({ ...valuesOf(one), ...populationsOf(one, contained) }))
     return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), ...(stratum.length > 0 && { stratum }) }
-  }
-  return {
-    ...headOf(group),
-    ...populationsOf(group, counts, lists),
-    ...(strata.length > 0 && { stratifier: group.stratifiers.map((stratifier, index) => stratifierOf(stratifier, strata[index] ?? [])) }),
-  }
+  })
+  return { ...head, ...own, ...(stratifier.length > 0 && { stratifier }) }
 }
 
-interface Tallied {
-  readonly populations: readonly Tally[]
-  readonly score?: number | undefined
-}
-
-interface Counted {
+interface Counts {
   population?: MeasureReportGroupPopulation[]
   measureScore?: { value: number }
 }
 
-function populationsOf(group: GroupPlan, { populations: tallies, score: given }: Tallied, lists: MemberLists): Counted {
-  const counts = group.populations.map((_, index) => tallies[index]?.count ?? 0)
-  const score = given ?? scoreOf(group, counts)
-  const population = group.populations.map((one, index) => ({
-    ...headOf(one),
-    count: counts[index] ?? 0,
-    ...lists.resultsOf(tallies[index]),
-  }))
+function populationsOf({ populations, score }: EvaluatedPopulations, contained: List[]): Counts {
+  const population = populations.map(({ members, ...one }) => ({ ...one, ...(members !== undefined && listed(members, contained)) }))
   return { ...(population.length > 0 && { population }), ...(score !== undefined && { measureScore: { value: score } }) }
 }
 
-interface Head {
-  readonly id?: string
-  readonly code?: JsonObject
-}
-
-function headOf(head: Head): { id?: string; code?: CodeableConcept } {
-  const code = conceptOf(head.code)
-  return { ...(head.id !== undefined && { id: head.id }), ...(code !== undefined && { code }) }
-}
-
-/** Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring or with nothing to divide by. */
-function scoreOf({ scoring, populations }: GroupPlan, counts: readonly number[]): number | undefined {
-  if (scoring !== 'proportion' && scoring !== 'ratio') return undefined
-  const count = (kind: string): number => counts[populations.findIndex((population) => population.kinds.includes(kind))] ?? 0
-  const above = count('numerator') - count('numerator-exclusion')
-  const below = count('denominator') - count('denominator-exclusion') - count('denominator-exception')
-  return below > 0 ? above / below : undefined
+/** Contains a List of the members of a population, and refers to it. */
+function listed(members: readonly string[], contained: List[]): Pick<MeasureReportGroupPopulation, 'subjectResults'> {
+  const id = `members-${contained.length + 1}`
+  const entry = members.map((reference) => ({ item: { reference } }))
+  contained.push({ resourceType: 'List', id, status: 'current', mode: 'snapshot', ...(entry.length > 0 && { entry }) })
+  return { subjectResults: { reference: `#${id}` } }
 }
 
 /** Of R5, where the value of a stratum may be an amount. */
 const VALUE_EXTENSION = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-MeasureReport.group.stratifier.stratum.value'
 
-/** What a stratum of a report says of its values. */
-function valuesOf(
-  { criteria, byComponents }: Stratifier,
-  { values = [] }: Stratum,
-): Pick<MeasureReportGroupStratifierStratum, 'component' | 'extension' | 'value'> {
-  if (byComponents) return { component: values.map((value, index) => componentOf(value, criteria[index]?.code)) }
-  const [only] = values
-  if (only === undefined) return {}
-  const value = conceptOf(only.concept)
-  return {
-    ...(isQuantity(only.quantity) && { extension: [{ url: VALUE_EXTENSION, valueQuantity: only.quantity }] }),
-    ...(value !== undefined && { value }),
-  }
-}
-
-function componentOf({ concept }: StratumValue, code: StratifierCriterion['code']): MeasureReportGroupStratifierStratumComponent {
-  return { code: conceptOf(code) ?? {}, value: conceptOf(concept) ?? {} }
-}
-
-function isQuantity(value: unknown): value is Quantity {
-  return isObject(value)
+function valuesOf({ value, quantity, components }: EvaluatedStratum): MeasureReportGroupStratifierStratum {
+  if (components !== undefined) return { component: components.map((one) => ({ ...one })) }
+  const extension: Extension[] = quantity === undefined ? [] : [{ url: VALUE_EXTENSION, valueQuantity: quantity }]
+  return { ...(extension.length > 0 && { extension }), ...(value !== undefined && { value }) }
 }

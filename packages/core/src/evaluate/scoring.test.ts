@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../json/index.js'
-import { evaluateMeasure } from './index.js'
-import { basis, countsOf, measure, population, scoring, wardContext, YEAR_2021 } from './ward.fixture.js'
+import { basis, countsOf, measure, population, reportOf, scoring, wardContext } from './ward.fixture.js'
 
 describe('scoring', () => {
   const proportion = (over: object = {}): JsonObject =>
@@ -21,7 +20,7 @@ describe('scoring', () => {
     )
 
   test('proportion: each population lies within its parents, without what is excluded', async () => {
-    const { group = [] } = await evaluateMeasure(wardContext([proportion()]), YEAR_2021)
+    const { group = [] } = await reportOf(wardContext([proportion()]))
     expect(group[0]?.population?.map((one) => one.count)).toEqual([4, 3, 1, 1, 1])
     expect(group[0]?.measureScore).toEqual({ value: 1 })
   })
@@ -36,7 +35,7 @@ describe('scoring', () => {
         ],
       },
     ]
-    const report = await evaluateMeasure(wardContext([measure(group, { ...scoring('proportion'), ...basis('boolean') })]), YEAR_2021)
+    const report = await reportOf(wardContext([measure(group, { ...scoring('proportion'), ...basis('boolean') })]))
     expect(report.group?.[0]).toMatchObject({ population: [{ count: 4 }, { count: 2 }, { count: 1 }], measureScore: { value: 0.5 } })
   })
 
@@ -50,7 +49,7 @@ describe('scoring', () => {
         ],
       },
     ]
-    const report = await evaluateMeasure(wardContext([measure(group, scoring('ratio'))]), YEAR_2021)
+    const report = await reportOf(wardContext([measure(group, scoring('ratio'))]))
     expect(report.group?.[0]).toMatchObject({ population: [{ count: 4 }, { count: 3 }, { count: 1 }], measureScore: { value: 1 / 3 } })
   })
 
@@ -93,7 +92,7 @@ describe('scoring', () => {
         ],
       },
     ]
-    const report = await evaluateMeasure(wardContext([measure(none, scoring('proportion'))]), YEAR_2021)
+    const report = await reportOf(wardContext([measure(none, scoring('proportion'))]))
     expect(report.group?.[0]).not.toHaveProperty('measureScore')
   })
 
@@ -169,7 +168,7 @@ describe('scoring', () => {
         stratifier,
       },
     ]
-    const report = await evaluateMeasure(wardContext([measure(group, scoring('proportion'))]), YEAR_2021)
+    const report = await reportOf(wardContext([measure(group, scoring('proportion'))]))
     expect(report.group?.[0]?.stratifier).toEqual([
       {
         id: 's',

@@ -1,8 +1,8 @@
 import type { MeasureReport } from 'fhir/r4.js'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../json/index.js'
-import { evaluateMeasure, type EvaluateInput } from './index.js'
-import { basis, measure, population, wardContext, YEAR_2021 } from './ward.fixture.js'
+import { evaluateMeasure, type EvaluateMeasureInput } from './index.js'
+import { basis, measure, population, reportOf, wardContext, YEAR_2021 } from './ward.fixture.js'
 
 describe('patients of a Group or a practitioner', () => {
   const member = (id: string, over: object = {}): object => ({ entity: { reference: `Patient/${id}` }, ...over })
@@ -19,8 +19,8 @@ describe('patients of a Group or a practitioner', () => {
   const resource = measure([
     { population: [population('a', 'Patient'), population('b', 'Observation?code=weight'), population('c', 'Patient?gender=female')] },
   ])
-  const report = (others: readonly JsonObject[], over: Partial<EvaluateInput>): Promise<MeasureReport> =>
-    evaluateMeasure(wardContext([resource, doctor, eve, seen, ...others]), { ...YEAR_2021, ...over })
+  const report = (others: readonly JsonObject[], over: Partial<EvaluateMeasureInput>): Promise<MeasureReport> =>
+    reportOf(wardContext([resource, doctor, eve, seen, ...others]), { ...YEAR_2021, ...over })
   const countsIn = ({ group: [first] = [] }: MeasureReport): unknown => first?.population?.map((one) => one.count)
 
   test('of a Group: what belongs to its members, in a summary that names it', async () => {
@@ -64,7 +64,7 @@ describe('a subject list', () => {
   ])
 
   test('says by contained Lists who was counted, in populations and strata', async () => {
-    const report = await evaluateMeasure(wardContext([resource]), { ...YEAR_2021, reportType: 'subject-list' })
+    const report = await reportOf(wardContext([resource]), { ...YEAR_2021, reportType: 'subject-list' })
     const list = (id: string, ...members: readonly string[]): object => ({
       resourceType: 'List',
       id,
@@ -91,8 +91,8 @@ describe('a subject list', () => {
 
   test('of subjects lists them, kept to one of them when asked', async () => {
     const bySubject = measure([{ population: [population('a', 'Observation?code=weight')] }], basis('boolean'))
-    const membersOf = async (over: Partial<EvaluateInput>): Promise<unknown> =>
-      (await evaluateMeasure(wardContext([bySubject]), { ...YEAR_2021, ...over, reportType: 'subject-list' })).contained
+    const membersOf = async (over: Partial<EvaluateMeasureInput>): Promise<unknown> =>
+      (await reportOf(wardContext([bySubject]), { ...YEAR_2021, ...over, reportType: 'subject-list' })).contained
     expect(await membersOf({})).toMatchObject([{ entry: [{ item: { reference: 'Patient/ada' } }, { item: { reference: 'Patient/bea' } }] }])
     expect(await membersOf({ subject: 'bea' })).toMatchObject([{ entry: [{ item: { reference: 'Patient/bea' } }] }])
   })

@@ -4,7 +4,8 @@ import { memoryStorage } from '../memory/index.js'
 import { typeModelOf } from '../model/index.js'
 import { createIndexer, searchParameters, type SearchParameterRow } from '../search/index.js'
 import type { Indexer } from '../storage/index.js'
-import { evaluateMeasure, type EvaluateInput } from './evaluate-measure.js'
+import type { MeasureReport } from 'fhir/r4.js'
+import { evaluateMeasure, toMeasureReport, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './index.js'
 
 const row = (type: string, base: string, code: string): SearchParameterRow => ({
   url: `http://example.org/${base}-${code}`,
@@ -109,10 +110,19 @@ export function scoring(code: string): object {
 }
 
 /** A call for the Measure of `measure` and the year 2021. */
-export const YEAR_2021: EvaluateInput = { measure: 'Measure/m', periodStart: '2021', periodEnd: '2021' }
+export const YEAR_2021: EvaluateMeasureInput = { measure: 'Measure/m', periodStart: '2021', periodEnd: '2021' }
+
+/** The MeasureReport of an evaluation. */
+export async function reportOf(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput = YEAR_2021,
+  options?: EvaluateMeasureOptions,
+): Promise<MeasureReport> {
+  return toMeasureReport(await evaluateMeasure(ctx, input, options))
+}
 
 /** The counts of every population of a Measure over the ward, in its order. */
-export async function countsOf(resource: JsonObject, over: Partial<EvaluateInput> = {}): Promise<readonly unknown[]> {
-  const report = await evaluateMeasure(wardContext([resource]), { ...YEAR_2021, ...over })
-  return (report.group ?? []).flatMap((group) => (group.population ?? []).map((one) => one.count))
+export async function countsOf(resource: JsonObject, over: Partial<EvaluateMeasureInput> = {}): Promise<readonly unknown[]> {
+  const { groups } = await evaluateMeasure(wardContext([resource]), { ...YEAR_2021, ...over })
+  return groups.flatMap(({ populations }) => populations.map(({ count }) => count))
 }

@@ -17,6 +17,10 @@ export type ExplanationKind =
   | 'group'
   | 'element'
   | 'unmapped'
+  | 'measure'
+  | 'population'
+  | 'stratifier'
+  | 'score'
 
 /** `chosen` for what was selected from several; for what was tested, the outcome. */
 export type ExplanationOutcome = 'chosen' | 'holds' | 'fails' | 'unknown'

@@ -3,10 +3,10 @@ import type { MeasureReport } from 'fhir/r4.js'
 import { describe, expect, test, vi } from 'vitest'
 import { OperationError } from '../../../errors/index.js'
 import type { JsonObject } from '../../../json/index.js'
-import { evaluateMeasure, type EvaluateInput } from '../../index.js'
-import { basis, measure, population, scoring, wardContext } from '../../ward.fixture.js'
+import { evaluateMeasure, type EvaluateMeasureInput } from '../../index.js'
+import { basis, measure, population, reportOf as evaluated, scoring, wardContext } from '../../ward.fixture.js'
 
-const input: EvaluateInput = { measure: 'Measure/m', periodStart: '2021', periodEnd: '2021' }
+const input: EvaluateMeasureInput = { measure: 'Measure/m', periodStart: '2021', periodEnd: '2021' }
 const PATIENTS = ['ada', 'bea', 'cleo', 'dan']
 
 /** Found for their patient: weights of each, and everyone's practitioner. */
@@ -16,8 +16,8 @@ const DOCTORS = 'Practitioner?_has:Patient:general-practitioner:_id={{%subject.i
 const doctor = { resourceType: 'Practitioner', id: 'dr' }
 const treated = (id: string): JsonObject => ({ resourceType: 'Patient', id, generalPractitioner: [{ reference: 'Practitioner/dr' }] })
 
-const reportOf = (resources: readonly JsonObject[], over: Partial<EvaluateInput> = {}): Promise<MeasureReport> =>
-  evaluateMeasure(wardContext(resources), { ...input, ...over })
+const reportOf = (resources: readonly JsonObject[], over: Partial<EvaluateMeasureInput> = {}): Promise<MeasureReport> =>
+  evaluated(wardContext(resources), { ...input, ...over })
 
 const countsIn = ({ group = [] }: MeasureReport): readonly number[] =>
   group

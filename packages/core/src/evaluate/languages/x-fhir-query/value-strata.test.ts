@@ -2,18 +2,18 @@ import type { MeasureReport, MeasureReportGroupStratifierStratum } from 'fhir/r4
 import { describe, expect, test } from 'vitest'
 import { OperationError } from '../../../errors/index.js'
 import type { JsonObject } from '../../../json/index.js'
-import { evaluateMeasure, type EvaluateInput } from '../../index.js'
-import { basis, measure, population, scoring, wardContext } from '../../ward.fixture.js'
+import { evaluateMeasure, type EvaluateMeasureInput } from '../../index.js'
+import { basis, measure, population, reportOf as evaluated, scoring, wardContext } from '../../ward.fixture.js'
 
-const input: EvaluateInput = { measure: 'Measure/m', periodStart: '2021', periodEnd: '2021' }
+const input: EvaluateMeasureInput = { measure: 'Measure/m', periodStart: '2021', periodEnd: '2021' }
 
 const byValue = (expression: string): JsonObject => ({ criteria: { language: 'text/fhirpath', expression } })
 
 const divided = (query: string, stratifier: JsonObject, over: object = {}): JsonObject =>
   measure([{ population: [population('a', query)], stratifier: [stratifier] }], over)
 
-const reportOf = (resources: readonly JsonObject[], over: Partial<EvaluateInput> = {}): Promise<MeasureReport> =>
-  evaluateMeasure(wardContext(resources), { ...input, ...over })
+const reportOf = (resources: readonly JsonObject[], over: Partial<EvaluateMeasureInput> = {}): Promise<MeasureReport> =>
+  evaluated(wardContext(resources), { ...input, ...over })
 
 const strataIn = ({ group: [first] = [] }: MeasureReport): readonly MeasureReportGroupStratifierStratum[] =>
   first?.stratifier?.flatMap(({ stratum = [] }) => stratum) ?? []

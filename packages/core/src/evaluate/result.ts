@@ -1,0 +1,213 @@
+import type { CodeableConcept, Quantity } from 'fhir/r4.js'
+import { formatCanonical } from '../content/index.js'
+import type { Explained, OperationContext } from '../context/index.js'
+import { quoted } from '../errors/index.js'
+import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { conceptOf } from './concept.js'
+import type { GroupCounts, Scope } from './languages/index.js'
+import type { Criterion, GroupPlan, MeasurePlan, Stratifier } from './measure-plan.js'
+import type { Period } from './period.js'
+import type { Stratum } from './stratum.js'
+import type { Subject } from './subject.js'
+import type { Tally } from './tally.js'
+
+/** What an evaluation counted. `toMeasureReport` makes the resource of it. */
+export interface EvaluateMeasureResult extends Explained {
+  /** A new id, for the report. */
+  readonly id: string
+  /** When it was counted, as a FHIR instant. */
+  readonly date: string
+  /** `individual` for one patient, `summary` for several, `subject-list` with the members of each population. */
+  readonly type: 'individual' | 'summary' | 'subject-list'
+  /** `url|version` of the Measure, or `Measure/<id>` when it has no url. */
+  readonly measure: string
+  /** Who it is about; everybody when absent. */
+  readonly subject?: Subject
+  /** As in the input, word for word. */
+  readonly period: Period
+  /** The Measure's, when it is a CodeableConcept. */
+  readonly improvementNotation?: CodeableConcept
+  /** In the Measure's order. */
+  readonly groups: readonly EvaluatedGroup[]
+}
+
+/** The populations of a group or stratum. */
+export interface EvaluatedPopulations {
+  /** In the Measure's order. */
+  readonly populations: readonly EvaluatedPopulation[]
+  /** The measure score; absent without a scoring that has one, and where there is nothing to divide by. */
+  readonly score?: number
+}
+
+/** One group of a Measure. */
+export interface EvaluatedGroup extends EvaluatedPopulations {
+  readonly id?: string
+  readonly code?: CodeableConcept
+  /** In the Measure's order. */
+  readonly stratifiers: readonly EvaluatedStratifier[]
+}
+
+/** One population: how many belong to it. */
+export interface EvaluatedPopulation {
+  readonly id?: string
+  readonly code?: CodeableConcept
+  readonly count: number
+  /** References (`Patient/p1`) to its members, in a `subject-list`. */
+  readonly members?: readonly string[]
+}
+
+/** How the populations of a group were divided. */
+export interface EvaluatedStratifier {
+  readonly id?: string
+  readonly code?: CodeableConcept
+  readonly strata: readonly EvaluatedStratum[]
+}
+
+/** What has one value, or one combination of them, in common. */
+export interface EvaluatedStratum extends EvaluatedPopulations {
+  /** The value; absent when the stratifier has components, and when it is a criterion that the members satisfy. */
+  readonly value?: CodeableConcept
+  /** The amount that `value` describes. */
+  readonly quantity?: Quantity
+  /** The values of the components, in their order. */
+  readonly components?: readonly StratumComponent[]
+}
+
+/** The value of one component of a stratifier. */
+export interface StratumComponent {
+  readonly code: CodeableConcept
+  readonly value: CodeableConcept
+}
+
+/** What was evaluated, and what its criteria counted. */
+export interface Evaluation {
+  readonly measure: JsonObject
+  readonly plan: MeasurePlan
+  readonly scope: Scope
+  readonly type: EvaluateMeasureResult['type']
+  /** One for each group of the plan. */
+  readonly counts: readonly GroupCounts[]
+}
+
+/** The result of an evaluation, in whatever language its criteria were written. */
+export function resultOf(ctx: OperationContext, { measure, plan, scope, type, counts }: Evaluation): EvaluateMeasureResult {
+  const { period, subject } = scope
+  const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
+  const groups = plan.groups.map((group, index) => groupOf(group, counts[index] ?? { populations: [], strata: [] }))
+  if (ctx.explain !== undefined) explainGroups(ctx.explain, { plan, groups, measure })
+  return {
+    id: ctx.newId(),
+    date: ctx.now().toISOString(),
+    type,
+    measure: canonicalOfMeasure(measure),
+    ...(subject !== undefined && { subject }),
+    period: { start: period.start, end: period.end },
+    ...(improvementNotation !== undefined && { improvementNotation }),
+    groups,
+  }
+}
+
+/** `url|version` of a Measure, or `Measure/<id>` when it has no url. */
+export function canonicalOfMeasure(measure: JsonObject): string {
+  const url = stringAt(measure, 'url')
+  return url === undefined ? `Measure/${stringAt(measure, 'id')}` : formatCanonical(url, stringAt(measure, 'version'))
+}
+
+function groupOf(group: GroupPlan, counts: GroupCounts): EvaluatedGroup {
+  const { strata } = counts
+  const stratifierOf = (stratifier: Stratifier, index: number): EvaluatedStratifier => ({
+    ...headOf(stratifier),
+    strata: (strata[index] ?? []).map((stratum) => ({ ...valuesOf(stratifier, stratum), ...populationsOf(group, stratum) })),
+  })
+  return {
+    ...headOf(group),
+    ...populationsOf(group, counts),
+    stratifiers: strata.length === 0 ? [] : group.stratifiers.map(stratifierOf),
+  }
+}
+
+interface Tallied {
+  readonly populations: readonly Tally[]
+  readonly score?: number | undefined
+}
+
+function populationsOf(group: GroupPlan, { populations: tallies, score: given }: Tallied): EvaluatedPopulations {
+  const counts = group.populations.map((_, index) => tallies[index]?.count ?? 0)
+  const score = given ?? scoreOf(group, counts)
+  const populations = group.populations.map((one, index) => {
+    const members = tallies[index]?.members
+    return { ...headOf(one), count: counts[index] ?? 0, ...(members !== undefined && { members }) }
+  })
+  return { populations, ...(score !== undefined && { score }) }
+}
+
+interface Head {
+  readonly id?: string
+  readonly code?: JsonObject
+}
+
+function headOf(head: Head): { id?: string; code?: CodeableConcept } {
+  const code = conceptOf(head.code)
+  return { ...(head.id !== undefined && { id: head.id }), ...(code !== undefined && { code }) }
+}
+
+/** Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring or with nothing to divide by. */
+function scoreOf({ scoring, populations }: GroupPlan, counts: readonly number[]): number | undefined {
+  if (scoring !== 'proportion' && scoring !== 'ratio') return undefined
+  const count = (kind: string): number => counts[populations.findIndex((population) => population.kinds.includes(kind))] ?? 0
+  const above = count('numerator') - count('numerator-exclusion')
+  const below = count('denominator') - count('denominator-exclusion') - count('denominator-exception')
+  return below > 0 ? above / below : undefined
+}
+
+function valuesOf(
+  { criteria, byComponents }: Stratifier,
+  { values = [] }: Stratum,
+): Pick<EvaluatedStratum, 'components' | 'quantity' | 'value'> {
+  if (byComponents) {
+    const components = values.map(({ concept }, index) => ({
+      code: conceptOf(criteria[index]?.code) ?? {},
+      value: conceptOf(concept) ?? {},
+    }))
+    return { components }
+  }
+  const [only] = values
+  const value = conceptOf(only?.concept)
+  return { ...(isQuantity(only?.quantity) && { quantity: only.quantity }), ...(value !== undefined && { value }) }
+}
+
+function isQuantity(value: unknown): value is Quantity {
+  return isObject(value)
+}
+
+interface Counted {
+  readonly plan: MeasurePlan
+  readonly groups: readonly EvaluatedGroup[]
+  readonly measure: JsonObject
+}
+
+/** Records how many belong to each population and by which criterion, into how many strata each stratifier divides, and the scores. */
+function explainGroups(explain: NonNullable<OperationContext['explain']>, { plan, groups, measure }: Counted): void {
+  const definition = canonicalOfMeasure(measure)
+  plan.groups.forEach((group, at) => {
+    const { populations = [], stratifiers = [], score } = groups[at] ?? {}
+    const within = group.scoring === undefined ? '' : `, within the populations that the scoring ${quoted(group.scoring)} demands`
+    group.populations.forEach((population, index) => {
+      const count = populations[index]?.count ?? 0
+      const text = `${population.place} has ${count}: what satisfies ${criterionText(population)}${within}.`
+      explain.step({ kind: 'population', outcome: 'holds', definition, path: population.path, count, text })
+    })
+    stratifiers.forEach(({ strata }, index) => {
+      const criteria = group.stratifiers[index]?.criteria ?? []
+      const path = `${group.path}.stratifier[${index}]`
+      const text = `Group ${at + 1}, stratifier ${index + 1} has ${strata.length} strata by ${criteria.map(criterionText).join(' and ')}.`
+      explain.step({ kind: 'stratifier', outcome: 'holds', definition, path, count: strata.length, text })
+    })
+    if (score !== undefined)
+      explain.step({ kind: 'score', outcome: 'holds', definition, path: group.path, text: `Group ${at + 1} has the score ${score}.` })
+  })
+}
+
+function criterionText({ expression, language }: Criterion): string {
+  return `${quoted(expression)} (${language})`
+}
