@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sourceEntries, workspacePackages } from '../../../../scripts/packages.mjs'
 
-/** The contract is apart: vitest, which it imports, refuses `require`. */
+/** Those that import vitest, which refuses `require`, or need what Jest puts into its tests. */
+const OF_TEST_RUNNERS = ['@fhir-ops/storage-contract', '@fhir-ops/testing/vitest', '@fhir-ops/testing/jest']
 const entries = workspacePackages()
-  .filter(({ manifest }) => manifest.name !== '@fhir-ops/storage-contract')
   .flatMap((pkg) =>
     sourceEntries(pkg).map(([subpath, source]) => ({
       entry: pkg.manifest.name + subpath.slice(1),
@@ -13,6 +13,7 @@ const entries = workspacePackages()
       manifest: join(pkg.dir, 'package.json'),
     })),
   )
+  .filter(({ entry }) => !OF_TEST_RUNNERS.includes(entry))
 
 // An entry that has only types gives no names to either.
 test.each(entries)('$entry can be required by CommonJS, with the names that its source exports', async ({ entry, source, manifest }) => {

@@ -1,0 +1,135 @@
+import type { Bundle, OperationOutcome, Parameters } from 'fhir/r4.js'
+import type { Handler } from '@fhir-ops/handler'
+import type { ResourceOf } from 'fhir-ops/storage'
+
+/** An answer that was no success. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed'
+  readonly status: number
+  /** What the service said; absent where the answer was no OperationOutcome. */
+  readonly outcome: OperationOutcome | undefined
+
+  constructor(status: number, asked: string, outcome: OperationOutcome | undefined) {
+    const issues = (outcome?.issue ?? []).map((issue) => issue.details?.text ?? issue.diagnostics ?? issue.code)
+    super(`${asked}: ${status}${issues.length === 0 ? '' : ` ${issues.join(' ')}`}`)
+    this.status = status
+    this.outcome = outcome
+  }
+}
+
+/** Search parameters or operation parameters by name; a list repeats the name. */
+export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[]>>
+
+/** A call of an operation. */
+export interface OperationCall {
+  /** Parameters of the query, for operations that are asked by GET. */
+  readonly query?: QueryValues
+  /** The body, which makes it a POST: Parameters or a resource. */
+  readonly body?: object
+}
+
+/** A client of the handler, without a network: each call goes through the whole of it, with the token. */
+export interface TestClient {
+  /** @throws {RequestFailed} as every method, with `status` 404 where there is none. */
+  read<T extends string>(type: T, id: string): Promise<ResourceOf<T>>
+  /** Stores a resource under an id of the service; gives it as stored. */
+  create<T extends ResourceLike>(resource: T): Promise<ResourceOf<T['resourceType']>>
+  /** Stores a resource under its own id. */
+  update<T extends ResourceLike & { readonly id: string }>(resource: T): Promise<ResourceOf<T['resourceType']>>
+  delete(type: string, id: string): Promise<void>
+  /** The matches of one page, without what was included. */
+  search<T extends string>(type: T, query?: QueryValues): Promise<readonly ResourceOf<T>[]>
+  /** The Bundle that answers a batch or a transaction. */
+  submit(bundle: Bundle): Promise<Bundle>
+  /** What an operation answers: `operation('ValueSet/$expand', { query: { url } })`. */
+  operation(path: string, call?: OperationCall): Promise<object>
+  /** What an operation answers as Parameters. @throws {TypeError} when it is something else. */
+  parameters(path: string, call?: OperationCall): Promise<Parameters>
+  /** Any request below the FHIR base, as a web-standard Response, whatever its status. */
+  request(path: string, init?: RequestInit): Promise<Response>
+}
+
+/** What a client sends: any resource. */
+export interface ResourceLike {
+  readonly resourceType: string
+}
+
+/** Whom the client asks, and as who. */
+export interface ClientOptions {
+  readonly handler: Handler
+  /** Address of the FHIR base. */
+  readonly fhirBase: string
+  readonly token: string
+}
+
+/** Makes a client of a handler. `service.clientFor(token)` makes one for another token. */
+export function testClient({ handler, fhirBase, token }: ClientOptions): TestClient {
+  const request = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers)
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
+    if (init.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/fhir+json')
+    return handler(new Request(`${fhirBase}/${path}`, { ...init, headers }))
+  }
+  const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+    const response = await request(path, init)
+    const body = await jsonOf(response)
+    if (response.ok) return body
+    throw new RequestFailed(response.status, `${init.method ?? 'GET'} ${path}`, isResourceOf('OperationOutcome', body) ? body : undefined)
+  }
+  const resource = async <T extends string>(type: T, path: string, init?: RequestInit): Promise<ResourceOf<T>> =>
+    expected(type, await ask(path, init), path)
+  const operation = (path: string, { query, body }: OperationCall = {}): Promise<unknown> =>
+    ask(withQuery(path, query), body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) })
+  return {
+    request,
+    read: (type, id) => resource(type, `${type}/${id}`),
+    create: <T extends ResourceLike>(given: T) =>
+      resource<T['resourceType']>(given.resourceType, given.resourceType, sending('POST', given)),
+    update: <T extends ResourceLike & { readonly id: string }>(given: T) =>
+      resource<T['resourceType']>(given.resourceType, `${given.resourceType}/${given.id}`, sending('PUT', given)),
+    delete: async (type, id) => void (await ask(`${type}/${id}`, { method: 'DELETE' })),
+    search: async (type, query) => matchesIn(type, await resource('Bundle', withQuery(type, query))),
+    submit: (bundle) => resource('Bundle', '', sending('POST', bundle)),
+    operation: async (path, call) => object(await operation(path, call), path),
+    parameters: async (path, call) => expected('Parameters', await operation(path, call), path),
+  }
+}
+
+function sending(method: string, body: object): RequestInit {
+  return { method, body: JSON.stringify(body) }
+}
+
+function withQuery(path: string, query: QueryValues = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)]))
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`
+}
+
+/** The body; `undefined` when there is none or it is no JSON. */
+async function jsonOf(response: Response): Promise<unknown> {
+  const text = await response.text()
+  const isJson = /[/+]json(;|$)/.test(response.headers.get('content-type') ?? '')
+  return isJson && text !== '' ? JSON.parse(text) : text
+}
+
+function matchesIn<T extends string>(type: T, { entry = [] }: Bundle): readonly ResourceOf<T>[] {
+  return entry.filter(({ search }) => search?.mode !== 'include').flatMap((one) => (isResourceOf(type, one.resource) ? [one.resource] : []))
+}
+
+function expected<T extends string>(type: T, body: unknown, path: string): ResourceOf<T> {
+  if (isResourceOf(type, body)) return body
+  throw new TypeError(`${path} answered ${typeName(body)}, not ${type}.`)
+}
+
+function object(body: unknown, path: string): object {
+  if (typeof body === 'object' && body !== null) return body
+  throw new TypeError(`${path} answered ${typeName(body)}, not a resource or an object.`)
+}
+
+function isResourceOf<T extends string>(type: T, body: unknown): body is ResourceOf<T> {
+  return typeName(body) === type
+}
+
+function typeName(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return body === '' || body === undefined ? 'no body' : `a ${typeof body}`
+  return 'resourceType' in body ? String(body.resourceType) : 'an object without resourceType'
+}

@@ -1,0 +1,133 @@
+import { createHandler, type Handler, type HandlerOptions } from '@fhir-ops/handler'
+import { r4 } from '@fhir-ops/r4'
+import { createContext, type ContextOptions, type OperationContext } from 'fhir-ops/context'
+import { AMOUNT, checkOptions, inputShape, ITERABLE, listOf, OBJECT, TEXT, type InputShape } from 'fhir-ops/internal/input'
+import { objectAt, stringAt } from 'fhir-ops/internal/json'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { createSessions, type NewSession, type Sessions } from 'fhir-ops/sessions'
+import { putResource, type Indexer, type Storage } from 'fhir-ops/storage'
+import { testClock, testIds, type TestClock } from './clock.js'
+import { testClient, type TestClient } from './test-client.js'
+
+/** What `testService` is made of; nothing is required. */
+export interface TestServiceOptions {
+  /** What is stored at the start. A resource without an id gets one, in their order: `1`, `2` and so on of its type. */
+  readonly resources?: Iterable<object>
+  /** What the clock shows. Default 2026-01-01T12:00:00Z. */
+  readonly now?: Date | string
+  /** What the token grants. Default: everything that a token of the library can grant. */
+  readonly scopes?: readonly string[]
+  /** Subject of the token. Default `tester`. */
+  readonly user?: string
+  /** Lifetime of tokens in seconds, on the clock of the service. Default a year. */
+  readonly ttl?: number
+  /** Where resources are kept. Default: memory. What it holds already stays. */
+  readonly storage?: Storage
+  /** Further options of `createContext`. */
+  readonly context?: Partial<Omit<ContextOptions, 'storage' | 'now' | 'newId'>>
+  /** Further options of `createHandler`. */
+  readonly handler?: Partial<Omit<HandlerOptions, 'context' | 'sessions' | 'baseUrl'>>
+}
+
+/** A whole service in the process of a test, without a network. */
+export interface TestService {
+  /** For the operations: `translate(service.context, ...)`. */
+  readonly context: OperationContext
+  readonly storage: Storage
+  readonly sessions: Sessions
+  /** The service as one function from `Request` to `Response`. */
+  readonly handler: Handler
+  /** Address that links of answers begin with: `http://fhir.test`. */
+  readonly baseUrl: string
+  /** An access token with the scopes. */
+  readonly token: string
+  /** Asks the handler with that token. */
+  readonly client: TestClient
+  /** The clock of context, storage and sessions. */
+  readonly clock: TestClock
+  /** A client with a token of its own, for tests of what others may do. */
+  clientFor(session: Partial<NewSession> & Pick<NewSession, 'scopes'>): Promise<TestClient>
+  /** Stores further resources, as `resources` of the options does; gives their addresses, such as `Patient/1`. */
+  seed(...resources: readonly object[]): Promise<readonly string[]>
+  /** Closes handler and storage. */
+  close(): Promise<void>
+  /** Makes `await using service = await testService()` close it. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const BASE_URL = 'http://fhir.test'
+const START = '2026-01-01T12:00:00Z'
+const YEAR_SECONDS = 31_536_000
+const FULL_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'system/*.cruds', 'system/Bot.cruds']
+
+const SHAPE: InputShape = inputShape<TestServiceOptions>({
+  resources: ITERABLE,
+  now: { words: 'a Date or a text such as 2026-01-31T12:00:00Z', is: (value) => typeof value === 'string' || value instanceof Date },
+  scopes: listOf(TEXT),
+  user: TEXT,
+  ttl: AMOUNT,
+  storage: OBJECT,
+  context: OBJECT,
+  handler: OBJECT,
+})
+
+/**
+ * Makes a service over memory with all of R4, a clock that stands still and ids that are the same in each run.
+ *
+ * @throws {TypeError} for an option that is unknown or of another type.
+ * @throws {OperationError} `resource-invalid` for a resource that cannot be stored.
+ */
+export async function testService(options: TestServiceOptions = {}): Promise<TestService> {
+  checkOptions('testService', SHAPE, options)
+  const clock = testClock(options.now ?? START)
+  const { indexer, ...release } = r4({ base: `${BASE_URL}/fhir/R4` })
+  const storage = options.storage ?? memoryStorage([], { indexer, now: clock.now })
+  const newId = testIds()
+  const common = { now: clock.now, newId }
+  const context = createContext({ ...release, ...options.context, ...common, storage })
+  const sessions = createSessions({ store: memorySessionStore(), ...common })
+  const handler = createHandler({ defaultPolicy: 'deny', indexer, ...options.handler, context, sessions, baseUrl: BASE_URL })
+  const seed = seeder(storage, indexer)
+  await seed(...(options.resources ?? []))
+  const { user = 'tester', scopes = FULL_SCOPES, ttl = YEAR_SECONDS } = options
+  const tokenFor = async (session: Partial<NewSession>): Promise<string> => (await sessions.create({ user, ttl, ...session })).token
+  const clientOf = (token: string): TestClient => testClient({ handler, fhirBase: `${BASE_URL}/fhir/R4`, token })
+  const token = await tokenFor({ scopes })
+  const close = async (): Promise<void> => {
+    await handler.close()
+    await storage.close()
+  }
+  return {
+    context,
+    storage,
+    sessions,
+    handler,
+    clock,
+    token,
+    seed,
+    close,
+    baseUrl: BASE_URL,
+    client: clientOf(token),
+    clientFor: async (session) => clientOf(await tokenFor(session)),
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Stores resources; those without an id are numbered, by type. */
+function seeder(storage: Storage, indexer: Indexer): TestService['seed'] {
+  const numbered = new Map<string, number>()
+  const numberOf = (type: string): string => {
+    const number = (numbered.get(type) ?? 0) + 1
+    numbered.set(type, number)
+    return String(number)
+  }
+  return async (...resources) => {
+    const puts = resources.map((resource) => {
+      const holder = { resource }
+      const type = stringAt(objectAt(holder, 'resource'), 'resourceType') ?? ''
+      return { type, id: stringAt(objectAt(holder, 'resource'), 'id') ?? numberOf(type), source: resource }
+    })
+    if (puts.length > 0) await storage.write(puts.map((put) => putResource(put, indexer)))
+    return puts.map(({ type, id }) => `${type}/${id}`)
+  }
+}
