@@ -29,7 +29,7 @@ Object.defineProperty(r4, SPREAD_THE_RESULT, { value: 'r4', enumerable: true })
  * @throws {TypeError} as `r4`.
  */
 export function r4Definitions(): ContentLayer {
-  return packLayer(packageFiles('r4Definitions').pack(), 'r4')
+  return packLayer(packageFiles('r4Definitions').pack(), 'r4', { isRelease: true })
 }
 
 /** The 1,400 search parameters of FHIR 4.0.1, ordered by url. @throws {TypeError} as `r4`. */

@@ -41,7 +41,7 @@ export function releaseOf(files: ReleaseFiles, { base, words }: ReleaseOptions =
   const types = typesIn(files.types)
   const parameters = searchParameters(searchParametersIn(files.searchParameters), types, { words })
   return {
-    definitions: [packLayer(files.definitions, 'r4')],
+    definitions: [packLayer(files.definitions, 'r4', { isRelease: true })],
     search: { parameters, base },
     types,
     indexer: createIndexer(parameters, { base }),

@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { canonicalOf, compareVersions, contentView, definitionKeys, formatCanonical, newestOf, requestLayer } from './index.js'
+import {
+  canonicalOf,
+  compareVersions,
+  contentView,
+  definitionKeys,
+  formatCanonical,
+  newestOf,
+  packLayer,
+  packOf,
+  requestLayer,
+  type ContentLayer,
+} from './index.js'
 
 const valueSet = (url: string, version?: string, more: object = {}) => ({
   resourceType: 'ValueSet',
@@ -76,6 +87,24 @@ describe('contentView', () => {
 test('newestOf falls back to retired ones when there is no other', () => {
   const definition = { type: 'ValueSet', url: 'u', status: 'retired', resource: {} }
   expect(newestOf([definition])).toBe(definition)
+})
+
+describe('definitions of a FHIR release', () => {
+  const packed = (isRelease: boolean, ...definitions: readonly object[]): ContentLayer =>
+    packLayer(packOf(definitions.map((one) => JSON.stringify(one))), isRelease ? 'release' : 'package', { isRelease })
+  const release = packed(true, valueSet('u', '4.0.1', { name: 'release' }), valueSet('v', '4.0.1', { name: 'release' }))
+  const others = packed(false, valueSet('u', '1.0.0', { name: 'package', status: 'retired' }), valueSet('v', '4.0.1', { name: 'package' }))
+
+  test.each([
+    ['above a package', [release, others]],
+    ['below a package', [others, release]],
+    ['below a request', [requestLayer([valueSet('u', '1.0.0', { name: 'package' }), valueSet('v', '1', { name: 'package' })]), release]],
+  ])('do not count %s that defines the same, whatever the versions', async (_, layers) => {
+    const view = contentView(layers)
+    expect((await view.resolve('ValueSet', 'u'))?.resource['name']).toBe('package')
+    expect((await view.resolve('ValueSet', 'v'))?.resource['name']).toBe('package')
+    expect((await view.resolve('ValueSet', 'u', '4.0.1'))?.resource['name']).toBe('release')
+  })
 })
 
 describe('definitionKeys', () => {

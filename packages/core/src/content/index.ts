@@ -2,6 +2,6 @@ export { canonicalOf, formatCanonical, withoutVersion, type Canonical } from './
 export { definitionEntries, definitionKeys, definitionOf, definitionParam } from './definition.js'
 export type { Kept, Revised } from './kept.js'
 export type { RequestDefinitions, ContentLayer, Definition, DefinitionKey } from './layer.js'
-export { packLayer, packOf, type PackReader } from './pack-layer.js'
+export { packLayer, packOf, type PackOptions, type PackReader } from './pack-layer.js'
 export { requestLayer, storageLayer } from './layers.js'
 export { compareVersions, contentView, newestOf, type ContentView } from './view.js'

@@ -11,6 +11,8 @@ export interface Definition {
   readonly status: string
   /** Same key, same content, for ever: what is compiled from the definition may be cached under it. Absent for what came with a request. */
   readonly key?: string
+  /** True for one that the FHIR release itself publishes: definitions of packages and of the host take its place, whatever their versions. */
+  readonly isOfRelease?: true
   /** Parsed at first use. */
   readonly resource: JsonObject
   /** Parses the resource in pieces, where it may be long and was not parsed yet. */

@@ -25,15 +25,16 @@ interface PackedRecord {
  *
  * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
  * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
+ * @param options.isRelease True for the definitions of a FHIR release, in whose place those of packages come.
  * @throws {TypeError} when the bytes are not a pack.
  */
-export function packLayer(pack: Uint8Array | PackReader, name: string): ContentLayer {
+export function packLayer(pack: Uint8Array | PackReader, name: string, { isRelease }: PackOptions = {}): ContentLayer {
   const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)
   const byType = Map.groupBy(recordsOf(read), ({ head }) => stringAt(head, 'resourceType') ?? '')
   const placesByType = new Map<string, Places>()
   const kept = new LRUCache<PackedRecord, readonly Definition[]>({ max: KEPT })
   const definitionsOf = (record: PackedRecord): readonly Definition[] => {
-    const known = kept.get(record) ?? definitionIn(read, record, name)
+    const known = kept.get(record) ?? definitionIn(read, record, { name, isRelease })
     kept.set(record, known)
     return known
   }
@@ -50,6 +51,12 @@ export function packLayer(pack: Uint8Array | PackReader, name: string): ContentL
     },
     revision: () => 0,
   }
+}
+
+/** Options of `packLayer`. */
+export interface PackOptions {
+  /** Default false. */
+  readonly isRelease?: boolean | undefined
 }
 
 /** Gives the bytes of a pack from an offset up to another. */
@@ -85,7 +92,11 @@ function placesOf(records: readonly PackedRecord[]): Places {
   return places
 }
 
-function definitionIn(read: PackReader, { head, start, end }: PackedRecord, name: string): readonly Definition[] {
+function definitionIn(
+  read: PackReader,
+  { head, start, end }: PackedRecord,
+  { name, isRelease }: PackOptions & { readonly name: string },
+): readonly Definition[] {
   const url = stringAt(head, 'url') ?? ''
   const version = stringAt(head, 'version') ?? ''
   const described = definitionOf(head, `${name}:${url}|${version}`)
@@ -93,6 +104,7 @@ function definitionIn(read: PackReader, { head, start, end }: PackedRecord, name
   let parsed: JsonObject | undefined
   const definition = {
     ...described,
+    ...(isRelease === true && { isOfRelease: true as const }),
     get resource(): JsonObject {
       parsed ??= objectIn(text(read(start, end)))
       return parsed

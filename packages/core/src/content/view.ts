@@ -7,7 +7,7 @@ import type { RequestDefinitions, ContentLayer, Definition } from './layer.js'
 export interface ContentView {
   /** Every visible definition of the type that carries `value` under `by`, upper layers first. */
   find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
-  /** The definition of exactly this url and version; without a version the newest that is not retired, else the newest. */
+  /** The definition of exactly this url and version; without a version the one of `newestOf`. */
   resolve(type: string, url: string, version?: string): Promise<Definition | undefined>
   /** The same view with further definitions on top. */
   with(layer: ContentLayer): ContentView
@@ -25,7 +25,7 @@ export interface ContentView {
 export function contentView(layers: readonly ContentLayer[], others: readonly Revised[] = []): ContentView {
   const find = async (type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]> => {
     const found = await Promise.all(layers.map((layer) => layer.find(type, by, value)))
-    return unhidden(found.flat())
+    return unhidden(releaseLast(found.flat()))
   }
   const view: ContentView = {
     find,
@@ -51,10 +51,25 @@ function unhidden(definitions: readonly Definition[]): readonly Definition[] {
   return [...seen.values()]
 }
 
-/** The newest version; retired definitions only when there is no other. */
+/** Puts what packages publish before what the FHIR release publishes, also where its layer is below that of the release. */
+function releaseLast(definitions: readonly Definition[]): readonly Definition[] {
+  if (definitions.length < 2 || !definitions.some(isOfRelease)) return definitions
+  return [...definitions.filter((definition) => !isOfRelease(definition)), ...definitions.filter(isOfRelease)]
+}
+
+function isOfRelease(definition: Definition): boolean {
+  return definition.isOfRelease === true
+}
+
+/**
+ * The newest version; retired definitions only when there is no other. Those of the FHIR release itself count only where nobody else defines
+ * the same: its copies of HL7 Terminology have versions such as 4.0.1, which are higher than those of their successors.
+ */
 export function newestOf(definitions: readonly Definition[]): Definition | undefined {
-  const current = definitions.filter((definition) => definition.status !== 'retired')
-  return (current.length > 0 ? current : definitions).reduce<Definition | undefined>(
+  const others = definitions.filter((definition) => !isOfRelease(definition))
+  const all = others.length > 0 ? others : definitions
+  const current = all.filter((definition) => definition.status !== 'retired')
+  return (current.length > 0 ? current : all).reduce<Definition | undefined>(
     (best, definition) => (best === undefined || compareVersions(definition.version, best.version) > 0 ? definition : best),
     undefined,
   )

@@ -116,5 +116,6 @@ function refuseOtherRelease(manifest: JsonObject, name: string): void {
  * The package's name and version identify its content in cache keys.
  */
 export function packageLayer({ name, version, definitions }: FhirPackage): ContentLayer {
-  return packLayer(packOf(definitions.map(({ text }) => text)), `${name}#${version}`)
+  const pack = packOf(definitions.map(({ text }) => text))
+  return packLayer(pack, `${name}#${version}`, { isRelease: /^hl7\.fhir\.r\d\w?\.(?:core|examples|expansions)$/.test(name) })
 }

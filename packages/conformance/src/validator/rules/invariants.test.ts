@@ -1,8 +1,13 @@
+import { createContext, forRequest } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
 import { expect, test } from 'vitest'
+import { r4 } from '@fhir-ops/r4'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { findingsOf } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
+const ctx = createContext({ storage: memoryStorage(), ...r4() })
 const PROFILE = 'http://invariants.test/p'
 
 test.each([
@@ -70,4 +75,46 @@ test('a constraint that questionnaires have by their type holds elsewhere by its
   })
   expect(await findingsOf(response('1', '2'), [profile], /^invariant/)).toEqual([])
   expect(await findingsOf(response('1', '1'), [profile], /^invariant/)).toEqual(['error invariant QuestionnaireResponse'])
+})
+
+const risk = (prediction: JsonObject): JsonObject => ({
+  resourceType: 'RiskAssessment',
+  status: 'final',
+  subject: { display: 'x' },
+  prediction: [prediction],
+})
+
+test.each<readonly [of: string, resource: JsonObject, said: readonly string[]]>([
+  ['a prediction without probability', risk({ qualitativeRisk: { text: 'high' } }), []],
+  ['a probability that is a range', risk({ probabilityRange: { low: { value: 1, system: 'http://unitsofmeasure.org', code: '%' } } }), []],
+  ['a probability above 100 %', risk({ probabilityDecimal: 101 }), ['error invariant RiskAssessment.prediction[0]']],
+])('ras-2 of %s', async (_, resource, said) => {
+  expect(await findingsOf(resource, [], /^invariant/)).toEqual(said)
+})
+
+test.each<readonly [telecoms: number, said: readonly string[]]>([
+  [0, ['error invariant PractitionerRole']],
+  [1, []],
+  [2, []],
+])('a profile that wants "telecom or endpoint", with %d telecoms', async (telecoms, said) => {
+  const profile = profileOn('PractitionerRole', PROFILE, [
+    { path: 'PractitionerRole', constraint: [{ key: 'pd-1', severity: 'error', human: 'x', expression: 'telecom or endpoint' }] },
+  ])
+  const telecom = Array.from({ length: telecoms }, (_, index) => ({ system: 'phone', value: String(index) }))
+  const role = { resourceType: 'PractitionerRole', meta: { profile: [PROFILE] }, ...(telecoms > 0 && { telecom }) }
+  expect(await findingsOf(role, [profile], /^invariant/)).toEqual(said)
+})
+
+test.each<readonly [path: string, said: readonly string[]]>([
+  ['Observation.value[x]', []],
+  ['Observation..x', ['error eld-19', 'warning eld-20']],
+  ['Observation.a b', ['error eld-19', 'warning eld-20']],
+  ['Observation.Value', ['warning eld-20']],
+])('eld-19 and eld-20 want the whole path to match: %s', async (path, said) => {
+  const { findings } = await validate(forRequest(ctx, {}), {
+    resource: JSON.stringify(profileOn('Observation', PROFILE, [{ id: path, path }])),
+  })
+  const eld = findings.filter(({ kind, text }) => kind === 'invariant' && text.startsWith('eld-'))
+  expect(eld.map(({ severity, text }) => `${severity} ${text.slice(0, 6)}`)).toEqual(said)
+  for (const { expression } of eld) expect(expression).toBe('StructureDefinition.differential.element[0]')
 })

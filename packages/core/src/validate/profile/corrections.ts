@@ -7,8 +7,61 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
   ["fullUrl.contains('/_history/').not()", "fullUrl.exists() implies fullUrl.contains('/_history/').not()"],
   // xxx-0: a definition need not have a name, and the whole name must match.
   ["name.matches('[A-Z]([A-Za-z0-9_]){0,254}')", "name.exists() implies name.matches('^[A-Z]([A-Za-z0-9_]){0,254}$')"],
-  // ras-2: binds the other way round than it is meant.
-  ['probability is decimal implies (probability as decimal) <= 100', '(probability is decimal) implies ((probability as decimal) <= 100)'],
+  // ras-2: binds the other way round than it is meant, and a prediction need not have a probability.
+  ...[
+    'probability is decimal implies (probability as decimal) <= 100',
+    'probability is decimal implies probability.as(decimal) <= 100',
+  ].map((published): [string, string] => [
+    published,
+    '(probability.exists() and (probability is decimal)) implies ((probability as decimal) <= 100)',
+  ]),
+  // pd-1 of profiles, and others in their way: several items are neither true nor false.
+  ['telecom or endpoint', 'telecom.exists() or endpoint.exists()'],
+  [
+    '(component.empty() and hasMember.empty()) implies (dataAbsentReason or value)',
+    '(component.empty() and hasMember.empty()) implies (dataAbsentReason.exists() or value.exists())',
+  ],
+  [
+    '(component.empty() and related.empty()) implies (dataAbsentReason or value)',
+    '(component.empty() and related.empty()) implies (dataAbsentReason.exists() or value.exists())',
+  ],
+  [
+    "(code or value.empty()) and (system.empty() or system = 'urn:iso:std:iso:4217')",
+    "(code.exists() or value.empty()) and (system.empty() or system = 'urn:iso:std:iso:4217')",
+  ],
+  [
+    '(code or value.empty()) and (system.empty() or system = %ucum) and (value.empty() or value > 0)',
+    '(code.exists() or value.empty()) and (system.empty() or system = %ucum) and (value.empty() or value > 0)',
+  ],
+  ['value.empty() or code!=component.code', 'value.empty() or (code in component.code).not()'],
+  ['isModifier implies isModifierReason.exists()', '(isModifier.exists() and isModifier) implies isModifierReason.exists()'],
+  ["searchType implies type = 'string'", "searchType.exists() implies type = 'string'"],
+  ['element.all(definition and min and max)', 'element.all(definition.exists() and min.exists() and max.exists())'],
+  ...['differential', 'snapshot'].map((part): [string, string] => [
+    `${part}.element.all(id) and ${part}.element.id.trace('ids').isDistinct()`,
+    `${part}.element.all(id.exists()) and ${part}.element.id.trace('ids').isDistinct()`,
+  ]),
+  [
+    "abatement.empty() or (abatement as boolean).not()  or clinicalStatus='resolved' or clinicalStatus='remission' or clinicalStatus='inactive'",
+    "abatement.empty() or (abatement is boolean).not() or (abatement as boolean).not() or (clinicalStatus in ('resolved' | 'remission' | 'inactive'))",
+  ],
+  // Elements and texts that do not exist by these names.
+  ["generated='generated' implies source.empty()", "generation='generated' implies source.empty()"],
+  ["url.matches('([^|#])*')", "$this.matches('^([^|#])*$')"],
+  [
+    "((kind in 'resource' | 'complex-type') and (specialization = 'derivation')) implies differential.element.where((min != 0 and min != 1) or (max != '1' and max != '*')).empty()",
+    "((kind in ('resource' | 'complex-type')) and (derivation = 'specialization')) implies differential.element.where((min.exists() and min != 0 and min != 1) or (max.exists() and max != '1' and max != '*')).empty()",
+  ],
+  // sdf-8a of drafts: the negation of elements.
+  [
+    "(%resource.kind = 'logical' or element.first().path.startsWith(%resource.type)) and (element.tail().not() or  element.tail().all(path.startsWith(%resource.differential.element.first().path.replaceMatches('\\\\..*','')&'.')))",
+    "(%resource.kind = 'logical' or element.first().path.startsWith(%resource.type)) and (element.tail().empty() or element.tail().all(path.startsWith(%resource.differential.element.first().path.replaceMatches('\\\\..*','')&'.')))",
+  ],
+  // eld-19 and eld-20: the whole path must match.
+  ...[
+    String.raw`[^\\s\\.,:;\\\'"\\/|?!@#$%&*()\\[\\]{}]{1,64}(\\.[^\\s\\.,:;\\\'"\\/|?!@#$%&*()\\[\\]{}]{1,64}(\\[x\\])?(\\:[^\\s\\.]+)?)*`,
+    String.raw`[A-Za-z][A-Za-z0-9]*(\\.[a-z][A-Za-z0-9]*(\\[x])?)*`,
+  ].map((whole): [string, string] => [`path.matches('${whole}')`, `path.matches('^${whole}$')`]),
   // que-7: the answer is a FHIR boolean, not one of FHIRPath.
   ["operator = 'exists' implies (answer is Boolean)", "operator = 'exists' implies (answer is boolean)"],
   // que-12: two are several already.

@@ -4,7 +4,7 @@ import { isObject, stringAt } from '../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { textOf } from '../run/nodes.js'
 import type { Run, NodeRule } from '../run/run.js'
-import { base64Length, base64Problem } from './primitive/number-and-bytes.js'
+import { base64Length, isInvalidBase64 } from './primitive/number-and-bytes.js'
 import { isAbsoluteUri } from './primitive/uri.js'
 
 const IDENTIFIER: FindingDefinition = defineFinding(
@@ -69,7 +69,7 @@ function checkAttachment(run: Run, node: FhirNode): void {
       text: 'An attachment should have data or a url, or at least a contentType or language.',
       severity: 'warning',
     })
-  if (data === undefined || typeof size !== 'number' || base64Problem(data)?.severity !== undefined) return
+  if (data === undefined || typeof size !== 'number' || isInvalidBase64(data)) return
   const length = base64Length(data)
   if (length !== size)
     run.findings.report(ATTACHMENT, node, { text: `The stated size ${size} does not match the actual size of ${length} bytes.` })

@@ -3,6 +3,13 @@ import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import type { Run } from '../../run/run.js'
 import { containedOf, referenceOf } from '../reference/resolve-locally.js'
 
+/** As R4, R5 and STU3 publish it. */
+const REF_1 = [
+  "reference.startsWith('#').not() or (reference.substring(1).trace('url') in %rootResource.contained.id.trace('ids'))",
+  "reference.startsWith('#').not() or (reference.substring(1).trace('url') in %rootResource.contained.id.trace('ids')) or (reference='#' and %rootResource!=%resource)",
+  "reference.startsWith('#').not() or (reference.substring(1).trace('url') in %resource.contained.id.trace('ids'))",
+]
+
 const DOM_3 =
   "contained.where((('#'+id in (%resource.descendants().reference | %resource.descendants().as(canonical) | %resource.descendants().as(uri) | %resource.descendants().as(url))) or descendants().where(reference = '#').exists() or descendants().where(as(canonical) = '#').exists() or descendants().where(as(canonical) = '#').exists()).not()).trace('unmatched', id).empty()"
 
@@ -16,11 +23,12 @@ export type NativeConstraint = (run: Run, node: FhirNode) => boolean | undefined
 
 /** Constraints that every resource meets many times, whose published expression is wrong or takes too long for the largest resources: the same in code, by the published expression. */
 export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map<string, NativeConstraint>([
-  ["reference.startsWith('#').not() or (reference.substring(1).trace('url') in %rootResource.contained.id.trace('ids'))", leadsToContained],
+  ...REF_1.map((expression): [string, NativeConstraint] => [expression, leadsToContained]),
   ['hasValue() or (children().count() > id.count())', hasContent],
   // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`, which says what is wrong.
   [DOM_3, () => true],
   ['htmlChecks()', () => true],
+  ['text.`div`.exists()', hasNarrative],
   // csd-1 is `checkCodeSystem` and que-2 `checkQuestionnaire`, in which others have turns.
   ['concept.code.combine($this.descendants().concept.code).isDistinct()', isCheckedOn('CodeSystem')],
   ['descendants().linkId.isDistinct()', isCheckedOn('Questionnaire')],
@@ -31,6 +39,13 @@ export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map
 /** For constraints that the checks of a type report; on other types the expression decides. */
 function isCheckedOn(checked: string): NativeConstraint {
   return (_run, { type }) => (type.name === checked ? true : undefined)
+}
+
+/** dom-6. The narrative of a resource covers what it contains. */
+function hasNarrative(_run: Run, { slot, value }: FhirNode): boolean {
+  if (slot?.name === 'contained' || !isObject(value)) return true
+  const { text } = value
+  return isObject(text) && (Object.hasOwn(text, 'div') || Object.hasOwn(text, '_div'))
 }
 
 /** ele-1. Members that no type has count as content: they are reported themselves. */

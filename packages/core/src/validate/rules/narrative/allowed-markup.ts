@@ -32,7 +32,7 @@ export function isAllowedElement(name: string): boolean {
 
 /** True for an attribute that narrative may have on the element. */
 export function isAllowedAttribute(element: string, name: string): boolean {
-  return ANYWHERE.has(name) || BY_ELEMENT.has(`${element}.${name}`)
+  return ANYWHERE.has(name) || name === 'xmlns' || name.startsWith('xmlns:') || BY_ELEMENT.has(`${element}.${name}`)
 }
 
 const PREDEFINED: ReadonlyMap<string, string> = new Map([

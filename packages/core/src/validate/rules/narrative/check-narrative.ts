@@ -3,6 +3,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
+import type { Report } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type DemandRule, type NodeRule } from '../../run/run.js'
 import { INVARIANT } from '../constraint/invariant.js'
@@ -21,6 +22,18 @@ const NARRATIVE_LANGUAGE: FindingDefinition = defineFinding(
   'business-rule',
   'Use the language of the resource in the narrative.',
 )
+const NARRATIVE_STRUCTURE: FindingDefinition = defineFinding(
+  'narrative-structure',
+  'error',
+  'structure',
+  'Put elements only where HTML has them: rows into tables, items into lists, blocks beside paragraphs.',
+)
+const NARRATIVE_IDS: FindingDefinition = defineFinding(
+  'narrative-ids',
+  'warning',
+  'business-rule',
+  'Give each element of the narrative an id of its own.',
+)
 const NARRATIVE: FindingDefinition = defineFinding(
   'narrative',
   'error',
@@ -29,11 +42,12 @@ const NARRATIVE: FindingDefinition = defineFinding(
 )
 
 const TXT_1 = 'txt-1: The narrative may only have the basic elements and attributes of HTML, links, images, and styles that load nothing.'
+const TXT_2 = 'txt-2: The narrative must have some content that is not white space: text or an image.'
 
 /** Narratives. */
 export const narrativeRule: NodeRule = {
   on: ['xhtml'],
-  finds: [INVARIANT, NARRATIVE, NARRATIVE_LANGUAGE],
+  finds: [INVARIANT, NARRATIVE, NARRATIVE_STRUCTURE, NARRATIVE_IDS, NARRATIVE_LANGUAGE],
   check: checkNarrative,
 }
 
@@ -53,21 +67,35 @@ function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
   for (const text of narrative.problems) run.findings.report(NARRATIVE, node, { text })
   if (narrative.hasSpaceAttribute)
     run.findings.report(NARRATIVE, node, { text: "The attribute 'xml:space' has no effect in a narrative.", severity: 'information' })
-  if (!narrative.hasContent)
-    run.findings.report(NARRATIVE, node, { text: 'The narrative should have some content: text or an image.', severity: 'warning' })
-  const outer = narrative.fragments.filter((fragment) => !narrative.ids.has(fragment))
-  if (outer.length > 0) run.scheduler.later(() => checkFragments(run, node, outer))
+  if (!narrative.hasContent) run.findings.report(INVARIANT, node, { text: TXT_2 })
+  for (const text of narrative.misplaced) run.findings.report(NARRATIVE_STRUCTURE, node, { text })
+  for (const link of narrative.unusualLinks)
+    run.findings.report(NARRATIVE, node, {
+      text: `The scheme of the hyperlink ${quoted(link)} is not widely supported and should be checked.`,
+      severity: 'information',
+    })
+  checkIds(run, node, narrative)
+  const { fragments } = narrative
+  if (fragments.length > 0) run.scheduler.later(() => checkFragments(run, node, fragments))
   if (narrative.sources.length > 0) run.scheduler.later(() => checkImages(run, node, narrative.sources))
   checkLanguage(run, node, narrative)
 }
 
-/** A link within the document leads to an element with that id, or to a narrative's anchor. */
+function checkIds(run: Run, node: FhirNode, { ids }: Narrative): void {
+  const several = [...ids].flatMap(([id, count]) => (count > 1 ? [`${quoted(id)} (${count} times)`] : []))
+  if (several.length > 0) run.findings.report(NARRATIVE_IDS, node, { text: `The narrative has ids more than once: ${several.join(', ')}.` })
+}
+
+/** A link within the document leads to an element with that id, or to a narrative's anchor, first in the resource, then in the Bundle. */
 async function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): Promise<void> {
-  const ids = await run.scheduler.run(anchorsWork(run, run.root.type.name === 'Bundle' ? run.root : containerOf(node)))
-  for (const fragment of fragments) {
+  const inside = await run.scheduler.run(anchorsWork(run, containerOf(node)))
+  const around = run.root.type.name === 'Bundle' ? await run.scheduler.run(anchorsWork(run, run.root)) : inside
+  for (const fragment of new Set(fragments)) {
     await run.scheduler.turn()
-    if (fragment !== '' && !ids.has(fragment))
-      run.findings.report(NARRATIVE, node, { text: `The hyperlink ${quoted(`#${fragment}`)} does not resolve.` })
+    const count = fragment === '' ? 1 : (inside.get(fragment) ?? around.get(fragment) ?? 0)
+    const link = quoted(`#${fragment}`)
+    if (count === 0) run.findings.report(NARRATIVE, node, { text: `The hyperlink ${link} does not resolve.` })
+    if (count > 1) run.findings.report(NARRATIVE, node, { text: `The hyperlink ${link} leads to ${count} elements.`, severity: 'warning' })
   }
 }
 
@@ -76,7 +104,9 @@ async function checkImages(run: Run, node: FhirNode, sources: readonly string[])
   const ids = await run.scheduler.run(anchorsWork(run, containerOf(node)))
   for (const source of sources) {
     await run.scheduler.turn()
-    if (ids.has(source)) continue
+    const count = ids.get(source) ?? 0
+    if (count > 1) run.findings.report(NARRATIVE, node, { text: `The image ${quoted(`#${source}`)} leads to ${count} elements.` })
+    if (count > 0) continue
     run.findings.report(NARRATIVE, node, {
       text: `The narrative has an image ${quoted(`#${source}`)}, which does not resolve.`,
       severity: 'warning',
@@ -126,21 +156,23 @@ function checkLanguageSections(run: Run, node: FhirNode, { value: { sections = [
   const own = isObject(resource) ? stringAt(resource, 'language') : undefined
   const languages = readNarrative(div).sections.flatMap(({ lang, xmlLang }) => xmlLang ?? lang ?? [])
   for (const demand of sections) {
-    const text = problemOf(languages, demand, own)
-    if (text !== undefined) run.findings.report(NARRATIVE_SECTIONS, node, { text, profile })
+    const problem = problemOf(languages, demand, own)
+    if (problem !== undefined) run.findings.report(NARRATIVE_SECTIONS, node, { ...problem, profile })
   }
 }
 
-function problemOf(languages: readonly string[], demand: string, own: string | undefined): string | undefined {
+/** Where there are no sections at all, or no language to look for, it is a warning that one is missing. */
+function problemOf(languages: readonly string[], demand: string, own: string | undefined): Pick<Report, 'text' | 'severity'> | undefined {
   if (demand === '_no')
     return languages.length > 0
-      ? `The narrative has sections in ${quoted(languages.join(', '))}, but language sections are not allowed.`
+      ? { text: `The narrative has sections in ${quoted(languages.join(', '))}, but language sections are not allowed.` }
       : undefined
-  if (demand === '_yes') return languages.length === 0 ? 'The narrative must have language sections.' : undefined
+  if (demand === '_yes') return languages.length === 0 ? { text: 'The narrative must have language sections.' } : undefined
   const needed = demand === '_resource' ? own : demand
-  return needed === undefined || languages.includes(needed)
-    ? undefined
-    : `The narrative must have a section in the language ${quoted(needed)}.`
+  if (needed !== undefined && languages.includes(needed)) return undefined
+  const language = needed === undefined ? 'the language of the resource, which states none' : `the language ${quoted(needed)}`
+  const text = `The narrative must have a section in ${language}.`
+  return languages.length === 0 || needed === undefined ? { text, severity: 'warning' } : { text }
 }
 
 /** Every id in a resource that a link can mean, with the number of places that have it, gathered once. */
@@ -165,11 +197,11 @@ function* collect(value: object, ids: Map<string, number>): Work<void> {
   for (const [key, member] of Object.entries(value)) {
     if (typeof member === 'object' && member !== null) yield* collect(member, ids)
     else if (typeof member !== 'string') continue
-    else if (key === 'id') count(ids, member)
-    else if (key === 'div') for (const id of (yield* narrativeWork(member)).ids) count(ids, id)
+    else if (key === 'id') add(ids, member, 1)
+    else if (key === 'div') for (const [id, count] of (yield* narrativeWork(member)).ids) add(ids, id, count)
   }
 }
 
-function count(ids: Map<string, number>, id: string): void {
-  ids.set(id, (ids.get(id) ?? 0) + 1)
+function add(ids: Map<string, number>, id: string, count: number): void {
+  ids.set(id, (ids.get(id) ?? 0) + count)
 }

@@ -1,11 +1,16 @@
 import { quoted } from '../../../errors/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import { isAllowedAttribute, isAllowedElement, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
+import { contentProblem, elementProblems, isPhrasing } from './element-places.js'
+import { linkProblem, schemeOf } from './links.js'
 import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
 const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
-const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'ftp', 'data', 'cid', 'sms'])
+const ACTIVE_SCHEMES: ReadonlySet<string> = new Set(['javascript', 'vbscript'])
+/** Schemes that name something, and lead nowhere. */
+const LITERAL_SCHEMES: ReadonlySet<string> = new Set(['urn', 'cid'])
+const KNOWN_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'data'])
 
 /** What ends a paragraph in HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
@@ -22,8 +27,12 @@ export interface NarrativeLanguage {
 /** What a narrative says about itself. */
 export interface Narrative {
   readonly problems: readonly string[]
-  /** Values of `id` and of `a name`. */
-  readonly ids: ReadonlySet<string>
+  /** Elements that are where HTML does not have them. */
+  readonly misplaced: readonly string[]
+  /** Values of `id` and of `a name`, with the number of elements that have them. */
+  readonly ids: ReadonlyMap<string, number>
+  /** Links of schemes that few programs know. */
+  readonly unusualLinks: readonly string[]
   /** Fragments that links point to. */
   readonly fragments: readonly string[]
   /** Fragments that images and all else point to. */
@@ -45,14 +54,18 @@ type OpenTag = Extract<XhtmlToken, { kind: 'open' }>
 
 interface Reading {
   readonly problems: Set<string>
+  readonly misplaced: Set<string>
+  readonly unusualLinks: string[]
   readonly open: string[]
-  readonly ids: Set<string>
+  /** How many elements of each name are open. */
+  readonly openCounts: Map<string, number>
+  readonly ids: Map<string, number>
   readonly fragments: string[]
   readonly sources: string[]
   readonly sections: NarrativeLanguage[]
   root: OpenTag | undefined
-  /** Of those that are open. */
-  paragraphs: number
+  /** How many of those that are open take text and what is within a line only. */
+  phrasing: number
   hasContent: boolean
   hasUnsectioned: boolean
   isInSection: boolean
@@ -87,6 +100,8 @@ export function* narrativeWork(text: string): Work<Narrative> {
   if (reading.problems.size === 0) checkWhole(reading)
   return {
     problems: [...reading.problems],
+    misplaced: [...reading.misplaced],
+    unusualLinks: reading.unusualLinks,
     ids: reading.ids,
     fragments: reading.fragments,
     sources: reading.sources,
@@ -100,9 +115,10 @@ export function* narrativeWork(text: string): Work<Narrative> {
 }
 
 function emptyReading(): Reading {
-  const lists = { open: [], fragments: [], sources: [], sections: [] }
+  const lists = { open: [], fragments: [], sources: [], sections: [], unusualLinks: [] }
   const flags = { hasContent: false, hasUnsectioned: false, isInSection: false, hasForeignMarkup: false, hasSpaceAttribute: false }
-  return { ...lists, ...flags, paragraphs: 0, problems: new Set(), ids: new Set(), root: undefined }
+  const tables = { problems: new Set<string>(), misplaced: new Set<string>(), openCounts: new Map(), ids: new Map() }
+  return { ...lists, ...flags, ...tables, phrasing: 0, root: undefined }
 }
 
 function languageOf(attributes: readonly XhtmlAttribute[] | undefined): NarrativeLanguage {
@@ -121,21 +137,36 @@ function checkWhole({ root, problems }: Reading): void {
 function read(reading: Reading, token: XhtmlToken): void {
   switch (token.kind) {
     case 'fault':
-      reading.problems.add(`The narrative has ${token.text}.`)
+      ;(token.isMisplaced === true ? reading.misplaced : reading.problems).add(`The narrative has ${token.text}.`)
       return
     case 'text':
       return readText(reading, token.text)
     case 'open':
       return readOpening(reading, token)
     case 'close':
-      if (token.name === 'p') reading.paragraphs--
-      if (reading.open.pop() !== token.name) reading.problems.add(`The element '${quotedName(token.name)}' is closed, but is not open.`)
+      if (close(reading) !== token.name) reading.problems.add(`The element '${quotedName(token.name)}' is closed, but is not open.`)
   }
+}
+
+function open({ open: names, openCounts }: Reading, name: string): void {
+  names.push(name)
+  openCounts.set(name, (openCounts.get(name) ?? 0) + 1)
+}
+
+function close(reading: Reading): string | undefined {
+  const name = reading.open.pop()
+  if (name === undefined) return undefined
+  reading.openCounts.set(name, (reading.openCounts.get(name) ?? 0) - 1)
+  if (isPhrasing(name)) reading.phrasing--
+  return name
 }
 
 function readText(reading: Reading, text: string): void {
   checkEntities(reading, text)
-  if (text.trim() === '') return
+  const isBlank = !/[^\u0000-\u0020]/.test(text)
+  const misplaced = contentProblem(reading.open.at(-1), isBlank)
+  if (misplaced !== undefined) reading.misplaced.add(misplaced)
+  if (isBlank) return
   seeContent(reading)
   if (reading.open.length === 0) reading.problems.add("A narrative must be one 'div' element.")
 }
@@ -145,9 +176,10 @@ function readOpening(reading: Reading, token: OpenTag): void {
   if (reading.open.length === 1) readSection(reading, token)
   if (token.name === 'img') seeContent(reading)
   for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
+  readAnchors(reading, token)
   if (token.closed) return
-  reading.open.push(token.name)
-  if (token.name === 'p') reading.paragraphs++
+  open(reading, token.name)
+  if (isPhrasing(token.name)) reading.phrasing++
 }
 
 function checkPlace(reading: Reading, token: OpenTag): void {
@@ -156,7 +188,13 @@ function checkPlace(reading: Reading, token: OpenTag): void {
     reading.root ??= token
   }
   if (!isAllowedElement(token.name)) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
-  if (BLOCKS.has(token.name) && reading.paragraphs > 0) reading.problems.add(`A paragraph must not contain a '${token.name}'.`)
+  if (BLOCKS.has(token.name) && (reading.openCounts.get('p') ?? 0) > 0)
+    reading.problems.add(`A paragraph must not contain a '${token.name}'.`)
+  const parent = reading.open.at(-1)
+  if (parent === undefined) return
+  const isNested = (reading.openCounts.get(token.name) ?? 0) > 0
+  for (const problem of elementProblems(token.name, { parent, isNested, isInPhrasing: reading.phrasing > 0 }))
+    reading.misplaced.add(problem)
 }
 
 function readSection(reading: Reading, { name, attributes }: { name: string; attributes: readonly XhtmlAttribute[] }): void {
@@ -175,10 +213,17 @@ function readAttribute(reading: Reading, element: string, { name, value }: Xhtml
   if (!isAllowedAttribute(element, name))
     refuse(reading, `The attribute '${quotedName(name)}' is not allowed on '${quotedName(element)}' in a narrative.`)
   checkEntities(reading, value)
-  if (name === 'id' || (name === 'name' && element === 'a')) reading.ids.add(value)
   if (name === 'xml:space') reading.hasSpaceAttribute = true
   if (name === 'style' && isLoadingStyle(unescaped(value))) problems.add('A style in the narrative loads external content.')
-  if (LINKS.has(name)) readLink(reading, { name, link: unescaped(value) })
+  if (name === 'xmlns' && value !== NAMESPACE && reading.open.length > 0)
+    problems.add(`The element '${quotedName(element)}' must be in the namespace ${NAMESPACE}.`)
+  if (LINKS.has(name)) readLink(reading, { element, name, link: unescaped(value) })
+}
+
+/** An element has an id, and a link a name, which may be the same. */
+function readAnchors({ ids }: Reading, { name, attributes }: OpenTag): void {
+  const own = [valueOf(attributes, 'id'), name === 'a' ? valueOf(attributes, 'name') : undefined]
+  for (const id of new Set(own)) if (id !== undefined) ids.set(id, (ids.get(id) ?? 0) + 1)
 }
 
 function refuse(reading: Reading, problem: string): void {
@@ -191,14 +236,26 @@ function checkEntities({ problems }: Reading, text: string): void {
   if (entity !== undefined) problems.add(`The narrative contains an unknown entity ${quoted(entity)}.`)
 }
 
+interface Link {
+  readonly element: string
+  readonly name: string
+  readonly link: string
+}
+
 /** Browsers ignore control characters and blanks in a scheme, so the check does too. */
-function readLink(reading: Reading, { name, link }: { name: string; link: string }): void {
+function readLink(reading: Reading, { element, name, link }: Link): void {
   const plain = link.replace(/[\u0000-\u0020]/g, '')
   if (plain.startsWith('#')) (name === 'href' ? reading.fragments : reading.sources).push(plain.slice(1))
-  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(plain)?.[1]?.toLowerCase()
-  if (scheme !== undefined && !SAFE_SCHEMES.has(scheme)) {
-    reading.problems.add(`The hyperlink ${quoted(link)} has a scheme that is not allowed.`)
+  const isLink = element === 'a' && name === 'href'
+  if (isLink || (element === 'img' && name === 'src')) {
+    const problem = linkProblem(link)
+    if (problem !== undefined) reading.problems.add(`The hyperlink ${quoted(link)} ${problem}.`)
   }
+  const scheme = schemeOf(plain)
+  if (scheme === undefined || KNOWN_SCHEMES.has(scheme)) return
+  if (ACTIVE_SCHEMES.has(scheme) || (isLink && LITERAL_SCHEMES.has(scheme)))
+    reading.problems.add(`The hyperlink ${quoted(link)} has a scheme that is not allowed.`)
+  else if (isLink) reading.unusualLinks.push(link)
 }
 
 function quotedName(name: string): string {

@@ -4,7 +4,7 @@ export type XhtmlToken =
   | { readonly kind: 'close'; readonly name: string }
   | { readonly kind: 'text'; readonly text: string }
   /** What narrative may not have: document types, processing instructions, CDATA, and what is not XML. */
-  | { readonly kind: 'fault'; readonly text: string }
+  | { readonly kind: 'fault'; readonly text: string; readonly isMisplaced?: boolean }
 
 /** An attribute of a tag in a narrative. */
 export interface XhtmlAttribute {
@@ -48,8 +48,15 @@ function markup(text: string, at: number): ScannedToken {
     return end < 0 ? fault('a comment that does not end') : { end: end + 3 }
   }
   if (text.startsWith('</', at)) return closingTag(text, at)
-  if (text.startsWith('<!', at) || text.startsWith('<?', at)) return fault('a document type, CDATA or processing instruction')
+  if (text.startsWith('<!', at)) return fault('a document type or CDATA')
+  if (text.startsWith('<?', at)) return instruction(text, at)
   return openingTag(text, at)
+}
+
+function instruction(text: string, at: number): ScannedToken {
+  const end = text.indexOf('?>', at)
+  if (end < 0) return fault('a processing instruction that does not end')
+  return { token: { kind: 'fault', text: 'a processing instruction', isMisplaced: true }, end: end + 2 }
 }
 
 function closingTag(text: string, at: number): ScannedToken {

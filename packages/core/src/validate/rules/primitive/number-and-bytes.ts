@@ -44,6 +44,11 @@ export function base64Problem(text: string): PrimitiveProblem | undefined {
   return text.length % 4 === 0 && PLAIN.test(text) ? undefined : problemByCharacter(text)
 }
 
+/** True for what cannot be decoded; white space can be left out. */
+export function isInvalidBase64(text: string): boolean {
+  return base64Problem(text) === invalid
+}
+
 function problemByCharacter(text: string): PrimitiveProblem | undefined {
   let digits = 0
   let padding = 0
