@@ -1,6 +1,6 @@
 // Random resources and queries, alike for every adapter.
 import fc from 'fast-check'
-import type { Comparison, Condition, IndexEntry, SearchQuery, SortKey } from '../src/storage/index.js'
+import type { Comparison, Condition, IndexEntry, ScanQuery, SearchQuery, SortKey } from '../src/storage/index.js'
 
 /** A put or a deletion of a resource with these entries. */
 export interface Step {
@@ -64,6 +64,14 @@ export const query: fc.Arbitrary<SearchQuery> = fc.record({
   type,
   where: condition,
   sort: fc.array(sortKey, { maxLength: 2 }),
+  limit: fc.integer({ min: 1, max: 4 }),
+})
+
+/** A scan of the same. */
+export const scan: fc.Arbitrary<ScanQuery> = fc.record({
+  type,
+  where: condition,
+  referring: fc.array(fc.record({ type, where: condition, params: fc.uniqueArray(param, { maxLength: 2 }) }), { maxLength: 2 }),
   limit: fc.integer({ min: 1, max: 4 }),
 })
 

@@ -1,4 +1,13 @@
-import { writableText, type HistoryQuery, type SearchQuery, type Storage, type WriteEntry, type WriteResult } from '../src/storage/index.js'
+import {
+  scanResources,
+  writableText,
+  type HistoryQuery,
+  type ScanQuery,
+  type SearchQuery,
+  type Storage,
+  type WriteEntry,
+  type WriteResult,
+} from '../src/storage/index.js'
 import type { Step } from './random-queries.js'
 
 /** What a storage is to write for a step. */
@@ -21,6 +30,16 @@ export async function answerOf(storage: Pick<Storage, 'search' | 'count'>, asked
     after = page.next
   } while (after !== undefined)
   return { pages, count: await storage.count(asked) }
+}
+
+/** All that a scan gives, by the text of each match; without `scan`, what searches give for it. */
+export async function scanOf(storage: Pick<Storage, 'search' | 'scan'>, asked: ScanQuery): Promise<unknown> {
+  const found = new Map<string, readonly string[]>()
+  for await (const { stored, referring } of scanResources(storage, asked)) {
+    if (found.has(stored.text)) throw new Error(`${stored.id} came twice`)
+    found.set(stored.text, referring.map(({ text }) => text).sort())
+  }
+  return found
 }
 
 /** A page of a history. */

@@ -17,6 +17,9 @@ const TEXT_TESTS = ['system', 'value', 'text'].flatMap((field) => [
 const NUMBER_TESTS = ['low', 'high'].flatMap((field) => ['eq', 'lt', 'le', 'gt', 'ge'].map((op) => `${op} compares ${field} as a number`))
 const ABSENCE_TESTS = ['system', 'value', 'text', 'low', 'high'].map((field) => `absent holds where an entry has no ${field}`)
 
+/** What HTTP has no word for. */
+const LENGTHS = { 'a page ends when it is long, and next leads to the rest': 'a FHIR search has no bound on bytes' } as const
+
 const ENTRY_PROMISES: readonly string[] = [
   ...TEXT_TESTS,
   ...NUMBER_TESTS,
@@ -55,6 +58,7 @@ storageContract(
   },
   {
     ...Object.fromEntries(ENTRY_PROMISES.map((promise) => [promise, ENTRIES])),
+    ...LENGTHS,
     'a write with a failing precondition writes nothing': ONE_BY_ONE,
     'a refused write leaves no version': ONE_BY_ONE,
     'an entry of a write sees what the entries before it did': DELETED_VERSION,
@@ -72,6 +76,7 @@ storageContract(
   },
   {
     ...Object.fromEntries(ENTRY_PROMISES.map((promise) => [promise, ENTRIES])),
+    ...LENGTHS,
     'an entry of a write sees what the entries before it did': ONCE,
     'history has every version that one write makes': ONCE,
     'versions rise across deletion and re-creation': DELETED_VERSION,

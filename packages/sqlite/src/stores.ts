@@ -1,10 +1,11 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/internal/input'
-import { checkQuery } from 'fhir-ops/internal/storage'
-import type { Capabilities, ReadResult, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
+import { checkQuery, checkScan } from 'fhir-ops/internal/storage'
+import type { Capabilities, ReadResult, ResourceHistory, ScanItem, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
 import { readResource } from './commands/resource-row.js'
+import { scanPage, type ScanRow } from './search/scan.js'
 import { countMatches, lookUpPage, searchPage, type PageRows } from './search/search-page.js'
 import {
   addSession,
@@ -58,13 +59,20 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
     },
     async search(asked) {
       checkQuery(asked)
-      const { type, where, sort, limit, after } = asked
-      const query = { type, where, ...(sort && { sort }), ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) }
+      // The parameters are for other adapters, and would be sent to the thread.
+      const { parameters: _ofFhir, ...query } = asked
+      const { type } = query
       const { versionOf, resource } = cache.lookUp(type)
       const lookedUp = await executor.call(lookUpPage, { query, versionOf })
       if (lookedUp !== undefined) return pageOf(lookedUp, resource)
       // What a long search finds would only drive out what is looked up often.
       return pageOf(await executor.call(searchPage, query), (row) => resourceOf(type, row))
+    },
+    async scan(asked) {
+      checkScan(asked)
+      const { parameters: _ofFhir, ...query } = asked
+      const { items, ...page } = await executor.call(scanPage, query)
+      return { ...page, items: items.map((item) => scanItemOf(query.type, item)) }
     },
     async count(asked) {
       checkQuery(asked)
@@ -84,6 +92,10 @@ function historyOn(executor: Executor): ResourceHistory {
     },
     page: async (query) => historyPageOf(await executor.call(readHistory, query)),
   }
+}
+
+function scanItemOf(scannedType: string, { row, referring }: ScanRow): ScanItem {
+  return { stored: resourceOf(scannedType, row), referring: referring.map(([type, other]) => resourceOf(type, other)) }
 }
 
 function pageOf({ rows, next }: PageRows, resource: LookUp['resource']): SearchPage {

@@ -40,6 +40,20 @@ export const pagingPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'a page ends when it is long, and next leads to the rest',
+    check: async ({ storage }) => {
+      const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+      await storage.write(ids.map((id) => patient(id)))
+      const length = (await storage.read('Patient', 'a'))?.text.length ?? 0
+      expect((await storage.search({ ...ALL_PATIENTS, maxBytes: 1 })).items.map(({ id }) => id)).toEqual(['a'])
+      const page = await storage.search({ ...ALL_PATIENTS, maxBytes: 2 * length })
+      expect(page.items.length).toBeGreaterThan(1)
+      expect(page.items.length).toBeLessThanOrEqual(4)
+      for (const maxBytes of [0, 1, 2 * length, 100 * length])
+        expect(await idsOf(storage, { ...ALL_PATIENTS, maxBytes, limit: 4 })).toEqual(ids)
+    },
+  },
+  {
     promise: 'the last page has no next, also when it is full',
     check: async ({ storage }) => {
       await storage.write(['a', 'b'].map((id) => patient(id)))

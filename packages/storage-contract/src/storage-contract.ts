@@ -6,6 +6,7 @@ import { historyPromises } from './history.js'
 import { lifePromises } from './life.js'
 import { pagingPromises } from './paging.js'
 import { referencePromises } from './references.js'
+import { scanningPromises } from './scanning.js'
 import { sortingPromises } from './sorting.js'
 import type { StoragePromise } from './storage-promise.js'
 import { versionPromises } from './versions.js'
@@ -31,6 +32,7 @@ const PROMISES: readonly StoragePromise[] = [
   ...versionPromises,
   ...historyPromises,
   ...pagingPromises,
+  ...scanningPromises,
   ...sortingPromises,
   ...conditionPromises,
   ...referencePromises,

@@ -4,23 +4,21 @@ import { checkOptions, CLOCK, FLAG, FUNCTION, inputShape, ITERABLE, type InputSh
 import { stringAt, type JsonObject } from '../json/index.js'
 import {
   checkQuery,
+  checkScan,
   putResource,
-  comparePositions,
-  cursorParts,
-  positionOf,
   type Capabilities,
   type Indexer,
   type SearchPage,
   type SearchQuery,
   type Storage,
   type ReadResult,
-  type SortKey,
-  type SortPosition,
 } from '../storage/index.js'
-import { countBits, hasBit, membersOf, type Bits } from '../bits/index.js'
+import { countBits } from '../bits/index.js'
 import { createVersionLog, historyOf } from './history.js'
 import { matchingRows } from './matches.js'
-import type { ResourceTable, Row } from './resource-table.js'
+import { pageOf } from './page.js'
+import type { ResourceTable } from './resource-table.js'
+import { scanPage } from './scan.js'
 import { applyWrites, type MemoryState } from './write.js'
 
 /** Options of `memoryStorage`. */
@@ -63,6 +61,10 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     ...(log !== undefined && { history: historyOf(() => ({ log, versions: open().versions })) }),
     read: async (type, id) => readRow(open().tables.get(type), id),
     search: async (query) => search(open(), query),
+    async scan(query) {
+      checkScan(query)
+      return scanPage(open().tables, query)
+    },
     async count(query) {
       checkQuery(query)
       return countBits(matchingRows(open().tables, query) ?? new Uint32Array())
@@ -88,73 +90,7 @@ function search(state: MemoryState, query: SearchQuery): SearchPage {
   checkQuery(query)
   const table = state.tables.get(query.type)
   const rows = matchingRows(state.tables, query)
-  return table === undefined || rows === undefined ? { items: [] } : pageOf(table, rows, query)
-}
-
-const DEFAULT_PAGE = 100
-
-/** The page of the rows that the query asks for. */
-export function pageOf(table: ResourceTable, rows: Bits, query: SearchQuery): SearchPage {
-  const sort = query.sort ?? []
-  const limit = query.limit ?? DEFAULT_PAGE
-  const after = query.after === undefined ? undefined : readCursor(query.after, sort)
-  const found = firstRows(table, rows, { after, limit, sort })
-  const items = found.slice(0, limit)
-  const last = items.at(-1)
-  return {
-    items: items.map((row) => row.stored),
-    ...(last !== undefined && found.length > limit && { next: cursorAt(positionOf(last, sort)) }),
-  }
-}
-
-interface Cut {
-  readonly after: SortPosition | undefined
-  readonly limit: number
-  readonly sort: readonly SortKey[]
-}
-
-/** One row more than the limit, where there are so many. */
-function firstRows(table: ResourceTable, rows: Bits, cut: Cut): readonly Row[] {
-  return isLargePart(table, rows) ? firstInOrder(table, rows, cut) : firstOfFew(table, rows, cut)
-}
-
-/** Of how many rows one must match, so that the first matches come soon when all rows are gone through in order. */
-const LARGE_PART = 64
-
-function isLargePart(table: ResourceTable, rows: Bits): boolean {
-  return countBits(rows) * LARGE_PART >= table.size()
-}
-
-function firstInOrder(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly Row[] {
-  const found: Row[] = []
-  for (const number of table.after(sort, after)) {
-    const row = hasBit(rows, number) ? table.row(number) : undefined
-    if (row !== undefined) found.push(row)
-    if (found.length > limit) break
-  }
-  return found
-}
-
-function firstOfFew(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly Row[] {
-  const all = Array.from(membersOf(rows), (number) => table.row(number)).filter((row) => row !== undefined)
-  const placed = all.map((row) => ({ row, position: positionOf(row, sort) }))
-  const behind = after === undefined ? placed : placed.filter(({ position }) => comparePositions(position, after, sort) > 0)
-  behind.sort((a, b) => comparePositions(a.position, b.position, sort))
-  return behind.slice(0, limit + 1).map(({ row }) => row)
-}
-
-function cursorAt({ keys, id }: SortPosition): string {
-  return JSON.stringify([id, ...keys.map((key) => key ?? null)])
-}
-
-function readCursor(cursor: string, sort: readonly SortKey[]): SortPosition {
-  const parts = cursorParts(cursor)
-  const [id, ...keys] = parts
-  const fits = typeof id === 'string' && keys.length === sort.length && keys.every(isKey)
-  if (!fits) throw new OperationError('search-invalid', 'The cursor of the search is not valid.')
-  return { id, keys: keys.filter(isKey).map((key) => key ?? undefined) }
-}
-
-function isKey(value: unknown): value is string | number | null {
-  return value === null || typeof value === 'string' || typeof value === 'number'
+  if (table === undefined || rows === undefined) return { items: [] }
+  const page = pageOf(table, rows, query)
+  return { ...page, items: page.items.map(({ stored }) => stored) }
 }

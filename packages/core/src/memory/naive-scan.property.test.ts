@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { query, step } from '../../test/random-queries.js'
+import { query, scan, step } from '../../test/random-queries.js'
+import { scanOf } from '../../test/storage-answers.js'
 import {
   writableText,
   type Comparison,
@@ -22,13 +23,13 @@ interface Item {
 
 describe('memoryStorage', () => {
   it('answers every query as a plain scan over the resources does', async () => {
-    const round = fc.tuple(fc.array(step, { maxLength: 15 }), fc.array(query, { maxLength: 4 }))
+    const round = fc.tuple(fc.array(step, { maxLength: 15 }), fc.array(query, { maxLength: 4 }), fc.array(scan, { maxLength: 2 }))
     await fc.assert(
       fc.asyncProperty(fc.array(round, { maxLength: 4 }), async (rounds) => {
         let at = 0
         const storage = memoryStorage([], { now: () => new Date(at) })
         const items = new Map<string, Item>()
-        for (const [steps, queries] of rounds) {
+        for (const [steps, queries, scans] of rounds) {
           for (const { op, ...rest } of steps) {
             at++
             await apply(storage, op, rest)
@@ -36,6 +37,7 @@ describe('memoryStorage', () => {
             if (op === 'put') items.set(`${rest.type}/${rest.id}`, { ...rest, updated: at })
           }
           for (const asked of queries) await expectSame(storage, [...items.values()], asked)
+          for (const asked of scans) expect(await scanOf(storage, asked)).toEqual(await scanOf({ search: storage.search }, asked))
         }
       }),
       { numRuns: 500 },

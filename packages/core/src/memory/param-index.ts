@@ -13,26 +13,36 @@ export interface ParamIndex {
   add(row: number, entry: IndexEntry): void
   /** Adds to `rows` those that have an entry which satisfies every comparison. */
   collect(all: readonly Comparison[], rows: Bits): void
+  /** The same rows as a list, right where they are few; a row may come several times. */
+  rows(all: readonly Comparison[]): readonly number[]
 }
 
 export function createParamIndex(): ParamIndex {
   const rowOf: number[] = []
   const entries: IndexEntry[] = []
   const lookUp = createLookUp(entries)
+  const forEachRow = (all: readonly Comparison[], visit: (row: number) => void): void => {
+    const by = mostSelective(all)
+    const rest = all.filter((comparison) => comparison !== by)
+    for (const positions of by === undefined ? [Array.from(entries.keys())] : lookUp(by)) {
+      for (let index = 0; index < positions.length; index++) {
+        const position = positions[index] ?? 0
+        if (rest.length === 0 || satisfies(entries[position] ?? NO_ENTRY, rest)) visit(rowOf[position] ?? 0)
+      }
+    }
+  }
   return {
     add(row, entry) {
       rowOf.push(row)
       entries.push(entry)
     },
     collect(all, rows) {
-      const by = mostSelective(all)
-      const rest = all.filter((comparison) => comparison !== by)
-      for (const positions of by === undefined ? [Array.from(entries.keys())] : lookUp(by)) {
-        for (let index = 0; index < positions.length; index++) {
-          const position = positions[index] ?? 0
-          if (rest.length === 0 || satisfies(entries[position] ?? NO_ENTRY, rest)) addBit(rows, rowOf[position] ?? 0)
-        }
-      }
+      forEachRow(all, (row) => addBit(rows, row))
+    },
+    rows(all) {
+      const found: number[] = []
+      forEachRow(all, (row) => void found.push(row))
+      return found
     },
   }
 }

@@ -5,6 +5,8 @@ import { createRowOrder, type RowOrder } from './row-order.js'
 
 /** A current resource with what it is found by. */
 export interface Row extends IndexedResource {
+  /** As it was written. */
+  readonly text: string
   /** `lastUpdated` in milliseconds since 1970. */
   readonly updated: number
 }

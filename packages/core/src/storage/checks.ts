@@ -1,6 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject } from '../json/index.js'
-import type { Condition, SearchQuery } from './query.js'
+import type { Condition, ScanQuery, SearchQuery } from './query.js'
 import type { WriteEntry } from './storage.js'
 
 /**
@@ -33,7 +33,7 @@ const CONDITIONS: Readonly<Record<Condition['kind'], true>> = {
  *
  * @throws {OperationError} `parameter-value` for anything but an object with `type` and `where`; `parameter-required` when it is missing.
  */
-export function checkQuery(query: SearchQuery): void {
+export function checkQuery(query: Pick<SearchQuery, 'type' | 'where'>): void {
   const given: unknown = query
   if (given === undefined || given === null) throw new OperationError('parameter-required', 'query is missing.', { expression: ['query'] })
   if (typeof given === 'string') throw notAQuery(`is the text ${quoted(given)}, which parseSearch of fhir-ops/search makes a query of`)
@@ -41,6 +41,21 @@ export function checkQuery(query: SearchQuery): void {
   const { where } = given
   if (!isObject(where) || typeof where['kind'] !== 'string' || !Object.hasOwn(CONDITIONS, where['kind']))
     throw notAQuery('has no condition in where')
+}
+
+/**
+ * The same for a scan, and for what comes with its matches.
+ *
+ * @throws {OperationError} as `checkQuery`.
+ */
+export function checkScan(query: ScanQuery): void {
+  checkQuery(query)
+  const { referring = [] } = query
+  if (!Array.isArray(referring)) throw notAQuery('has no list in referring')
+  for (const one of referring) {
+    checkQuery(one)
+    if (!Array.isArray(one.params)) throw notAQuery('has no list of params in referring')
+  }
 }
 
 function notAQuery(problem: string): OperationError {

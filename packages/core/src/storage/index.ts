@@ -5,6 +5,8 @@ export type {
   PutEntry,
   ReadResult,
   ResourceOf,
+  ScanItem,
+  ScanPage,
   SearchPage,
   Storage,
   StoredResource,
@@ -13,15 +15,16 @@ export type {
 } from './storage.js'
 export type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceHistory, ResourceVersion } from './storage.js'
 export { allMatches } from './all-matches.js'
+export { scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export { CONTAINED_PARAM, containedPuts, containedType, containerOfPlace, isContainedType, placesOf } from './contained.js'
 export { cursorParts, historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './cursors.js'
 export { checkAddress, putResource, puttingResource, writableText, type Indexer, type ResourceToPut } from './put-resource.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
-export { checkQuery, checkVersion } from './checks.js'
+export { checkQuery, checkScan, checkVersion } from './checks.js'
 export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'
 export { comparePositions, compareSortKeys, positionOf, type IndexedResource, type SortPosition } from './sort-position.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'
-export type { Comparison, Condition, EntryTest, IndexEntry, SearchQuery, SortKey } from './query.js'
+export type { Comparison, Condition, EntryTest, IndexEntry, Referring, ScanQuery, SearchQuery, SortKey } from './query.js'
 export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type { KnownSession, SessionChange, SessionNews, SessionRecord, SessionState, SessionStore, UserRecord } from './session-store.js'
 export { wrappedStorage, type StorageMembers } from './wrapped-storage.js'

@@ -3,6 +3,8 @@ export type {
   ContainedEntry,
   DeleteEntry,
   PutEntry,
+  ScanItem,
+  ScanPage,
   SearchPage,
   Storage,
   StoredResource,
@@ -19,6 +21,7 @@ export type {
 } from './storage.js'
 export { type HistoryPosition, historyCursor, historyOrder, readHistoryCursor, versionNumber } from './cursors.js'
 export { allMatches } from './all-matches.js'
+export { scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export {
   DEFINITION_PARAM,
   isDefinitionEntry,
@@ -26,6 +29,8 @@ export {
   type Condition,
   type EntryTest,
   type IndexEntry,
+  type Referring,
+  type ScanQuery,
   type SearchQuery,
   type SortKey,
 } from './query.js'

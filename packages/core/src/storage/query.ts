@@ -86,8 +86,24 @@ export interface SearchQuery {
   readonly sort?: readonly SortKey[]
   /** Most items of a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
+  /**
+   * A page ends with the item by which its texts together become longer than so many bytes; so it has one item at least. Adapters may count
+   * characters instead, and one in front of another server cannot know. The adapter chooses when absent.
+   */
+  readonly maxBytes?: number
   /** `next` of the page before, for a query with the same `type`, `where` and `sort`. */
   readonly after?: string
+}
+
+/** Resources that come with each resource of a scan, because they refer to it. */
+export interface Referring extends Pick<SearchQuery, 'type' | 'where' | 'parameters'> {
+  /** Codes of reference parameters of this type: an entry of one of them leads to the resource of the scan. */
+  readonly params: readonly string[]
+}
+
+/** What is read of a whole population: the matches of a query, each with what refers to it. */
+export interface ScanQuery extends Omit<SearchQuery, 'sort'> {
+  readonly referring?: readonly Referring[]
 }
 
 /** Parameters of the entries under which definitions are looked up begin with this; no code of a search parameter does. */

@@ -1,7 +1,7 @@
 import type { FhirResource } from 'fhir/r4.js'
 import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
-import type { IndexEntry, SearchQuery } from './query.js'
+import type { IndexEntry, ScanQuery, SearchQuery } from './query.js'
 
 /** The current version of a resource as an adapter keeps it. */
 export interface StoredResource<R extends JsonObject = JsonObject> {
@@ -89,6 +89,20 @@ export interface SearchPage {
   readonly next?: string
 }
 
+/** A match of a scan. */
+export interface ScanItem {
+  readonly stored: StoredResource
+  /** What refers to it, each once, in no particular order. */
+  readonly referring: readonly StoredResource[]
+}
+
+/** One page of a scan. */
+export interface ScanPage {
+  readonly items: readonly ScanItem[]
+  /** Pass it as `after` to get the next page; absent on the last. Opaque to all but the adapter. */
+  readonly next?: string
+}
+
 /** What not every adapter can do. Engines ask before they rely on it. */
 export interface Capabilities {
   /** `write` with several entries is all or nothing. */
@@ -124,6 +138,15 @@ export interface Storage {
   search(query: SearchQuery): Promise<SearchPage>
   /** Exact number of current matches; `limit`, `after` and `sort` of the query mean nothing here. A type without resources has none. */
   count(query: SearchQuery): Promise<number>
+  /**
+   * One page of a scan: current matches, each once, in an order that the adapter chooses and keeps, each with all that refers to it. What is
+   * read is not kept by the storage for later calls. Writes between two pages do not disturb the rest. Left out where `search` is as quick;
+   * `scanResources` then searches.
+   *
+   * @throws {OperationError} `search-invalid` when `after` is not a cursor; `too-costly` when what refers to one resource is longer than
+   *   `SCAN_ITEM_BYTES`.
+   */
+  readonly scan?: ((query: ScanQuery) => Promise<ScanPage>) | undefined
   /**
    * Applies all entries in order, or none; resolves when they are durable, and every read after that sees them. Results are in the order
    * of the entries. The same id may come several times: each entry sees what the ones before it did.

@@ -1,5 +1,6 @@
 import {
   checkQuery,
+  checkScan,
   containedType,
   isContainedType,
   isResourceType,
@@ -13,6 +14,8 @@ import {
   type ReadResult,
   type ResourceHistory,
   type ResourceVersion,
+  type ScanPage,
+  type ScanQuery,
   type SearchPage,
   type SearchQuery,
   type Storage,
@@ -29,7 +32,7 @@ import {
  */
 export function tenantStorage(storage: Storage, tenant: string): Storage {
   const names = namesOf(checkTenant(tenant))
-  const { history, revision } = storage
+  const { history, revision, scan } = storage
   return wrappedStorage({
     capabilities: storage.capabilities,
     revision,
@@ -43,6 +46,7 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
       const { items, ...page } = await storage.search(innerQuery(query, names))
       return { ...page, items: items.map((stored) => outerResource(stored, names)) }
     },
+    scan: scan && ((query) => tenantScan(scan, query, names)),
     async count(query) {
       checkQuery(query)
       return storage.count(innerQuery(query, names))
@@ -105,6 +109,17 @@ function innerSystem(system: string, names: Names): string {
 /** `parameters` speaks of types as they are called outside; only storages that have them so look at it. */
 function innerQuery({ parameters: _ofOuterTypes, ...query }: SearchQuery, names: Names): SearchQuery {
   return { ...query, type: names.inner(query.type), where: innerCondition(query.where, names) }
+}
+
+async function tenantScan(scan: NonNullable<Storage['scan']>, query: ScanQuery, names: Names): Promise<ScanPage> {
+  checkScan(query)
+  const { referring = [] } = query
+  const { items, ...page } = await scan({
+    ...innerQuery(query, names),
+    referring: referring.map(({ params, ...one }) => ({ ...innerQuery(one, names), params })),
+  })
+  const outer = (stored: StoredResource): StoredResource => outerResource(stored, names)
+  return { ...page, items: items.map((item) => ({ stored: outer(item.stored), referring: item.referring.map(outer) })) }
 }
 
 function innerCondition(condition: Condition, names: Names): Condition {

@@ -1,7 +1,7 @@
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { createScheduler } from 'fhir-ops/internal/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { putResource, type Storage } from 'fhir-ops/storage'
+import { putResource, scanResources, type Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { expect, it, vi } from 'vitest'
 import { callerOf } from '../auth/caller.js'
@@ -50,4 +50,20 @@ it('others have their turn while the versions of a long history are looked at', 
   clock.mockRestore()
   expect(page?.items).toEqual([])
   expect(turn).toHaveBeenCalledTimes(3)
+})
+
+it('a scan has what is granted, of the matches and of what refers to them', async () => {
+  const storage = memoryStorage()
+  const about = (type: string, id: string, patient: string) =>
+    putResource({ type, id, source: { resourceType: type, subject: { reference: `Patient/${patient}` } } }, release.indexer)
+  const patients = ['me', 'other'].map((id) => putResource({ type: 'Patient', id, source: { resourceType: 'Patient' } }, release.indexer))
+  await storage.write([...patients, about('Observation', 'o1', 'me'), about('Observation', 'o2', 'other')])
+  const narrowed = await narrowedToMe(createContext({ storage, ...release }))
+  const where = { kind: 'and', conditions: [] } as const
+  const found: string[] = []
+  const population = { type: 'Patient', where, referring: [{ type: 'Observation', where, params: ['subject'] }] }
+  for await (const { stored, referring } of scanResources(narrowed, population)) found.push(stored.id, ...referring.map(({ id }) => id))
+  expect(found).toEqual(['me', 'o1'])
+  const turned = { type: 'Observation', where, referring: [{ type: 'Patient', where, params: ['link'] }] }
+  expect((await narrowed.scan?.(turned))?.items.map(({ stored }) => stored.id)).toEqual(['o1'])
 })

@@ -12,6 +12,7 @@ import {
   type ReadResult,
   type ResourceHistory,
   type ResourceVersion,
+  type ScanQuery,
   type SearchQuery,
   type Storage,
   type StoredResource,
@@ -29,6 +30,7 @@ import { shownPage } from './shown-page.js'
  */
 export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: Indexer): Storage {
   const { storage, now } = ctx
+  const { scan } = storage
   const view = { ctx, storage, caller, indexer }
   const history = storage.history && narrowedHistory(storage.history, view)
   return wrappedStorage({
@@ -39,6 +41,7 @@ export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: 
     read: (type, id) => visible(view, 'read', { type, id }),
     search: (query) => storage.search(narrowedQuery(caller, query)),
     count: (query) => storage.count(narrowedQuery(caller, query)),
+    scan: scan && ((query) => scan(narrowedScan(caller, query))),
     async write(entries) {
       const allowed: (WriteEntry | undefined)[] = []
       for (const entry of entries) allowed.push(entry.op === 'put' ? await putWithin(view, entry) : await deleteWithin(view, entry))
@@ -76,6 +79,11 @@ function narrowedQuery(caller: Caller, query: SearchQuery): SearchQuery {
   if (isWhole) return query
   const within = caller.within('search', query.type)
   return narrowed({ ...query, where: narrowedCondition(caller, query.where) }, within ?? { kind: 'and', conditions: [] })
+}
+
+function narrowedScan(caller: Caller, query: ScanQuery): ScanQuery {
+  const { referring = [] } = query
+  return { ...narrowedQuery(caller, query), referring: referring.map(({ params, ...one }) => ({ ...narrowedQuery(caller, one), params })) }
 }
 
 /** What a chain goes through is narrowed like what is found. */

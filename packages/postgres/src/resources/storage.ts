@@ -1,10 +1,11 @@
 import { createResourceCache } from '@fhir-ops/sql'
-import { checkQuery } from 'fhir-ops/internal/storage'
+import { checkQuery, checkScan } from 'fhir-ops/internal/storage'
 import type { Capabilities, ReadResult, Storage } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'
 import { resourceRow } from './resource-row.js'
+import { scanPage } from '../search/scan.js'
 import { countMatches, searchPage } from '../search/search-page.js'
 import { prepared, sql } from '../database/sql.js'
 import { writeEntries } from './write-entries.js'
@@ -34,6 +35,10 @@ export function storageIn(db: Database, { now, history, cacheCharacters }: Stora
     async search(query) {
       checkQuery(query)
       return searchPage(db, query, { cache })
+    },
+    async scan(query) {
+      checkScan(query)
+      return scanPage(db, query)
     },
     async count(query) {
       checkQuery(query)

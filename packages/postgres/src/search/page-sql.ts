@@ -3,7 +3,7 @@ import type { SearchQuery } from 'fhir-ops/storage'
 import { sortColumns } from './sort-sql.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** Bytes of text after which a page ends. */
+/** Bytes of text after which a page ends, where the query has no bound of its own. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /** Which part of the matches a page is. */
@@ -32,7 +32,7 @@ export function pageSql(query: SearchQuery, { after, limit, textBelow, found, fi
     (query.sort ?? []).map((_, index) => sql`, ${sortColumn(index)}`),
     '',
   )
-  const fits = sql`bytes_before <= ${MAX_PAGE_BYTES}`
+  const fits = sql`bytes_before <= ${query.maxBytes ?? MAX_PAGE_BYTES}`
   const text = sql`CASE WHEN ${fits} AND octet_length(text) < ${textBelow} THEN text END AS text`
   return sql`SELECT id, version, updated, ${fits} AS fits, ${text}${keys} FROM (${sized}) AS sized ORDER BY ${order}`
 }

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { SearchQuery, Storage } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { query, step, type Step } from '../../../core/test/random-queries.js'
-import { answerOf, entryOf, historyOf, versionsOf } from '../../../core/test/storage-answers.js'
+import { query, scan, step, type Step } from '../../../core/test/random-queries.js'
+import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/test/storage-answers.js'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
@@ -35,11 +35,14 @@ describe('PostgreSQL, SQLite and memory', () => {
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 15 }),
         fc.array(query, { minLength: 1, maxLength: 6 }),
-        async (steps, queries) => {
+        scan,
+        async (steps, queries, scanned) => {
           at++
           const [results, ...others] = await Promise.all(storages.map((storage) => resultsOf(storage, steps)))
           for (const other of others) expect(other).toEqual(results)
           for (const asked of queries) await expectSame([...storages, inSets], asked)
+          const [population, ...populations] = await Promise.all(storages.map((storage) => scanOf(storage, scanned)))
+          for (const other of populations) expect(other).toEqual(population)
           for (const when of [{ since: at - 2 }, { at: { from: at - 3, to: at - 1 } }]) {
             const [history, ...histories] = await Promise.all(
               storages.map((storage) => historyOf(storage, { types: ['Patient', 'Group'], ...when, limit: 20 })),

@@ -2,6 +2,7 @@ import type { Command } from './command.js'
 import { publishSystem, putSection, removeSystem, stageSystem } from './concept-commands.js'
 import { readHistory } from './history.js'
 import { makeIndexesLeftOut } from '../database/index-making.js'
+import { scanPage } from '../search/scan.js'
 import { countMatches, searchPage } from '../search/search-page.js'
 import { addSession, changeSession, endOthers, purgeSessions, useOnce, changeUser, putUser } from './session-commands.js'
 import { writeEntries } from './write-entries.js'
@@ -9,6 +10,7 @@ import { writeEntries } from './write-entries.js'
 /** Those of the lane `point` are not among them. */
 const SENT: readonly Command<unknown, unknown>[] = [
   searchPage,
+  scanPage,
   countMatches,
   readHistory,
   writeEntries,

@@ -15,7 +15,8 @@ export function resourceRow(db: SqliteDriver, which: Sql, known: number | undefi
   return row && rowOf(row)
 }
 
-function rowOf([id, version, updated, text]: Row): ResourceRow {
+/** The row of `id`, `version`, `updated` and `text`, the first columns of what was selected. */
+export function rowOf([id, version, updated, text]: Row): ResourceRow {
   return { id: textOf(id), version: numberOf(version), updated: numberOf(updated), ...(typeof text === 'string' && { text }) }
 }
 

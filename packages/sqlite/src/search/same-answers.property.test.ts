@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { Storage } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
-import { query, step } from '../../../core/test/random-queries.js'
-import { answerOf, entryOf, historyOf, versionsOf } from '../../../core/test/storage-answers.js'
+import { query, scan, step } from '../../../core/test/random-queries.js'
+import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/test/storage-answers.js'
 import { sqliteDriver } from '../database/driver.js'
 import { sqliteStorage } from '../index.js'
 import { FEW_TO_ASK } from './narrowest.js'
@@ -22,7 +22,7 @@ describe('SQLite and memory', () => {
     const queries = fc.array(query, { minLength: 1, maxLength: 6 })
     // Resources stay from run to run: versions and deletions add up.
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), queries, async (steps, queried) => {
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), queries, scan, async (steps, queried, scanned) => {
         at++
         const entries = steps.map(entryOf)
         expect(versionsOf(await sqlite.write(entries))).toEqual(versionsOf(await memory.write(entries)))
@@ -32,6 +32,7 @@ describe('SQLite and memory', () => {
           expect(await answerOf(inTurn, each)).toEqual(expected)
           expect(await answerOf(inSets, each)).toEqual(expected)
         }
+        expect(await scanOf(sqlite, scanned)).toEqual(await scanOf(memory, scanned))
         const asked = { types: ['Patient', 'Group'], since: at - 2, limit: 100 }
         expect(await historyOf(sqlite, asked)).toEqual(await historyOf(memory, asked))
         const then = { types: ['Patient', 'Group'], at: { from: at - 3, to: at - 1 }, limit: 20 }

@@ -17,7 +17,7 @@ export interface PageRows {
 
 const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000
-/** Characters of text after which a page ends. */
+/** Characters of text after which a page ends, where the query has no bound of its own. */
 const MAX_PAGE_TEXT = 8 * 1024 * 1024
 /** With more matches than this a page is looked for along the ids, where it comes soon; with fewer, all matches are put in order. */
 const FEW = 1_000
@@ -82,6 +82,7 @@ interface Reading {
   /** The keys of all matches, which are put in order, as they are few. */
   readonly few?: Sql
   readonly versionOf?: (id: string) => number | undefined
+  readonly maxBytes?: number | undefined
 }
 
 function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageRows {
@@ -89,7 +90,7 @@ function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageR
   const after = query.after === undefined ? undefined : readCursor(query.after, query)
   const part = { after, limit: limit + 1 }
   const found = reading.few === undefined ? rowsInTurn(db, query, part) : db.all(fewSql(reading.few, query, part))
-  const rows = textsOf(db, found.slice(0, limit), reading)
+  const rows = textsOf(db, found.slice(0, limit), { ...reading, maxBytes: query.maxBytes })
   const last = found[rows.length - 1]
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
 }
@@ -120,11 +121,11 @@ function fewSql(keys: Sql, query: SearchQuery, { after, limit }: Part): Sql {
 }
 
 /** The resources of the found rows, in their order, until the page is long enough; at least one. */
-function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf }: Reading): readonly ResourceRow[] {
+function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes = MAX_PAGE_TEXT }: Reading): readonly ResourceRow[] {
   const rows: ResourceRow[] = []
   let length = 0
   for (const [key, id] of found) {
-    if (length > MAX_PAGE_TEXT) break
+    if (length > maxBytes) break
     const row = resourceRow(db, sql`key = ${numberOf(key)}`, versionOf?.(textOf(id)))
     if (row === undefined) continue
     rows.push(row)

@@ -1,0 +1,79 @@
+import { OperationError } from '../errors/index.js'
+import { allMatches } from './all-matches.js'
+import type { Condition, Referring, ScanQuery, SearchQuery } from './query.js'
+import type { ScanItem, ScanPage, Storage, StoredResource } from './storage.js'
+
+/** Bytes of text after which a page ends, where the query names none. */
+export const SCAN_PAGE_BYTES: number = 8 * 1024 * 1024
+
+/** Most bytes of what comes with one resource of a scan, as it comes in one item. */
+export const SCAN_ITEM_BYTES: number = 64 * 1024 * 1024
+
+/** What adapters throw for one that is longer than `SCAN_ITEM_BYTES`. */
+export function scanItemTooLong({ type, id }: Pick<StoredResource, 'type' | 'id'>): OperationError {
+  return new OperationError('too-costly', `What refers to ${type}/${id} is longer than ${SCAN_ITEM_BYTES} bytes; a scan takes less.`)
+}
+
+/**
+ * Goes through a whole population, page by page as the caller goes on: by `Storage.scan` where the storage has it, else by searches for each
+ * resource.
+ *
+ * @yields Every match of the query, each once, with what refers to it. Each is made for the caller, who alone keeps it.
+ * @throws {OperationError} `too-costly` when what refers to one resource is longer than 64 MB.
+ */
+export async function* scanResources(
+  storage: Pick<Storage, 'search' | 'scan'>,
+  query: ScanQuery,
+): AsyncGenerator<ScanItem, void, undefined> {
+  if (storage.scan === undefined) return yield* searched(storage, query)
+  let next: string | undefined = query.after
+  do {
+    const page: ScanPage = await storage.scan({ ...query, ...(next !== undefined && { after: next }) })
+    yield* page.items
+    next = page.next
+  } while (next !== undefined)
+}
+
+async function* searched(storage: Pick<Storage, 'search'>, { referring = [], ...query }: ScanQuery): AsyncGenerator<ScanItem> {
+  for await (const stored of allMatches(storage, query)) {
+    const found = new Map<string, StoredResource>()
+    for await (const match of searchedReferring(storage, referring, stored)) found.set(`${match.type}/${match.id}`, match)
+    yield { stored, referring: [...found.values()] }
+  }
+}
+
+async function* searchedReferring(
+  storage: Pick<Storage, 'search'>,
+  referring: readonly Referring[],
+  to: StoredResource,
+): AsyncGenerator<StoredResource, void, undefined> {
+  let bytes = 0
+  for (const search of referring.flatMap((one) => searchesFor(one, to))) {
+    for await (const match of allMatches(storage, search)) {
+      bytes += match.text.length
+      if (bytes > SCAN_ITEM_BYTES) throw scanItemTooLong(to)
+      yield match
+    }
+  }
+}
+
+/** A search for each parameter, as the parameters of a FHIR search are conditions of which all must hold. */
+function searchesFor({ type, where, parameters, params }: Referring, to: StoredResource): readonly SearchQuery[] {
+  return params.map((param) => ({
+    type,
+    where: { kind: 'and', conditions: [refersToOne(param, to), where] },
+    ...(parameters !== undefined && { parameters: [...parameters, [param, `${to.type}/${to.id}`]] }),
+  }))
+}
+
+/** Holds for what refers to that resource by that parameter. */
+function refersToOne(param: string, { type, id }: Pick<StoredResource, 'type' | 'id'>): Condition {
+  return {
+    kind: 'entry',
+    param,
+    all: [
+      { field: 'value', op: 'eq', operand: id },
+      { field: 'system', op: 'eq', operand: type },
+    ],
+  }
+}

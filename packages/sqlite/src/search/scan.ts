@@ -1,0 +1,114 @@
+import { cursorOf, joined, readCursor, type ResourceRow } from '@fhir-ops/sql'
+import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type Referring, type ScanQuery } from 'fhir-ops/storage'
+import type { Command } from '../commands/command.js'
+import { rowOf } from '../commands/resource-row.js'
+import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
+import { sql, type Sql } from '../database/sql.js'
+import { meets } from './condition-sql.js'
+import { inTime, paramKey } from './entry-sql.js'
+
+/** A resource of a scan as it leaves the database; plain data. */
+export interface ScanRow {
+  readonly row: ResourceRow
+  readonly referring: readonly (readonly [type: string, row: ResourceRow])[]
+}
+
+/** A page of a scan. */
+export interface ScanRows {
+  readonly items: readonly ScanRow[]
+  readonly next?: string
+}
+
+/** Reads one page of a scan, in the order of ids. */
+export const scanPage: Command<ScanQuery, ScanRows> = {
+  name: 'scan',
+  lane: 'long',
+  run: (db, query) => snapshot(db, () => readPage(db, query)),
+}
+
+const DEFAULT_PAGE = 500
+const MAX_PAGE = 10_000
+
+/** Sizes are looked at before texts, so that no more is read than is given. */
+function readPage(db: SqliteDriver, query: ScanQuery): ScanRows {
+  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const found = db.all(scannedSql(query, limit + 1)).map(scannedOf)
+  const all = withReferring(db, query, found.slice(0, limit))
+  const scanned = all.slice(0, lengthOfPage(all, query.maxBytes ?? SCAN_PAGE_BYTES))
+  const texts = textsOf(db, scanned)
+  const items = scanned.map(({ key, referring }): ScanRow => ({
+    row: texts(key),
+    referring: Array.from(referring, ([other, type]) => [type, texts(other)]),
+  }))
+  const last = scanned.at(-1)
+  return items.length === found.length || last === undefined ? { items } : { items, next: cursorOf({ id: last.id, keys: [] }) }
+}
+
+interface Scanned {
+  readonly key: number
+  readonly id: string
+  bytes: number
+  /** Types of what refers to it, by key. */
+  readonly referring: Map<number, string>
+}
+
+function scannedSql({ type, where, after }: ScanQuery, limit: number): Sql {
+  const behind = after === undefined ? sql`1` : sql`r.id > ${readCursor(after, {}).id}`
+  return sql`SELECT r.key, r.id, octet_length(r.text) FROM resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${behind}
+    AND in_time() AND ${meets(type, where, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
+}
+
+function scannedOf([key, id, bytes]: Row): Scanned {
+  return { key: numberOf(key), id: textOf(id), bytes: numberOf(bytes), referring: new Map() }
+}
+
+/** Adds what refers to each. */
+function withReferring(db: SqliteDriver, { type, referring = [] }: ScanQuery, found: readonly Scanned[]): readonly Scanned[] {
+  const byId = new Map(found.map((one) => [one.id, one]))
+  const ids = JSON.stringify([...byId.keys()])
+  for (const source of referring) {
+    for (const [id, key, bytes] of db.all(referringSql(source, type, ids))) {
+      const one = byId.get(textOf(id))
+      if (one === undefined || one.referring.has(numberOf(key))) continue
+      one.referring.set(numberOf(key), source.type)
+      one.bytes += numberOf(bytes)
+      if (one.bytes > SCAN_ITEM_BYTES) throw scanItemTooLong({ type, id: one.id })
+    }
+  }
+  return found
+}
+
+/** The references to each resource are looked up by its id. */
+function referringSql({ type, where, params }: Referring, target: string, ids: string): Sql {
+  const arms = params.map(
+    (param) => sql`SELECT e.value AS id, r.key AS key, octet_length(r.text) AS bytes
+      FROM json_each(${ids}) AS j CROSS JOIN entry AS e INDEXED BY entry_value CROSS JOIN resource AS r
+      WHERE e.param = ${paramKey(type, param)} AND e.value = j.value AND e.system = ${target} AND ${inTime(sql`e.resource`)}
+      AND r.key = e.resource AND ${meets(type, where, { key: sql`r.key`, each: true })}`,
+  )
+  return arms.length === 0 ? sql`SELECT 1 WHERE 0` : joined(arms, ' UNION ALL ')
+}
+
+/** How many of them fit, at least one. */
+function lengthOfPage(scanned: readonly Scanned[], maxBytes: number): number {
+  let bytes = 0
+  const end = scanned.findIndex((one) => {
+    const isOver = bytes > maxBytes
+    bytes += one.bytes
+    return isOver
+  })
+  return end < 0 ? scanned.length : end
+}
+
+/** Reads the rows of all keys at once, in their order in the file. */
+function textsOf(db: SqliteDriver, scanned: readonly Scanned[]): (key: number) => ResourceRow {
+  const keys = [...new Set(scanned.flatMap(({ key, referring }) => [key, ...referring.keys()]))].sort((a, b) => a - b)
+  const read = sql`SELECT r.id, r.version, r.updated, r.text, r.key FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN resource AS r
+    WHERE r.key = j.value AND in_time()`
+  const rows = new Map(db.all(read).map((row) => [row[4], rowOf(row)]))
+  return (key) => rows.get(key) ?? missing(key)
+}
+
+function missing(key: number): never {
+  throw new TypeError(`The resource with the key ${key} is gone from a snapshot.`)
+}
