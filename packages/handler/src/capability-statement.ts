@@ -53,6 +53,7 @@ export function capabilityStatement(
     implementation: { description: 'fhir-ops', url: `${service.baseUrl}${FHIR_PATH}` },
     fhirVersion: '4.0.1',
     format: ['application/fhir+json', 'application/json'],
+    patchFormat: ['application/json-patch+json', 'application/fhir+json'],
     rest: [
       {
         mode: 'server',

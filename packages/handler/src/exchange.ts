@@ -41,7 +41,7 @@ export interface Exchange {
 }
 
 /** Methods that routes are made for; HEAD and OPTIONS follow from them. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** How failures of a route are written: as OperationOutcome, or as the JSON of OAuth. */
 export type Family = 'fhir' | 'userinfo'
@@ -52,6 +52,7 @@ export type Interaction =
   | 'vread'
   | 'create'
   | 'update'
+  | 'patch'
   | 'delete'
   | 'search-type'
   | 'search-system'

@@ -36,3 +36,11 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   closeMs: 8_000,
   readinessMs: 2_000,
 }
+
+const BYTES_OF_MEMBER = 20
+
+/** The limits of a body that may have so many bytes: one that may be larger than others may have more members, too. */
+export function limitsForBody(limits: HandlerLimits, maxBytes: number): HandlerLimits {
+  if (maxBytes <= limits.bodyBytes) return limits
+  return { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }
+}

@@ -5,10 +5,10 @@ import { isResourceType } from 'fhir-ops/storage'
 import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
 import { emptyAnswer } from './http/answer.js'
-import { checkBodyHead, parsingBody, readBytesOf } from './http/body.js'
+import { checkBodyHead, parsingBody, PATCH_TYPES, readBytesOf } from './http/body.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { onlyValue, parseTarget, type Target } from './http/target.js'
-import type { HandlerLimits } from './limits.js'
+import { limitsForBody } from './limits.js'
 import { allowOf, routeFor, type Router } from './routes/router.js'
 import { FHIR_PATH, type Service } from './service.js'
 
@@ -61,7 +61,8 @@ function findRoute(server: Server, exchange: Exchange): void {
 
 /** OPTIONS needs no token, so that browsers can ask before they send one. */
 function optionsRoute(match: Match): Route {
-  const answer = emptyAnswer(204, [['Allow', allowOf(match)]])
+  const acceptPatch = match.routes.has('PATCH') ? [['Accept-Patch', PATCH_TYPES.join(', ')] as const] : []
+  const answer = emptyAnswer(204, [['Allow', allowOf(match)], ...acceptPatch])
   const words = { path: '', needs: 'nothing', summary: 'The methods of a path' } as const
   return { ...words, method: 'GET', access: 'public', body: 'none', negotiates: true, run: async () => answer }
 }
@@ -82,7 +83,7 @@ function negotiate(server: Server, exchange: Exchange): void {
 
 function checkPlan(route: Route | undefined): void {
   if (route?.plan !== undefined) return
-  throw new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates and deletions only.')
+  throw new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates, patches and deletions only.')
 }
 
 /** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted` */
@@ -98,20 +99,12 @@ async function readBody(server: Server, exchange: Exchange): Promise<void> {
 async function parseBody(server: Server, exchange: Exchange): Promise<void> {
   const { request, route, bytes, ctx } = exchange
   if (route === undefined || bytes === undefined) return
-  const limits = bodyLimits(server, maxBytesOf(server, exchange))
+  const limits = limitsForBody(server.limits, maxBytesOf(server, exchange))
   exchange.body = await createPace(ctx).run(parsingBody(request, { kind: route.body, bytes, limits }))
 }
 
 function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {
   return route?.maxBytes?.(params.get('type') ?? '') ?? limits.bodyBytes
-}
-
-const BYTES_OF_MEMBER = 20
-
-/** A body that may be larger than others may have more members, too. */
-function bodyLimits({ limits }: Server, maxBytes: number): HandlerLimits {
-  if (maxBytes <= limits.bodyBytes) return limits
-  return { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }
 }
 
 /** @throws {OperationError} `forbidden`; `not-found` for what is hidden from the caller. */

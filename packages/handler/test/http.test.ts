@@ -31,8 +31,8 @@ describe('every answer', () => {
 
 describe('methods', () => {
   it.each([
-    ['PATCH', '/Patient/p', 'GET, HEAD, PUT, DELETE'],
-    ['TRACE', '/Patient/p', 'GET, HEAD, PUT, DELETE'],
+    ['PATCH', '/metadata', 'GET, HEAD'],
+    ['TRACE', '/Patient/p', 'GET, HEAD, PUT, PATCH, DELETE'],
     ['PUT', '/Patient', 'POST'],
     ['DELETE', '/metadata', 'GET, HEAD'],
     ['GET', '', 'POST'],
@@ -53,7 +53,7 @@ describe('methods', () => {
     const options = await send(`${running.base}/fhir/R4/Patient/p`, { method: 'OPTIONS' })
     expect([options.status, options.headers.allow, options.headers['access-control-allow-origin']]).toEqual([
       204,
-      'GET, HEAD, PUT, DELETE',
+      'GET, HEAD, PUT, PATCH, DELETE',
       undefined,
     ])
     const head = await ask('/Patient/p', { method: 'HEAD' })
@@ -243,6 +243,7 @@ describe('metadata', () => {
       'delete',
       'history-instance',
       'history-type',
+      'patch',
       'read',
       'update',
       'vread',

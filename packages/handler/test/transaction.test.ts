@@ -146,7 +146,7 @@ describe('a transaction', () => {
     ['a resource that another entry is about', 400, 'structure', entry({ method: 'DELETE', url: 'Patient/first' })],
     ['criteria that cannot be read', 400, 'invalid', entry({ method: 'DELETE', url: 'Patient?nonsense=1' })],
     ['an operation', 422, 'not-supported', entry({ method: 'POST', url: 'Patient/$validate', resource: patient() })],
-    ['a patch', 422, 'not-supported', entry({ method: 'PATCH', url: 'Patient/known', resource: patient() })],
+    ['a patch that is none', 400, 'structure', entry({ method: 'PATCH', url: 'Patient/known', resource: patient() })],
     ['a Bundle of requests', 400, 'structure', entry({ method: 'POST', url: '', resource: { resourceType: 'Bundle', type: 'batch' } })],
     ['nonsense', 400, 'structure', 'nonsense'],
   ])('with %s does nothing and names the entry', async (_, status, code, wrong) => {

@@ -2,6 +2,6 @@ export { extensionAt, isObject, isString, objectAt, objectsAt, stringAt, type Js
 export { jsonItems, jsonMembers, type JsonMember } from './members.js'
 export { parseInPieces } from './parse.js'
 export { placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'
-export { readStrictJson, type StrictJsonOptions } from './strict.js'
+export { readStrictJson, readStrictValue, type StrictJsonOptions } from './strict.js'
 export { writeInPieces } from './write.js'
 export type { JsonProblem, JsonProblemKind } from './source-tokens.js'

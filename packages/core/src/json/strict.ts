@@ -31,6 +31,13 @@ const BANNED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', '
  *   object or has a refused name or value; `parameter-too-long` when a string, or the number of members, is over its limit.
  */
 export function* readStrictJson(text: string, options: StrictJsonOptions): Work<JsonObject> {
+  const value = yield* readStrictValue(text, options)
+  if (!isObject(value)) throw new OperationError('body-structure', `${options.name ?? 'The body'} must be a JSON object.`)
+  return value
+}
+
+/** As `readStrictJson`, for JSON that need not be an object. */
+export function* readStrictValue(text: string, options: StrictJsonOptions): Work<unknown> {
   const { maxDepth, maxMembers, maxString = Infinity, name = 'The body' } = options
   const { depth, members } = yield* measureJson(text, { numbers: false })
   if (depth > maxDepth) throw new OperationError('body-invalid', `${name} is nested deeper than ${maxDepth} levels.`)
@@ -40,7 +47,6 @@ export function* readStrictJson(text: string, options: StrictJsonOptions): Work<
   yield
   if ((yield* checkedMembers(value, { name, maxString })) !== members)
     throw new OperationError('body-invalid', `${name} has a member twice in one object.`)
-  if (!isObject(value)) throw new OperationError('body-structure', `${name} must be a JSON object.`)
   return value
 }
 

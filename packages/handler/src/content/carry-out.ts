@@ -1,4 +1,5 @@
 import { checkpoint, createPace } from 'fhir-ops/internal/context'
+import { OperationError } from 'fhir-ops/errors'
 import { outcomeOk } from 'fhir-ops/internal/errors'
 import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Exchange } from '../exchange.js'
@@ -14,6 +15,24 @@ export async function carryOut(service: Service, exchange: Exchange, plan: Write
   checkpoint(exchange.ctx)
   const results = entries.length === 0 ? [] : await exchange.ctx.storage.write(entries)
   return planAnswer(service, exchange, { plan, entries, results })
+}
+
+/** How often a change is tried that others may get ahead of. */
+const ATTEMPTS = 5
+
+/**
+ * Plans and writes a change of what is stored, again where others have changed it meanwhile.
+ *
+ * @throws {OperationError} `version-conflict` when others are ahead every time.
+ */
+export async function repeatedly<T>(change: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await change()
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof OperationError) || error.code !== 'version-conflict') throw error
+    }
+  }
 }
 
 /** A plan that was carried out. */
@@ -48,11 +67,13 @@ interface Shown {
   readonly status: 200 | 201
 }
 
-function resourceAnswer(service: Service, { request }: Exchange, { stored, status }: Shown): Answer {
+/** A patch gives the resource to those only who may read it: they sent a part of it. */
+function resourceAnswer(service: Service, { request, caller }: Exchange, { stored, status }: Shown): Answer {
   const { type, id, versionId } = stored
   const location = `${service.baseUrl}${FHIR_PATH}/${type}/${id}/_history/${versionId}`
   const headers = [...versionHeaders(stored), ['Location', location] as const]
   const preference = returnPreference(request)
-  if (preference === 'minimal') return emptyAnswer(status, headers)
+  if (preference === 'minimal' || (request.method === 'PATCH' && caller.decide('read', type, id) !== 'allow'))
+    return emptyAnswer(status, headers)
   return preference === 'OperationOutcome' ? fhirAnswer(status, outcomeOk(), headers) : fhirText(status, stored.text, headers)
 }

@@ -63,7 +63,7 @@ async function textAsAsked(exchange: Exchange, { type, text }: StoredResource): 
 }
 
 /** The error for a resource that is not there now. */
-async function missing({ ctx, caller }: Exchange, type: string, id: string): Promise<OperationError> {
+export async function missing({ ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>, type: string, id: string): Promise<OperationError> {
   const [last] = (await ctx.storage.history?.page({ types: [type], id, limit: 1 }))?.items ?? []
   return last === undefined || !isVersionReached(caller, last) ? notFound(type, id) : deleted(`${type}/${id}`)
 }

@@ -95,24 +95,41 @@ async function planNew(service: Service, exchange: Exchange, named: Named): Prom
   return planPut(service, exchange, { ...named, ifVersion: (await expectedVersion(exchange, named)) ?? null })
 }
 
-interface Named {
+/** The address of a resource. */
+export interface Named {
   readonly type: string
   readonly id: string
 }
 
+/** Where a resource is put, and which version must be current. */
 interface Place extends Named {
   readonly ifVersion: string | null | undefined
 }
 
-async function planPut(service: Service, exchange: Exchange, { type, id, ifVersion }: Place): Promise<WritePlan> {
-  const text = exchange.body?.text ?? ''
+function planPut(service: Service, exchange: Exchange, place: Place): Promise<WritePlan> {
+  return planText(service, exchange, { ...place, text: exchange.body?.text ?? '', resource: resourceOf(exchange) })
+}
+
+/** Plans to store this text. @throws {OperationError} as `checkValid` and `checkBot`. */
+export async function planText(
+  service: Service,
+  exchange: Exchange,
+  { type, id, ifVersion, text, resource }: PlacedText,
+): Promise<WritePlan> {
   await checkValid(service, exchange.ctx, { type, source: text })
-  if (type === 'Bot') checkBot({ ...resourceOf(exchange), id }, exchange.caller, service.bots?.limits)
+  if (type === 'Bot') checkBot({ ...resource, id }, exchange.caller, service.bots?.limits)
   const entry = (source: string): ReturnType<typeof puttingResource> => puttingResource({ type, id, source, ifVersion }, service.indexer)
   return { kind: 'put', type, id, text, entry }
 }
 
-function criteriaOf(exchange: Exchange): Criteria {
+/** A resource for its place. */
+interface PlacedText extends Place {
+  readonly text: string
+  readonly resource: JsonObject
+}
+
+/** The criteria in the URL of a conditional write. */
+export function criteriaOf(exchange: Exchange): Criteria {
   return { type: param(exchange, 'type'), pairs: exchange.target.query.filter(([name]) => !PROTOCOL.has(name)) }
 }
 

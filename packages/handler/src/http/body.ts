@@ -1,10 +1,10 @@
 import { BOT_CONTENT_TYPES } from 'fhir-ops/internal/execute'
-import type { JsonObject } from 'fhir-ops/internal/json'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import type { Work } from 'fhir-ops/internal/work'
 import type { HandlerLimits } from '../limits.js'
 import { checkDeclaredLength, decodeUtf8, readBytes } from './body-bytes.js'
 import type { HttpRequest } from './http-request.js'
-import { readingJsonBody } from './json-body.js'
+import { readingJsonBody, readingJsonValue } from './json-body.js'
 import { checkContentType, mediaTypeOf } from './media-types.js'
 
 /** A request's body, read and decoded. */
@@ -13,7 +13,7 @@ export interface Body {
   readonly bytes: Uint8Array
   /** Strict UTF-8, without byte order mark. */
   readonly text: string
-  /** Present for the kinds that are JSON. */
+  /** Present for the kinds that are JSON; absent for a list, which only a patch can be. */
   readonly json?: JsonObject | undefined
 }
 
@@ -28,15 +28,19 @@ interface BodyReading {
 const FHIR_TYPES: readonly string[] = ['application/fhir+json', 'application/json']
 const FORM = 'application/x-www-form-urlencoded'
 
+/** The media types of patches that are understood: JSON Patch, and FHIRPath Patch. */
+export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ...FHIR_TYPES]
+
 /**
- * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads;
- * `none` leaves it unread.
+ * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads, `patch`
+ * a list or an object; `none` leaves it unread.
  */
-export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'optional-json' | 'form' | 'optional-form' | 'bot'
+export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'patch' | 'optional-json' | 'form' | 'optional-form' | 'bot'
 
 const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   fhir: { mediaTypes: FHIR_TYPES, json: true },
   'fhir-text': { mediaTypes: FHIR_TYPES },
+  patch: { mediaTypes: PATCH_TYPES },
   'optional-json': { mediaTypes: FHIR_TYPES, json: true, optional: true },
   form: { mediaTypes: [FORM] },
   'optional-form': { mediaTypes: [FORM], optional: true },
@@ -65,6 +69,10 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)
   const text = decodeUtf8(bytes)
   const mediaType = mediaTypeOf(request.header('content-type'))
+  if (kind === 'patch') {
+    const value = yield* readingJsonValue(text, limits)
+    return { mediaType, bytes, text, json: isObject(value) ? value : undefined }
+  }
   const isJson = kind === 'bot' ? FHIR_TYPES.includes(mediaType) : reading.json === true
   return { mediaType, bytes, text, ...(isJson && { json: yield* readingJsonBody(text, limits) }) }
 }

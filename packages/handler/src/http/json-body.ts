@@ -1,4 +1,4 @@
-import { readStrictJson, type JsonObject } from 'fhir-ops/internal/json'
+import { readStrictJson, readStrictValue, type JsonObject } from 'fhir-ops/internal/json'
 import type { Work } from 'fhir-ops/internal/work'
 
 /** Bounds on a JSON body. */
@@ -13,4 +13,14 @@ export interface JsonLimits {
 /** Parses a JSON body that must be an object. @param text Decoded UTF-8. @throws {OperationError} as `readStrictJson`. */
 export function readingJsonBody(text: string, { jsonDepth, jsonMembers, stringLength }: JsonLimits): Work<JsonObject> {
   return readStrictJson(text, { maxDepth: jsonDepth, maxMembers: jsonMembers, maxString: stringLength })
+}
+
+/** As `readingJsonBody`, for a body that may be a list, too: a patch. @param name What errors call the text. */
+export function readingJsonValue(text: string, { jsonDepth, jsonMembers, stringLength }: JsonLimits, name?: string): Work<unknown> {
+  return readStrictValue(text, {
+    maxDepth: jsonDepth,
+    maxMembers: jsonMembers,
+    maxString: stringLength,
+    ...(name !== undefined && { name }),
+  })
 }

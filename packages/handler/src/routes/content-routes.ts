@@ -2,7 +2,8 @@ import type { Action } from 'fhir-ops/operation'
 import { authorize } from '../auth/caller.js'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { PartRunner } from '../content/bundle/bundle-entries.js'
-import { carryOut } from '../content/carry-out.js'
+import { carryOut, repeatedly } from '../content/carry-out.js'
+import { planConditionalPatch, planPatch } from '../content/patch/patch.js'
 import type { WritePlan } from '../content/write-plan.js'
 import { COMPARTMENT_TYPES } from '../content/search/compartment.js'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
@@ -117,6 +118,7 @@ function writeRoutes(service: Service): readonly Route[] {
   const row = { body: 'fhir', maxBytes: (type: string) => maxBytesOf(service, type) } as const
   const create = { ...row, ...needing('create'), method: 'POST', path: TYPE } as const
   const update = { ...row, ...needing('update'), method: 'PUT', path: INSTANCE } as const
+  const patch = { ...row, ...needing('update'), body: 'patch', method: 'PATCH', path: INSTANCE } as const
   const remove = { ...needing('delete'), body: 'none', method: 'DELETE', path: INSTANCE } as const
   return [
     {
@@ -131,17 +133,26 @@ function writeRoutes(service: Service): readonly Route[] {
       summary: 'Stores a resource under this id',
       ...planned(service, (exchange) => planUpdate(service, exchange)),
     },
+    {
+      ...patch,
+      interaction: 'patch',
+      summary: 'Changes parts of a resource, by JSON Patch or FHIRPath Patch',
+      ...patching(service, planPatch),
+    },
     { ...remove, interaction: 'delete', summary: 'Deletes a resource', ...planned(service, planDelete) },
-    ...(service.ctx.search === undefined ? [] : conditionalRoutes(service, { update, remove })),
+    ...(service.ctx.search === undefined ? [] : conditionalRoutes(service, { update, patch, remove })),
   ]
 }
 
-type WriteRow = Pick<Route, 'access' | 'authorize' | 'needs' | 'method' | 'body'>
+type WriteRow = Pick<Route, 'access' | 'authorize' | 'needs' | 'method' | 'body' | 'maxBytes'>
 
-function conditionalRoutes(
-  service: Service,
-  { update, remove }: { readonly update: WriteRow; readonly remove: WriteRow },
-): readonly Route[] {
+interface WriteRows {
+  readonly update: WriteRow
+  readonly patch: WriteRow
+  readonly remove: WriteRow
+}
+
+function conditionalRoutes(service: Service, { update, patch, remove }: WriteRows): readonly Route[] {
   const asSearch = ({ needs, ...row }: WriteRow): Omit<Route, 'summary' | 'run'> => ({
     ...row,
     path: TYPE,
@@ -152,6 +163,11 @@ function conditionalRoutes(
       ...asSearch(update),
       summary: 'Stores a resource in place of the one that matches all parameters, or as a new one',
       ...planned(service, (exchange) => planConditionalUpdate(service, exchange)),
+    },
+    {
+      ...asSearch(patch),
+      summary: 'Changes parts of the resource that matches all parameters',
+      ...patching(service, planConditionalPatch),
     },
     {
       ...asSearch(remove),
@@ -168,6 +184,13 @@ function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePl
     plan,
     run: (exchange) => (isConditional(exchange) ? service.writeLock([param(exchange, 'type')], () => run(exchange)) : run(exchange)),
   }
+}
+
+/** A patch is made for the version that it finds: those of one resource, or by criteria on one type, follow each other. */
+function patching(service: Service, plan: (service: Service, exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
+  const run = (exchange: Exchange): Promise<Answer> => repeatedly(async () => carryOut(service, exchange, await plan(service, exchange)))
+  const keyOf = ({ params }: Exchange): string => [params.get('type'), params.get('id')].filter((part) => part !== undefined).join('/')
+  return { plan: (exchange) => plan(service, exchange), run: (exchange) => service.writeLock([keyOf(exchange)], () => run(exchange)) }
 }
 
 function isConditional({ request, params }: Exchange): boolean {

@@ -1,5 +1,6 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
+import { bytesOfBase64 } from '../../http/base64.js'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import { finished, type Work } from 'fhir-ops/internal/work'
 import type { WritePlan } from '../write-plan.js'
@@ -87,24 +88,52 @@ function requestOf(
   { index, whole }: { readonly index: number; readonly whole: HttpRequest },
 ): HttpRequest {
   const request = finished(membersOf(entry.get('request') ?? ''))
+  const method = textIn(request, 'method') ?? ''
   const resource = entry.get('resource')
-  const bytes = new TextEncoder().encode(resource ?? '')
+  const { contentType, bytes } = contentOf(method, resource, index)
   return {
-    method: textIn(request, 'method') ?? '',
+    method,
     target: (textIn(request, 'url') ?? '').replace(/^\//, ''),
     hasBody: resource !== undefined,
     header(name) {
-      if (name === 'content-type') return resource === undefined ? undefined : 'application/fhir+json'
+      if (name === 'content-type') return contentType
       const member = HEADERS.get(name)
       if (member !== undefined) return conditionIn(request, member, index)
       return INHERITED.has(name) ? whole.header(name) : undefined
     },
     async *body() {
-      yield bytes
+      yield bytes()
     },
     signal: undefined,
   }
 }
+
+/** What an entry sends: its resource, or the patch that is in a Binary. */
+interface EntryContent {
+  /** Absent for an entry without a resource. */
+  readonly contentType: string | undefined
+  /** @throws {OperationError} `body-structure` for a Binary whose data is not base64. */
+  readonly bytes: () => Uint8Array
+}
+
+/** @see https://hl7.org/fhir/R4/http.html#patch */
+function contentOf(method: string, resource: string | undefined, index: number): EntryContent {
+  if (resource === undefined) return { contentType: undefined, bytes: () => new Uint8Array() }
+  const members = method === 'PATCH' ? finished(membersOf(resource)) : NO_MEMBERS
+  if (textIn(members, 'resourceType') !== 'Binary')
+    return { contentType: 'application/fhir+json', bytes: () => new TextEncoder().encode(resource) }
+  return { contentType: textIn(members, 'contentType') ?? '', bytes: () => patchIn(members, index) }
+}
+
+function patchIn(binary: ReadonlyMap<string, string>, index: number): Uint8Array {
+  const bytes = bytesOfBase64(textIn(binary, 'data') ?? '')
+  if (bytes !== undefined) return bytes
+  throw new OperationError('body-structure', 'The data of the Binary must be base64.', {
+    expression: [`Bundle.entry[${index}].resource.data`],
+  })
+}
+
+const NO_MEMBERS: ReadonlyMap<string, string> = new Map()
 
 function* membersOf(text: string): Work<ReadonlyMap<string, string>> {
   return new Map(text.startsWith('{') ? (yield* jsonMembers(text)).map(({ name, value }) => [name, value]) : [])

@@ -6,7 +6,7 @@ import { mapped, type Work } from 'fhir-ops/internal/work'
 import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
 import { criteriaText } from '../criteria.js'
 import { returnPreference } from '../preference.js'
-import { planAnswer } from '../carry-out.js'
+import { planAnswer, repeatedly } from '../carry-out.js'
 import { entriesOf, type WritePlan } from '../write-plan.js'
 import type { Exchange } from '../../exchange.js'
 import { createAnswerSize } from '../../http/answer-size.js'
@@ -73,8 +73,11 @@ async function runTransaction(service: Service, exchange: Exchange, { serve, pla
   const parts = await bundleParts(service, exchange)
   const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
   checkCriteria(writes)
-  const answers = await service.writeLock(criteriaTypes(writes), async () =>
-    writeTogether(service, exchange, { planned: await planAll(exchange, writes, plan), model, reads: reads.length }),
+  const write = async (): Promise<Map<number, Answer>> =>
+    writeTogether(service, exchange, { planned: await planAll(exchange, writes, plan), model, reads: reads.length })
+  const patches = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
+  const answers = await service.writeLock([...criteriaTypes(writes), ...patches], () =>
+    patches.length === 0 ? write() : repeatedly(write),
   )
   const entries = await readAll(exchange, {
     reads,
@@ -211,7 +214,7 @@ const ENTRY_BYTES = 1_000
 const ENVELOPE_BYTES = 1_000
 
 /** The order of R4, for storages that look at it. */
-const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT']
+const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT', 'PATCH']
 
 /** Writes all planned entries in one go, their links resolved; the answers by the place of their entries. */
 async function writeTogether(service: Service, exchange: Exchange, { planned, model, reads }: Transaction): Promise<Map<number, Answer>> {

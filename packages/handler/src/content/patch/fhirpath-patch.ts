@@ -1,0 +1,351 @@
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import {
+  compileFhirPath,
+  rootNode,
+  type ElementSlot,
+  type FhirNode,
+  type FhirPathContext,
+  type TypeDefinition,
+  type TypeModel,
+} from 'fhir-ops/internal/fhirpath'
+import { isNode } from 'fhir-ops/internal/fhirpath'
+import { parseInPieces } from 'fhir-ops/internal/json'
+import type { Work } from 'fhir-ops/internal/work'
+import type { PatchValue, PathOperation } from './fhirpath-operations.js'
+import type { PatchLimits } from './json-patch.js'
+import { openTree, textOfTree, treeOf, type JsonTree } from './json-tree.js'
+
+/** What expressions of a patch are evaluated with. */
+export interface PathPatching {
+  readonly model: TypeModel
+  readonly now: () => Date
+  readonly limits: PatchLimits
+}
+
+/** Bounds on the evaluation of one path: it cannot be interrupted. */
+const BUDGET = { steps: 100_000, items: 10_000 }
+
+/**
+ * Applies a FHIRPath Patch. Every path is evaluated on what the operations before it have made.
+ *
+ * @param text A resource.
+ * @throws {OperationError} `conflict` when a path finds nothing or several elements, or an element that is there already; `unprocessable` when there can be
+ *   no such element; `fhirpath-invalid`, `fhirpath-budget`.
+ */
+export function* fhirPathPatched(text: string, operations: readonly PathOperation[], patching: PathPatching): Work<string> {
+  let current = text
+  for (const operation of operations) {
+    yield
+    current = yield* applied(current, operation, patching)
+    if (current.length > patching.limits.maxBytes)
+      throw new OperationError('too-costly', `The patched resource would be longer than ${patching.limits.maxBytes} characters.`)
+  }
+  return current
+}
+
+/** An operation with what its path found. */
+interface Applying {
+  readonly operation: PathOperation
+  readonly model: TypeModel
+  readonly root: JsonTree
+  readonly found: readonly FhirNode[]
+}
+
+function* applied(text: string, operation: PathOperation, { model, now, limits }: PathPatching): Work<string> {
+  const resource = rootNode(model, yield* parseInPieces(text))
+  const found = nodesAt(operation, { model, resource, context: { now, budget: BUDGET } })
+  const root = treeOf(text)
+  yield* change({ operation, model, root, found })
+  return yield* textOfTree(root, limits.maxDepth)
+}
+
+interface Evaluation {
+  readonly model: TypeModel
+  readonly resource: FhirNode
+  readonly context: FhirPathContext
+}
+
+/** The elements that the path finds; a System value has no place in the resource. */
+function nodesAt({ at, path }: PathOperation, { model, resource, context }: Evaluation): readonly FhirNode[] {
+  const items = compileFhirPath(path, { model }).evaluate(context, resource)
+  const nodes = (Array.isArray(items) ? items : []).filter(isNode)
+  if (Array.isArray(items) && nodes.length === items.length && nodes.every((node) => rootOf(node) === resource)) return nodes
+  throw new OperationError('unprocessable', `Operation ${at} of the patch: the path ${quoted(path)} must select elements of the resource.`)
+}
+
+function rootOf(node: FhirNode): FhirNode {
+  return node.parent === undefined ? node : rootOf(node.parent)
+}
+
+function change(applying: Applying): Work<void> {
+  const { change: wanted } = applying.operation
+  switch (wanted.type) {
+    case 'add':
+      return add(applying, wanted)
+    case 'insert':
+      return insert(applying, wanted)
+    case 'delete':
+      return applying.found.length === 0 ? nothing() : removeOne(applying)
+    case 'replace':
+      return replace(applying, wanted.value)
+    default:
+      return move(applying, wanted)
+  }
+}
+
+/** Deleting what is not there succeeds. */
+function* nothing(): Work<void> {}
+
+function* add(applying: Applying, { name, value }: { readonly name: string; readonly value: PatchValue }): Work<void> {
+  const node = only(applying)
+  const slot = slotFor(applying, node.type, { name, value })
+  const holder = yield* objectOf(applying, node)
+  const written = yield* writtenValue(applying, slot, value)
+  if (slot.isCollection) return yield* insertItem(holder, slot, { ...written, index: yield* lengthOf(holder, slot) })
+  const others = (node.type.elements.get(slot.name) ?? []).flatMap(({ jsonName, siblingName }) => [jsonName, siblingName])
+  if (others.some((other) => holder.has(other))) throw conflict(applying, `there is an element ${quoted(name)} already`)
+  setElement(holder, slot, written)
+}
+
+function* insert(applying: Applying, { index, value }: { readonly index: number; readonly value: PatchValue }): Work<void> {
+  const { holder, slot } = yield* listOf(applying)
+  if (index > (yield* lengthOf(holder, slot))) throw conflict(applying, `there is no position ${index}`)
+  yield* insertItem(holder, slot, { ...(yield* writtenValue(applying, slot, value)), index })
+}
+
+function* removeOne(applying: Applying): Work<void> {
+  const { parent, slot, index } = placed(applying)
+  const holder = yield* objectOf(applying, parent)
+  if (slot.isCollection) yield* removeItem(holder, slot, index)
+  else for (const name of [slot.jsonName, slot.siblingName]) holder.delete(name)
+}
+
+function* replace(applying: Applying, value: PatchValue): Work<void> {
+  const { parent, slot: old, index } = placed(applying)
+  const holder = yield* objectOf(applying, parent)
+  const slot = slotFor(applying, parent.type, { name: old.name, value })
+  const written = yield* writtenValue(applying, slot, value)
+  if (slot.isCollection) {
+    yield* removeItem(holder, old, index)
+    return yield* insertItem(holder, slot, { ...written, index })
+  }
+  for (const name of [old.jsonName, old.siblingName]) holder.delete(name)
+  setElement(holder, slot, written)
+}
+
+function* move(applying: Applying, { source, destination }: { readonly source: number; readonly destination: number }): Work<void> {
+  const { holder, slot } = yield* listOf(applying)
+  const length = yield* lengthOf(holder, slot)
+  if (source >= length || destination >= length) throw conflict(applying, `the list has ${length} items only`)
+  const removed = yield* removeItem(holder, slot, source)
+  yield* insertItem(holder, slot, { ...removed, index: destination })
+}
+
+/** @throws {OperationError} `conflict` unless the path selects one element. */
+function only(applying: Applying): FhirNode {
+  const [node, another] = applying.found
+  if (node === undefined) throw conflict(applying, 'the path selects nothing')
+  if (another !== undefined) throw conflict(applying, 'the path selects several elements')
+  return node
+}
+
+interface PlacedNode {
+  readonly parent: FhirNode
+  readonly slot: ElementSlot
+  readonly index: number
+}
+
+function placed(applying: Applying): PlacedNode {
+  const { parent, slot, index } = only(applying)
+  if (parent === undefined || slot === undefined) throw unprocessable(applying, 'the whole resource can be neither deleted nor replaced')
+  return { parent, slot, index }
+}
+
+/** The members of an object of the resource. */
+type Members = Map<string, JsonTree>
+
+interface ListPlace {
+  readonly holder: Members
+  readonly slot: ElementSlot
+}
+
+/** The list whose items the path selects, all of them or some. */
+function* listOf(applying: Applying): Work<ListPlace> {
+  const [first] = applying.found
+  if (first === undefined) throw conflict(applying, 'the path selects nothing')
+  const { parent, slot } = first
+  const isList = slot?.isCollection === true && applying.found.every((node) => node.parent === parent && node.slot === slot)
+  if (!isList || parent === undefined) throw unprocessable(applying, 'the path must select the items of one list')
+  return { holder: yield* objectOf(applying, parent), slot }
+}
+
+/** The JSON object that an element's children are in: for a primitive, the one beside it. */
+function* objectOf(applying: Applying, node: FhirNode): Work<Members> {
+  const { parent, slot, index } = node
+  if (parent === undefined || slot === undefined) return yield* membersOf(applying, applying.root)
+  const holder = yield* objectOf(applying, parent)
+  const name = node.type.kind === 'primitive' ? slot.siblingName : slot.jsonName
+  if (!slot.isCollection) return yield* membersOf(applying, elementIn(holder, name))
+  const items = yield* itemsOf(holder, name)
+  while (items.length <= index) items.push(treeOf('null'))
+  const item = items[index]
+  if (item === undefined || item.text === 'null') items[index] = emptyObject()
+  return yield* membersOf(applying, items[index] ?? emptyObject())
+}
+
+function elementIn(holder: Members, name: string): JsonTree {
+  const tree = holder.get(name) ?? emptyObject()
+  holder.set(name, tree)
+  return tree
+}
+
+function emptyObject(): JsonTree {
+  return { text: undefined, content: new Map() }
+}
+
+function* membersOf(applying: Applying, tree: JsonTree): Work<Members> {
+  const content = yield* openTree(tree)
+  if (content instanceof Map) return content
+  throw unprocessable(applying, 'the path selects something that is no element')
+}
+
+/** The list of a member, made where there is none; something else that is there counts as its only item. */
+function* itemsOf(holder: Members, name: string): Work<JsonTree[]> {
+  const tree = holder.get(name)
+  const content = tree && (yield* openTree(tree))
+  if (Array.isArray(content)) return content
+  const items = tree === undefined ? [] : [tree]
+  holder.set(name, { text: undefined, content: items })
+  return items
+}
+
+/** A value as its members in JSON. */
+interface Written {
+  readonly tree: JsonTree | undefined
+  /** Id and extensions of a primitive. */
+  readonly extra: JsonTree | undefined
+}
+
+interface Item extends Written {
+  readonly index: number
+}
+
+/** The names of the members that an element can have: only primitives have a second. */
+function namesOf(
+  { jsonName, siblingName }: ElementSlot,
+  holder: Members,
+  { extra }: Pick<Written, 'extra'>,
+): readonly [string, string | undefined] {
+  return [jsonName, extra !== undefined || holder.has(siblingName) ? siblingName : undefined]
+}
+
+function* insertItem(holder: Members, slot: ElementSlot, { tree, extra, index }: Item): Work<void> {
+  const [name, sibling] = namesOf(slot, holder, { extra })
+  const length = yield* lengthOf(holder, slot)
+  for (const [member, value] of [
+    [name, tree],
+    [sibling, extra],
+  ] as const) {
+    if (member === undefined) continue
+    const items = yield* itemsOf(holder, member)
+    while (items.length < length) items.push(treeOf('null'))
+    items.splice(index, 0, value ?? treeOf('null'))
+  }
+  yield* tidy(holder, slot)
+}
+
+function* removeItem(holder: Members, slot: ElementSlot, index: number): Work<Written> {
+  const removed: (JsonTree | undefined)[] = []
+  for (const name of [slot.jsonName, slot.siblingName]) {
+    const [item] = holder.has(name) ? (yield* itemsOf(holder, name)).splice(index, 1) : []
+    removed.push(item?.text === 'null' ? undefined : item)
+  }
+  yield* tidy(holder, slot)
+  return { tree: removed[0], extra: removed[1] }
+}
+
+/** Lists without any content are left out: FHIR has no empty ones. */
+function* tidy(holder: Members, { jsonName, siblingName }: ElementSlot): Work<void> {
+  for (const name of [jsonName, siblingName]) {
+    if (holder.has(name) && (yield* itemsOf(holder, name)).every(({ text }) => text === 'null')) holder.delete(name)
+  }
+}
+
+function* lengthOf(holder: Members, { jsonName, siblingName }: ElementSlot): Work<number> {
+  let length = 0
+  for (const name of [jsonName, siblingName]) if (holder.has(name)) length = Math.max(length, (yield* itemsOf(holder, name)).length)
+  return length
+}
+
+function setElement(holder: Members, { jsonName, siblingName }: ElementSlot, { tree, extra }: Written): void {
+  if (tree !== undefined) holder.set(jsonName, tree)
+  if (extra !== undefined) holder.set(siblingName, extra)
+}
+
+interface NamedValue {
+  readonly name: string
+  readonly value: PatchValue
+}
+
+/** The slot of a value: for a choice, that of the value's type. @throws {OperationError} `unprocessable` */
+function slotFor(applying: Applying, type: TypeDefinition, { name, value }: NamedValue): ElementSlot {
+  const slots = type.elements.get(name) ?? []
+  const slot = slots.find(({ isChoice, jsonName }) => !isChoice || (value.kind === 'typed' && jsonName === `${name}${value.type}`))
+  if (slot !== undefined) return slot
+  const problem =
+    slots.length === 0 ? `${type.name} has no element ${quoted(name)}` : `the element ${quoted(name)} cannot have a value of this type`
+  throw unprocessable(applying, problem)
+}
+
+/** @throws {OperationError} `unprocessable` for parts that the element does not have. */
+function* writtenValue(applying: Applying, slot: ElementSlot, value: PatchValue): Work<Written> {
+  yield
+  if (value.kind === 'typed') return { tree: value.tree, extra: value.extra }
+  if (value.kind === 'resource') return { tree: value.tree, extra: undefined }
+  const type = applying.model.type(slot.type)
+  if (type === undefined) throw unprocessable(applying, `the type of ${quoted(slot.name)} is not known`)
+  const content: Members = new Map()
+  for (const [name, part] of value.parts) {
+    const own = slotFor(applying, type, { name, value: part })
+    const written = yield* writtenValue(applying, own, part)
+    if (own.isCollection) yield* insertItem(content, own, { ...written, index: yield* lengthOf(content, own) })
+    else if (content.has(own.jsonName) || content.has(own.siblingName)) throw unprocessable(applying, `${quoted(name)} is there twice`)
+    else setElement(content, own, written)
+  }
+  return { tree: { text: undefined, content }, extra: undefined }
+}
+
+function conflict(
+  {
+    operation: {
+      at,
+      path,
+      change: { type },
+    },
+  }: Applying,
+  problem: string,
+): OperationError {
+  return new OperationError('conflict', `Operation ${at} of the patch (${type}) cannot be done at ${quoted(path)}: ${problem}.`, place(at))
+}
+
+function unprocessable(
+  {
+    operation: {
+      at,
+      path,
+      change: { type },
+    },
+  }: Applying,
+  problem: string,
+): OperationError {
+  return new OperationError(
+    'unprocessable',
+    `Operation ${at} of the patch (${type}) cannot be done at ${quoted(path)}: ${problem}.`,
+    place(at),
+  )
+}
+
+function place(at: number): { readonly expression: readonly string[] } {
+  return { expression: [`Parameters.parameter[${at}]`] }
+}

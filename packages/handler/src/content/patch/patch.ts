@@ -1,0 +1,118 @@
+import { createPace } from 'fhir-ops/internal/context'
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import type { StoredResource } from 'fhir-ops/storage'
+import { authorize, notFound } from '../../auth/caller.js'
+import { param, type Exchange } from '../../exchange.js'
+import { utf8Length } from '../../http/answer-size.js'
+import { readingJsonValue } from '../../http/json-body.js'
+import { mediaTypeOf } from '../../http/media-types.js'
+import { limitsForBody } from '../../limits.js'
+import type { Service } from '../../service.js'
+import { onlyMatch } from '../criteria.js'
+import { isReached } from '../reach.js'
+import { missing, namesVersion } from '../read.js'
+import { criteriaOf, planText, type Named } from '../write.js'
+import type { WritePlan } from '../write-plan.js'
+import { readFhirPathPatch } from './fhirpath-operations.js'
+import { fhirPathPatched } from './fhirpath-patch.js'
+import { jsonPatched, readJsonPatch, type PatchLimits } from './json-patch.js'
+
+/**
+ * Plans to change parts of the resource of the path, from its present version to the next.
+ *
+ * @throws {OperationError} `not-found`, `deleted`; `version-conflict` when it is not at the version that `If-Match` names; `body-structure` for a patch that is
+ *   malformed; as the kind of patch; `unprocessable` when the result is not that resource; as `planText`.
+ * @see https://hl7.org/fhir/R4/http.html#patch
+ */
+export async function planPatch(service: Service, exchange: Exchange): Promise<WritePlan> {
+  const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  const stored = await exchange.ctx.storage.read(type, id)
+  if (stored === undefined) throw await missing(exchange, type, id)
+  return planChange(service, exchange, stored)
+}
+
+/** As `planPatch`, for the one resource that meets the criteria of the URL. @throws {OperationError} as `onlyMatch`, too; `not-found` for none. */
+export async function planConditionalPatch(service: Service, exchange: Exchange): Promise<WritePlan> {
+  const criteria = criteriaOf(exchange)
+  const match = await onlyMatch(service, exchange, criteria)
+  if (match === undefined) throw new OperationError('not-found', `No ${criteria.type} meets the criteria.`)
+  authorize(exchange.caller, { action: 'update', type: criteria.type, id: match.id })
+  return planChange(service, exchange, match)
+}
+
+async function planChange(service: Service, exchange: Exchange, stored: StoredResource): Promise<WritePlan> {
+  const { type, id, versionId } = stored
+  if (!isReached(exchange.caller, stored)) throw notFound(type, id)
+  checkVersion(exchange, stored)
+  const text = await patched(service, exchange, stored)
+  return planText(service, exchange, {
+    type,
+    id,
+    ifVersion: versionId,
+    text,
+    resource: await resultOf(service, exchange, { type, id, text }),
+  })
+}
+
+function checkVersion({ request }: Exchange, { type, id, versionId }: StoredResource): void {
+  const [match, none] = [request.header('if-match'), request.header('if-none-match')]
+  if ((match === undefined || namesVersion(match, versionId)) && (none === undefined || !namesVersion(none, versionId))) return
+  throw new OperationError('version-conflict', `${type}/${id} is not at the expected version.`)
+}
+
+async function patched(service: Service, exchange: Exchange, { type, id, text }: StoredResource): Promise<string> {
+  const { ctx, body } = exchange
+  const pace = createPace(ctx)
+  const limits = limitsFor(service, exchange)
+  const document = body?.text.trimStart() ?? ''
+  if (isJsonPatch(exchange, document)) {
+    const operations = await pace.run(readJsonPatch(document, limits))
+    if (operations.some(({ op }) => op === 'test')) authorize(exchange.caller, { action: 'read', type, id })
+    return pace.run(jsonPatched(text, operations, limits))
+  }
+  // A path may say under which condition something is changed, which tells what there is.
+  authorize(exchange.caller, { action: 'read', type, id })
+  const model = ctx.types ?? ctx.search?.parameters.model
+  if (model === undefined)
+    throw new OperationError('not-supported', 'This server applies JSON Patch only: it does not have the types of FHIR.')
+  return pace.run(fhirPathPatched(text, await pace.run(readFhirPathPatch(document)), { model, now: ctx.now, limits }))
+}
+
+/** @throws {OperationError} `body-structure` for a body that is neither, or not what its type says. */
+function isJsonPatch({ request, body }: Exchange, document: string): boolean {
+  const isList = document.startsWith('[')
+  const isStated = mediaTypeOf(request.header('content-type')) === 'application/json-patch+json'
+  if (isStated && !isList) throw new OperationError('body-structure', 'A JSON Patch must be a list of operations.')
+  if (isList || body?.json?.['resourceType'] === 'Parameters') return isList
+  throw new OperationError('body-structure', 'The body must be a JSON Patch or Parameters with a FHIRPath Patch.', {
+    expression: ['resourceType'],
+  })
+}
+
+function limitsFor({ limits }: Service, { route, params }: Exchange): PatchLimits {
+  return { maxBytes: route?.maxBytes?.(params.get('type') ?? '') ?? limits.bodyBytes, maxDepth: limits.jsonDepth }
+}
+
+interface Result extends Named {
+  readonly text: string
+}
+
+/** What was made is held to the rules of a body that comes in. @throws {OperationError} `unprocessable`, `too-costly` */
+async function resultOf(service: Service, exchange: Exchange, { type, id, text }: Result): Promise<JsonObject> {
+  const { maxBytes } = limitsFor(service, exchange)
+  if (utf8Length(text) > maxBytes) throw new OperationError('too-costly', `The patched resource would be longer than ${maxBytes} bytes.`)
+  const resource = await strictly(service, exchange, text)
+  if (!isObject(resource) || resource['resourceType'] !== type || resource['id'] !== id)
+    throw new OperationError('unprocessable', `A patch cannot change the type or the id of ${type}/${id}.`, { expression: [`${type}.id`] })
+  return resource
+}
+
+async function strictly({ limits }: Service, { ctx }: Exchange, text: string): Promise<unknown> {
+  try {
+    return await createPace(ctx).run(readingJsonValue(text, limitsForBody(limits, text.length), 'The patched resource'))
+  } catch (error) {
+    if (!(error instanceof OperationError) || !/^(?:body|parameter)-/.test(error.code)) throw error
+    throw new OperationError('unprocessable', error.message, { cause: error })
+  }
+}
