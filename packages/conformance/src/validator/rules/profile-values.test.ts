@@ -107,6 +107,8 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string
   ],
   ['sections where none may be', sections('_no'), narrative(inEnglish), ['error narrative-sections Patient.text']],
   ['no sections where none may be', sections('_no'), narrative('Hello'), []],
+  ['no sections where one in a language must be', sections('de'), narrative('Hello'), ['warning narrative-sections Patient.text']],
+  ['no section in a language', sections('fr'), narrative(inEnglish), ['error narrative-sections Patient.text']],
   ['no sections where some must be', sections('_yes'), narrative('Hello'), ['error narrative-sections Patient.text']],
   ['no section in the language of the resource', sections('_resource'), narrative(inGerman), ['error narrative-sections Patient.text']],
   ['a section in the language of the resource', sections('_resource'), narrative(inGerman + inEnglish), []],

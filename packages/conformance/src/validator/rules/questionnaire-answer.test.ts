@@ -113,6 +113,32 @@ describe('the answer to a question', () => {
       [`error answer-option ${at}`],
     ],
     [
+      'to another question than a choice is not outside the options',
+      question('integer', { answerOption: [{ valueInteger: 1 }] }),
+      { valueInteger: 3 },
+      [`error answer-option ${at}.value.ofType(integer)`],
+    ],
+    [
+      'to a question for a string is not outside the options',
+      question('string', { answerOption: [{ valueString: 'a' }] }),
+      { valueString: 'A' },
+      [`error answer-option ${at}.value.ofType(string)`],
+    ],
+    ['is among whole numbers', question('decimal', { answerOption: [{ valueInteger: 3 }] }), { valueDecimal: 3 }, []],
+    ['is among dates', question('dateTime', { answerOption: [{ valueDate: '2020-01-01' }] }), { valueDateTime: '2020-01-01' }, []],
+    [
+      'is not another date',
+      question('dateTime', { answerOption: [{ valueDate: '2020-01-01' }] }),
+      { valueDateTime: '2020-01-02' },
+      [`error answer-option ${at}.value.ofType(dateTime)`],
+    ],
+    [
+      'cannot be checked where its code system is not known',
+      question('choice', { answerValueSet: '#all' }),
+      { valueCoding: { system: 'http://a.org/nowhere', code: 'x' } },
+      [`warning answer-code ${at}`],
+    ],
+    [
       'may be text where the choice is open',
       question('open-choice', { answerOption: [{ valueCoding: { code: 'a', display: 'A' } }] }),
       { valueString: 'other' },
@@ -168,6 +194,23 @@ describe('the answer to a question', () => {
       [],
     ],
   ])('%s', async (_, item, answer, expected) => {
-    expect(await findingsOf(response([answered(answer)]), [form([item])], KINDS)).toEqual(expected)
+    const contained = [
+      { resourceType: 'ValueSet', id: 'all', status: 'active', compose: { include: [{ system: 'http://a.org/nowhere' }] } },
+    ]
+    expect(await findingsOf(response([answered(answer)]), [form([item], { contained })], KINDS)).toEqual(expected)
+  })
+
+  test.each<[string, JsonObject, JsonObject, string]>([
+    ['of a choice', question('choice', { answerValueSet: 'http://a.org/vs' }), { valueCoding: { system: 'x:y', code: 'z' } }, ''],
+    ['of a string', question('string', { answerValueSet: 'http://a.org/vs' }), { valueString: 'x' }, '.value.ofType(string)'],
+    [
+      'of units',
+      question('quantity', limit(`${BASE}questionnaire-unitValueSet`, { valueCanonical: 'http://a.org/vs' })),
+      { valueQuantity: { value: 1, ...kg } },
+      '.value.ofType(Quantity)',
+    ],
+  ])('names a value set that is not known: %s', async (_, item, answer, place) => {
+    const said = await findingsOf(response([answered(answer)]), [form([item])], /^value-set-unknown/)
+    expect(said).toEqual([`warning value-set-unknown ${at}${place}`])
   })
 })

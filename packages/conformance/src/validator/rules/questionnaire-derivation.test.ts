@@ -21,6 +21,7 @@ describe('a questionnaire that derives from another', () => {
   const origin = form(
     [
       { linkId: 'a', type: 'string', maxLength: 5, required: true },
+      { linkId: 'd', type: 'string', definition: 'http://a.org/d#x' },
       { linkId: 'b', type: 'choice', answerOption: [{ valueString: 'x' }, { valueString: 'y' }] },
     ],
     { url: 'http://example.org/Questionnaire/origin' },
@@ -45,6 +46,17 @@ describe('a questionnaire that derives from another', () => {
     ['keeps the options', derived('extends', [choice({ answerOption: [{ valueString: 'z' }] })]), [`${DERIVED}.answerOption[0]`]],
     ['keeps options', derived('extends', [choice({})]), [DERIVED]],
     ['takes no value set for options', derived('extends', [choice({ answerValueSet: 'http://a.org/vs' })]), [DERIVED]],
+    ['keeps definitions', derived('extends', [{ linkId: 'd', type: 'string', definition: 'http://a.org/d#x' }]), []],
+    [
+      'should repeat definitions',
+      derived('extends', [{ linkId: 'd', type: 'string' }]),
+      ['information questionnaire-derived-item Questionnaire.item[0]'],
+    ],
+    [
+      'should keep definitions',
+      derived('extends', [{ linkId: 'd', type: 'string', definition: 'http://a.org/d#y' }]),
+      ['information questionnaire-derived-item Questionnaire.item[0].definition'],
+    ],
     [
       'may be inspired',
       derived('inspiredBy', [own({ type: 'text' })]),

@@ -70,8 +70,38 @@ describe('the items of a response', () => {
         }),
       ],
       [answered({ valueString: 'none' }, { valueString: 'a' })],
-      ['error answer-option QuestionnaireResponse.item[0]'],
+      ['error answer-option QuestionnaireResponse.item[0].answer[0]'],
     ],
+    [
+      'say at each exclusive answer that there are others',
+      [
+        question('choice', {
+          repeats: true,
+          answerOption: [
+            { valueString: 'none', ...limit(`${BASE}questionnaire-optionExclusive`, { valueBoolean: true }) },
+            { valueString: 'nil', ...limit(`${BASE}questionnaire-optionExclusive`, { valueBoolean: true }) },
+            { valueString: 'a' },
+          ],
+        }),
+      ],
+      [answered({ valueString: 'a' }, { valueString: 'none' }, { valueString: 'nil' })],
+      ['error answer-option QuestionnaireResponse.item[0].answer[1]', 'error answer-option QuestionnaireResponse.item[0].answer[2]'],
+    ],
+    [
+      'have at least so many answers',
+      [question('string', { repeats: true, ...limit(`${BASE}questionnaire-minOccurs`, { valueInteger: 2 }) })],
+      [{ linkId: 'q' }],
+      ['error answer-count QuestionnaireResponse.item[0]'],
+    ],
+    ['have a linkId', [question('string')], [{ text: 'x' }], ['error link-id-unknown QuestionnaireResponse']],
+    ['have a type', [{ linkId: 'q' }], [answered({ valueString: 'a' })], ['fatal item-structure QuestionnaireResponse.item[0]']],
+    [
+      'are not of the abstract type',
+      [question('question')],
+      [answered({ valueString: 'a' })],
+      ['error item-structure QuestionnaireResponse.item[0]'],
+    ],
+    ['of the abstract type may be empty', [question('question')], [{ linkId: 'q' }], []],
     [
       'within an answer are checked',
       [question('boolean', { item: [{ linkId: 'n', type: 'integer' }] })],

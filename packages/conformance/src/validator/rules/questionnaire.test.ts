@@ -33,6 +33,12 @@ describe('a questionnaire', () => {
       ['warning questionnaire-enable-when Questionnaire.item[0].item[0]'],
     ],
     [
+      'says to which question a condition refers',
+      { linkId: 'a', type: 'string', enableWhen: [{ operator: 'exists', answerBoolean: true }] },
+      ['error questionnaire-enable-when Questionnaire.item[0]'],
+    ],
+    ['has no questions of the abstract type', question('question'), ['warning questionnaire-item-type Questionnaire.item[0].type']],
+    [
       'has initial values of the type of the item',
       question('integer', { repeats: true, initial: [{ valueInteger: 1 }, { valueString: '1' }] }),
       ['error answer-type Questionnaire.item[0].initial[1].value.ofType(string)'],

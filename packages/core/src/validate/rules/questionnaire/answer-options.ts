@@ -53,22 +53,23 @@ function isFreeText({ item, value }: ValuedAnswer): boolean {
 }
 
 /** Checks that an option that excludes all others is the only answer. */
-export function checkExclusiveOptions({ run, form }: ResponseCheck, { node, answers }: ResponseItem, item: FormItem): void {
+export function checkExclusiveOptions({ run, form }: ResponseCheck, { answers }: ResponseItem, item: FormItem): void {
   if (answers.length < 2) return
   const exclusive = objectsAt(item.json, 'answerOption').filter((option) => extensionValues(option, EXCLUSIVE)[0] === true)
-  const hit = exclusive.find((option) => answers.some(({ value }) => value !== undefined && isOption(value, option)))
-  if (hit === undefined) return
-  run.findings.report(ANSWER_OPTION, node, {
-    text: `An exclusive option of ${quoted(item.linkId)} was selected, but there are ${answers.length} answers.`,
-    profile: form.canonical,
-  })
+  for (const { node, value } of answers) {
+    if (value === undefined || !exclusive.some((option) => isOption(value, item, option))) continue
+    run.findings.report(ANSWER_OPTION, node, {
+      text: `An exclusive option of ${quoted(item.linkId)} was selected, but there are ${answers.length} answers.`,
+      profile: form.canonical,
+    })
+  }
 }
 
 function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readonly JsonObject[]): void {
   const { value, item } = valued
-  if (options.some((option) => isOption(value, option))) return
+  if (options.some((option) => isOption(value, item, option))) return
   if (item.type === 'open-choice' && value.type.name === 'string') {
-    const isLabel = options.some((option) => labelOf(option) === value.value)
+    const isLabel = options.some((option) => isLabelOf(option, String(value.value)))
     if (isLabel)
       say(check, valued, {
         finding: ANSWER_OPTION,
@@ -80,14 +81,17 @@ function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readon
   say(check, valued, { finding: ANSWER_OPTION, text: `The answer ${shown(valued)} is not among the options of the item.` })
 }
 
-function isOption(value: ValuedAnswer['value'], option: JsonObject): boolean {
+/** Options have no decimals and no times of days: integers and dates stand for them. */
+function isOption(value: ValuedAnswer['value'], { type }: FormItem, option: JsonObject): boolean {
   const expected = typedMember(option, 'value')
-  return expected !== undefined && sameAnswer(value, expected)
+  if (expected === undefined) return false
+  return type === 'decimal' || type === 'dateTime' ? value.value === expected.value : sameAnswer(value, expected)
 }
 
-function labelOf(option: JsonObject): string | undefined {
+function isLabelOf(option: JsonObject, text: string): boolean {
   const coding = typedMember(option, 'value')?.value
-  return isObject(coding) ? stringAt(coding, 'display') : undefined
+  const names = isObject(coding) ? [stringAt(coding, 'display'), stringAt(coding, 'code')] : []
+  return names.some((name) => name !== undefined && foldTerm(name) === foldTerm(text))
 }
 
 function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: string): void {
@@ -95,7 +99,11 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
   const { value } = valued.value
   if (list === PENDING) return
   if (list === undefined)
-    say(check, valued, { finding: VALUE_SET_UNKNOWN, text: `The value set ${quoted(canonical)} of the item could not be found.` })
+    say(check, valued, {
+      finding: VALUE_SET_UNKNOWN,
+      text: `The value set ${quoted(canonical)} of the item could not be found.`,
+      ...(!CHOICES.has(valued.item.type) && { code: 'invariant' }),
+    })
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
   else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
     check.run.findings.report(ANSWER_OPTION, valued.value, {
@@ -123,7 +131,9 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
     })
     return
   }
-  if (list.has({ system, version: stringAt(coding, 'version'), code }) === 'out') {
+  const verdict = list.has({ system, version: stringAt(coding, 'version'), code })
+  if (verdict === 'unknown') checkKnown(check, valued, { system, list })
+  else if (verdict === 'out') {
     say(check, valued, { finding: ANSWER_CODE, text: `${shown(valued)} is not in the value set ${quoted(list.title)} of the item.` })
   } else if (hasOtherDisplay(check, { system, coding, code })) {
     say(check, valued, {
@@ -131,6 +141,16 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
       text: `${shown(valued)} is in the value set ${quoted(list.title)} of the item, but with another display.`,
     })
   }
+}
+
+function checkKnown(check: ResponseCheck, valued: ValuedAnswer, { system, list }: { system: string; list: CodeList }): void {
+  const family = check.run.definitions.codeSystem(system)
+  if (family === PENDING || !family.unknown) return
+  say(check, valued, {
+    finding: ANSWER_CODE,
+    severity: 'warning',
+    text: `${shown(valued)} cannot be checked against the value set ${quoted(list.title)} of the item, as its code system is not known.`,
+  })
 }
 
 function hasOtherDisplay({ run }: ResponseCheck, { system, coding, code }: { system: string; coding: JsonObject; code: string }): boolean {
@@ -148,10 +168,12 @@ interface OptionReport {
   readonly finding: FindingDefinition
   readonly text: string
   readonly severity?: Finding['severity']
+  readonly code?: Finding['code']
 }
 
-function say({ run, form }: ResponseCheck, { answer }: ValuedAnswer, { finding, ...rest }: OptionReport): void {
-  run.findings.report(finding, answer.node, { ...rest, profile: form.canonical })
+/** Of a choice it is the answer that is wrong, of a question for a date or a number it is the value. */
+function say({ run, form }: ResponseCheck, { answer, value, item }: ValuedAnswer, { finding, ...rest }: OptionReport): void {
+  run.findings.report(finding, CHOICES.has(item.type) ? answer.node : value, { ...rest, profile: form.canonical })
 }
 
 function shown({ value: { value } }: ValuedAnswer): string {

@@ -4,6 +4,7 @@ import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { measureOf } from '../../../ucum/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
 import type { ResponseCheck, ValuedAnswer } from './form.js'
 
 /** An answer that is outside the limits of its question: value, length, size, lines. */
@@ -29,6 +30,11 @@ export function checkQuantity(check: ResponseCheck, { value, item }: ValuedAnswe
     check.run.findings.report(finding, value, { text, profile: check.form.canonical })
   for (const text of [unitProblem(quantity, item.json), unitSetProblem(check, quantity, item.json)])
     if (text !== undefined) say(ANSWER_UNIT, text)
+  const unknown = unknownUnitSet(check, item.json)
+  if (unknown !== undefined) {
+    const text = `The value set ${quoted(unknown)} of the units could not be found.`
+    check.run.findings.report(VALUE_SET_UNKNOWN, value, { text, code: 'invariant', profile: check.form.canonical })
+  }
   for (const bound of BOUNDS) {
     const text = boundProblem(quantity, extensionValues(item.json, bound.url)[0], bound)
     if (text !== undefined) say(ANSWER_LIMIT, text)
@@ -65,6 +71,11 @@ function isUnit(quantity: JsonObject, option: JsonObject): boolean {
   const code = stringAt(option, 'code')
   if (code === undefined) return stringAt(quantity, 'unit') === stringAt(option, 'display')
   return stringAt(quantity, 'code') === code && stringAt(quantity, 'system') === stringAt(option, 'system')
+}
+
+function unknownUnitSet({ run }: ResponseCheck, item: JsonObject): string | undefined {
+  const canonical = extensionValues(item, UNIT_VALUE_SET)[0]
+  return typeof canonical === 'string' && run.definitions.valueSet(canonical) === undefined ? canonical : undefined
 }
 
 /** A unit without code is in no value set. */

@@ -94,7 +94,20 @@ function checkItem(run: Run, item: FhirNode, original: FormItem): void {
   }
   const { maxLength } = original.json
   if (maxLength !== undefined && childrenOf(run, item, 'maxLength').length === 0) say(item, 'The answer has a maximum length')
+  checkDefinition(run, item, original)
   checkAnswers(run, item, { original: original.json, say })
+}
+
+function checkDefinition(run: Run, item: FhirNode, { json }: FormItem): void {
+  const definition = stringAt(json, 'definition')
+  if (definition === undefined) return
+  const [own] = childrenOf(run, item, 'definition')
+  if (own?.value === definition) return
+  const text =
+    own === undefined
+      ? `The item has the definition ${quoted(definition)} in the base questionnaire, which should be repeated.`
+      : `The item has another definition, ${quoted(definition)}, in the base questionnaire.`
+  run.findings.report(QUESTIONNAIRE_DERIVED_ITEM, own ?? item, { text, severity: 'information' })
 }
 
 /** What cannot be otherwise than in the origin. */

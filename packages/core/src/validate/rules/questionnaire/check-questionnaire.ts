@@ -8,13 +8,19 @@ import type { Run, ResourceRule } from '../../run/run.js'
 import { INVARIANT } from '../constraint/invariant.js'
 import { typeProblem, ANSWER_TYPE } from './check-answer.js'
 import { checkDerivedFrom, QUESTIONNAIRE_DERIVED_FROM, QUESTIONNAIRE_DERIVED_ITEM } from './check-derivation.js'
-import { readForm, type FormItem } from './form.js'
+import { ABSTRACT_TYPE, readForm, type FormItem } from './form.js'
 
 const QUESTIONNAIRE_ENABLE_WHEN: FindingDefinition = defineFinding(
   'questionnaire-enable-when',
   'error',
   'business-rule',
   'Refer to a question of the questionnaire that is not inside the item.',
+)
+const QUESTIONNAIRE_TYPE: FindingDefinition = defineFinding(
+  'questionnaire-item-type',
+  'warning',
+  'code-invalid',
+  'Give the question the type of its answers.',
 )
 const QUESTIONNAIRE_PARAMETER: FindingDefinition = defineFinding(
   'questionnaire-parameter',
@@ -30,6 +36,7 @@ export const questionnaireRule: ResourceRule = {
     QUESTIONNAIRE_ENABLE_WHEN,
     QUESTIONNAIRE_DERIVED_FROM,
     QUESTIONNAIRE_DERIVED_ITEM,
+    QUESTIONNAIRE_TYPE,
     QUESTIONNAIRE_PARAMETER,
     ANSWER_TYPE,
     INVARIANT,
@@ -73,6 +80,11 @@ async function checkItems(run: Run, parent: FhirNode, { items, ...level }: Level
   for (const [index, node] of childrenOf(run, parent, 'item').entries()) {
     const item = items[index]
     if (item === undefined) continue
+    if (item.type === ABSTRACT_TYPE)
+      run.findings.report(QUESTIONNAIRE_TYPE, node, {
+        text: `The type 'question' is abstract: it says nothing about the answers.`,
+        at: 'type',
+      })
     checkConditions(run, node, { item, ...level })
     checkInitial(run, node, item)
     checkBindingParameters(run, node)
@@ -106,7 +118,7 @@ function checkInitial(run: Run, node: FhirNode, item: FormItem): void {
 }
 
 function conditionProblem(item: FormItem, linkId: string | undefined, byLinkId: ReadonlyMap<string, FormItem>): string | undefined {
-  if (linkId === undefined) return undefined
+  if (linkId === undefined) return 'The condition does not say to which question it refers.'
   const question = byLinkId.get(linkId)
   if (question === undefined) return `The condition refers to the question ${quoted(linkId)}, which the questionnaire does not have.`
   if (question === item) return `The condition refers to the item ${quoted(linkId)} itself.`

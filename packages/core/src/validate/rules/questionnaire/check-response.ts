@@ -12,6 +12,7 @@ import { isEnabled } from './enablement.js'
 import {
   formOf,
   readResponse,
+  ABSTRACT_TYPE,
   type Form,
   type FormItem,
   type Holder,
@@ -148,7 +149,10 @@ async function inPlace(
 }
 
 async function checkStray(check: ResponseCheck, holder: Holder, one: ResponseItem): Promise<void> {
-  if (one.linkId === '') return
+  if (one.linkId === '') {
+    report(check, LINK_ID_UNKNOWN, { at: holder, text: 'There is an item without linkId, which cannot be checked.', code: 'required' })
+    return
+  }
   const item = check.form.byLinkId.get(one.linkId)
   if (item === undefined) {
     report(check, LINK_ID_UNKNOWN, { at: holder, text: `The questionnaire has no item with linkId ${quoted(one.linkId)}.` })
@@ -175,16 +179,15 @@ async function checkOccurrences(check: ResponseCheck, holder: Holder, { item, fo
   const { run, form } = check
   run.scheduler.step()
   await run.scheduler.turn()
-  if (!isEnabled(run, { form, item }, holder)) {
-    reportDisabled(check, found.filter(hasAnswers))
-    return
-  }
-  if (found.length === 0 && item.required) reportMissing(check, holder, item)
+  const enabled = isEnabled(run, { form, item }, holder)
+  if (enabled === false) reportDisabled(check, found.filter(hasContent))
+  const isAsked = enabled === true
+  if (found.length === 0 && item.required && isAsked) reportMissing(check, holder, item)
   if (found.length > 1 && !item.repeats) {
     report(check, ITEM_REPEATED, { at: holder, text: `The item ${quoted(item.linkId)} must not occur more than once.` })
   }
   if (item.type === 'group' && found.length > 0) checkCount(check, holder, { item, count: found.length })
-  for (const one of found) await checkItem(check, one, item)
+  for (const one of found) await checkItem(check, one, isAsked ? item : { ...item, required: false })
 }
 
 function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): void {
@@ -193,12 +196,19 @@ function reportDisabled(check: ResponseCheck, found: readonly ResponseItem[]): v
   }
 }
 
-function hasAnswers({ answers, items }: Holder): boolean {
-  return answers.length > 0 || items.some(hasAnswers)
+function hasContent({ answers, items }: Holder): boolean {
+  return answers.length > 0 || items.length > 0
 }
 
 async function checkItem(check: ResponseCheck, one: ResponseItem, item: FormItem): Promise<void> {
   checkText(check, one, item)
+  if (item.type === '')
+    report(check, ITEM_STRUCTURE, {
+      at: one,
+      text: `The item ${quoted(item.linkId)} of the questionnaire has no type.`,
+      severity: 'fatal',
+      code: 'required',
+    })
   if (item.type === 'group' || item.type === 'display') await checkUnasked(check, one, item)
   else await checkQuestion(check, one, item)
 }
@@ -231,6 +241,11 @@ async function checkQuestion(check: ResponseCheck, one: ResponseItem, item: Form
       text: `The item ${quoted(item.linkId)} is a question; its nested items belong in its answer.`,
     })
   }
+  if (item.type === ABSTRACT_TYPE && one.answers.length > 0)
+    report(check, ITEM_STRUCTURE, {
+      at: one,
+      text: `The item ${quoted(item.linkId)} is of the abstract type 'question', which has no answers.`,
+    })
   await checkAnswers(check, one, item)
 }
 
@@ -239,7 +254,7 @@ async function checkAnswers(check: ResponseCheck, one: ResponseItem, item: FormI
   if (count === 0 && item.required) reportMissing(check, one, item)
   else if (count > 1 && !item.repeats)
     report(check, ANSWER_COUNT, { at: one, text: `The item ${quoted(item.linkId)} can have only one answer.` })
-  else if (count > 0) checkCount(check, one, { item, count })
+  else checkCount(check, one, { item, count })
   checkExclusiveOptions(check, one, item)
   for (const answer of one.answers) {
     checkAnswer(check, answer, item)

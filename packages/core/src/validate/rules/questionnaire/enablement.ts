@@ -1,15 +1,30 @@
-import type { FhirNode } from '../../../fhirpath/index.js'
+import { OperationError } from '../../../errors/index.js'
+import { PENDING, rootNode, type FhirNode, type Items } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import type { Run } from '../../run/run.js'
+import { extensionValues } from '../../profile/value-rule.js'
+import { childrenOf } from '../../run/nodes.js'
+import { resourceOf, type Run } from '../../run/run.js'
+import { expressionContext } from '../constraint/expression-context.js'
 import { compareValues } from '../value/check-limits.js'
 import type { Answer, Form, FormItem, Holder, ResponseItem } from './form.js'
 
+const ENABLE_EXPRESSION = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-enableWhenExpression'
+
+/** An item with the questionnaire that it is from. */
+interface ItemOfForm {
+  readonly form: Form
+  readonly item: FormItem
+}
+
 /**
- * Whether the conditions of an item are met where it is or would be. Conditions refer to the nearest occurrence of their question.
+ * Whether the conditions of an item are met where it is or would be; `undefined` when that cannot be told. Conditions refer to the nearest
+ * occurrence of their question.
  *
  * @see https://hl7.org/fhir/R4/questionnaire-definitions.html#Questionnaire.item.enableWhen
  */
-export function isEnabled(run: Run, { form, item }: { form: Form; item: FormItem }, holder: Holder): boolean {
+export function isEnabled(run: Run, { form, item }: ItemOfForm, holder: Holder): boolean | undefined {
+  const expression = extensionValues(item.json, ENABLE_EXPRESSION)[0]
+  if (isObject(expression)) return isExpressionTrue(run, { form, item, expression }, holder)
   const conditions = objectsAt(item.json, 'enableWhen')
   if (conditions.length === 0) return true
   const holds = (condition: JsonObject): boolean => {
@@ -22,6 +37,39 @@ export function isEnabled(run: Run, { form, item }: { form: Form; item: FormItem
     )
   }
   return item.json['enableBehavior'] === 'any' ? conditions.some(holds) : conditions.every(holds)
+}
+
+/**
+ * Evaluates an expression on the whole response. One in another language, or with variables that only the program knows that fills in the form, cannot
+ * be told.
+ *
+ * @see http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-enableWhenExpression
+ */
+function isExpressionTrue(
+  run: Run,
+  { form, item, expression }: ItemOfForm & { expression: JsonObject },
+  holder: Holder,
+): boolean | undefined {
+  const text = stringAt(expression, 'expression')
+  if (expression['language'] !== 'text/fhirpath' || text === undefined) return undefined
+  const response = resourceOf(holder.node)
+  const questionnaire = rootNode(run.model, form.resource)
+  const variables = new Map<string, Items>([['questionnaire', [questionnaire]]])
+  const own = text.includes('%qitem') ? itemNode(run, questionnaire, item) : undefined
+  if (own !== undefined) variables.set('qitem', [own])
+  try {
+    const result = run.definitions.expression(text).test({ ...expressionContext(run, response), variables }, response)
+    return result === PENDING ? undefined : result === true
+  } catch (error) {
+    if (error instanceof OperationError) return undefined
+    throw error
+  }
+}
+
+function itemNode(run: Run, questionnaire: FhirNode, item: FormItem): FhirNode | undefined {
+  let found: FhirNode | undefined = questionnaire
+  for (const { json } of pathTo(item)) found = found && childrenOf(run, found, 'item').find(({ value }) => value === json)
+  return found
 }
 
 function conditionHolds(condition: JsonObject, answers: readonly Answer[]): boolean {

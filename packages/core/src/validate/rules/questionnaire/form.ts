@@ -50,6 +50,9 @@ export interface Form {
   readonly contained: readonly JsonObject[]
 }
 
+/** All questions are of this type by the code system of types, and none may be of it alone. */
+export const ABSTRACT_TYPE = 'question'
+
 const EXAMPLE = /^https?:\/\/example\.org(?:\/|$)/
 
 /** The questionnaire of a response: a contained one or one that is known here. Says so when there is none. */
