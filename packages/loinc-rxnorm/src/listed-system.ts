@@ -13,6 +13,7 @@ import type { SystemSections } from 'fhir-ops/storage'
 import { finished, sharedWork, type Work } from 'fhir-ops/internal/work'
 import { makeProvider, versionFits, listable } from 'fhir-ops/internal/terminology'
 import { LISTED_FORMAT } from './store-concepts.js'
+import { checkOptions, FUNCTION, inputShape, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** What a code system that is stored as a list of concepts has of its own. */
 export interface ListedSystem {
@@ -26,11 +27,23 @@ export interface ListedSystem {
   readonly implicitResource?: (type: ImplicitType, canonical: string, provider: CodeSystemProvider) => JsonObject | undefined
 }
 
+const SHAPE: InputShape = inputShape<ListedSystem>({
+  url: needed(TEXT),
+  name: needed(TEXT),
+  filter: FUNCTION,
+  implicitVersion: FUNCTION,
+  implicitResource: FUNCTION,
+})
+
 /**
  * A code system whose releases were stored by `storeConcepts`, for `codeSystems` of a context. All of a release is read when its provider is
  * first needed.
+ *
+ * @throws {TypeError} for a member that is missing, unknown or of another type.
  */
-export function listedSystem({ url, name, filter, implicitVersion, implicitResource }: ListedSystem): ImportedSystem {
+export function listedSystem(system: ListedSystem): ImportedSystem {
+  checkOptions('listedSystem', SHAPE, system)
+  const { url, name, filter, implicitVersion, implicitResource } = system
   return {
     url,
     name,

@@ -4,6 +4,7 @@ import { isObject } from 'fhir-ops/internal/json'
 import { typeModelOf } from 'fhir-ops/internal/model'
 import { createIndexer, searchParameters, type SearchOptions, type SearchParameterTable } from 'fhir-ops/search'
 import type { Indexer } from 'fhir-ops/storage'
+import { checkOptions, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** What a context needs to know of a FHIR release: spread it into `createContext`. */
 export interface Release {
@@ -22,6 +23,8 @@ export interface ReleaseOptions {
   readonly words?: boolean | undefined
 }
 
+const SHAPE: InputShape = inputShape<ReleaseOptions>({ base: TEXT, words: FLAG })
+
 /** The contents of this package's files. */
 export interface ReleaseFiles {
   /** The bytes of `definitions.pack`, or a function that reads parts of them. */
@@ -37,7 +40,9 @@ export interface ReleaseFiles {
  *
  * @throws {TypeError} for anything but these files.
  */
-export function releaseOf(files: ReleaseFiles, { base, words }: ReleaseOptions = {}): Release {
+export function releaseOf(files: ReleaseFiles, options: ReleaseOptions = {}): Release {
+  checkOptions('r4', SHAPE, options)
+  const { base, words } = options
   const types = typesIn(files.types)
   const parameters = searchParameters(searchParametersIn(files.searchParameters), types, { words })
   return {

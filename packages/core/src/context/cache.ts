@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Definition } from '../content/index.js'
+import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
 /** What engines keep of definitions between requests: indexes, plans, compiled profiles. Bounded by entries and by bytes. */
 export interface Cache {
@@ -18,8 +19,11 @@ export interface CacheOptions {
   readonly maxBytes?: number
 }
 
-/** Makes a cache that forgets what was unused for longest. */
+const SHAPE: InputShape = inputShape<CacheOptions>({ maxEntries: AMOUNT, maxBytes: AMOUNT })
+
+/** Makes a cache that forgets what was unused for longest. @throws {TypeError} for an option that is unknown or of another type. */
 export function createCache(options: CacheOptions = {}): Cache {
+  checkOptions('createCache', SHAPE, options)
   let forgotten = 0
   const entries = new LRUCache<string, object>({
     max: options.maxEntries ?? 10_000,

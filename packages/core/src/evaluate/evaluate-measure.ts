@@ -1,6 +1,6 @@
 import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { checkInput, FLAG, inputShape, needed, oneOf, TEXT } from '../input/index.js'
+import { checkInput, checkOptions, FLAG, having, inputShape, listOf, needed, oneOf, TEXT, type MemberKind } from '../input/index.js'
 import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope } from './languages/index.js'
 import { planOf, type Criterion, type GroupPlan, type MeasurePlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
@@ -35,11 +35,16 @@ const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
   explain: FLAG,
 })
 
+/** What `languages` must be. */
+export const LANGUAGES: MemberKind = listOf(having('a criteria language', ['names', 'evaluator']))
+
 /** Options of `evaluateMeasure`. */
 export interface EvaluateMeasureOptions {
   /** Criteria languages beside those that come with the engine. */
   readonly languages?: readonly CriteriaLanguage[]
 }
+
+const EVALUATE_OPTIONS = inputShape<EvaluateMeasureOptions>({ languages: LANGUAGES })
 
 /**
  * Counts the populations of a Measure. Nothing is stored.
@@ -64,6 +69,7 @@ async function evaluated(
   options: EvaluateMeasureOptions,
 ): Promise<EvaluateMeasureResult> {
   checkInput(ctx, input, EVALUATE_INPUT)
+  checkOptions('evaluateMeasure', EVALUATE_OPTIONS, options)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)

@@ -2,9 +2,10 @@ import type { MeasureReport } from 'fhir/r4.js'
 import type { OperationContext } from '../context/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
 import { putResource, type Indexer } from '../storage/index.js'
-import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
+import { evaluateMeasure, LANGUAGES, type EvaluateMeasureOptions } from './evaluate-measure.js'
 import { readEvaluate } from './input.js'
 import { toMeasureReport } from './report.js'
+import { checkOptions, FUNCTION, inputShape, type InputShape } from '../input/index.js'
 
 /** How `$evaluate-measure` is offered. */
 export interface EvaluateMeasureOperationOptions extends EvaluateMeasureOptions {
@@ -15,12 +16,20 @@ export interface EvaluateMeasureOperationOptions extends EvaluateMeasureOptions 
   readonly storeReports?: Indexer
 }
 
+const SHAPE: InputShape = inputShape<EvaluateMeasureOperationOptions>({
+  storeReports: FUNCTION,
+  languages: LANGUAGES,
+})
+
 /**
  * Makes `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
  *
+ * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
  */
-export function createEvaluateMeasureOperation({ storeReports, ...options }: EvaluateMeasureOperationOptions = {}): Operation {
+export function createEvaluateMeasureOperation(given: EvaluateMeasureOperationOptions = {}): Operation {
+  checkOptions('createEvaluateMeasureOperation', SHAPE, given)
+  const { storeReports, ...options } = given
   return {
     name: '$evaluate-measure',
     types: ['Measure'],

@@ -2,6 +2,7 @@ import type { BotRecord } from './bot.js'
 import type { BotFunction } from './bot-function.js'
 import { createLimiter, type Limiter } from '../context/index.js'
 import { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime } from './runtime.js'
+import { AMOUNT, checkOptions, FLAG, FUNCTION, having, inputShape, listOf, optionsOf, type InputShape } from '../input/index.js'
 
 /** A function of the host that is called as a bot. It is trusted and runs in the host's process. */
 export interface HostBot extends Omit<BotRecord, 'identifier'> {
@@ -46,8 +47,31 @@ export interface Bots {
   readonly runtimeLimiter: Limiter
 }
 
-/** @throws {TypeError} When two host functions have one id. */
+const LIMITS: InputShape = inputShape<BotLimits>({
+  timeoutMs: AMOUNT,
+  memoryBytes: AMOUNT,
+  outputBytes: AMOUNT,
+  logBytes: AMOUNT,
+  sourceBytes: AMOUNT,
+})
+
+const SHAPE: InputShape = inputShape<BotOptions>({
+  hostBots: listOf(having('a bot of the host', ['id', 'run'])),
+  runtime: having('a runtime of bots', ['run']),
+  limits: optionsOf(LIMITS),
+  maxConcurrentBots: AMOUNT,
+  maxQueuedBots: AMOUNT,
+  exposeBotErrors: FLAG,
+  onLog: FUNCTION,
+})
+
+/**
+ * Makes the bots of a process, for the contexts of `execute` and for `createHandler`.
+ *
+ * @throws {TypeError} for an option that is unknown or of another type, and when two functions of the host have one id.
+ */
 export function createBots(options: BotOptions = {}): Bots {
+  checkOptions('createBots', SHAPE, options)
   const limits = { ...DEFAULT_BOT_LIMITS, ...options.limits }
   const concurrent = options.maxConcurrentBots ?? 8
   const bounds = { queue: options.maxQueuedBots ?? 32, waitMs: limits.timeoutMs, refusal: 'Too many bots are running.' }

@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject } from '../json/index.js'
+import { ANYTHING, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
 const brand: unique symbol = Symbol('BotResponse')
 
@@ -23,8 +24,15 @@ export interface BotResponseOptions {
 
 const HEADERS: ReadonlySet<string> = new Set(['content-language', 'etag', 'last-modified', 'location', 'retry-after'])
 
-/** Makes the answer of a bot that chooses its status or headers. They are checked when the bot has ended. */
+const SHAPE: InputShape = inputShape<BotResponseOptions>({ status: ANYTHING, headers: ANYTHING, body: ANYTHING })
+
+/**
+ * Makes the answer of a bot that chooses its status or headers. Their values are checked when the bot has ended.
+ *
+ * @throws {TypeError} for an option that is unknown.
+ */
 export function botResponse(options: BotResponseOptions): BotResponse {
+  checkOptions('botResponse', SHAPE, options)
   const nothing = options.body === undefined || options.body === null
   return { [brand]: true, status: options.status ?? (nothing ? 204 : 200), headers: options.headers ?? {}, body: options.body }
 }

@@ -1,3 +1,4 @@
+import { checkOptions, having, inputShape, type InputShape } from '../input/index.js'
 import { OperationError } from '../errors/index.js'
 import type { Ast } from './ast.js'
 import type { Code } from './code.js'
@@ -31,14 +32,18 @@ export interface CompiledPath {
   test(context: FhirPathContext, focus?: Item): boolean | undefined | Pending
 }
 
+const SHAPE: InputShape = inputShape<FhirPathOptions>({ model: having('types', ['type']) })
+
 /**
  * Compiles a FHIRPath expression to closures.
  *
  * @throws {OperationError} `fhirpath-invalid` with the offset of a fault, or naming an unknown function or type; `fhirpath-budget` for
  *   expressions beyond the limits of the parser.
+ * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhirpath/N1/
  */
 export function compileFhirPath(expression: string, options: FhirPathOptions = {}): CompiledPath {
+  checkOptions('compileFhirPath', SHAPE, options)
   return compiledPath(parseFhirPath(expression), expression, options)
 }
 

@@ -14,6 +14,7 @@ export {
 } from './code-input.js'
 export {
   AMOUNT,
+  ANYTHING,
   checkInput,
   CLOCK,
   CODING,
@@ -24,6 +25,7 @@ export {
   ITERABLE,
   listOf,
   needed,
+  NUMBER,
   OBJECT,
   objectWith,
   oneOf,

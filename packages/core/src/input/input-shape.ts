@@ -17,10 +17,14 @@ export interface InputShape {
   readonly needed: readonly string[]
 }
 
+/** Any value, for what is checked elsewhere. */
+export const ANYTHING: MemberKind = { words: 'a value', is: () => true }
 /** A string, which may be empty. */
 export const TEXT: MemberKind = { words: 'a text', is: isString }
 /** A number of 0 or more, `Infinity` included. */
 export const AMOUNT: MemberKind = { words: 'a number, 0 or more', is: (value) => typeof value === 'number' && value >= 0 }
+/** Any number that is not `NaN`. */
+export const NUMBER: MemberKind = { words: 'a number', is: (value) => typeof value === 'number' && !Number.isNaN(value) }
 /** An array, a set, or what a generator gives; no text. */
 export const ITERABLE: MemberKind = {
   words: 'a list',

@@ -96,3 +96,54 @@ describe('memoryStorage', () => {
     }
   })
 })
+
+describe('resources that were given without an indexer', () => {
+  const patients = [
+    { resourceType: 'Patient', id: 'a', gender: 'female' },
+    { resourceType: 'ValueSet', id: 'v', url: 'http://x' },
+  ]
+  const gender: Condition = { kind: 'entry', param: 'gender', all: [{ field: 'value', op: 'eq', operand: 'female' }] }
+  const inner = { type: 'Observation', where: EVERYTHING }
+  const ofPatients = { type: 'Patient', where: EVERYTHING }
+
+  it.each<[string, SearchQuery]>([
+    ['a parameter', { type: 'Patient', where: gender }],
+    ['what they are not', { type: 'Patient', where: { kind: 'not', condition: { kind: 'or', conditions: [gender] } } }],
+    ['an order', { type: 'Patient', where: EVERYTHING, sort: [{ param: 'birthdate', field: 'low', descending: false }] }],
+    ['what they refer to', { type: 'Patient', where: { kind: 'refersTo', param: 'organization', query: inner } }],
+    ['what of them refers', { type: 'Observation', where: { kind: 'referredBy', param: 'link', query: ofPatients } }],
+    [
+      'what the others refer to',
+      { type: 'Observation', where: { kind: 'refersTo', param: 'subject', query: { type: 'Patient', where: gender } } },
+    ],
+  ])('are not searched for by %s: nothing would be found', async (_, query) => {
+    const storage = memoryStorage(patients)
+    const refused = { code: 'search-unsupported', message: expect.stringContaining('give it an indexer') }
+    await expect(storage.search(query)).rejects.toMatchObject(refused)
+    await expect(storage.count(query)).rejects.toMatchObject(refused)
+    expect(await idsOf(memoryStorage(patients, { indexer: () => [] }), query)).toBeDefined()
+  })
+
+  it('are not scanned by what refers to others', async () => {
+    const referring = [{ type: 'Patient', where: EVERYTHING, params: ['organization'] }]
+    const scanned = memoryStorage(patients).scan?.({ type: 'Organization', where: EVERYTHING, referring })
+    await expect(scanned).rejects.toMatchObject({ code: 'search-unsupported' })
+  })
+
+  it.each<[string, SearchQuery, readonly string[]]>([
+    ['id', { type: 'Patient', where: { kind: 'id', ids: ['a'] } }, ['a']],
+    [
+      'time',
+      { type: 'Patient', where: { kind: 'lastUpdated', from: 0 }, sort: [{ param: '', field: 'lastUpdated', descending: true }] },
+      ['a'],
+    ],
+    [
+      'url, for definitions',
+      { type: 'ValueSet', where: { kind: 'entry', param: 'definition:url', all: [{ field: 'value', op: 'eq', operand: 'http://x' }] } },
+      ['v'],
+    ],
+    ['anything of another type', { type: 'Basic', where: gender }, []],
+  ])('are found by %s', async (_, query, ids) => {
+    expect(await idsOf(memoryStorage(patients), query)).toEqual(ids)
+  })
+})

@@ -15,6 +15,7 @@ import {
 } from '../storage/index.js'
 import { countBits } from '../bits/index.js'
 import { createVersionLog, historyOf } from './history.js'
+import { checkIndexed } from './check-indexed.js'
 import { matchingRows } from './matches.js'
 import { pageOf } from './page.js'
 import type { ResourceTable } from './resource-table.js'
@@ -23,7 +24,10 @@ import { applyWrites, type MemoryState } from './write.js'
 
 /** Options of `memoryStorage`. */
 export interface MemoryStorageOptions {
-  /** What the given resources are found by. Default: definitions by their url. Later writes bring their own entries. */
+  /**
+   * What the given resources are found by, for example that of `r4()`. Default: definitions by their url; a search for one of them by anything else but
+   * id and time is refused then. Later writes bring their own entries.
+   */
   readonly indexer?: Indexer
   /** The clock of `lastUpdated`. */
   readonly now?: () => Date
@@ -50,7 +54,12 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   const log = history ? createVersionLog() : undefined
   const state: MemoryState = { tables: new Map(), versions: new Map(), log, now, writes: 0 }
   const indexer = options.indexer ?? definitionEntries
-  for (const resource of resources) applyWrites(state, [putResource(addressed({ ...resource }), indexer)])
+  const unindexed = new Set<string>()
+  for (const resource of resources) {
+    const put = putResource(addressed({ ...resource }), indexer)
+    applyWrites(state, [put])
+    if (options.indexer === undefined) unindexed.add(put.type)
+  }
   let closed = false
   const open = (): MemoryState => {
     if (closed) throw new OperationError('storage-unavailable', 'The storage is closed.')
@@ -60,13 +69,18 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     capabilities: CAPABILITIES,
     ...(log !== undefined && { history: historyOf(() => ({ log, versions: open().versions })) }),
     read: async (type, id) => readRow(open().tables.get(type), id),
-    search: async (query) => search(open(), query),
+    async search(query) {
+      checkIndexed(query, unindexed)
+      return search(open(), query)
+    },
     async scan(query) {
       checkScan(query)
+      checkIndexed(query, unindexed)
       return scanPage(open().tables, query)
     },
     async count(query) {
       checkQuery(query)
+      checkIndexed(query, unindexed)
       return countBits(matchingRows(open().tables, query) ?? new Uint32Array())
     },
     write: async (entries) => applyWrites(open(), entries),

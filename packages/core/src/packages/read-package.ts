@@ -2,6 +2,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
 import { tarFiles } from './tar-files.js'
 import { packLayer, packOf, type ContentLayer } from '../content/index.js'
+import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
 /** What the manifest of a FHIR package says. */
 export interface PackageManifest {
@@ -39,17 +40,22 @@ export interface ReadPackageOptions {
   readonly maxBytes?: number
 }
 
+const SHAPE: InputShape = inputShape<ReadPackageOptions>({ maxBytes: AMOUNT })
+
 /**
  * Reads the archive (.tgz) of a FHIR package.
  *
  * @throws {OperationError} `body-invalid` when the archive is damaged or no FHIR package; `body-structure` when the package is for another
  *   FHIR release than R4; `too-costly` when it inflates to more than `maxBytes`.
+ * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
  */
 export async function readPackage(
   archive: ReadableStream<Uint8Array<ArrayBuffer>>,
-  { maxBytes = MAX_BYTES }: ReadPackageOptions = {},
+  options: ReadPackageOptions = {},
 ): Promise<FhirPackage> {
+  checkOptions('readPackage', SHAPE, options)
+  const { maxBytes = MAX_BYTES } = options
   const definitions: PackageFile[] = []
   let manifest: JsonObject | undefined
   for await (const file of tarFiles(inflated(archive, maxBytes), (name) => RESOURCE.test(name))) {

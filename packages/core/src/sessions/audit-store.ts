@@ -2,6 +2,7 @@ import { OperationError } from '../errors/index.js'
 import { putResource, type Indexer, type PutEntry, type Storage, isResourceType } from '../storage/index.js'
 import type { AuditEvent, AuditSink } from './audit.js'
 import type { Coding, AuditEvent as FhirAuditEvent } from 'fhir/r4.js'
+import { AMOUNT, checkOptions, FUNCTION, having, inputShape, needed, type InputShape } from '../input/index.js'
 
 /** Where audit events are kept, and how. */
 export interface AuditStoreOptions {
@@ -31,11 +32,22 @@ interface Waiting {
 
 const DEFAULT_MAX_WAITING = 1_000
 
+const SHAPE: InputShape = inputShape<AuditStoreOptions>({
+  storage: needed(having('a storage', ['read', 'write'])),
+  indexer: needed(FUNCTION),
+  onFailure: needed(FUNCTION),
+  maxWaiting: AMOUNT,
+  newId: FUNCTION,
+})
+
 /**
  * Makes an audit sink that stores AuditEvents: one write at a time, of all events that have come meanwhile. Memory is bounded: events beyond
  * `maxWaiting` are refused.
+ *
+ * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
 export function auditStore(options: AuditStoreOptions): AuditStore {
+  checkOptions('auditStore', SHAPE, options)
   const { storage, onFailure, maxWaiting = DEFAULT_MAX_WAITING } = options
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/index.js'
+import { checkOptions, inputShape, listOf, needed, TEXT, type InputShape } from '../input/index.js'
 
 /** Who offers the terminology operations. */
 export interface CapabilitiesOptions {
@@ -46,8 +47,20 @@ const EXPANSION_PARAMETERS = [
   'valueSetVersion',
 ] as const
 
+const SHAPE: InputShape = inputShape<CapabilitiesOptions>({
+  url: needed(TEXT),
+  version: needed(TEXT),
+  name: needed(TEXT),
+  title: needed(TEXT),
+  date: needed(TEXT),
+  base: needed(TEXT),
+  codeSystems: listOf(TEXT),
+})
+
 /** What the terminology operations can do: the answer to `metadata?mode=terminology`. @see https://hl7.org/fhir/R4/terminologycapabilities.html */
-export function terminologyCapabilities({ base, codeSystems = [], ...options }: CapabilitiesOptions): JsonObject {
+export function terminologyCapabilities(given: CapabilitiesOptions): JsonObject {
+  checkOptions('terminologyCapabilities', SHAPE, given)
+  const { base, codeSystems = [], ...options } = given
   return {
     resourceType: 'TerminologyCapabilities',
     ...options,

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { call, callByGet, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import { answerOf, CATS, coding, content } from '../../test/code-validation.js'
 import { objectAt, objectsAt, type JsonObject } from '../json/index.js'
+import type { OperationResponse } from '../operation/index.js'
+import { parametersOf } from '../parameters/index.js'
 import { batchValidateCodeOperation, valueSetValidateCodeOperation } from './index.js'
 
 describe('inputs', () => {
@@ -54,6 +56,20 @@ describe('inputs', () => {
   })
 })
 
+const SHARED_NAMES = [
+  ...['url', 'valueSet', 'valueSetVersion', 'context', 'code', 'system', 'systemVersion', 'display', 'coding', 'codeableConcept'],
+  ...[
+    'inferSystem',
+    'valueset-membership-only',
+    'lenient-display-validation',
+    'abstract',
+    'activeOnly',
+    'useSupplement',
+    'displayLanguage',
+  ],
+  ...['force-system-version', 'check-system-version', 'system-version', 'default-valueset-version', '_explain', 'tx-resource'],
+]
+
 describe('a batch', () => {
   it('answers each validation in its place, also one that cannot be done', async () => {
     const one = (...parameter: readonly JsonObject[]): JsonObject => ({
@@ -70,5 +86,36 @@ describe('a batch', () => {
     const answers = objectsAt(resource, 'parameter').map((one) => objectAt(one, 'resource'))
     expect(answers.map((answer) => answer?.['resourceType'])).toEqual(['Parameters', 'Parameters', 'OperationOutcome', 'OperationOutcome'])
     expect(answers.slice(0, 2).map((answer) => answer && answerOf(answer).result)).toEqual([true, false])
+  })
+
+  const cat = {
+    name: 'validation',
+    resource: { resourceType: 'Parameters', parameter: [{ name: 'url', valueUri: vs('cats') }, coding({ code: 'cat' })] },
+  }
+  const ask = (parameter: readonly JsonObject[], strict: boolean): Promise<OperationResponse> => {
+    const parameters = parametersOf({ resourceType: 'Parameters', parameter })
+    return batchValidateCodeOperation.run(content, { type: 'ValueSet', method: 'POST', strict, parameters })
+  }
+
+  it('refuses a parameter that nobody knows where the caller asks for that, and only there', async () => {
+    const unknown = { name: 'frobnicate', valueString: 'x' }
+    const refused = { code: 'parameter-invalid', message: expect.stringContaining("'frobnicate'") }
+    await expect(ask([unknown], true)).rejects.toMatchObject(refused)
+    await expect(ask([unknown, cat], true)).rejects.toMatchObject(refused)
+    expect(await ask([unknown, cat], false)).toMatchObject({ status: 200 })
+  })
+
+  it('needs a validation', async () => {
+    const missing = { code: 'parameter-required', detail: { expression: ['validation'] } }
+    await expect(ask([], false)).rejects.toMatchObject(missing)
+    await expect(ask([{ name: 'url', valueUri: vs('cats') }], true)).rejects.toMatchObject(missing)
+  })
+
+  it.each(SHARED_NAMES)('takes %s beside the validations, as a single validation does', async (name) => {
+    const shared = { name, valueString: 'x' }
+    expect(await ask([shared, cat], true)).toMatchObject({ status: 200 })
+    const parameters = parametersOf({ resourceType: 'Parameters', parameter: [shared, ...cat.resource.parameter] })
+    const single = valueSetValidateCodeOperation.run(content, { type: 'ValueSet', method: 'POST', strict: true, parameters })
+    expect(await single.then(String, String)).not.toMatch('not known')
   })
 })

@@ -4,8 +4,8 @@ import { createPace, forRequest, type OperationContext, type Pace } from '../con
 import type { LooseCodeInput } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
 import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
-import { parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
-import { readLanguages, readTerminologyCall, readValueSetName, readVersionRules } from '../terminology/index.js'
+import { parameterReader, parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
+import { ignoreUnknown, readLanguages, readTerminologyCall, readValueSetName, readVersionRules } from '../terminology/index.js'
 import { givenValue, type LooseCodeSystemInput, type LooseValueSetInput, type ValidateCodeOptions } from './input.js'
 import { toParameters } from './result.js'
 import { answerInSystem } from './validate-code-in-system.js'
@@ -125,12 +125,34 @@ export const batchValidateCodeOperation: Operation = {
     const ctx = withinTime(base)
     const pace = createPace(ctx)
     const shared = request.parameters.filter(({ name }) => name !== SLOT)
+    checkBatch(request, shared)
     const answers: JsonObject[] = []
     for (const { resource } of request.parameters.filter(({ name }) => name === SLOT)) {
       answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource, pace }) })
     }
     return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
   },
+}
+
+/**
+ * What the parameters beside the validations may be: all that `runInValueSet` reads, which applies to each validation that does not say it itself.
+ */
+const SHARED: ReadonlySet<string> = new Set([
+  ...['url', 'valueSet', 'valueSetVersion', 'context', 'code', 'system', 'systemVersion', 'display', 'coding', 'codeableConcept', 'date'],
+  ...['inferSystem', 'implySystem', 'valueset-membership-only', 'lenient-display-validation', 'abstract', 'activeOnly', 'useSupplement'],
+  ...['displayLanguage', 'force-system-version', 'check-system-version', 'system-version', 'default-valueset-version'],
+  ...['tx-resource', '_explain'],
+])
+
+/** @throws {OperationError} `parameter-invalid` for an unknown parameter, where the caller asked for that; `parameter-required` without validations. */
+function checkBatch(request: OperationRequest, shared: readonly Parameter[]): void {
+  const reader = parameterReader(shared)
+  reader.all(...SHARED)
+  ignoreUnknown(request, reader)
+  if (shared.length === request.parameters.length)
+    throw new OperationError('parameter-required', `Parameter '${SLOT}' is required: a Parameters resource for each validation.`, {
+      expression: [SLOT],
+    })
 }
 
 /** One time limit for all validations. */

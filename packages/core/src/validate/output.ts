@@ -2,6 +2,7 @@ import type { Extension, OperationOutcome, OperationOutcomeIssue } from 'fhir/r4
 import { outcomeOk, writeIssue, type OutcomeIssue } from '../errors/index.js'
 import type { Finding } from './run/finding.js'
 import type { ValidateResult } from './validate.js'
+import { checkOptions, inputShape, TEXT, type InputShape } from '../input/index.js'
 
 const LINE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-line'
 const COLUMN = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-col'
@@ -13,10 +14,13 @@ export interface OutcomeOptions {
   readonly id?: string | undefined
 }
 
-/** The OperationOutcome of a validation, as `$validate` answers it: id `ok` when no finding is an error, and one issue `All OK` when there are no findings. */
-export function toOperationOutcome({ valid, findings }: ValidateResult, { id }: OutcomeOptions = {}): OperationOutcome {
+const OUTCOME_OPTIONS: InputShape = inputShape<OutcomeOptions>({ id: TEXT })
+
+/** The OperationOutcome of a validation, as `$validate` answers it: id `ok` when no finding is an error, and one issue `All OK` when there are no findings. @throws {TypeError} for an option that is unknown. */
+export function toOperationOutcome({ valid, findings }: ValidateResult, options: OutcomeOptions = {}): OperationOutcome {
+  checkOptions('toOperationOutcome', OUTCOME_OPTIONS, options)
   if (findings.length === 0) return outcomeOk()
-  const ownId = valid ? 'ok' : id
+  const ownId = valid ? 'ok' : options.id
   return { resourceType: 'OperationOutcome', ...(ownId !== undefined && { id: ownId }), issue: findings.map(issueOf) }
 }
 

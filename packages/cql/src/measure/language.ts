@@ -25,6 +25,7 @@ import type { UnitConversion } from '../values/units.js'
 import { isFhir, isList, isQuantity, type FhirElement, type Value } from '../values/value.js'
 import { groupTotal, type Observed, type StrataOfMembers, type SubjectResult } from './groups.js'
 import { stratumValueOf } from './values.js'
+import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
 
 /** How criteria in CQL are evaluated. */
 export interface CqlLanguageOptions {
@@ -36,6 +37,12 @@ export interface CqlLanguageOptions {
   readonly maxSteps?: number | undefined
 }
 
+const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
+  translator: having('a translator', ['translate']),
+  offset: NUMBER,
+  maxSteps: AMOUNT,
+})
+
 const NAMES = ['text/cql-identifier', 'text/cql.identifier', 'text/cql']
 const PERIOD = 'Measurement Period'
 const MAX_STEPS = 1_000_000
@@ -46,9 +53,11 @@ const MAX_STEPS = 1_000_000
  * A definition gives a boolean (basis `boolean`) or a list, whose items are counted; observations are functions. Definitions and value sets
  * are all resolved before the first subject.
  *
+ * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/us/cqfmeasures/measure-conformance.html
  */
 export function createCqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage {
+  checkOptions('createCqlLanguage', SHAPE, options)
   return {
     names: NAMES,
     valueNames: NAMES,

@@ -3,6 +3,7 @@ import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { modelTexts, type CqlTranslator, type Translation } from '../translator/translator.js'
+import { AMOUNT, checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
 /** How translations run. */
 export interface WorkerTranslatorOptions {
@@ -15,6 +16,13 @@ export interface WorkerTranslatorOptions {
   /** Memory of the thread in MiB; a text that needs more is refused. Default 256. */
   readonly maxMemory?: number
 }
+
+const SHAPE: InputShape = inputShape<WorkerTranslatorOptions>({
+  model: having('types of FHIR', ['type']),
+  timeoutMs: AMOUNT,
+  maxLength: AMOUNT,
+  maxMemory: AMOUNT,
+})
 
 /** A translator that owns a thread. */
 export interface WorkerTranslator extends CqlTranslator {
@@ -39,6 +47,7 @@ const MAX_WAIT_MS = 5000
  * `not-supported` when the package `@cqframework/cql` is not installed.
  */
 export function createWorkerTranslator(options: WorkerTranslatorOptions = {}): WorkerTranslator {
+  checkOptions('createWorkerTranslator', SHAPE, options)
   const { model, timeoutMs = 4000, maxLength = 500_000, maxMemory = 256 } = options
   const limiter = createLimiter({
     concurrency: 1,

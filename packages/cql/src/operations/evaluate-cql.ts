@@ -14,6 +14,7 @@ import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import type { FhirElement, Value } from '../values/value.js'
 import { createTerminology } from './terminology.js'
+import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
 
 /** What to evaluate: an expression, or definitions of a library. */
 export interface EvaluateCqlInput {
@@ -40,6 +41,13 @@ export interface EvaluateCqlOptions {
   /** Steps of one evaluation: items looked at, resources read. Default 200,000. */
   readonly maxSteps?: number | undefined
 }
+
+/** What the options of an evaluation are, in plain JavaScript. */
+export const CQL_OPTIONS: InputShape = inputShape<EvaluateCqlOptions>({
+  translator: having('a translator', ['translate']),
+  offset: NUMBER,
+  maxSteps: AMOUNT,
+})
 
 /** What an evaluation gives. */
 export interface EvaluateCqlResult {
@@ -70,6 +78,7 @@ export async function evaluateCql(
   input: EvaluateCqlInput,
   options: EvaluateCqlOptions = {},
 ): Promise<EvaluateCqlResult> {
+  checkOptions('evaluateCql', CQL_OPTIONS, options)
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const loaded = await librariesOf(ctx, input, options.translator)

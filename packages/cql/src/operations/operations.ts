@@ -9,8 +9,9 @@ import type { EvaluationMessage } from '../compile/compiler.js'
 import { nodesAt, nodeAt } from '../elm/node.js'
 import type { LibraryResource } from '../libraries/content.js'
 import { toParameterEntries } from '../results/parameters.js'
-import { evaluateCql, type EvaluateCqlInput, type EvaluateCqlOptions, type EvaluateCqlResult } from './evaluate-cql.js'
+import { CQL_OPTIONS, evaluateCql, type EvaluateCqlInput, type EvaluateCqlOptions, type EvaluateCqlResult } from './evaluate-cql.js'
 import { readCqlParameters } from './read-parameters.js'
+import { checkOptions } from 'fhir-ops/internal/input'
 
 const IG = 'http://hl7.org/fhir/uv/cql/OperationDefinition'
 const NEEDS = { text: 'a token; reading and searching what the library uses', anyOf: [] }
@@ -21,9 +22,11 @@ const REFUSED = ['dataEndpoint', 'contentEndpoint', 'terminologyEndpoint', 'pref
 /**
  * `$cql` and `Library/$evaluate` (Using CQL with FHIR), for the handler's option `operations`.
  *
+ * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/uv/cql/operations.html
  */
 export function createCqlOperations(options: EvaluateCqlOptions = {}): readonly Operation[] {
+  checkOptions('createCqlOperations', CQL_OPTIONS, options)
   const offset = options.offset ?? 0
   return [
     {

@@ -1,6 +1,7 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
 import { systemModelInfo } from './system-model.js'
+import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
 /** What a translation found wrong. */
 export interface TranslationProblem {
@@ -45,6 +46,8 @@ export interface TranslatorOptions {
   readonly model?: TypeModel | undefined
 }
 
+const SHAPE: InputShape = inputShape<TranslatorOptions>({ model: having('types of FHIR', ['type']) })
+
 const VERSION = '4.0.1'
 
 /** The texts of FHIR, made from its types. */
@@ -58,9 +61,11 @@ export function modelTexts(model: TypeModel): ModelTexts {
  * Loading it takes a tenth of a second, the first library with FHIR about a second more, and it does not give way while it works: a server uses
  * `createWorkerTranslator` of `@fhir-ops/cql/node`.
  *
- * @throws {Error} when the package is not installed.
+ * @throws {Error} when the package is not installed. @throws {TypeError} for an option that is unknown or of another type.
  */
-export async function createTranslator({ model }: TranslatorOptions = {}): Promise<CqlTranslator> {
+export async function createTranslator(options: TranslatorOptions = {}): Promise<CqlTranslator> {
+  checkOptions('createTranslator', SHAPE, options)
+  const { model } = options
   const translate = await loadTranslator(model === undefined ? undefined : modelTexts(model))
   return { translate: (text, includes) => Promise.resolve(translate(text, includes ?? new Map())) }
 }

@@ -4,9 +4,10 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { sha256, TOKEN_PREFIX } from 'fhir-ops/internal/sessions'
 import { LRUCache } from 'lru-cache'
-import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
+import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 import { foreignTokenOf, jwtShape } from './jwt-claims.js'
 import type { TokenVerifier } from './token-verifier.js'
+import { AMOUNT, checkOptions, CLOCK, FLAG, FUNCTION, inputShape, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** How opaque tokens of one issuer are checked. */
 export interface IntrospectionOptions {
@@ -39,6 +40,21 @@ export interface IntrospectionOptions {
   readonly fetch?: typeof fetch
 }
 
+const SHAPE: InputShape = inputShape<IntrospectionOptions>({
+  endpoint: needed(ADDRESS),
+  allowInsecureLoopback: FLAG,
+  issuer: needed(TEXT),
+  clientId: needed(TEXT),
+  clientSecret: needed(TEXT),
+  audience: TEXT,
+  allowUntyped: FLAG,
+  cacheMs: AMOUNT,
+  clockTolerance: AMOUNT,
+  projectClaim: TEXT,
+  now: CLOCK,
+  fetch: FUNCTION,
+})
+
 const MAX_TOLERANCE = 300
 const MAX_CACHE_MS = 5_000
 const MAX_TOKEN_LENGTH = 8_192
@@ -63,9 +79,10 @@ interface Introspecting {
  * Verifies opaque access tokens by asking their issuer (RFC 7662). It is asked about every token that is neither signed nor one of the
  * library's own: list it after other verifiers. Where the issuer does not answer, that is `unavailable` (503), never a refused token.
  *
- * @throws {TypeError} for an address that is not https, and other impossible options.
+ * @throws {TypeError} for an address that is not https, other impossible options, and options that are missing, unknown or of another type.
  */
 export function introspectionVerifier(options: IntrospectionOptions): TokenVerifier {
+  checkOptions('introspectionVerifier', SHAPE, options)
   const introspecting = introspectingOf(options)
   return {
     claims: (token) => token.length <= MAX_TOKEN_LENGTH && !token.startsWith(TOKEN_PREFIX) && jwtShape(token) === undefined,

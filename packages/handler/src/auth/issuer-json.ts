@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import type { MemberKind } from 'fhir-ops/internal/input'
 
 /** An address of an issuer, and how far its answers are read. */
 export interface IssuerEndpoint {
@@ -35,6 +36,12 @@ async function boundedText({ body }: Response, maxBytes: number): Promise<string
 
 /** An address of an issuer, or how it is found out whenever it is needed, so that the issuer need not be up before. */
 export type IssuerAddress = string | (() => Promise<string>)
+
+/** An `IssuerAddress` in plain JavaScript. */
+export const ADDRESS: MemberKind = {
+  words: 'an address, or a function that finds it out',
+  is: (value) => typeof value === 'string' || typeof value === 'function',
+}
 
 /** @returns The address, checked as by `checkIssuerUri`. @throws {TypeError} immediately for a text that is none. */
 export function issuerAddress(

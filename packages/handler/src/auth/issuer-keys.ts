@@ -1,7 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, stringAt } from 'fhir-ops/internal/json'
 import { createLocalJWKSet, errors, type CryptoKey, type JSONWebKeySet, type JWK, type JWSHeaderParameters } from 'jose'
-import { issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
+import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
+import { FLAG, FUNCTION, listOf, OBJECT, TEXT } from 'fhir-ops/internal/input'
 
 /** Where the keys of an issuer come from: exactly one of these, and the algorithms that go with it. */
 export type JwtKeys = (
@@ -19,6 +20,16 @@ export type JwtKeys = (
 ) & {
   /** Default ES256, ES384, EdDSA, RS256, PS256. */
   readonly algorithms?: readonly string[]
+}
+
+/** Where keys come from, in plain JavaScript. */
+export const KEY_OPTIONS = {
+  jwksUri: ADDRESS,
+  allowInsecureLoopback: FLAG,
+  fetch: FUNCTION,
+  keys: listOf(OBJECT),
+  secret: { words: 'bytes (a Uint8Array)', is: (value: unknown): boolean => value instanceof Uint8Array },
+  algorithms: listOf(TEXT),
 }
 
 const ASYMMETRIC = ['ES256', 'ES384', 'EdDSA', 'RS256', 'PS256'] as const

@@ -5,8 +5,9 @@ import { sha256 } from 'fhir-ops/internal/sessions'
 import { errors, jwtVerify, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { checkHeader, foreignTokenOf, jwtShape } from './jwt-claims.js'
-import { algorithmsOf, checkParties, keysOf, type JwtKeys, type KeySource } from './issuer-keys.js'
+import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys, type KeySource } from './issuer-keys.js'
 import type { TokenVerifier } from './token-verifier.js'
+import { AMOUNT, checkOptions, CLOCK, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** How tokens of one issuer are checked. */
 export type JwtVerifierOptions = JwtKeys & {
@@ -22,6 +23,16 @@ export type JwtVerifierOptions = JwtKeys & {
   readonly projectClaim?: string
   readonly now?: () => Date
 }
+
+const SHAPE: InputShape = inputShape<JwtVerifierOptions>({
+  ...KEY_OPTIONS,
+  issuer: TEXT,
+  audience: TEXT,
+  allowPlainType: FLAG,
+  clockTolerance: AMOUNT,
+  projectClaim: TEXT,
+  now: CLOCK,
+})
 
 const MAX_TOLERANCE = 300
 const MAX_VERIFIED = 10_000
@@ -41,9 +52,11 @@ interface Verifying {
 /**
  * Verifies signed access tokens of one issuer (RFC 9068). What a token says about where its key is, is not looked at.
  *
- * @throws {TypeError} for weak keys, symmetric algorithms with public keys, a JWKS address that is not https, and other impossible options.
+ * @throws {TypeError} for weak keys, symmetric algorithms with public keys, a JWKS address that is not https, other impossible options, and
+ *   options that are unknown or of another type.
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
+  checkOptions('jwtVerifier', SHAPE, options)
   const verifying = verifyingOf(options)
   return {
     claims: (token) => stringAt(jwtShape(token)?.payload, 'iss') === options.issuer,

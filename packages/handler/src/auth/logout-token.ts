@@ -2,9 +2,10 @@ import { OperationError } from 'fhir-ops/errors'
 import { stringAt } from 'fhir-ops/internal/json'
 import type { EndedLogin } from 'fhir-ops/sessions'
 import { jwtVerify, type JWTPayload } from 'jose'
-import { algorithmsOf, checkParties, keysOf, type JwtKeys } from './issuer-keys.js'
+import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys } from './issuer-keys.js'
 import { checkHeader, jwtShape } from './jwt-claims.js'
 import type { Replays } from './token-verifier.js'
+import { checkOptions, CLOCK, having, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** Whose logout tokens are taken. */
 export type LogoutTokenOptions = JwtKeys & {
@@ -28,6 +29,14 @@ export interface LogoutTokenVerifier {
   verify(token: string, shared: Replays): Promise<EndedLogin>
 }
 
+const SHAPE: InputShape = inputShape<LogoutTokenOptions>({
+  ...KEY_OPTIONS,
+  issuer: TEXT,
+  audience: TEXT,
+  now: CLOCK,
+  replays: having('a memory of used tokens', ['isNew']),
+})
+
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const WINDOW_SECONDS = 120
 /** How long used tokens are remembered. */
@@ -40,6 +49,7 @@ export const LOGOUT_TOKEN_MS: number = 2 * WINDOW_SECONDS * 1_000
  * @see https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
  */
 export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVerifier {
+  checkOptions('logoutTokenVerifier', SHAPE, options)
   checkParties(options)
   const { issuer, replays, now = () => new Date() } = options
   const keys = keysOf(options)

@@ -1,6 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { emptyAnswer, finished } from '../http/answer.js'
+import { AMOUNT, checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
 /** Time-outs of a server, in milliseconds. */
 export interface ServerTimeouts {
@@ -12,6 +13,8 @@ export interface ServerTimeouts {
   readonly keepAliveMs?: number
 }
 
+const SHAPE: InputShape = inputShape<ServerTimeouts>({ headersMs: AMOUNT, requestMs: AMOUNT, keepAliveMs: AMOUNT })
+
 /** Marks a request whose sender waits for `100 Continue` before it sends the body. */
 const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
 
@@ -19,8 +22,11 @@ const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
  * Sets a server's time-outs, lets the handler decide whether a body that waits for `100 Continue` is wanted at all, and answers what is no
  * HTTP. The limit on headers is given to `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Node looks for late senders
  * every 30 seconds; `createServer({ connectionsCheckingInterval: 1_000 })` holds the time-outs to a second.
+ *
+ * @throws {TypeError} for a time-out that is unknown or no number.
  */
 export function configureServer(server: Server, timeouts: ServerTimeouts = {}): Server {
+  checkOptions('configureServer', SHAPE, timeouts)
   server.headersTimeout = timeouts.headersMs ?? 5_000
   server.requestTimeout = timeouts.requestMs ?? 30_000
   server.keepAliveTimeout = timeouts.keepAliveMs ?? 5_000

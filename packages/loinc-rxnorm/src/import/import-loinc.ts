@@ -26,6 +26,7 @@ import {
   readVariants,
 } from './loinc-tables.js'
 import { madeConcepts } from './made-concepts.js'
+import { checkOptions, inputShape, FUNCTION, listOf, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** Which version is made of a release. */
 export interface LoincImportOptions extends WorkOptions {
@@ -42,6 +43,8 @@ export interface LoincImport {
   readonly mapTo?: JsonObject
 }
 
+const SHAPE: InputShape = inputShape<LoincImportOptions>({ work: TEXT, progress: needed(FUNCTION), release: TEXT, languages: listOf(TEXT) })
+
 /**
  * Imports a release of LOINC in CSV into a concept store: codes, parts, groups, lists of answers, answers, the hierarchy,
  * and names in the languages that are asked for. Panels are not imported. The tables of the release are joined on disk, so
@@ -52,6 +55,7 @@ export interface LoincImport {
  *   cannot be derived from its name; `parameter-value` for a language that it does not have; `conflict` when another import works with the same file.
  */
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
+  checkOptions('importLoinc', SHAPE, options)
   const { release, languages = [], progress } = options
   const version = release ?? /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
   if (version === undefined)

@@ -15,6 +15,7 @@ import {
   type WorkOptions,
 } from '@fhir-ops/releases'
 import { madeConcepts } from './made-concepts.js'
+import { checkOptions, inputShape, FUNCTION, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** Which version is made of a release. */
 export interface RxnormImportOptions extends WorkOptions {
@@ -27,6 +28,8 @@ const CONSO = { concept: 0, source: 11, type: 12, text: 14, suppress: 16, column
 const REL = { first: 0, second: 4, name: 7, source: 10, columns: 16 } as const
 const STY = { concept: 0, id: 1, name: 3, columns: 6 } as const
 
+const SHAPE: InputShape = inputShape<RxnormImportOptions>({ work: TEXT, progress: needed(FUNCTION), release: TEXT })
+
 /**
  * Imports a release of RxNorm in RRF into a concept store: the concepts of RxNorm itself with their names, term types, semantic types and
  * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, so memory does not
@@ -37,6 +40,7 @@ const STY = { concept: 0, id: 1, name: 3, columns: 6 } as const
  *   cannot be derived from its name; `conflict` when another import works with the same file.
  */
 export async function importRxnorm(concepts: ConceptStore, path: string, options: RxnormImportOptions): Promise<StoredSystem> {
+  checkOptions('importRxnorm', SHAPE, options)
   const { release, progress } = options
   const version = release ?? /([0-9]{8})/.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
   if (version === undefined)

@@ -1,6 +1,6 @@
 import type { ComputedSystem } from 'fhir-ops/terminology'
 import { builtFile } from '../built-file.js'
-import type { RegistryFile } from '../registry-definitions.js'
+import { givenBytes, type RegistryFile } from '../registry-definitions.js'
 import { readTag, type LanguageTag, type SubtagRegistry } from './read-tag.js'
 import { subtagsOf } from './subtags.js'
 import { describeTag, writeTag } from './write-tag.js'
@@ -26,8 +26,8 @@ const PROPERTIES: ReadonlyMap<string, PartOf> = new Map<string, PartOf>([
  * @param file The content of `subtags.json` in place of the package's own.
  * @see https://www.rfc-editor.org/rfc/rfc5646
  */
-export function languageTags({ bytes }: RegistryFile = {}): ComputedSystem {
-  const registry = registryOf(bytes ?? builtFile('subtags.json'))
+export function languageTags(file: RegistryFile = {}): ComputedSystem {
+  const registry = registryOf(givenBytes('languageTags', file) ?? builtFile('subtags.json'))
   const read = (code: string): LanguageTag | undefined => {
     const tag = readTag(registry, code)
     return typeof tag !== 'string' && isWellWritten(tag, code) ? tag : undefined

@@ -5,6 +5,7 @@ import { isSctid } from '../sctid.js'
 import { readMeter, releaseFiles, inWork, type ImportWork, type WorkOptions } from '@fhir-ops/releases'
 import { readRf2, rf2Files, type Rf2File, releaseEdition } from './rf2.js'
 import type { Section } from '../index.js'
+import { checkOptions, inputShape, FLAG, FUNCTION, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** Which version is made of a release. */
 export interface SnomedImportOptions extends WorkOptions {
@@ -23,6 +24,14 @@ export interface SnomedImport {
   readonly dangling: number
 }
 
+const SHAPE: InputShape = inputShape<SnomedImportOptions>({
+  work: TEXT,
+  progress: needed(FUNCTION),
+  edition: TEXT,
+  date: TEXT,
+  experimental: FLAG,
+})
+
 /**
  * Imports an RF2 snapshot into a concept store. Nothing of it is seen before all of it is. Each part of the version is kept when it is made,
  * in the file that `work` names; after an abort the next run makes the others.
@@ -32,6 +41,7 @@ export interface SnomedImport {
  *   its edition or date cannot be derived; `conflict` when another import works with the same file.
  */
 export async function importSnomed(concepts: ConceptStore, path: string, options: SnomedImportOptions): Promise<SnomedImport> {
+  checkOptions('importSnomed', SHAPE, options)
   const files = await rf2Files(await releaseFiles(path), options.progress)
   const version = await versionUri(files, options)
   options.progress(`${version}: ${files.length} files`)

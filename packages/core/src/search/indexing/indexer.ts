@@ -9,6 +9,7 @@ import { kindOf } from '../kinds/registry.js'
 import { containerOf, type Container, type ContainedMember } from './container.js'
 import { createSelector, type Value, type ValuesOf } from './selector.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
+import { checkOptions, inputShape, TEXT, type InputShape } from '../../input/index.js'
 
 /** Options of `createIndexer`. */
 export interface IndexerOptions {
@@ -16,12 +17,17 @@ export interface IndexerOptions {
   readonly base?: string | undefined
 }
 
+const SHAPE: InputShape = inputShape<IndexerOptions>({ base: TEXT })
+
 /**
  * Makes the function that turns a resource into index entries: those of its type's search parameters, those by which definitions are
  * resolved, and those of modifiers with entries of their own under `<code>:<modifier>`; and those of the resources within it. Expressions are
  * compiled at their first use.
+ *
+ * @throws {TypeError} for an option that is unknown or of another type.
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
+  checkOptions('createIndexer', SHAPE, options)
   const selector = createSelector(parameters.model, options.base)
   function* entriesIn(container: Container, resource: JsonObject): Work<readonly IndexEntry[]> {
     const valuesOf = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)

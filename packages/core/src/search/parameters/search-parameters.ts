@@ -4,12 +4,15 @@ import { isSupportedTuple } from '../kinds/composite.js'
 import { kindNameOf, kindOf } from '../kinds/registry.js'
 import { OWN_PARAMETERS, WORD_PARAMETERS } from './own-parameters.js'
 import type { SearchComponent, SearchParameter, SearchParameterRow, SearchParameters, SearchParameterTable } from './search-parameter.js'
+import { checkOptions, FLAG, inputShape, type InputShape } from '../../input/index.js'
 
 /** Options of `searchParameters`. */
 export interface SearchParametersOptions {
   /** Whether resources are indexed, and can be searched, by the words in them: `_text` and `_content`. Default false: it takes time and space. */
   readonly words?: boolean | undefined
 }
+
+const SHAPE: InputShape = inputShape<SearchParametersOptions>({ words: FLAG })
 
 /**
  * Reads a table of search parameters. What cannot be searched by is left out: those without an expression, and composites whose tuples do
@@ -20,6 +23,7 @@ export interface SearchParametersOptions {
  * @param model The types that the expressions speak of.
  */
 export function searchParameters(table: SearchParameterTable, model: TypeModel, options: SearchParametersOptions = {}): SearchParameters {
+  checkOptions('searchParameters', SHAPE, options)
   // Only at first use, because not every process searches.
   let read: { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } | undefined
   const byType = new Map<string, ReadonlyMap<string, SearchParameter>>()

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { createCqlLanguage, createCqlOperations, evaluateCql } from '@fhir-ops/cql'
+import { createWorkerTranslator } from '@fhir-ops/cql/node'
+import { createTranslator } from '@fhir-ops/cql/translator'
+import { createHandler, introspectionVerifier, jwtVerifier, logoutTokenVerifier } from '@fhir-ops/handler'
+import { configureServer } from '@fhir-ops/handler/node'
+import { delegated, httpStorage } from '@fhir-ops/http'
+import { listedSystem } from '@fhir-ops/loinc-rxnorm'
+import { importLoinc, importRxnorm } from '@fhir-ops/loinc-rxnorm/import'
+import { openPostgres } from '@fhir-ops/postgres'
+import { loadR4, r4, releaseOf } from '@fhir-ops/r4'
+import { languageTags, registryDefinitions } from '@fhir-ops/registries'
+import { importSnomed } from '@fhir-ops/snomed/import'
+import { openSqlite, openSqliteToFill, sqliteStorage } from '@fhir-ops/sqlite'
+import { createCache, createContext } from 'fhir-ops/context'
+import { createEvaluateMeasureOperation, evaluateMeasure } from 'fhir-ops/evaluate'
+import { auditStore, createSessions } from 'fhir-ops/sessions'
+import { botResponse, createBots } from 'fhir-ops/execute'
+import { compileFhirPath } from 'fhir-ops/fhirpath'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { readPackage } from 'fhir-ops/packages'
+import { createIndexer, searchParameters } from 'fhir-ops/search'
+import { terminologyCapabilities } from 'fhir-ops/terminology'
+import { toOperationOutcome } from 'fhir-ops/validate'
+import { expect, test } from 'vitest'
+import { workspacePackages } from '../../../../scripts/packages.mjs'
+
+/** Parameters before the options, and options that are complete, where some are needed. */
+interface Row {
+  readonly make: (...args: never[]) => unknown
+  readonly before?: readonly unknown[]
+  readonly options?: object
+}
+
+const storage = memoryStorage()
+const store = memorySessionStore()
+const context = createContext({ storage })
+const sessions = createSessions({ store })
+const progress = (): void => {}
+const issuer = { issuer: 'https://issuer.example.org', audience: 'here' }
+const capabilities = { url: 'http://x', version: '1', name: 'X', title: 'X', date: '2026-01-01', base: 'http://x' }
+
+/** Every published function that takes options. */
+const TABLE: Readonly<Record<string, Row>> = {
+  auditStore: { make: auditStore, options: { storage, indexer: () => [], onFailure: progress } },
+  botResponse: { make: botResponse },
+  botSandbox: { make: botSandbox },
+  compileFhirPath: { make: compileFhirPath, before: ['true'] },
+  configureServer: { make: configureServer, before: [{}] },
+  createBots: { make: createBots },
+  createCache: { make: createCache },
+  createContext: { make: createContext, options: { storage } },
+  createCqlLanguage: { make: createCqlLanguage },
+  createCqlOperations: { make: createCqlOperations },
+  createEvaluateMeasureOperation: { make: createEvaluateMeasureOperation },
+  createHandler: { make: createHandler, options: { context, sessions, baseUrl: 'http://x/fhir/R4', defaultPolicy: 'deny' } },
+  createIndexer: { make: createIndexer, before: [{}] },
+  createSessions: { make: createSessions, options: { store } },
+  createTranslator: { make: createTranslator },
+  createWorkerTranslator: { make: createWorkerTranslator },
+  delegated: { make: delegated, before: [[]], options: { baseUrl: 'https://x', delegate: [] } },
+  evaluateCql: { make: evaluateCql, before: [context, { expression: '1' }] },
+  evaluateMeasure: { make: evaluateMeasure, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
+  httpStorage: { make: httpStorage, options: { baseUrl: 'https://x' } },
+  importLoinc: { make: importLoinc, before: [{}, 'Loinc_2.82'], options: { progress } },
+  importRxnorm: { make: importRxnorm, before: [{}, 'RxNorm_full_11032025'], options: { progress } },
+  importSnomed: { make: importSnomed, before: [{}, 'x'], options: { progress } },
+  introspectionVerifier: {
+    make: introspectionVerifier,
+    options: { ...issuer, endpoint: 'https://issuer.example.org/i', clientId: 'a', clientSecret: 'b' },
+  },
+  jwtVerifier: { make: jwtVerifier, options: { ...issuer, jwksUri: 'https://issuer.example.org/keys' } },
+  languageTags: { make: languageTags },
+  listedSystem: { make: listedSystem, options: { url: 'http://x', name: 'X' } },
+  loadR4: { make: loadR4, before: [undefined] },
+  logoutTokenVerifier: { make: logoutTokenVerifier, options: { ...issuer, jwksUri: 'https://issuer.example.org/keys' } },
+  memoryStorage: { make: memoryStorage, before: [[]] },
+  openPostgres: { make: openPostgres, before: [{ connect: progress, on: progress, end: progress }] },
+  openSqlite: { make: openSqlite, before: ['never-opened.db'] },
+  openSqliteToFill: { make: openSqliteToFill, before: ['never-opened.db'] },
+  r4: { make: r4 },
+  readPackage: { make: readPackage, before: [new Blob([]).stream()] },
+  registryDefinitions: { make: registryDefinitions },
+  releaseOf: { make: releaseOf, before: [{}] },
+  searchParameters: { make: searchParameters, before: [[], {}] },
+  sqliteStorage: { make: sqliteStorage, before: [{}] },
+  terminologyCapabilities: { make: terminologyCapabilities, options: capabilities },
+  toOperationOutcome: { make: toOperationOutcome, before: [{ valid: true, findings: [] }] },
+}
+
+/** Which function the message names, where it is another one. */
+const SAYS: Readonly<Record<string, string>> = { releaseOf: 'r4', loadR4: 'r4', openSqliteToFill: 'openSqlite' }
+
+/** Published functions whose parameter of that kind is not a set of options: what a request or a search is narrowed by. */
+const OTHERS: readonly string[] = ['forRequest', 'parseSearch', 'createEvaluation', 'compileLibrary', 'openWork', 'createResourceCache']
+
+test.each(Object.entries(TABLE))('%s refuses a misspelt option by name', async (name, { make, before = [], options = {} }) => {
+  const refused = async (): Promise<unknown> => await Reflect.apply(make, undefined, [...before, { ...options, misspelt: true }])
+  await expect(refused()).rejects.toThrow(TypeError)
+  await expect(refused()).rejects.toThrow(`${SAYS[name] ?? name}: there is no option 'misspelt'.`)
+})
+
+test('the table has every published function that takes options', () => {
+  const published = new Set(
+    [...readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name),
+  )
+  const takers = workspacePackages()
+    .filter(({ manifest }) => manifest.private !== true)
+    .flatMap(({ dir }) => sourcesIn(`${dir}/src`))
+    .flatMap((text) => [...text.matchAll(/^export (?:async )?function\*? (\w+)\(([\s\S]*?)\): /gm)])
+    .filter(([, name, parameters = '']) => published.has(name) && /(Options|Timeouts|ListedSystem|Bounds|RegistryFile)\b/.test(parameters))
+    .map(([, name]) => name)
+  expect([...new Set(takers)].toSorted()).toEqual([...Object.keys(TABLE), ...OTHERS].toSorted())
+})
+
+function sourcesIn(dir: string): readonly string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(`${dir}/${file}`, 'utf8'))
+}
