@@ -1,3 +1,4 @@
+import { checkOptions, FLAG, inputShape, type InputShape } from '../input/index.js'
 import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { definitionKeys } from './definition.js'
@@ -26,9 +27,11 @@ interface PackedRecord {
  * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
  * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
  * @param options.isRelease True for the definitions of a FHIR release, in whose place those of packages come.
- * @throws {TypeError} when the bytes are not a pack.
+ * @throws {TypeError} when the bytes are not a pack, and for an option that is unknown.
  */
-export function packLayer(pack: Uint8Array | PackReader, name: string, { isRelease }: PackOptions = {}): ContentLayer {
+export function packLayer(pack: Uint8Array | PackReader, name: string, options: PackOptions = {}): ContentLayer {
+  checkOptions('packLayer', SHAPE, options)
+  const { isRelease } = options
   const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)
   const byType = Map.groupBy(recordsOf(read), ({ head }) => stringAt(head, 'resourceType') ?? '')
   const placesByType = new Map<string, Places>()
@@ -58,6 +61,8 @@ export interface PackOptions {
   /** Default false. */
   readonly isRelease?: boolean | undefined
 }
+
+const SHAPE: InputShape = inputShape<PackOptions>({ isRelease: FLAG })
 
 /** Gives the bytes of a pack from an offset up to another. */
 export type PackReader = (start: number, end: number) => Uint8Array
