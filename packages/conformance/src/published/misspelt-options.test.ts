@@ -113,7 +113,7 @@ test('the table has every published function that takes options; @fhir-ops/testi
     .flatMap((text) => [...text.matchAll(/^export (?:async )?function\*? (\w+)\(([\s\S]*?)\): /gm)])
     .filter(([, name, parameters = '']) => published.has(name) && /(Options|Timeouts|ListedSystem|Bounds|RegistryFile)\b/.test(parameters))
     .map(([, name]) => name)
-  expect([...new Set(takers)].toSorted()).toEqual([...Object.keys(TABLE), ...OTHERS].toSorted())
+  expect(new Set(takers)).toEqual(new Set([...Object.keys(TABLE), ...OTHERS]))
 })
 
 function sourcesIn(dir: string): readonly string[] {

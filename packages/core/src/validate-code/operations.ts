@@ -137,12 +137,11 @@ export const batchValidateCodeOperation: Operation = {
 /**
  * What the parameters beside the validations may be: all that `runInValueSet` reads, which applies to each validation that does not say it itself.
  */
-const SHARED: ReadonlySet<string> = new Set([
-  ...['url', 'valueSet', 'valueSetVersion', 'context', 'code', 'system', 'systemVersion', 'display', 'coding', 'codeableConcept', 'date'],
-  ...['inferSystem', 'implySystem', 'valueset-membership-only', 'lenient-display-validation', 'abstract', 'activeOnly', 'useSupplement'],
-  ...['displayLanguage', 'force-system-version', 'check-system-version', 'system-version', 'default-valueset-version'],
-  ...['tx-resource', '_explain'],
-])
+const SHARED: ReadonlySet<string> = new Set(
+  `url valueSet valueSetVersion context code system systemVersion display coding codeableConcept date inferSystem implySystem
+  valueset-membership-only lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version
+  check-system-version system-version default-valueset-version tx-resource _explain`.split(/\s+/),
+)
 
 /** @throws {OperationError} `parameter-invalid` for an unknown parameter, where the caller asked for that; `parameter-required` without validations. */
 function checkBatch(request: OperationRequest, shared: readonly Parameter[]): void {
