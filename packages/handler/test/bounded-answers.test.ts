@@ -153,6 +153,68 @@ describe('a transaction whose answer would be too long', () => {
   })
 })
 
+describe('a page of long resources', () => {
+  /** A server that keeps count of what its storage gives. */
+  async function counting(): Promise<{ server: RunningServer; given: { characters: number } }> {
+    const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+    const storage = memoryStorage()
+    const given = { characters: 0 }
+    const context = createContext({
+      storage: {
+        ...storage,
+        async search(query) {
+          const page = await storage.search(query)
+          given.characters += page.items.reduce((sum, { text }) => sum + text.length, 0)
+          return page
+        },
+      },
+      search: { parameters },
+      limits: { maxAnswerBytes: MAX },
+    })
+    const server = await startServer({ context, storage: context.storage })
+    running.push(server)
+    return { server, given }
+  }
+
+  const ids = Array.from({ length: 12 }, (_, n) => `b${String(n).padStart(2, '0')}`)
+
+  it.each([
+    '/Basic?_count=1000',
+    '/Basic?_count=1000&_sort=-_id',
+    '?_type=Basic,Patient&_count=1000',
+    '?_type=Basic,Patient&_count=1000&_sort=-_id',
+    '/Basic/_history?_count=1000',
+  ])('is short, and the next ones have the rest: %s', async (path) => {
+    const { server, given } = await counting()
+    for (const id of ids) await put(server, id, words(300_000))
+    const found: unknown[] = []
+    for (let next: string | undefined = path; next !== undefined;) {
+      given.characters = 0
+      const { status, json, text } = await askFhir(server, next)
+      expect(status).toBe(200)
+      expect(Math.max(text.length, given.characters)).toBeLessThan(MAX)
+      const entries = at(json, 'entry') as unknown[]
+      expect(entries.length).toBeGreaterThan(0)
+      found.push(...entries.map((entry) => at(entry, 'resource', 'id')))
+      const links = at(json, 'link') as { relation: string; url: string }[]
+      next = links.find(({ relation }) => relation === 'next')?.url.replace(/^.*\/fhir\/R4/, '')
+    }
+    expect(new Set(found)).toEqual(new Set(ids))
+    expect(found).toHaveLength(ids.length)
+  })
+
+  it('with includes that do not fit is refused, and what does not fit is not read', async () => {
+    const { server, given } = await counting()
+    for (const id of ids) await put(server, id, words(300_000))
+    const extension = ids.map((id) => ({ reference: `Basic/${id}` }))
+    const list = { resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry: extension.map((item) => ({ item })) }
+    await askFhir(server, '/List/l', { method: 'PUT', body: JSON.stringify(list) })
+    const reply = await askFhir(server, '/List?_include=List:item')
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([422, 'too-costly'])
+    expect(given.characters).toBeLessThan(2 * MAX)
+  })
+})
+
 describe('a write that ends after the time limit of its request', () => {
   const LIMIT_MS = 1_000
   /** The request is given up 250 ms after its time limit. */

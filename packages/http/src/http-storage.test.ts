@@ -18,7 +18,10 @@ const NUMBER_TESTS = ['low', 'high'].flatMap((field) => ['eq', 'lt', 'le', 'gt',
 const ABSENCE_TESTS = ['system', 'value', 'text', 'low', 'high'].map((field) => `absent holds where an entry has no ${field}`)
 
 /** What HTTP has no word for. */
-const LENGTHS = { 'a page ends when it is long, and next leads to the rest': 'a FHIR search has no bound on bytes' } as const
+const LENGTHS = {
+  'a page ends when it is long, and next leads to the rest': 'a FHIR search has no bound on bytes',
+  'a page of a history ends when it is long, and next leads to the rest': 'nor has a history',
+} as const
 
 const ENTRY_PROMISES: readonly string[] = [
   ...TEXT_TESTS,

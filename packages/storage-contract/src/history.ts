@@ -36,6 +36,24 @@ export const historyPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'a page of a history ends when it is long, and next leads to the rest',
+    check: async ({ storage }) => {
+      for (let version = 1; version <= 5; version++) await storage.write([patient('a')])
+      const history = historyOf(storage)
+      expect((await history.page({ types: ['Patient'], maxBytes: 1 })).items.map(brief)).toEqual(['a/5'])
+      for (const maxBytes of [0, 1, 300]) {
+        const found: unknown[] = []
+        let after: string | undefined
+        do {
+          const page = await history.page({ types: ['Patient'], maxBytes, ...(after !== undefined && { after }) })
+          found.push(...page.items.map(brief))
+          after = page.next
+        } while (after !== undefined)
+        expect(found).toEqual(['a/5', 'a/4', 'a/3', 'a/2', 'a/1 created'])
+      }
+    },
+  },
+  {
     promise: 'history has no version that there never was',
     check: async ({ storage }) => {
       await storage.write([patient('a')])

@@ -83,9 +83,20 @@ interface AskedVersions {
 function pageOf(asked: AskedVersions, query: HistoryQuery): HistoryPage {
   const limit = query.limit ?? DEFAULT_PAGE
   const found = [...firstOf(asked, query, limit + 1)]
-  const items = found.slice(0, limit)
+  const items = fitting(found.slice(0, limit), query.maxBytes)
   const end = items.at(-1)
-  return { items: items.map(versionOf), ...(end !== undefined && found.length > limit && { next: historyCursor(end) }) }
+  return { items: items.map(versionOf), ...(end !== undefined && found.length > items.length && { next: historyCursor(end) }) }
+}
+
+/** The first of them, to the one by which their texts become longer. */
+function fitting(versions: readonly MemoryVersion[], maxBytes = Infinity): readonly MemoryVersion[] {
+  let bytes = 0
+  const end = versions.findIndex(({ stored }) => {
+    const isOver = bytes > maxBytes
+    bytes += stored?.text.length ?? 0
+    return isOver
+  })
+  return end < 0 ? versions : versions.slice(0, end)
 }
 
 /** @yields What is asked for, at most `most`. */

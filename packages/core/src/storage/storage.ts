@@ -202,6 +202,8 @@ export interface HistoryQuery {
   readonly at?: HistoryPeriod
   /** Most items of a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
+  /** As of `SearchQuery`. */
+  readonly maxBytes?: number
   /** `next` of the page before, for a query with the same `types`, `id`, `since` and `at`. */
   readonly after?: string
 }

@@ -68,7 +68,7 @@ async function shownVersions({ ctx, caller }: Exchange, query: HistoryQuery): Pr
   const isWhole = !caller.hides && caller.principal?.project === undefined
   const shows = isWhole ? undefined : (version: HistoryItem): boolean => isShown(caller, version)
   const pageOf = (part: Part): Promise<HistoryPage> => history.page({ ...query, ...part })
-  return shownPage({ ctx, pageOf, shows }, { limit: DEFAULT_PAGE, ...query })
+  return shownPage({ ctx, pageOf, shows, lengthOf: ({ stored }) => stored?.text.length ?? 0 }, { limit: DEFAULT_PAGE, ...query })
 }
 
 function isShown(caller: Caller, version: ResourceVersion): boolean {

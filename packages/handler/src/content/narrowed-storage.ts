@@ -141,7 +141,12 @@ function narrowedHistory(history: ResourceHistory, view: View): ResourceHistory 
     },
     page: (query) =>
       shownPage(
-        { ctx: view.ctx, pageOf: (part) => history.page({ ...query, ...part }), shows: isShown },
+        {
+          ctx: view.ctx,
+          pageOf: (part) => history.page({ ...query, ...part }),
+          shows: isShown,
+          lengthOf: ({ stored }) => stored?.text.length ?? 0,
+        },
         { limit: HISTORY_PAGE, ...query },
       ),
   }

@@ -59,7 +59,7 @@ async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage>
 }
 
 /** The newest of each type and part together. Rows behind the first that make a long page are not whole. */
-function pageSql({ types, id, since, at, after }: HistoryQuery, limit: number): Sql {
+function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_BYTES }: HistoryQuery, limit: number): Sql {
   const which = joined(
     [
       sql`type = t.type`,
@@ -74,7 +74,7 @@ function pageSql({ types, id, since, at, after }: HistoryQuery, limit: number): 
   const found = sql`SELECT n.* FROM unnest(${[...new Set(types)]}::text[]) AS t (type) CROSS JOIN LATERAL (${newest}) AS n ${ORDER} LIMIT ${limit}`
   const sized = sql`SELECT *, sum(coalesce(octet_length(text), 0)) OVER (${ORDER} ROWS UNBOUNDED PRECEDING) - coalesce(octet_length(text), 0) AS bytes_before
     FROM (${found}) AS found`
-  const isWhole = sql`v.bytes_before <= ${MAX_PAGE_BYTES}`
+  const isWhole = sql`v.bytes_before <= ${maxBytes}`
   return sql`SELECT v.type, v.id, v.version, v.updated, CASE WHEN ${isWhole} THEN v.text END AS text, ${isWhole} AS whole, ${CREATED}
     FROM (${sized}) AS v ORDER BY v.updated DESC, v.type, v.id, v.version DESC`
 }

@@ -62,7 +62,7 @@ export const readVersion: Command<VersionArgs, VersionRow | undefined> = {
 
 const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000
-/** Characters of text after which a page ends. */
+/** Characters of text after which a page ends, where the query has no bound of its own. */
 const MAX_PAGE_TEXT = 8 * 1024 * 1024
 
 /** Reads one page of a history. */
@@ -84,7 +84,7 @@ function readPage(db: SqliteDriver, query: HistoryQuery): VersionRows {
   const arms = typesIn(db, query).flatMap((type) => tablesFor(query).map((table) => newestOf(table, { type, query, behind, limit })))
   if (arms.length === 0) return { rows: [] }
   const found = db.all(sql`SELECT * FROM (${joined(arms, ' UNION ALL ')}) ${ORDER} LIMIT ${limit + 1}`).map(addressOf)
-  const rows = rowsOf(db, found.slice(0, limit))
+  const rows = rowsOf(db, found.slice(0, limit), query.maxBytes)
   const last = rows.at(-1)
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: historyCursor(last) }
 }
@@ -143,11 +143,11 @@ function addressOf([type, id, version]: Row): Address {
 }
 
 /** The versions, until the page is long enough; at least one. */
-function rowsOf(db: SqliteDriver, addresses: readonly Address[]): readonly VersionRow[] {
+function rowsOf(db: SqliteDriver, addresses: readonly Address[], maxBytes = MAX_PAGE_TEXT): readonly VersionRow[] {
   const rows: VersionRow[] = []
   let length = 0
   for (const address of addresses) {
-    if (length > MAX_PAGE_TEXT) break
+    if (length > maxBytes) break
     const row = versionRow(db, address)
     if (row === undefined) continue
     rows.push(row)

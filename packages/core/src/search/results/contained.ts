@@ -1,3 +1,4 @@
+import { OperationError } from '../../errors/index.js'
 import { jsonItems, jsonMembers, isObject, stringAt, type JsonObject } from '../../json/index.js'
 import { finished } from '../../work/index.js'
 import {
@@ -51,27 +52,39 @@ function byOwnIds(where: Condition): Condition {
   }
 }
 
-/** The storage with contained resources as they are in their containers: of their own types, without version, under the id that storage has for them. */
-export function showingContained(storage: Pick<Storage, 'read' | 'search'>): Pick<Storage, 'search'> {
+/**
+ * The storage with contained resources as they are in their containers: of their own types, without version, under the id that storage has for them.
+ *
+ * @param maxBytes Most characters of what is contained in the containers of a page; it is `too-costly` beyond. Default: no bound.
+ */
+export function showingContained(storage: Pick<Storage, 'read' | 'search'>, maxBytes: number = Infinity): Pick<Storage, 'search'> {
   return {
     async search(query): Promise<SearchPage> {
       const page = await storage.search(query)
       if (!isContainedType(query.type)) return page
-      const texts = await containedTexts(storage, page.items)
+      const texts = await containedTexts(storage, page.items, maxBytes)
       return { ...page, items: page.items.flatMap((item) => shownAs(item, texts.get(`${item.type} ${item.id}`))) }
     },
   }
 }
 
 /** The texts of what is in the containers of a page, by type and id in storage. Each container is read once, however many matches are in it. */
-async function containedTexts(storage: Pick<Storage, 'read'>, matches: readonly StoredResource[]): Promise<ReadonlyMap<string, string>> {
+async function containedTexts(
+  storage: Pick<Storage, 'read'>,
+  matches: readonly StoredResource[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()
+  let bytes = 0
   for (const address of new Set(matches.map(({ id }) => id.split('#', 1)[0] ?? ''))) {
     const container = containerOfPlace(`${address}#`)
     const stored = container && (await storage.read(container.type, container.id))
     for (const text of textsWithin(stored?.text ?? '{}')) {
       const place = placeIn(address, JSON.parse(text))
       if (!texts.has(place)) texts.set(place, text)
+      bytes += text.length
+      if (bytes > maxBytes)
+        throw new OperationError('too-costly', 'What is contained is longer than an answer may be; ask for less with _count.')
     }
   }
   return texts

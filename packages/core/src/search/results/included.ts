@@ -11,6 +11,8 @@ export interface IncludeScope {
   readonly shows: (resource: StoredResource) => boolean
   /** Most resources beside the matches. */
   readonly limit: number
+  /** Most characters of their texts together. Default: no bound. */
+  readonly maxBytes?: number
   /** Called before each question to the storage; what it throws ends the work. */
   readonly check?: (() => void) | undefined
 }
@@ -18,7 +20,7 @@ export interface IncludeScope {
 /**
  * The resources that a search gives beside its matches, each once, without the matches; in the order of the includes, then of types and ids.
  *
- * @throws {OperationError} `too-costly` when there are more than `limit`.
+ * @throws {OperationError} `too-costly` when there are more than `limit`, or they are longer than `maxBytes`.
  */
 export async function includedResources(
   scope: IncludeScope,
@@ -29,12 +31,15 @@ export async function includedResources(
   const included: StoredResource[] = []
   let round = includes
   let from = matches
+  let left = scope.maxBytes ?? Infinity
   while (from.length > 0 && round.length > 0) {
     const fresh: StoredResource[] = []
-    for await (const resource of reached(scope, round, from)) {
+    for await (const resource of reached(scope, { includes: round, from, left: () => left })) {
       if (seen.has(addressOf(resource)) || !scope.shows(resource)) continue
       seen.add(addressOf(resource))
       fresh.push(resource)
+      left -= resource.text.length
+      if (left < 0) throw tooLong()
       if (included.length + fresh.length > scope.limit) throw tooMany(scope.limit)
     }
     included.push(...fresh)
@@ -52,16 +57,27 @@ function tooMany(limit: number): OperationError {
   return new OperationError('too-costly', `More than ${limit} resources are to be included; ask for fewer matches with _count.`)
 }
 
-async function* reached(
-  scope: IncludeScope,
-  includes: readonly Include[],
-  from: readonly StoredResource[],
-): AsyncGenerator<StoredResource, void, undefined> {
+function tooLong(): OperationError {
+  return new OperationError(
+    'too-costly',
+    'The resources to be included are longer than an answer may be; ask for fewer matches with _count.',
+  )
+}
+
+/** What is included of what. */
+interface Round {
+  readonly includes: readonly Include[]
+  readonly from: readonly StoredResource[]
+  /** How many characters may still come. */
+  readonly left: () => number
+}
+
+async function* reached(scope: IncludeScope, { includes, from, left }: Round): AsyncGenerator<StoredResource, void, undefined> {
   for (const include of includes) {
     const queries = include.direction === 'include' ? queriesForward(scope, include, from) : queriesBackward(include, from)
     for (const query of queries) {
       scope.check?.()
-      yield* allMatches(scope.storage, { ...query, limit: PAGE })
+      yield* allMatches(scope.storage, { ...query, limit: PAGE, ...(left() < Infinity && { maxBytes: left() }) })
     }
   }
 }

@@ -24,6 +24,8 @@ export interface SeveralScope {
 export interface SeveralCut {
   /** Most resources of the page. */
   readonly limit: number
+  /** As of `SearchQuery`. Default: no bound. */
+  readonly maxBytes?: number
   /** `next` of the page before; absent for the first. */
   readonly after?: string | undefined
 }
@@ -38,17 +40,24 @@ export async function severalPage(scope: SeveralScope, queries: readonly SearchQ
   return queries[0]?.sort === undefined ? typeByType(scope, queries, cut) : mergedPage(scope, queries, cut)
 }
 
-async function typeByType({ storage }: SeveralScope, all: readonly SearchQuery[], { limit, after }: SeveralCut): Promise<SearchPage> {
+async function typeByType({ storage }: SeveralScope, all: readonly SearchQuery[], cut: SeveralCut): Promise<SearchPage> {
+  const { limit, maxBytes = Infinity, after } = cut
   const items: StoredResource[] = []
+  let room = maxBytes
   for (const query of after === undefined ? all : queriesFrom(all, after)) {
-    const left = limit - items.length
-    const page = await storage.search({ ...query, limit: Math.max(1, left) })
+    const left = room < 0 ? 0 : limit - items.length
+    const page = await storage.search({ ...query, limit: Math.max(1, left), ...boundOf(room) })
     // A full page has only to know whether, and where, something follows.
     if (left === 0 && page.items.length > 0) return { items, next: query.type }
     items.push(...page.items)
+    room = page.items.reduce((rest, { text }) => rest - text.length, room)
     if (page.next !== undefined) return { items, next: `${query.type} ${page.next}` }
   }
   return { items }
+}
+
+function boundOf(room: number): Pick<SearchQuery, 'maxBytes'> {
+  return room < Infinity ? { maxBytes: Math.max(0, room) } : {}
 }
 
 /** A cursor is the type where the next page begins, and where in that type unless at its beginning. */
@@ -67,18 +76,23 @@ const MIN_READ = 20
  * One page of several queries in the order of their sort keys: each is read in that order, and of the first of each the first is taken.
  * A cursor has the place where its page ends and, for each query, where to read on from, which may be a little before that.
  */
-async function mergedPage(scope: SeveralScope, queries: readonly SearchQuery[], { limit, after }: SeveralCut): Promise<SearchPage> {
+async function mergedPage(scope: SeveralScope, queries: readonly SearchQuery[], cut: SeveralCut): Promise<SearchPage> {
+  const { limit, maxBytes = Infinity, after } = cut
   const order = orderOf(queries)
   const { end, starts } = after === undefined ? BEGINNING : readCursor(after, queries)
   const size = Math.max(MIN_READ, Math.ceil(limit / queries.length))
-  const readers = queries.map((query) => readerOf({ ...scope, order }, { ...query, limit: size }, starts.get(query.type)))
+  const readers = queries.map((query) =>
+    readerOf({ ...scope, order }, { ...query, limit: size, ...boundOf(maxBytes / queries.length) }, starts.get(query.type)),
+  )
   await Promise.all(readers.map((reader) => advance(reader, (place) => end === undefined || order(place, end) > 0)))
   const items: StoredResource[] = []
+  let room = maxBytes
   let last: MatchPosition | undefined
   for (let first = firstOf(readers, order); first?.head !== undefined; first = firstOf(readers, order)) {
-    if (last !== undefined && items.length === limit) return { items, next: cursorAt(last, readers) }
+    if (last !== undefined && (items.length === limit || room < 0)) return { items, next: cursorAt(last, readers) }
     last = first.head.place
     items.push(first.head.stored)
+    room -= first.head.stored.text.length
     await advance(first)
   }
   return { items }

@@ -54,6 +54,11 @@ export async function countOf({ ctx, caller }: Exchange, query: SearchQuery): Pr
   return shown
 }
 
+/** Characters of a resource. */
+export function textLength({ text }: Pick<StoredResource, 'text'>): number {
+  return text.length
+}
+
 interface Including {
   readonly items: readonly StoredResource[]
   readonly includes: readonly Include[] | undefined
@@ -66,7 +71,9 @@ export function includedIn(
   { items, includes = [] }: Including,
 ): Promise<readonly StoredResource[]> {
   const shows = (found: StoredResource): boolean => caller.decide('read', found.type, found.id) === 'allow' && isReached(caller, found)
-  return includedResources({ storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED, check: () => checkpoint(ctx) }, items, includes)
+  const maxBytes = items.reduce((left, item) => left - textLength(item), ctx.limits.maxAnswerBytes)
+  const scope = { storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED, maxBytes, check: () => checkpoint(ctx) }
+  return includedResources(scope, items, includes)
 }
 
 /** How searches of a caller are read. @throws {OperationError} `search-unsupported` on a server without search. */

@@ -9,7 +9,17 @@ import { FHIR_PATH, type Service } from '../../service.js'
 import { fhirTypes, inReach, narrowed, showsTo } from '../reach.js'
 import { shownPage, type Part } from '../shown-page.js'
 import { compartmentMembers, leadsTo } from './compartment.js'
-import { authorizeSearch, countOf, DEFAULT_PAGE, includedIn, MAX_PAGE, searchOptions, searchPairs, takenPairs } from './search-parts.js'
+import {
+  authorizeSearch,
+  countOf,
+  DEFAULT_PAGE,
+  includedIn,
+  MAX_PAGE,
+  searchOptions,
+  searchPairs,
+  takenPairs,
+  textLength,
+} from './search-parts.js'
 import { searchsetAnswer, type SearchLinks, type Searchset } from './searchset.js'
 import { subsetFor, type Subset } from './subset.js'
 
@@ -106,7 +116,8 @@ async function pageOf(service: Service, exchange: Exchange, { queries, after, in
   const limit = Math.min(queries[0]?.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const { ctx, caller } = exchange
   const found = (part: Part): Promise<SearchPage> =>
-    severalPage({ storage: showingContained(ctx.storage), indexer: service.indexer }, queries, part)
-  const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller) }, { limit, ...(after !== undefined && { after }) })
+    severalPage({ storage: showingContained(ctx.storage, ctx.limits.maxAnswerBytes), indexer: service.indexer }, queries, part)
+  const pages = { ctx, pageOf: found, shows: showsTo(caller), lengthOf: textLength }
+  const { items, next } = await shownPage(pages, { limit, ...(after !== undefined && { after }) })
   return { items, included: await includedIn(service, exchange, { items, includes }), next }
 }

@@ -8,7 +8,17 @@ import { param, type Exchange } from '../../exchange.js'
 import type { Answer } from '../../http/answer.js'
 import { FHIR_PATH, type Service } from '../../service.js'
 import { compartmentCondition } from './compartment.js'
-import { authorizeSearch, countOf, DEFAULT_PAGE, includedIn, MAX_PAGE, searchOptions, searchPairs, takenPairs } from './search-parts.js'
+import {
+  authorizeSearch,
+  countOf,
+  DEFAULT_PAGE,
+  includedIn,
+  MAX_PAGE,
+  searchOptions,
+  searchPairs,
+  takenPairs,
+  textLength,
+} from './search-parts.js'
 import { severalAnswer } from './search-several.js'
 import { searchsetAnswer, type Searchset } from './searchset.js'
 import { subsetFor } from './subset.js'
@@ -62,7 +72,7 @@ async function pageOf(
   const { ctx, caller } = exchange
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const found = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...query, ...part })
-  const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller) }, { ...query, limit })
+  const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller), lengthOf: textLength }, { ...query, limit })
   const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
   const included = await includedIn(service, exchange, { items, includes: parsed.includes })
   return { items, included, total, next }
