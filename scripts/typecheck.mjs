@@ -1,4 +1,4 @@
-// Two programs: core without any platform types, so that `node:*` does not compile there; everything with Node's.
+// Three programs: core without any platform types, so that `node:*` does not compile there; everything with Node's; the page with a browser's.
 import { step } from './steps.mjs'
 
 const check = (name, project, key) =>
@@ -14,4 +14,5 @@ const check = (name, project, key) =>
 
 const core = check('core, web-standard globals only', 'packages/core/tsconfig.json', 'core')
 const all = check('whole workspace', 'tsconfig.json', 'workspace')
-process.exit(core && all ? 0 : 1)
+const page = check('page of the playground, with the DOM', 'packages/playground/page/tsconfig.json', 'page')
+process.exit(core && all && page ? 0 : 1)

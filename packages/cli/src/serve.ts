@@ -7,6 +7,7 @@ import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { createPlayground } from '@fhir-ops/playground'
 import { createEvaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { evaluateMeasureOperation } from 'fhir-ops/internal/evaluate'
 import type { Operation } from 'fhir-ops/operation'
@@ -38,6 +39,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly devToken?: string
   /** Opens the FHIR part to everybody. */
   readonly open?: boolean
+  /** Serves the playground at the base address. */
+  readonly ui?: boolean
   readonly botTimeout?: number
   readonly maxExpansion?: number
   /** What is written to `io.err` as JSON lines: failures (default), or also every request and every audit event. */
@@ -111,7 +114,9 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   })
   server.removeAllListeners('request')
   const listener = toNodeListener(handler)
-  server.on('request', callers?.within(listener) ?? listener)
+  const service = callers?.within(listener) ?? listener
+  const page = options.ui === true ? createPlayground({ path: new URL(`${baseUrl.replace(/\/$/, '')}/`).pathname }) : undefined
+  server.on('request', (message, response) => page?.(message, response) === true || service(message, response))
   return {
     url,
     engine,

@@ -35,6 +35,7 @@ async function demo(options: DemoOptions, io: Io): Promise<void> {
   io.out(`\nAccess token of the demo user, valid for a day or until the logout below:\n\n  ${token}\n`)
   for (const { title, command } of demoCalls({ url: server.url, token, otherLoginId: other.loginId })) io.out(`# ${title}\n${command}\n`)
   io.out(`# a new token, at any time\n${COMMAND} token create --storage sqlite:${options.file}\n`)
+  io.out(`# the playground in a browser, with the token\n${server.url}/#token=${token}\n`)
   io.out(`listening on ${server.url}`)
   await interrupted()
   await stop(server, io)
@@ -45,7 +46,10 @@ export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise
   const unfilled = `${file}.unfilled`
   await mkdir(dirname(file), { recursive: true })
   if (!existsSync(file)) await writeFile(unfilled, '')
-  const server = await serve({ host: '127.0.0.1', port, storage: `sqlite:${file}`, load: existsSync(unfilled) ? [SAMPLE_FOLDER] : [] }, io)
+  const server = await serve(
+    { host: '127.0.0.1', port, storage: `sqlite:${file}`, ui: true, load: existsSync(unfilled) ? [SAMPLE_FOLDER] : [] },
+    io,
+  )
   await rm(unfilled, { force: true })
   return server
 }

@@ -25,6 +25,7 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly suppress?: string
   readonly devToken?: string
   readonly auth: boolean
+  readonly ui?: true
   readonly validateWrites?: 'all' | 'structure'
   readonly botTimeout?: number
   readonly maxExpansion?: number
@@ -51,6 +52,7 @@ export function serveCommand(io: Io): Command {
     .addOption(suppressOption())
     .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
     .option('--no-auth', 'serve FHIR without authentication (loopback only)')
+    .option('--ui', 'serve the playground, a page to try the operations, at /')
     .addOption(new Option('--validate-writes <checks>', 'refuse to store resources with validation errors').choices(['all', 'structure']))
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'maximum number of codes in an expansion without count', wholeNumber(1))

@@ -1,0 +1,47 @@
+import { button, element, freshId } from './dom/element.js'
+import type { Form } from './form.js'
+import type { OperationPage, Sample } from './operations/operation-page.js'
+
+/** What is done from the input. */
+export interface InputActions {
+  readonly openSample: (sample: Sample) => void
+  readonly run: () => void
+  readonly copyLink: (at: HTMLButtonElement) => Promise<void>
+}
+
+/** An operation as it is opened. */
+export interface OpenedOperation {
+  readonly page: OperationPage
+  readonly form: Form
+  /** Absent for an input that is no sample. */
+  readonly sample: string | undefined
+}
+
+/** The left side: what the operation is, its samples, and what goes in. */
+export function inputSection({ page, form, sample }: OpenedOperation, { openSample, run, copyLink }: InputActions): HTMLElement {
+  const samples = element(
+    'select',
+    { id: freshId('sample') },
+    sample === undefined && element('option', { value: '' }, 'Your own'),
+    ...page.samples.map(({ id, title }) => element('option', { value: id }, title)),
+  )
+  samples.value = sample ?? ''
+  samples.addEventListener('change', () => {
+    const chosen = page.samples.find(({ id }) => id === samples.value)
+    if (chosen !== undefined) openSample(chosen)
+  })
+  const link = button('Copy link', () => void copyLink(link))
+  return element(
+    'section',
+    { class: 'input', 'aria-label': 'Input' },
+    element('header', { class: 'title' }, element('h1', {}, page.title), element('p', {}, page.purpose)),
+    element(
+      'div',
+      { class: 'actions' },
+      element('div', { class: 'field' }, element('label', { for: samples.id }, 'Sample'), samples),
+      button('Run', run, { class: 'button primary', title: 'Ctrl+Enter' }),
+      link,
+    ),
+    form.element,
+  )
+}

@@ -1,0 +1,89 @@
+import { codeBlock } from './dom/code-block.js'
+import { element } from './dom/element.js'
+import { tabs, type Tab, type Tabs } from './dom/tabs.js'
+import { curlOf } from './curl.js'
+import type { Answer, Call } from './engine/call.js'
+import { explanationIn } from './fhir/explanation.js'
+import { issuesIn } from './fhir/outcome.js'
+import type { OperationPage, PictureHost } from './operations/operation-page.js'
+import { findingsPicture } from './pictures/findings.js'
+import { stepsPicture } from './pictures/steps.js'
+import { verdict } from './pictures/verdict.js'
+
+/** Where an answer is shown, and the call beside it. */
+export interface ResultView {
+  readonly element: HTMLElement
+  readonly showBusy: () => void
+  readonly showAnswer: (shown: ShownAnswer) => void
+  /** What kept a call from being made or answered. */
+  readonly showProblem: (text: string) => void
+  readonly showCall: (call: Call | undefined, program: string) => void
+}
+
+/** An answer and what belongs to it. */
+export interface ShownAnswer {
+  readonly page: OperationPage
+  readonly answer: Answer
+  readonly place: string
+  readonly host: PictureHost
+}
+
+/** So much of an answer is written out; the whole is what `curl` gives. */
+const MOST_TEXT = 200_000
+
+/** @param base Of the server, for `curl`; absent where there is none. */
+export function createResultView(base: string | undefined): ResultView {
+  const status = element('p', { role: 'status', class: 'status' }, 'Loading the definitions of R4 …')
+  const shown = element('div', { class: 'shown' })
+  const same = element('section', { class: 'same', 'aria-label': 'The same call' })
+  const chosen: { result?: Tabs; call?: Tabs } = {}
+
+  function showTabs(parts: readonly Tab[]): void {
+    chosen.result = tabs('Result', parts, chosen.result?.chosen())
+    shown.replaceChildren(chosen.result.element)
+  }
+
+  return {
+    element: element('section', { class: 'result', 'aria-label': 'Result' }, status, shown, same),
+    showBusy: () => status.classList.add('busy'),
+    showAnswer({ page, answer, place, host }) {
+      status.classList.remove('busy')
+      status.textContent = `${answer.status} · ${duration(answer.ms)} · ${place}`
+      const explanation = explanationIn(answer.json)
+      showTabs([
+        { title: 'Result', panel: answer.status < 400 ? page.picture(answer, host) : refusal(answer) },
+        ...(explanation === undefined ? [] : [{ title: 'Why', panel: stepsPicture(explanation), note: String(explanation.steps.length) }]),
+        { title: 'Response', panel: codeBlock('response', written(answer)) },
+      ])
+    },
+    showProblem(text) {
+      status.classList.remove('busy')
+      status.textContent = 'Not run'
+      shown.replaceChildren(verdict('warn', text))
+    },
+    showCall(call, program) {
+      const curl = call === undefined ? 'The input makes no request yet.' : curlOf(call, base)
+      const parts = [
+        { title: 'curl', panel: codeBlock('curl', curl) },
+        { title: 'TypeScript', panel: codeBlock('TypeScript', program) },
+      ]
+      chosen.call = tabs('The same call', parts, chosen.call?.chosen())
+      same.replaceChildren(element('h2', { class: 'small-title' }, 'The same call'), chosen.call.element)
+    },
+  }
+}
+
+function refusal(answer: Answer): HTMLElement {
+  const issues = issuesIn(answer.json) ?? []
+  const text = answer.status === 401 ? 'The server wants an access token: put it in above.' : 'The operation was refused.'
+  return element('div', {}, verdict('bad', text), findingsPicture(issues))
+}
+
+function written({ json, text }: Answer): string {
+  const whole = json === undefined ? text : JSON.stringify(json, null, 2)
+  return whole.length <= MOST_TEXT ? whole : `${whole.slice(0, MOST_TEXT)}\n… ${whole.length - MOST_TEXT} more characters`
+}
+
+function duration(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+}

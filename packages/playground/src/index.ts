@@ -1,0 +1,1 @@
+export { createPlayground, type Playground, type PlaygroundOptions, playgroundFolder } from './playground.js'

@@ -1,0 +1,93 @@
+import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The built page: copy the folder to any web server, and it runs by itself, with the engines in the browser. Absolute. */
+export const playgroundFolder: string = fileURLToPath(new URL('../dist/page', import.meta.url))
+
+/** Options of `createPlayground`. */
+export interface PlaygroundOptions {
+  /** Path of the page, with a slash at the end. Default `/`. */
+  readonly path?: string
+  /** FHIR base of the server that the page works with, from the page on. Default `fhir/R4`. */
+  readonly fhirBase?: string
+}
+
+/** Answers a request for the page or a file of it, and says that it did; `false` leaves any other request as it is. */
+export type Playground = (message: IncomingMessage, response: ServerResponse) => boolean
+
+/** What the page may do: load its own parts and call its own server. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  bin: 'application/octet-stream',
+}
+
+/** Names of the parts contain a hash of what is in them. */
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/**
+ * Serves the page beside a handler in `node:http`: `server.on('request', (message, response) => page(message, response) || listener(message,
+ * response))`. It has no secrets: users put in their access tokens themselves, or open it with `#token=...`.
+ *
+ * @throws {Error} `ENOENT` before the package is built.
+ */
+export function createPlayground({ path = '/', fhirBase = 'fhir/R4' }: PlaygroundOptions = {}): Playground {
+  const index = indexPage(fhirBase)
+  const parts = partsBelow(path)
+  return (message, response) => {
+    if (message.method !== 'GET' && message.method !== 'HEAD') return false
+    const [address = ''] = (message.url ?? '').split('?', 1)
+    const isHead = message.method === 'HEAD'
+    if (address === path) {
+      const headers = { ...HEADERS, 'Content-Type': TYPES['html'], 'Cache-Control': 'no-cache', 'Content-Length': index.length }
+      response.writeHead(200, headers).end(isHead ? undefined : index)
+      return true
+    }
+    const part = parts.get(address)
+    if (part === undefined) return false
+    response.writeHead(200, { ...HEADERS, 'Content-Type': part.type, 'Cache-Control': FOREVER, 'Content-Length': part.size })
+    if (isHead) response.end()
+    else
+      createReadStream(part.file)
+        .on('error', () => response.destroy())
+        .pipe(response)
+    return true
+  }
+}
+
+function indexPage(fhirBase: string): Buffer {
+  const escaped = fhirBase.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  const page = readFileSync(join(playgroundFolder, 'index.html'), 'utf8')
+  return Buffer.from(page.replace('<meta name="fhir-base" content=""', () => `<meta name="fhir-base" content="${escaped}"`))
+}
+
+interface Part {
+  readonly file: string
+  readonly type: string
+  readonly size: number
+}
+
+/** The files that the page loads by their addresses; maps of their sources are for those who look into the package. */
+function partsBelow(path: string): ReadonlyMap<string, Part> {
+  const folder = join(playgroundFolder, 'assets')
+  return new Map(
+    readdirSync(folder).flatMap((name) => {
+      const type = TYPES[name.split('.').at(-1) ?? '']
+      const file = join(folder, name)
+      return type === undefined ? [] : [[`${path}assets/${name}`, { file, type, size: statSync(file).size }] as const]
+    }),
+  )
+}
