@@ -3,7 +3,7 @@ import { failedEvaluation, unsupportedElm } from '../problem.js'
 import { periodsBetween, unitAt } from './temporal.js'
 import { propertyOf, systemValueOf } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
-import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type Value } from '../values/value.js'
+import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type Value, type Vocabulary } from '../values/value.js'
 import { literalText } from '../values/text.js'
 import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
@@ -22,8 +22,11 @@ export const CLINICAL: NodeCompilers = {
       display: textAt(node, 'display') ?? null,
     }),
   ConceptRef: (node, _, { references }) => constant(references.concept(node)),
-  ValueSetRef: (node, _, { references }) => constant(references.vocabulary(node)),
-  CodeSystemRef: (node, _, { references }) => constant(references.vocabulary(node)),
+  ValueSetRef: (node, _, { references }) => constant(references.vocabulary(node, 'valueSet')),
+  CodeSystemRef: (node, _, { references }) => constant(references.vocabulary(node, 'codeSystem')),
+  ExpandValueSet: (node, _, compiler) => compileExpansion(node, compiler),
+  Subsumes: subsumption((left, right, test) => test(left, right)),
+  SubsumedBy: subsumption((left, right, test) => test(right, left)),
   Property: (node, scope, compiler) => compileProperty(node, scope, compiler),
   IdentifierRef: (node, scope, compiler) => {
     const name = textAt(node, 'name') ?? ''
@@ -31,10 +34,10 @@ export const CLINICAL: NodeCompilers = {
     if (slot === undefined) throw unsupportedElm(node, `The identifier '${name}' is not resolved.`)
     return (evaluation) => propertyOf(evaluation.slots[slot] ?? null, name, compiler.model, compiler.offset)
   },
-  InValueSet: inVocabulary('valueset', 'code'),
-  AnyInValueSet: inVocabulary('valueset', 'codes'),
-  InCodeSystem: inVocabulary('codesystem', 'code'),
-  AnyInCodeSystem: inVocabulary('codesystem', 'codes'),
+  InValueSet: inVocabulary('valueSet', 'code'),
+  AnyInValueSet: inVocabulary('valueSet', 'codes'),
+  InCodeSystem: inVocabulary('codeSystem', 'code'),
+  AnyInCodeSystem: inVocabulary('codeSystem', 'codes'),
   CalculateAge: (node, scope, compiler) => {
     const born = compiler.compile(operandOf(node), scope)
     const unit = unitAt(node)
@@ -68,13 +71,40 @@ function compileProperty(node: ElmNode, scope: Scope, compiler: Compiler): Compu
   return (evaluation) => path.reduce<Value>((value, name) => propertyOf(value, name, compiler.model, compiler.offset), compute(evaluation))
 }
 
-function inVocabulary(vocabulary: 'valueset' | 'codesystem', code: 'code' | 'codes'): NodeCompiler {
-  return (node, scope, compiler) => {
-    const value = compiler.compile(nodeAt(node, code) ?? operandOf(node), scope)
-    const stated = nodeAt(node, vocabulary)
+function inVocabulary(kind: Vocabulary['kind'], code: 'code' | 'codes'): NodeCompiler {
+  return (node, scope, { compile, references }) => {
+    const value = compile(nodeAt(node, code) ?? operandOf(node), scope)
+    const stated = nodeAt(node, kind.toLowerCase())
     if (stated === undefined) throw unsupportedElm(node, `${typeOf(node)} over an expression is not supported.`)
-    const test = compiler.references.membership(compiler.references.vocabulary(stated), node)
+    const test = references.terminology(node).membership(references.vocabulary(stated, kind))
     return (evaluation) => isMember(value(evaluation), test)
+  }
+}
+
+function compileExpansion(node: ElmNode, { references }: Compiler): Compute {
+  const stated = operandOf(node)
+  if (typeOf(stated) !== 'ValueSetRef') throw unsupportedElm(node, 'The expansion of an expression is not supported.')
+  const codes = references.terminology(node).expansion(references.vocabulary(stated, 'valueSet'))
+  return (evaluation) => {
+    const listed = codes()
+    evaluation.spend(listed.length)
+    return listed
+  }
+}
+
+type SubsumptionTest = (ancestor: Code, descendant: Code) => boolean
+
+/** A code or concept above or below another: some code of the one and of the other; null when one is null. */
+function subsumption(holds: (left: Code, right: Code, test: SubsumptionTest) => boolean): NodeCompiler {
+  return (node, scope, compiler) => {
+    const [left, right] = twoOperands(node, scope, compiler)
+    const { references } = compiler
+    const test = references.terminology(node).subsumption(references.systems())
+    return (evaluation) => {
+      const [a, b] = [left(evaluation), right(evaluation)]
+      if (a === null || b === null) return null
+      return codesOf(a).some((one) => codesOf(b).some((other) => holds(one, other, test)))
+    }
   }
 }
 
@@ -122,13 +152,20 @@ function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compu
   }
 }
 
+const VOCABULARIES: ReadonlyMap<string, Vocabulary['kind']> = new Map([
+  ['ValueSetRef', 'valueSet'],
+  ['CodeSystemRef', 'codeSystem'],
+])
+
 /** The codes of a retrieve: a value set, a code system, or an expression that gives codes. */
 function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation: Parameters<Compute>[0]) => CodeTest) | undefined {
   const stated = nodeAt(node, 'codes')
   if (stated === undefined) return undefined
   const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
-  if (typeOf(set) === 'ValueSetRef' || typeOf(set) === 'CodeSystemRef') {
-    const test = compiler.references.membership(compiler.references.vocabulary(set), node)
+  const kind = VOCABULARIES.get(typeOf(set))
+  if (kind !== undefined) {
+    const { references } = compiler
+    const test = references.terminology(node).membership(references.vocabulary(set, kind))
     return () => test
   }
   const expression = compiler.compile(stated, scope)

@@ -2,7 +2,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { ElmNode } from '../elm/node.js'
 import type { UnitConversion } from '../values/units.js'
 import type { Temporal } from '../values/temporal.js'
-import type { Code, FhirElement, Value } from '../values/value.js'
+import type { Code, FhirElement, Value, Vocabulary } from '../values/value.js'
 
 /** The state of one evaluation, created for each subject, except for `slots`. */
 export interface Evaluation {
@@ -40,6 +40,16 @@ export interface RetrieveRequest {
 
 /** Whether a code is one of those asked for. */
 export type CodeTest = (system: string | undefined, code: string) => boolean
+
+/** Terminology as compiled libraries use it. Members are called while compiling, and what they give while evaluating. */
+export interface LibraryTerminology {
+  /** Membership test of a value set or code system. */
+  membership(vocabulary: Vocabulary): CodeTest
+  /** The codes of a value set. */
+  expansion(vocabulary: Vocabulary): () => readonly Code[]
+  /** Whether a code is another, or above it, in one of these code systems. */
+  subsumption(systems: readonly Vocabulary[]): (ancestor: Code, descendant: Code) => boolean
+}
 
 /** What `Message` said. */
 export interface EvaluationMessage {
@@ -91,9 +101,12 @@ export interface References {
   /** A code that is written where it is used, with a reference to its system. */
   inlineCode(node: ElmNode): Code
   concept(node: ElmNode): Value
-  vocabulary(node: ElmNode): Value
-  /** Membership test of a value set or code system. */
-  membership(vocabulary: Value, node: ElmNode): CodeTest
+  /** The value set or code system that a reference names. */
+  vocabulary(node: ElmNode, kind: Vocabulary['kind']): Vocabulary
+  /** The code systems that the library declares. */
+  systems(): readonly Vocabulary[]
+  /** @throws {OperationError} `not-supported` when there is none. */
+  terminology(node: ElmNode): LibraryTerminology
 }
 
 /** Compiles nodes of one type. */

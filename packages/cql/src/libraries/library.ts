@@ -1,13 +1,13 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { NODE_COMPILERS } from '../compile/registry.js'
-import type { CodeTest, Compiler, Compute, References, RetrieveRequest, Scope } from '../compile/compiler.js'
+import type { Compiler, Compute, LibraryTerminology, References, RetrieveRequest, Scope } from '../compile/compiler.js'
 import { isOfType } from '../compile/type.js'
 import { isNode, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { readTypeSpecifier, namedType, type TypeSpecifier } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { UnitConversion } from '../values/units.js'
-import { isList, type Code, type Value, type Vocabulary } from '../values/value.js'
+import type { Code, Value, Vocabulary } from '../values/value.js'
 
 /** What libraries are compiled with. */
 export interface LibraryOptions {
@@ -21,8 +21,8 @@ export interface LibraryOptions {
   readonly include?: (id: string, version: string | undefined) => unknown
   /** Values of parameters, by name; those without value have their default. */
   readonly parameters?: ReadonlyMap<string, Value>
-  /** Membership test of a value set or code system. Called while compiling. */
-  readonly membership?: (vocabulary: Vocabulary) => CodeTest
+  /** Value sets and code systems. Without it, what needs them is refused. */
+  readonly terminology?: LibraryTerminology
   /** Learns of each retrieve while it is compiled, without codes and range. */
   readonly onRetrieve?: (request: RetrieveRequest) => void
 }
@@ -228,17 +228,15 @@ function referencesOf(library: Library, shared: Shared): References {
       const codes = nodesAt(def, 'code').map((code) => codeOf(code, libraryOf(code, target, shared), shared))
       return { kind: 'concept', codes, display: textAt(def, 'display') ?? null }
     },
-    vocabulary: (node) => vocabularyOf(node, at(node)),
-    membership: (vocabulary, node) => membershipOf(vocabulary, node, shared),
+    vocabulary: (node, kind) => vocabularyOf(node, kind, at(node)),
+    terminology: (node) => terminologyOf(node, shared),
+    systems: () => nodesAt(nodeAt(library.node, 'codeSystems') ?? {}, 'def').map((def) => vocabularyIn(def, 'codeSystem')),
   }
 }
 
-function membershipOf(vocabulary: Value, node: ElmNode, { options }: Shared): CodeTest {
-  if (vocabulary === null || typeof vocabulary !== 'object' || isList(vocabulary))
-    throw invalidElm(node, 'No value set or code system is named.')
-  if (vocabulary.kind !== 'valueSet' && vocabulary.kind !== 'codeSystem') throw invalidElm(node, 'No value set or code system is named.')
-  if (options.membership === undefined) throw unsupportedElm(node, 'No terminology is available to this evaluation.')
-  return options.membership(vocabulary)
+function terminologyOf(node: ElmNode, { options }: Shared): LibraryTerminology {
+  if (options.terminology !== undefined) return options.terminology
+  throw unsupportedElm(node, 'No terminology is available to this evaluation.')
 }
 
 /** The library that a reference names by its local name: this one when it names none. */
@@ -298,10 +296,12 @@ function codeWith(node: ElmNode, code: string | undefined, { target, reference, 
   }
 }
 
-function vocabularyOf(node: ElmNode, target: Library): Vocabulary {
-  const isSystem = typeOf(node) === 'CodeSystemRef'
-  const def = definedIn(target, isSystem ? 'codeSystems' : 'valueSets', node)
-  return { kind: isSystem ? 'codeSystem' : 'valueSet', id: textAt(def, 'id') ?? '', version: textAt(def, 'version') ?? null }
+function vocabularyOf(node: ElmNode, kind: Vocabulary['kind'], target: Library): Vocabulary {
+  return vocabularyIn(definedIn(target, `${kind}s`, node), kind)
+}
+
+function vocabularyIn(def: ElmNode, kind: Vocabulary['kind']): Vocabulary {
+  return { kind, id: textAt(def, 'id') ?? '', version: textAt(def, 'version') ?? null }
 }
 
 function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {

@@ -93,7 +93,7 @@ async function prepare(ctx: OperationContext, scope: Scope, options: CqlLanguage
     offset,
     include: (id) => loaded.includes.get(id),
     parameters: new Map([[PERIOD, periodOf(scope, offset)]]),
-    membership: (vocabulary) => terminology.membership(vocabulary),
+    terminology,
     onRetrieve: (request) => requests.push(request),
   })
   return { library, terminology, requests, model, convert, offset, maxSteps: options.maxSteps ?? MAX_STEPS }

@@ -92,7 +92,7 @@ export async function evaluateCql(
     offset,
     include: (id) => loaded.includes.get(id),
     parameters: checkedParameters(loaded.elm, input.parameters),
-    membership: (vocabulary) => terminology.membership(vocabulary),
+    terminology,
     onRetrieve: (request) => requests.push(request),
   })
   const definitions = definitionsOf(library, input)

@@ -2,18 +2,19 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { expand } from 'fhir-ops/expand'
+import { preparedChoice, terminologyScope, type CodeSystemProvider } from 'fhir-ops/internal/terminology'
 import { flagAt, nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
-import type { CodeTest } from '../compile/compiler.js'
-import type { Vocabulary } from '../values/value.js'
+import type { LibraryTerminology } from '../compile/compiler.js'
+import { failedEvaluation } from '../problem.js'
+import type { Code, Vocabulary } from '../values/value.js'
 
 /** The value sets and code systems that compiled libraries name, which are read before anything is evaluated. */
-export interface Terminology {
-  /** The test of a value set; it may be called once `load` is done. @throws {OperationError} `not-supported` for a code system. */
-  membership(vocabulary: Vocabulary): CodeTest
+export interface Terminology extends LibraryTerminology {
   /**
-   * Reads the codes of all value sets that were asked for.
+   * Reads what was asked for while libraries were compiled; tests may be called afterwards.
    *
-   * @throws {OperationError} `definition-not-found` naming every value set that is missing; `too-costly` for one that is too large.
+   * @throws {OperationError} `definition-not-found` naming every value set and code system that is missing; `too-costly` for a value set that
+   *   is too large.
    */
   load(): Promise<void>
 }
@@ -21,39 +22,106 @@ export interface Terminology {
 interface Codes {
   readonly keys: ReadonlySet<string>
   readonly bare: ReadonlySet<string>
+  readonly listed: readonly Code[]
 }
 
-/** Reads value sets through the terminology engines of a context. */
+/** Reads value sets and code systems through the terminology engines of a context. */
 export function createTerminology(ctx: OperationContext): Terminology {
-  const asked = new Map<string, Vocabulary>()
-  const loaded = new Map<string, Codes>()
+  const valueSets = new Map<string, Vocabulary>()
+  const systems = new Map<string, Vocabulary>()
+  const perhaps = new Map<string, Vocabulary>()
+  const codes = new Map<string, Codes>()
+  const providers = new Map<string, CodeSystemProvider>()
   return {
     membership: (vocabulary) => {
-      if (vocabulary.kind === 'codeSystem')
-        throw new OperationError(
-          'not-supported',
-          `Membership in a code system (${quoted(vocabulary.id)}) is not supported; a value set of all its codes is.`,
-        )
       const key = canonicalOf(vocabulary)
-      asked.set(key, vocabulary)
-      return (system, code) => {
-        const codes = loaded.get(key)
-        if (codes === undefined) return false
-        return system === undefined ? codes.bare.has(code) : codes.keys.has(`${system}|${code}`)
+      if (vocabulary.kind === 'codeSystem') {
+        systems.set(key, vocabulary)
+        return (system, code) => (system === undefined || system === vocabulary.id) && isCodeOf(providers.get(key), code)
       }
+      valueSets.set(key, vocabulary)
+      return (system, code) => {
+        const known = codes.get(key)
+        if (known === undefined) return false
+        return system === undefined ? known.bare.has(code) : known.keys.has(`${system}|${code}`)
+      }
+    },
+    expansion: (vocabulary) => {
+      const key = canonicalOf(vocabulary)
+      valueSets.set(key, vocabulary)
+      return () => codes.get(key)?.listed ?? []
+    },
+    subsumption: (declared) => {
+      for (const vocabulary of declared) perhaps.set(canonicalOf(vocabulary), vocabulary)
+      return (ancestor, descendant) => isSubsumed(declared, providers, { ancestor, descendant })
     },
     load: async () => {
       const missing: string[] = []
-      for (const [key, vocabulary] of asked) {
-        if (loaded.has(key)) continue
-        const codes = await codesOf(ctx, vocabulary)
-        if (codes === undefined) missing.push(key)
-        else loaded.set(key, codes)
+      for (const [key, vocabulary] of valueSets) {
+        if (codes.has(key)) continue
+        const found = await codesOf(ctx, vocabulary)
+        if (found === undefined) missing.push(`value set ${quoted(key)}`)
+        else codes.set(key, found)
       }
+      const opened = await openSystems(ctx, new Map([...perhaps, ...systems]))
+      for (const [key, provider] of opened) providers.set(key, provider)
+      missing.push(...[...systems.keys()].filter((key) => !opened.has(key)).map((key) => `code system ${quoted(key)}`))
       if (missing.length > 0)
-        throw new OperationError('definition-not-found', `These value sets do not exist: ${missing.slice(0, 20).map(quoted).join(', ')}.`)
+        throw new OperationError('definition-not-found', `These definitions do not exist: ${missing.slice(0, 20).join(', ')}.`)
     },
   }
+}
+
+async function openSystems(
+  ctx: OperationContext,
+  vocabularies: ReadonlyMap<string, Vocabulary>,
+): Promise<ReadonlyMap<string, CodeSystemProvider>> {
+  const opened = new Map<string, CodeSystemProvider>()
+  if (vocabularies.size === 0) return opened
+  ctx.authorize?.('read', 'CodeSystem')
+  const scope = await terminologyScope(ctx)
+  for (const [key, { id, version }] of vocabularies) {
+    const { provider } = await preparedChoice(await scope.family(id), { include: version ?? undefined, rules: scope.rules })
+    if (provider !== undefined) opened.set(key, provider)
+  }
+  return opened
+}
+
+/** Whether a system has a code. @throws {OperationError} `unprocessable` for a code that may be in the part of the system which is not known. */
+function isCodeOf(provider: CodeSystemProvider | undefined, code: string): boolean {
+  if (provider === undefined) return false
+  if (provider.find(code) !== undefined) return true
+  if (provider.header.complete) return false
+  throw failedEvaluation(
+    `Whether ${quoted(code)} is in the code system ${quoted(provider.header.url)} is not known, since only a part of the system is.`,
+  )
+}
+
+/** Two codes of one system. */
+interface CodePair {
+  readonly ancestor: Code
+  readonly descendant: Code
+}
+
+/** @throws {OperationError} `unprocessable` for codes of a system that the library does not declare or that is not known, and unknown codes. */
+function isSubsumed(
+  declared: readonly Vocabulary[],
+  providers: ReadonlyMap<string, CodeSystemProvider>,
+  { ancestor, descendant }: CodePair,
+): boolean {
+  if (ancestor.system !== descendant.system) return false
+  const vocabulary = declared.find(({ id }) => id === ancestor.system)
+  const provider = vocabulary === undefined ? undefined : providers.get(canonicalOf(vocabulary))
+  if (provider === undefined)
+    throw failedEvaluation(
+      `Subsumption needs the code system ${quoted(ancestor.system ?? '')}, which ${vocabulary === undefined ? 'the library does not declare' : 'does not exist'}.`,
+    )
+  const [above, below] = [ancestor, descendant].map(({ code }) => {
+    const concept = provider.find(code ?? '')
+    if (concept !== undefined) return concept
+    throw failedEvaluation(`The code system ${quoted(provider.header.url)} has no code ${quoted(code ?? '')}.`)
+  })
+  return above !== undefined && below !== undefined && provider.hierarchy.isWithin(below, above)
 }
 
 async function codesOf(ctx: OperationContext, vocabulary: Vocabulary): Promise<Codes | undefined> {
@@ -64,12 +132,21 @@ async function codesOf(ctx: OperationContext, vocabulary: Vocabulary): Promise<C
   return {
     keys: new Set(codings.map(({ system, code }) => `${system}|${code}`)),
     bare: new Set(codings.map(({ code }) => code)),
+    listed: codings.map(({ system, code, version, display }) => ({
+      kind: 'code',
+      code,
+      system,
+      version: version ?? null,
+      display: display ?? null,
+    })),
   }
 }
 
 interface ListedCode {
   readonly system: string
   readonly code: string
+  readonly version?: string | undefined
+  readonly display?: string | undefined
 }
 
 /** The codes of an expansion that was published with the value set, as measures pin it; `undefined` when there is none, or a page of one. */
@@ -84,7 +161,10 @@ function storedExpansion(valueSet: ElmNode): readonly ListedCode[] | undefined {
 function codesIn(contains: readonly ElmNode[]): readonly ListedCode[] {
   return contains.flatMap((entry) => {
     const [system, code] = [textAt(entry, 'system'), textAt(entry, 'code')]
-    const own = system === undefined || code === undefined || flagAt(entry, 'abstract') === true ? [] : [{ system, code }]
+    const own =
+      system === undefined || code === undefined || flagAt(entry, 'abstract') === true
+        ? []
+        : [{ system, code, version: textAt(entry, 'version'), display: textAt(entry, 'display') }]
     return [...own, ...codesIn(nodesAt(entry, 'contains'))]
   })
 }
@@ -98,7 +178,12 @@ function listedConcepts(valueSet: ElmNode): readonly ListedCode[] | undefined {
   )
   if (includes.length === 0 || !isList || nodesAt(compose, 'exclude').length > 0) return undefined
   return includes.flatMap((include) =>
-    nodesAt(include, 'concept').map((concept) => ({ system: textAt(include, 'system') ?? '', code: textAt(concept, 'code') ?? '' })),
+    nodesAt(include, 'concept').map((concept) => ({
+      system: textAt(include, 'system') ?? '',
+      code: textAt(concept, 'code') ?? '',
+      version: textAt(include, 'version'),
+      display: textAt(concept, 'display'),
+    })),
   )
 }
 
